@@ -257,21 +257,21 @@ def _paths(model: Model, row_first: IntArray, row_index: IntArray) -> Dict[str, 
         on_path[k, path] = True
     # What leads two to the base is the same from where they meet: there it is greatest.
     numbers = np.where(on_path, np.arange(model.nv), -1)
-    meet = np.array(
+    common = np.array(
         [np.where(on_path[k], numbers, -1).max(axis=1, initial=-1) for k in range(model.nv)],
         dtype=np.int64,
     ).reshape(model.nv, model.nv)
-    tips = [-1]
+    leaves = [-1]
     for i in range(1, len(model.bodies) + 1):
         moving = sorted({model.tree_dof_index[k] for k in model.support_dofs(i)})
         alone = bool(moving) and set(moving) <= set(paths[moving[-1]])
         # Loops connect what the tree does not.
-        tips.append(moving[-1] if alone and not model.loops else -1)
+        leaves.append(moving[-1] if alone and not model.loops else -1)
     return {
         'path_first': _integers(np.concatenate([[0], np.cumsum([len(x) for x in paths])])),
         'path': _integers([k for x in paths for k in x]),
-        'meet': meet,
-        'tip': _integers(tips),
+        'common_ancestor': common,
+        'leaf_dof': _integers(leaves),
     }
 
 

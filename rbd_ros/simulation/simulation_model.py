@@ -37,9 +37,10 @@ class Tree(NamedTuple):
     :param path_first: where the path of each degree of freedom begins in `path`, (nv + 1,)
     :param path: of each, itself and those that its row of L leads to on the way to the base, in
         descending order
-    :param meet: the first that the paths of two have in common, -1 if none, (nv, nv)
-    :param tip: of each body the degree of freedom on the path of which are all that move it, -1 if
-        there is none such, (N + 1,)
+    :param common_ancestor: first degree of freedom that the paths of two have in common, -1 if
+        there is none, (nv, nv)
+    :param leaf_dof: degree of freedom of each body whose path has all that move it, -1 if there is
+        none such, (N + 1,)
     """
 
     parent: IntArray
@@ -52,8 +53,8 @@ class Tree(NamedTuple):
     row_index: IntArray
     path_first: IntArray
     path: IntArray
-    meet: IntArray
-    tip: IntArray
+    common_ancestor: IntArray
+    leaf_dof: IntArray
 
 
 class Ground(NamedTuple):

@@ -18,38 +18,38 @@ from rbd_ros.simulation.workspace import Problem
 
 
 @compiled
-def clear_along(tree: Tree, tip: int, x: FloatArray) -> None:
+def clear_along(tree: Tree, leaf: int, x: FloatArray) -> None:
     """Set x to zero on the path of a degree of freedom, or everywhere.
 
-    :param tip: the degree of freedom; -1: everywhere
+    :param leaf: the degree of freedom; -1: everywhere
     """
-    if tip < 0:
+    if leaf < 0:
         clear(x)
     else:
-        for at in range(tree.path_first[tip], tree.path_first[tip + 1]):
+        for at in range(tree.path_first[leaf], tree.path_first[leaf + 1]):
             x[tree.path[at]] = 0.0
 
 
 @compiled
-def add_along(tree: Tree, tip: int, scale: float, x: FloatArray, y: FloatArray) -> None:
+def add_along(tree: Tree, leaf: int, scale: float, x: FloatArray, y: FloatArray) -> None:
     """Add `scale` x to y; see `clear_along`."""
-    if tip < 0:
+    if leaf < 0:
         add_scaled(scale, x, y)
     else:
-        for at in range(tree.path_first[tip], tree.path_first[tip + 1]):
+        for at in range(tree.path_first[leaf], tree.path_first[leaf + 1]):
             k = tree.path[at]
             y[k] += scale * x[k]
 
 
 @compiled
-def dot_along(tree: Tree, tip: int, x: FloatArray, y: FloatArray) -> float:
+def dot_along(tree: Tree, leaf: int, x: FloatArray, y: FloatArray) -> float:
     """Return the scalar product; see `clear_along`."""
     total = 0.0
-    if tip < 0:
+    if leaf < 0:
         for k in range(len(x)):
             total += x[k] * y[k]
     else:
-        for at in range(tree.path_first[tip], tree.path_first[tip + 1]):
+        for at in range(tree.path_first[leaf], tree.path_first[leaf + 1]):
             k = tree.path[at]
             total += x[k] * y[k]
     return total
@@ -57,7 +57,7 @@ def dot_along(tree: Tree, tip: int, x: FloatArray, y: FloatArray) -> float:
 
 @compiled
 def add_rows_along(
-    tree: Tree, tip: int, weights: FloatArray, X: FloatArray, y: FloatArray
+    tree: Tree, leaf: int, weights: FloatArray, X: FloatArray, y: FloatArray
 ) -> None:
     """Add `weights` X to y, all three rows in one pass; see `clear_along`.
 
@@ -67,17 +67,17 @@ def add_rows_along(
     """
     a, b, c = weights[0], weights[1], weights[2]
     first, second, third = X[0], X[1], X[2]
-    if tip < 0:
+    if leaf < 0:
         for k in range(len(y)):
             y[k] = y[k] + a * first[k] + b * second[k] + c * third[k]
     else:
-        for at in range(tree.path_first[tip], tree.path_first[tip + 1]):
+        for at in range(tree.path_first[leaf], tree.path_first[leaf + 1]):
             k = tree.path[at]
             y[k] = y[k] + a * first[k] + b * second[k] + c * third[k]
 
 
 @compiled
-def rows_along(tree: Tree, tip: int, X: FloatArray, y: FloatArray) -> Tuple[float, float, float]:
+def rows_along(tree: Tree, leaf: int, X: FloatArray, y: FloatArray) -> Tuple[float, float, float]:
     """Return the scalar products of three rows and y, in one pass; see `clear_along`.
 
     :param X: (3, nv)
@@ -85,13 +85,13 @@ def rows_along(tree: Tree, tip: int, X: FloatArray, y: FloatArray) -> Tuple[floa
     """
     a = b = c = 0.0
     first, second, third = X[0], X[1], X[2]
-    if tip < 0:
+    if leaf < 0:
         for k in range(len(y)):
             a += first[k] * y[k]
             b += second[k] * y[k]
             c += third[k] * y[k]
     else:
-        for at in range(tree.path_first[tip], tree.path_first[tip + 1]):
+        for at in range(tree.path_first[leaf], tree.path_first[leaf + 1]):
             k = tree.path[at]
             a += first[k] * y[k]
             b += second[k] * y[k]
@@ -100,20 +100,20 @@ def rows_along(tree: Tree, tip: int, X: FloatArray, y: FloatArray) -> Tuple[floa
 
 
 @compiled
-def squares_along(tree: Tree, tip: int, X: FloatArray) -> Tuple[float, float, float]:
+def squares_along(tree: Tree, leaf: int, X: FloatArray) -> Tuple[float, float, float]:
     """Return the squared lengths of three rows, in one pass; see `clear_along`.
 
     :param X: (3, nv)
     """
     a = b = c = 0.0
     first, second, third = X[0], X[1], X[2]
-    if tip < 0:
+    if leaf < 0:
         for k in range(len(first)):
             a += first[k] * first[k]
             b += second[k] * second[k]
             c += third[k] * third[k]
     else:
-        for at in range(tree.path_first[tip], tree.path_first[tip + 1]):
+        for at in range(tree.path_first[leaf], tree.path_first[leaf + 1]):
             k = tree.path[at]
             a += first[k] * first[k]
             b += second[k] * second[k]
@@ -122,7 +122,7 @@ def squares_along(tree: Tree, tip: int, X: FloatArray) -> Tuple[float, float, fl
 
 
 @compiled
-def half_response(
+def half_solve(
     model: SimulationModel, problem: Problem, root: FloatArray, J: FloatArray, y: FloatArray
 ) -> None:
     """Find a row of Y; see the beginning of this file.
@@ -150,32 +150,32 @@ def half_response(
 
 
 @compiled
-def half_responses(
+def half_solve_rows(
     model: SimulationModel,
     problem: Problem,
     root: FloatArray,
-    tip: int,
+    leaf: int,
     J: FloatArray,
     Y: FloatArray,
 ) -> None:
     """Find three rows of Y, side by side: they wait for the same numbers.
 
     :param root: D^-1/2, (nv,)
-    :param tip: see `SceneWork`
+    :param leaf: see `SceneWork`
     :param J: rows of a Jacobian, (3, nv)
     :param Y: the result, (3, nv)
     """
-    if tip < 0:
+    if leaf < 0:
         for r in range(3):
-            half_response(model, problem, root, J[r], Y[r])
+            half_solve(model, problem, root, J[r], Y[r])
         return
     tree = model.tree
     J_0, J_1, J_2, Y_0, Y_1, Y_2 = J[0], J[1], J[2], Y[0], Y[1], Y[2]
-    first, end = tree.path_first[tip], tree.path_first[tip + 1]
+    first, end = tree.path_first[leaf], tree.path_first[leaf + 1]
     for at in range(first, end):
         i = tree.path[at]
         a, b, c = J_0[i], J_1[i], J_2[i]
-        # Rows of L that lead to it are those before it on the path, which begins at the tip.
+        # Rows of L that lead to it are those before it on the path, which begins at the leaf.
         for before in range(first, at):
             k = tree.path[before]
             factor = problem.factor[k, i]
@@ -190,7 +190,7 @@ def half_responses(
 
 
 @compiled
-def full_response(
+def finish_half_solve(
     model: SimulationModel, problem: Problem, root: FloatArray, y: FloatArray, v: FloatArray
 ) -> None:
     """Find the velocity that belongs to a sum of rows of Y.

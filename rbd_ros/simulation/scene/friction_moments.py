@@ -31,7 +31,7 @@ from rbd_ros.simulation.scene.branch_sparsity import (
     add_along,
     clear_along,
     dot_along,
-    half_responses,
+    half_solve_rows,
 )
 from rbd_ros.simulation.scene.islands import at_robot, node_of
 from rbd_ros.simulation.scene.jacobians import dot3
@@ -68,7 +68,7 @@ def find_angular_jacobians(
             continue
         J, frame = moments.jacobian[c], contacts.frame[c]
         for r in range(3):
-            clear_along(model.tree, work.tip[c], J[r])
+            clear_along(model.tree, work.leaf_dof[c], J[r])
         for side in range(2):
             body = contacts.body_id[c, side]
             node, sign = node_of(scene, body), -1.0 if side == 0 else 1.0
@@ -116,8 +116,13 @@ def respond_to_friction_moments(
     moments = work.friction_moments
     for c in range(count):
         if at_robot(model.scene, contacts, c) and contact_has_moments(model.scene, contacts, c):
-            half_responses(
-                model, problem, work.root, work.tip[c], moments.jacobian[c], moments.response[c]
+            half_solve_rows(
+                model,
+                problem,
+                work.root,
+                work.leaf_dof[c],
+                moments.jacobian[c],
+                moments.response[c],
             )
 
 
@@ -133,7 +138,7 @@ def relative_angular_velocity(
     """
     rate = 0.0
     if at_robot(model.scene, contacts, c):
-        rate = dot_along(model.tree, work.tip[c], work.friction_moments.jacobian[c, r], v)
+        rate = dot_along(model.tree, work.leaf_dof[c], work.friction_moments.jacobian[c, r], v)
     for side in range(2):
         o = contacts.body_id[c, side] - model.scene.first_object
         if o >= 0:
@@ -174,20 +179,22 @@ def assemble_friction_moments(
             clear_part(G[first + r], first + 3)
         if model.has_robot:
             if at_robot(scene, contacts, c):
-                tree, tip, y = model.tree, work.tip[c], moments.response[c]
+                tree, leaf, y = model.tree, work.leaf_dof[c], moments.response[c]
                 for j in range((m + 2) // 3):
                     z = work.row_response[j]
-                    enter_robot_product(tree, tip, work.row_tip[j], y, z, G, first, 3 * (n + j))
+                    enter_robot_product(
+                        tree, leaf, work.row_leaf_dof[j], y, z, G, first, 3 * (n + j)
+                    )
                 for b in range(n):
                     d = work.listed[b]
                     if at_robot(scene, contacts, d):
                         z = work.response[d]
-                        enter_robot_product(tree, tip, work.tip[d], y, z, G, first, 3 * b)
+                        enter_robot_product(tree, leaf, work.leaf_dof[d], y, z, G, first, 3 * b)
                 for b in range(k + 1):
                     d, column = work.listed[moments.listed[b]], 3 * n + m + 3 * b
                     if at_robot(scene, contacts, d):
                         z = moments.response[d]
-                        enter_robot_product(tree, tip, work.tip[d], y, z, G, first, column)
+                        enter_robot_product(tree, leaf, work.leaf_dof[d], y, z, G, first, column)
         for i in range(2):
             body, jacobian = contacts.body_id[c, i], moments.object_jacobian[c, i]
             if body < scene.first_object:
@@ -307,7 +314,7 @@ def apply_friction_moment(
         if model.has_robot:
             if at_robot(model.scene, contacts, c):
                 response = moments.response[c, r]
-                add_along(model.tree, work.tip[c], moment[r], response, work.gathered)
+                add_along(model.tree, work.leaf_dof[c], moment[r], response, work.gathered)
         for side in range(2):
             o = contacts.body_id[c, side] - model.scene.first_object
             if o >= 0:

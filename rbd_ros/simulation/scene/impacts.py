@@ -13,7 +13,7 @@ from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import MOMENTS, OPEN, scale_space
 from rbd_ros.constraints.solvers.friction import COMBINED, solve_friction_space
 from rbd_ros.simulation.linear import add_scaled, clear
-from rbd_ros.simulation.scene.branch_sparsity import full_response
+from rbd_ros.simulation.scene.branch_sparsity import finish_half_solve
 from rbd_ros.simulation.scene.compliance import is_compliant
 from rbd_ros.simulation.scene.friction_moments import (
     apply_friction_moment,
@@ -136,7 +136,7 @@ def collide(
                 )
                 add_scaled(1.0, scene.friction_moments.impact[k], touches.impact_moment[c])
         if robot:
-            full_response(model, work.problem, scene.root, scene.gathered, scene.velocity)
+            finish_half_solve(model, work.problem, scene.root, scene.gathered, scene.velocity)
             add_scaled(1.0, scene.velocity, state.v)
         update_angular_velocities(objects, scene)
     # What still approaches after all rounds does not bounce: it is stopped with all else.

@@ -116,8 +116,8 @@ def solve_island(
         i, kind, impulse = scene.row_joint[k], scene.row_kind[k], scene.row_impulse[k]
         work.problem.impulse[i] += -impulse if kind == UPPER_LIMIT else impulse
         if not kept:
-            response, tip = scene.row_response[k // 3, k % 3], scene.row_tip[k // 3]
-            add_along(model.tree, tip, impulse, response, scene.gathered)
+            response, leaf = scene.row_response[k // 3, k % 3], scene.row_leaf_dof[k // 3]
+            add_along(model.tree, leaf, impulse, response, scene.gathered)
     return solved
 
 
@@ -266,11 +266,13 @@ def end_island(
             apply_impulse_to_objects(model, objects, contacts, scene, c, impulse)
             if model.has_robot:
                 if at_robot(model.scene, contacts, c):
-                    tip, J = scene.tip[c], scene.jacobian[c]
-                    add_rows_along(model.tree, tip, impulse, J, work.problem.impulse)
+                    leaf, J = scene.leaf_dof[c], scene.jacobian[c]
+                    add_rows_along(model.tree, leaf, impulse, J, work.problem.impulse)
                     # What forces that were kept do to the robot has been gathered to try them.
                     if scene.has_matrix[0] == 1:
-                        add_rows_along(model.tree, tip, impulse, scene.response[c], scene.gathered)
+                        add_rows_along(
+                            model.tree, leaf, impulse, scene.response[c], scene.gathered
+                        )
         if model.scene.has_friction_moments:
             end_moment(model, objects, touches, work, c)
         if impulse[0] > 0.0:
@@ -294,7 +296,7 @@ def end_moment(
         if model.has_robot:
             if at_robot(model.scene, touches.contacts, c):
                 J = scene.friction_moments.jacobian[c]
-                add_rows_along(model.tree, scene.tip[c], moment, J, work.problem.impulse)
+                add_rows_along(model.tree, scene.leaf_dof[c], moment, J, work.problem.impulse)
 
 
 @compiled
@@ -313,7 +315,9 @@ def apply_impulse(
     """
     if model.has_robot:
         if at_robot(model.scene, contacts, c):
-            add_rows_along(model.tree, scene.tip[c], impulse, scene.response[c], scene.gathered)
+            add_rows_along(
+                model.tree, scene.leaf_dof[c], impulse, scene.response[c], scene.gathered
+            )
     apply_impulse_to_objects(model, objects, contacts, scene, c, impulse)
 
 

@@ -29,9 +29,9 @@ def find_jacobians(
     scene, robot = model.scene, False
     for c in range(count):
         J, position, frame = work.jacobian[c], contacts.position[c], contacts.frame[c]
-        work.tip[c] = tip_of(model, contacts, c)
+        work.leaf_dof[c] = leaf_dof_of(model, contacts, c)
         for r in range(3):
-            clear_along(model.tree, work.tip[c], J[r])
+            clear_along(model.tree, work.leaf_dof[c], J[r])
         for side in range(2):
             body = contacts.body_id[c, side]
             node = node_of(scene, body)
@@ -54,20 +54,20 @@ def find_jacobians(
 
 
 @compiled
-def tip_of(model: SimulationModel, contacts: SceneContacts, c: int) -> int:
+def leaf_dof_of(model: SimulationModel, contacts: SceneContacts, c: int) -> int:
     """Return the degree of freedom on whose path are all that move a contact, -1 if none is."""
     first, second = contacts.body_id[c, 0], contacts.body_id[c, 1]
-    a = model.tree.tip[first] if 0 < first < model.scene.first_object else -2
-    b = model.tree.tip[second] if 0 < second < model.scene.first_object else -2
+    a = model.tree.leaf_dof[first] if 0 < first < model.scene.first_object else -2
+    b = model.tree.leaf_dof[second] if 0 < second < model.scene.first_object else -2
     if a == -2 or b == -2:
         return max(a, b)
-    tip = -1
+    leaf = -1
     if a >= 0 and b >= 0:
         # Two links of one branch: the path of one leads through the other.
-        common = model.tree.meet[a, b]
+        common = model.tree.common_ancestor[a, b]
         if common == a or common == b:
-            tip = max(a, b)
-    return tip
+            leaf = max(a, b)
+    return leaf
 
 
 @compiled

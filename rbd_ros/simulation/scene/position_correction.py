@@ -44,8 +44,8 @@ from rbd_ros.simulation.loop_directions import RANK
 from rbd_ros.simulation.scene.branch_sparsity import (
     add_along,
     dot_along,
-    full_response,
-    half_response,
+    finish_half_solve,
+    half_solve,
 )
 from rbd_ros.simulation.scene.compliance import is_compliant
 from rbd_ros.simulation.scene.islands import at_robot, list_contacts
@@ -269,7 +269,7 @@ def begin_sweeps(
         if model.has_robot:
             if at_robot(model.scene, contacts, c):
                 row = scene.response[c, 0]
-                mobility += dot_along(model.tree, scene.tip[c], row, row)
+                mobility += dot_along(model.tree, scene.leaf_dof[c], row, row)
         for side in range(2):
             o = contacts.body_id[c, side] - model.scene.first_object
             if o >= 0:
@@ -305,7 +305,7 @@ def sweep(
         if model.has_robot:
             if at_robot(model.scene, contacts, c):
                 row = scene.response[c, 0]
-                w += dot_along(model.tree, scene.tip[c], row, scene.gathered_push)
+                w += dot_along(model.tree, scene.leaf_dof[c], row, scene.gathered_push)
         for side in range(2):
             o = contacts.body_id[c, side] - model.scene.first_object
             if o >= 0:
@@ -324,7 +324,7 @@ def sweep(
         if model.has_robot:
             if at_robot(model.scene, contacts, c):
                 row = scene.response[c, 0]
-                add_along(model.tree, scene.tip[c], step, row, scene.gathered_push)
+                add_along(model.tree, scene.leaf_dof[c], step, row, scene.gathered_push)
         for side in range(2):
             o = contacts.body_id[c, side] - model.scene.first_object
             if o >= 0:
@@ -362,11 +362,11 @@ def sweep_joints(model: SimulationModel, q: FloatArray, scene: SceneWork) -> flo
     """
     change, y = 0.0, scene.gathered_push
     for i in range(len(model.position)):
-        row, tip = scene.row_response[i // 3, i % 3], -1 if model.has_loops else i
-        mobility = dot_along(model.tree, tip, row, row)
+        row, leaf = scene.row_response[i // 3, i % 3], -1 if model.has_loops else i
+        mobility = dot_along(model.tree, leaf, row, row)
         if not mobility > 0.0:
             continue
-        w = dot_along(model.tree, tip, row, y) - mobility * scene.joint_push[i]
+        w = dot_along(model.tree, leaf, row, y) - mobility * scene.joint_push[i]
         least, most, at = scene.least_push[i], scene.most_push[i], model.position[i]
         outside = 0.0
         if at >= 0:
@@ -380,7 +380,7 @@ def sweep_joints(model: SimulationModel, q: FloatArray, scene: SceneWork) -> flo
         scene.joint_push[i] = new
         if step != 0.0:
             change = max(change, abs(step) * mobility)
-            add_along(model.tree, tip, step, row, y)
+            add_along(model.tree, leaf, step, row, y)
     return change
 
 
@@ -389,7 +389,7 @@ def take_displacement(model: SimulationModel, work: Workspace) -> None:
     """Find the displacement `pushed` of the robot that belongs to `gathered_push`."""
     scene = work.scene
     copy(scene.gathered_push, scene.turned)
-    full_response(model, work.problem, scene.root, scene.turned, scene.pushed)
+    finish_half_solve(model, work.problem, scene.root, scene.turned, scene.pushed)
 
 
 @compiled
@@ -419,19 +419,19 @@ def drop_idle_joints(
                     Y[0, k] = 0.0
             continue
         clear(scene.turned)
-        tip, nothing = scene.tip[c], 0.0
+        leaf, nothing = scene.leaf_dof[c], 0.0
         # Nothing off the path of a contact is known.
-        first = model.tree.path_first[tip] if tip >= 0 else 0
-        end = model.tree.path_first[tip + 1] if tip >= 0 else len(scene.turned)
+        first = model.tree.path_first[leaf] if leaf >= 0 else 0
+        end = model.tree.path_first[leaf + 1] if leaf >= 0 else len(scene.turned)
         for at in range(first, end):
-            k = model.tree.path[at] if tip >= 0 else at
+            k = model.tree.path[at] if leaf >= 0 else at
             nothing = max(nothing, ROUNDING * motion_of(J, k))
         for at in range(first, end):
-            k = model.tree.path[at] if tip >= 0 else at
+            k = model.tree.path[at] if leaf >= 0 else at
             slides = max(STEEP * motion_of(J, k), nothing)
             if abs(J[0, k]) > max(slides, depth * model.turning[k]):
                 scene.turned[k] = J[0, k]
-        half_response(model, problem, scene.root, scene.turned, Y[0])
+        half_solve(model, problem, scene.root, scene.turned, Y[0])
 
 
 @compiled
@@ -454,7 +454,7 @@ def respond_to_joints(model: SimulationModel, problem: Problem, scene: SceneWork
         clear(scene.turned)
         scene.turned[i] = 1.0
         row = scene.row_response[i // 3, i % 3]
-        half_response(model, problem, scene.root, scene.turned, row)
+        half_solve(model, problem, scene.root, scene.turned, row)
 
 
 @compiled
@@ -468,7 +468,7 @@ def displacement_along(
     w = 0.0
     if model.has_robot:
         if at_robot(model.scene, contacts, c):
-            w += dot_along(model.tree, scene.tip[c], scene.jacobian[c, 0], scene.pushed)
+            w += dot_along(model.tree, scene.leaf_dof[c], scene.jacobian[c, 0], scene.pushed)
     for side in range(2):
         o = contacts.body_id[c, side] - model.scene.first_object
         if o >= 0:

@@ -44,8 +44,8 @@ def assemble_matrix(
             if model.has_robot:
                 if at_robot(scene, contacts, c) and at_robot(scene, contacts, d):
                     apart, y, z = False, work.response[c], work.response[d]
-                    tip, other = work.tip[c], work.tip[d]
-                    enter_robot_product(model.tree, tip, other, y, z, G, 3 * a, 3 * b)
+                    leaf, other = work.leaf_dof[c], work.leaf_dof[d]
+                    enter_robot_product(model.tree, leaf, other, y, z, G, 3 * a, 3 * b)
             if apart:
                 clear_block(G, 3 * a, 3 * b)
             for i in range(2):
@@ -61,24 +61,24 @@ def assemble_matrix(
     if model.has_robot:
         # Rows of joints three by three, as contacts; what is beyond the last one is zero.
         for k in range((m + 2) // 3):
-            y, first, tip = work.row_response[k], 3 * n + 3 * k, work.row_tip[k]
+            y, first, leaf = work.row_response[k], 3 * n + 3 * k, work.row_leaf_dof[k]
             for r in range(3):
                 clear_part(G[first + r], first + 3)
             for b in range(n):
                 d = work.listed[b]
                 if at_robot(scene, contacts, d):
                     z = work.response[d]
-                    enter_robot_product(model.tree, tip, work.tip[d], y, z, G, first, 3 * b)
+                    enter_robot_product(model.tree, leaf, work.leaf_dof[d], y, z, G, first, 3 * b)
             for j in range(k + 1):
                 z, at = work.row_response[j], 3 * (n + j)
-                enter_robot_product(model.tree, tip, work.row_tip[j], y, z, G, first, at)
+                enter_robot_product(model.tree, leaf, work.row_leaf_dof[j], y, z, G, first, at)
 
 
 @compiled
 def enter_robot_product(
     tree: Tree,
-    tip_y: int,
-    tip_z: int,
+    leaf_y: int,
+    leaf_z: int,
     Y: FloatArray,
     Z: FloatArray,
     G: FloatArray,
@@ -87,17 +87,17 @@ def enter_robot_product(
 ) -> None:
     """Enter Y Z^T as a block of G, along what the paths of both have in common.
 
-    :param tip_y: tip of Y, see `SceneWork`
-    :param tip_z: tip of Z
+    :param leaf_y: leaf of Y, see `SceneWork`
+    :param leaf_z: leaf of Z
     :param Y: rows of responses, (3, nv)
     :param Z: likewise
     :param G: the matrix
     :param row: where the block begins
     :param column: likewise
     """
-    common = max(tip_y, tip_z)
-    if tip_y >= 0 and tip_z >= 0:
-        common = tree.meet[tip_y, tip_z]
+    common = max(leaf_y, leaf_z)
+    if leaf_y >= 0 and leaf_z >= 0:
+        common = tree.common_ancestor[leaf_y, leaf_z]
         if common < 0:
             clear_block(G, row, column)
             return
@@ -210,7 +210,7 @@ def contact_velocity(
     """
     rate = 0.0
     if at_robot(model.scene, contacts, c):
-        rate = dot_along(model.tree, work.tip[c], work.jacobian[c, r], v)
+        rate = dot_along(model.tree, work.leaf_dof[c], work.jacobian[c, r], v)
     for side in range(2):
         o = contacts.body_id[c, side] - model.scene.first_object
         if o >= 0:
@@ -236,7 +236,7 @@ def contact_velocities(
     """
     first = second = third = 0.0
     if at_robot(model.scene, contacts, c):
-        first, second, third = rows_along(model.tree, work.tip[c], work.jacobian[c], v)
+        first, second, third = rows_along(model.tree, work.leaf_dof[c], work.jacobian[c], v)
     for side in range(2):
         o = contacts.body_id[c, side] - model.scene.first_object
         if o >= 0:

@@ -16,7 +16,11 @@ from rbd_ros.simulation.external_forces import find_applied_force
 from rbd_ros.simulation.linear import add_scaled, clear, copy, factorize, solve_factorized
 from rbd_ros.simulation.loop_directions import find_basis, respond
 from rbd_ros.simulation.loop_solver import keep_loop_force
-from rbd_ros.simulation.scene.branch_sparsity import clear_along, full_response, half_responses
+from rbd_ros.simulation.scene.branch_sparsity import (
+    clear_along,
+    finish_half_solve,
+    half_solve_rows,
+)
 from rbd_ros.simulation.scene.friction_moments import respond_to_friction_moments
 from rbd_ros.simulation.scene.islands import at_robot, node_of
 from rbd_ros.simulation.scene.problem import FRICTION, LOWER_LIMIT, UPPER_LIMIT
@@ -82,8 +86,8 @@ def respond_to_contacts(
             scene.root[i] = 1.0 / math.sqrt(problem.factor[i, i])
     for c in range(count):
         if at_robot(model.scene, contacts, c):
-            half_responses(
-                model, problem, scene.root, scene.tip[c], scene.jacobian[c], scene.response[c]
+            half_solve_rows(
+                model, problem, scene.root, scene.leaf_dof[c], scene.jacobian[c], scene.response[c]
             )
     if model.scene.has_friction_moments:
         respond_to_friction_moments(model, problem, contacts, count, scene)
@@ -158,21 +162,21 @@ def respond_to_rows(model: SimulationModel, problem: Problem, scene: SceneWork, 
     """
     units, tree = scene.units, model.tree
     for first in range(0, rows, 3):
-        tip = -1
+        leaf = -1
         if not model.has_loops:
-            tip = scene.row_joint[first]
+            leaf = scene.row_joint[first]
             for k in range(first + 1, min(first + 3, rows)):
                 i = scene.row_joint[k]
-                common = tree.meet[i, tip] if tip >= 0 else -1
+                common = tree.common_ancestor[i, leaf] if leaf >= 0 else -1
                 # All on one path, or anywhere.
-                tip = max(i, tip) if tip >= 0 and (common == i or common == tip) else -1
-        scene.row_tip[first // 3] = tip
+                leaf = max(i, leaf) if leaf >= 0 and (common == i or common == leaf) else -1
+        scene.row_leaf_dof[first // 3] = leaf
         for r in range(3):
-            clear_along(tree, tip, units[r])
+            clear_along(tree, leaf, units[r])
         for r in range(min(3, rows - first)):
             upper = scene.row_kind[first + r] == UPPER_LIMIT
             units[r, scene.row_joint[first + r]] = -1.0 if upper else 1.0
-        half_responses(model, problem, scene.root, tip, units, scene.row_response[first // 3])
+        half_solve_rows(model, problem, scene.root, leaf, units, scene.row_response[first // 3])
 
 
 @compiled
@@ -190,7 +194,7 @@ def end_robot(
     :param h: time step [s]
     """
     scene, next_v, counters = work.scene, work.motion.next_v, state.counters
-    full_response(model, work.problem, scene.root, scene.gathered, next_v)
+    finish_half_solve(model, work.problem, scene.root, scene.gathered, next_v)
     add_scaled(1.0, scene.velocity, next_v)
     if model.has_loops:
         keep_loop_force(model, state, work.problem, next_v, h)

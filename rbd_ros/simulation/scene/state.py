@@ -170,8 +170,8 @@ class SceneWork(NamedTuple):
     :param start_velocity: velocity of their centers of mass at the beginning, after impacts
     :param touched: whether anything presses on an object in this step; -1 if its pose is not
         finite at the end
-    :param tip: degree of freedom along whose path (`Tree`) a contact's Jacobian and response are,
-        and nothing is read or written elsewhere; -1: anywhere
+    :param leaf_dof: degree of freedom whose path to the base (`Tree`) has all entries of a
+        contact's Jacobian and response that are read or written; -1: anywhere
     :param jacobian: velocity of the second body relative to the first at each contact, per v
     :param root: D^-1/2 of the factors of the robot's mass matrix
     :param response: the same times the half of H^-1, so that response . response^T is the Delassus
@@ -187,7 +187,7 @@ class SceneWork(NamedTuple):
     :param row_bias: velocity that is added to that of the joint
     :param row_box: largest impulse of friction [N m s, N s]
     :param row_impulse: impulse along the row
-    :param row_tip: as `tip`, of three rows
+    :param row_leaf_dof: as `leaf_dof`, of three rows
     :param row_response: see `response`; rows three by three
     :param matrix: Delassus matrix of the island
     :param free: velocities without forces
@@ -223,7 +223,7 @@ class SceneWork(NamedTuple):
     wrench: FloatArray = floats('objects', 6)
     start_velocity: FloatArray = floats('objects', 3)
     touched: IntArray = integers('objects')
-    tip: IntArray = integers('contacts')
+    leaf_dof: IntArray = integers('contacts')
     jacobian: FloatArray = floats('contacts', 3, 'nv')
     root: FloatArray = floats('nv')
     response: FloatArray = floats('contacts', 3, 'nv')
@@ -237,7 +237,7 @@ class SceneWork(NamedTuple):
     row_bias: FloatArray = floats('joint_rows')
     row_box: FloatArray = floats('joint_rows')
     row_impulse: FloatArray = floats('joint_rows')
-    row_tip: IntArray = integers('joint_blocks')
+    row_leaf_dof: IntArray = integers('joint_blocks')
     row_response: FloatArray = floats('joint_blocks', 3, 'nv')
     matrix: FloatArray = floats('island_rows', 'island_rows')
     free: FloatArray = floats('island_rows')

@@ -65,10 +65,10 @@ def reuse_forces(
     for a in range(n):
         enter_contact(model, contacts, scene, a, h)
     for k in range(m):
-        i, tip, y = 3 * n + k, scene.row_tip[k // 3], scene.row_response[k // 3, k % 3]
+        i, leaf, y = 3 * n + k, scene.row_leaf_dof[k // 3], scene.row_response[k // 3, k % 3]
         space.b[i] = scene.free[i]
-        space.u[i] = dot_along(model.tree, tip, y, scene.response_sum)
-        space.scale[i] = dot_along(model.tree, tip, y, y)
+        space.u[i] = dot_along(model.tree, leaf, y, scene.response_sum)
+        space.scale[i] = dot_along(model.tree, leaf, y, y)
     unit: float = find_units(space, scene.friction)
     scale_vectors(space, unit)
     for i in range(size_of(space)):
@@ -103,7 +103,7 @@ def add_responses(
         if model.has_robot:
             if at_robot(model.scene, contacts, c):
                 add_rows_along(
-                    model.tree, scene.tip[c], force, scene.response[c], scene.response_sum
+                    model.tree, scene.leaf_dof[c], force, scene.response[c], scene.response_sum
                 )
         for side in range(2):
             o = contacts.body_id[c, side] - model.scene.first_object
@@ -113,7 +113,7 @@ def add_responses(
     for k in range(m):
         f, y = x[3 * n + k], scene.row_response[k // 3, k % 3]
         if f != 0.0:
-            add_along(model.tree, scene.row_tip[k // 3], f, y, scene.response_sum)
+            add_along(model.tree, scene.row_leaf_dof[k // 3], f, y, scene.response_sum)
 
 
 @compiled
@@ -131,9 +131,9 @@ def enter_contact(
     clear(diagonal)
     if model.has_robot:
         if at_robot(model.scene, contacts, c):
-            tip, Y = scene.tip[c], scene.response[c]
-            u[0], u[1], u[2] = rows_along(model.tree, tip, Y, scene.response_sum)
-            diagonal[0], diagonal[1], diagonal[2] = squares_along(model.tree, tip, Y)
+            leaf, Y = scene.leaf_dof[c], scene.response[c]
+            u[0], u[1], u[2] = rows_along(model.tree, leaf, Y, scene.response_sum)
+            diagonal[0], diagonal[1], diagonal[2] = squares_along(model.tree, leaf, Y)
     for side in range(2):
         o = contacts.body_id[c, side] - model.scene.first_object
         if o >= 0:

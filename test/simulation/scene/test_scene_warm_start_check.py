@@ -25,7 +25,7 @@ from rbd_ros.simulation.scene.problem import assemble_matrix, enter_problem
 from rbd_ros.simulation.scene.warm_start import begin_contact, begin_row
 from rbd_ros.simulation.scene.warm_start_check import reuse_forces
 
-FIELDS = ('b', 'x', 'u', 'scale', 'low', 'high', 'state', 'direction', 'sizes')
+FIELDS = ('b', 'x', 'u', 'scale', 'low', 'high', 'state', 'slip_direction', 'sizes')
 
 
 @pytest.fixture(autouse=True, scope='module')
