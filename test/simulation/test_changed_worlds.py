@@ -179,7 +179,7 @@ def test_rollouts_and_snapshots_are_of_the_world_that_there_is(simulator):
     assert simulator.object_pose('new')[2, 3] == pytest.approx(0.15)
 
 
-def test_couples_of_contacts_go_on_and_come_with_the_first_that_has_any():
+def test_moments_of_contacts_go_on_and_come_with_the_first_that_has_any():
     """A ball that spins on a floor beside one that rolls."""
     rolling = {**BALL, 'xyz': [0, 0, 0.1], 'velocity': {'linear': [0, 1, 0]}}
     simulator = Simulator(None, world={'objects': {'floor': {'type': 'plane'}, 'roller': rolling}})

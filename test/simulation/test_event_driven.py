@@ -426,7 +426,7 @@ def test_of_four_contacts_three_are_active_and_they_change_while_all_stay():
     assert simulator.events[1:] == [] and not simulator.events[0].impulse.any()
 
 
-def test_a_couple_too_large_lifts_an_edge():
+def test_a_moment_too_large_lifts_an_edge():
     """Statics: the box tips over its edge where the couple exceeds m g times half its length."""
     for couple, expected in ((0.99, 4), (1.01, 2)):
         simulator = resting_box([0, couple * 2.0 * GRAVITY * 0.2, 0, 0, 0, 0])

@@ -70,7 +70,7 @@ def effects(pile, jacobian):
     return np.einsum('nsrj,nsjk->nsrk', jacobian, pile.inverse[pile.bodies])
 
 
-def test_couples_obey_the_law_of_the_dense_problem():
+def test_moments_obey_the_law_of_the_dense_problem():
     """Torsional and rolling friction, some contacts without either, from starts of any kind."""
     rng = np.random.default_rng(1)
     solved, bounded = 0, 0

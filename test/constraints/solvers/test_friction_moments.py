@@ -114,7 +114,7 @@ def test_a_rolling_ball_is_slowed_down_and_goes_on_rolling(direction, solver):
     assert_allclose(after[:2] * RADIUS, np.array([-1, 1]) * after[[4, 3]], atol=1e-11)
 
 
-def test_a_ball_on_a_slope_rolls_only_beyond_the_couple():
+def test_a_ball_on_a_slope_rolls_only_beyond_the_moment():
     """It stays if m g sin < c N / R, about the point of contact."""
     for c, stays in ((0.0101, True), (0.0099, False)):
         push = 0.1 * MASS * GRAVITY
@@ -124,14 +124,14 @@ def test_a_ball_on_a_slope_rolls_only_beyond_the_couple():
         assert (np.abs(motion(found.force)).max() < 1e-9) == stays
 
 
-def test_couples_of_an_open_contact_are_zero():
+def test_moments_of_an_open_contact_are_zero():
     problem, _ = ball_on_plane([1, 2, 3, 0, 0, 1.0], torsion=0.1, rolling=0.1)
     for solver in SOLVERS:
         found = solve_friction(problem, solver)
         assert found.converged and not found.force.any()
 
 
-def test_without_coefficients_there_are_no_couples():
+def test_without_coefficients_there_are_no_moments():
     problem, _ = ball_on_plane([1, 2, 3, 1, 0, 0], torsion=0.0, rolling=0.0)
     plain, _ = ball_on_plane([1, 2, 3, 1, 0, 0])
     for solver in SOLVERS:
@@ -141,7 +141,7 @@ def test_without_coefficients_there_are_no_couples():
 
 
 @pytest.mark.parametrize('solver', SOLVERS)
-def test_couples_dissipate_most(solver):
+def test_moments_dissipate_most(solver):
     """No moment of the same normal force takes more power from what turns; torsion and rolling."""
     rng = np.random.default_rng(0)
     slides = 0
@@ -178,7 +178,7 @@ def test_solvers_agree():
         assert sum(found[0].iterations[1:]) <= 20 and found[0].iterations[2] == 0
 
 
-def test_couples_under_given_normal_forces_solve_a_convex_program():
+def test_moments_under_given_normal_forces_solve_a_convex_program():
     """Normals that nothing else moves: what friction does is a minimum that SciPy finds."""
     rng = np.random.default_rng(2)
     for _ in range(5):
@@ -215,7 +215,7 @@ def test_couples_under_given_normal_forces_solve_a_convex_program():
         assert_allclose(found.force[others], best.x, atol=1e-5 * (1.0 + np.abs(best.x).max()))
 
 
-def test_residuals_of_couples_by_hand():
+def test_residuals_of_moments_by_hand():
     problem = friction_problem(
         np.eye(6), [0, 0, 0, 0.3, 0.4, -1.0], [0.5], torsion=[0.1], rolling=[0.2]
     )
@@ -245,7 +245,7 @@ def test_what_are_no_moments_is_refused(moments, words):
         friction_problem(np.eye(5), np.zeros(5), [0.5], **moments)
 
 
-def test_the_residual_is_the_distance_from_the_nearest_couple():
+def test_the_residual_is_the_distance_from_the_nearest_moment():
     rng = np.random.default_rng(3)
     for _ in range(200):
         x, u, bound = rng.normal(size=2), rng.normal(size=2), rng.uniform(0.0, 2.0)
@@ -295,7 +295,7 @@ def test_sums_of_angular_velocities():
     assert_allclose([speed_of(space, c) for c in range(2)], [2.0 + 5.0, 3.0 + 13.0])
 
 
-def test_states_of_projected_couples():
+def test_states_of_projected_moments():
     space, _ = scaled_space(with_moments(np.random.default_rng(5), 2, 30))
     space.z[:] = [1, 0, 0, 2, 0, 0, 1.0, -2.0, 0.6, -0.8, 0.6, -0.8]
     space.y[:] = [0, 0, 0, 0, 0, 0, 0.0, 1.0, -3.0, 4.0, 1.0, 1.0]
@@ -304,7 +304,7 @@ def test_states_of_projected_couples():
     assert_allclose(space.moment_direction[1:4], [1.0, -0.6, 0.8])
 
 
-def test_couples_beyond_their_bounds_slide_and_those_that_turn_back_stick():
+def test_moments_beyond_their_bounds_slide_and_those_that_turn_back_stick():
     """Behind two rows, of a closed contact and of an open one."""
     space, _ = scaled_space(with_moments(np.random.default_rng(5), 2, 40, rows=2))
     space.state[:] = [STICK, OPEN, STICK, STICK, *[STICK] * 2, *[STICK] * 4]
@@ -333,7 +333,7 @@ def test_couples_beyond_their_bounds_slide_and_those_that_turn_back_stick():
     assert_allclose(space.x[6:8], 7.0)
 
 
-def test_contradictory_rows_beside_couples_are_proved_to_be_so():
+def test_contradictory_rows_beside_moments_are_proved_to_be_so():
     J = np.zeros((8, 9))
     J[:3, :3], J[5:, 5:8] = np.eye(3), np.eye(3)
     J[3:5, 3] = 1.0  # one motion, at two speeds
@@ -353,7 +353,7 @@ def test_contradictory_rows_beside_couples_are_proved_to_be_so():
         assert problem.g @ proof < 0.0 and (proof[[0, 1, 2, 5, 6, 7]] == 0.0).all()
 
 
-def test_sweeps_solve_a_couple_exactly():
+def test_sweeps_solve_a_moment_exactly():
     """S x + p = -s x with |x| at its bound, or x that stops it: against a bisection."""
     rng = np.random.default_rng(6)
     states = set()
@@ -380,7 +380,7 @@ def test_sweeps_solve_a_couple_exactly():
     assert states == {(1, STICK), (1, SLIDE), (2, STICK), (2, SLIDE)}
 
 
-def test_one_sweep_is_enough_for_one_couple():
+def test_one_sweep_is_enough_for_one_moment():
     rng = np.random.default_rng(7)
     for _ in range(200):
         A = rng.normal(size=(5, 5))
@@ -394,7 +394,7 @@ def test_one_sweep_is_enough_for_one_couple():
         assert found.converged and found.iterations[0] <= 1
 
 
-def test_the_jacobian_knows_couples():
+def test_the_jacobian_knows_moments():
     """By differences, of sticking and sliding moments of closed contacts; open ones have none."""
     rng = np.random.default_rng(8)
     space, _ = scaled_space(with_moments(rng, 3, 40))
@@ -458,7 +458,7 @@ def test_the_next_step_takes_a_linear_system_or_two(rows):
         assert_allclose(following.velocity(unit * after.x), expected, atol=1e-8)
 
 
-def test_couples_are_scaled_where_they_lie():
+def test_moments_are_scaled_where_they_lie():
     rng = np.random.default_rng(10)
     problem = with_moments(rng, 3, 24, rows=2)
     own, scale = scaled_space(problem)
@@ -467,7 +467,11 @@ def test_couples_are_scaled_where_they_lie():
     room.sizes[:] = own.sizes
     room.A[:size, :size], room.b[:size] = problem.G, problem.g
     room.low[:2], room.high[:2] = problem.low, problem.high
-    room.holder[:m], room.part[:m], room.coefficient[:m] = own.holder, own.part, own.coefficient
+    room.moment_contact[:m], room.part[:m], room.coefficient[:m] = (
+        own.moment_contact,
+        own.part,
+        own.coefficient,
+    )
     room.x[:size] = start = rng.normal(size=size)
     friction = allocate(Coefficients, n=3)
     friction.friction[:] = problem.friction
@@ -486,7 +490,7 @@ def test_couples_are_scaled_where_they_lie():
     assert list(own.part) == [0, 0, ALONE, ALONE, ALONE, *[FIRST, SECOND] * 3][2:] + [0, 0]
 
 
-def test_a_space_for_more_serves_couples_as_well():
+def test_a_space_for_more_serves_moments_as_well():
     rng = np.random.default_rng(11)
     for contacts in (1, 3):
         problem = with_moments(rng, contacts, 9 * contacts, rows=2)
@@ -510,7 +514,7 @@ def test_a_space_for_more_serves_couples_as_well():
             assert (room.state[len(own.state) :] == -(2**62)).all()
 
 
-def test_loops_and_limits_beside_couples():
+def test_loops_and_limits_beside_moments():
     rng = np.random.default_rng(12)
     for _ in range(10):
         problem = with_moments(rng, 2, 24, rows=2)

@@ -42,7 +42,7 @@ def test_a_rolling_ball_stops_after_the_distance_that_its_energy_lasts(angle):
 
 
 @pytest.mark.parametrize('slope, c', [(0.05, 0.0051), (0.05, 0.0049)])
-def test_a_ball_on_a_slope_rolls_beyond_its_couple_only(slope, c):
+def test_a_ball_on_a_slope_rolls_beyond_its_moment_only(slope, c):
     gravity = (G * np.sin(slope), 0.0, -G * np.cos(slope))
     simulator = simulated(gravity=gravity, ball=ball(friction=0.5, rolling=c))
     simulator.step(n=1000)
@@ -111,7 +111,7 @@ def test_a_turntable_hands_its_spin_to_what_stands_on_it(shape):
     assert worst_residual(simulator) < 1e-12
 
 
-def test_a_geared_turntable_feels_the_couple_by_its_ratio():
+def test_a_geared_turntable_feels_the_moment_by_its_ratio():
     c, mass, n = 0.01, 2.0, 20
     shape = '<collision><origin xyz="0 0 -0.05"/><geometry><box size="2 2 0.1"/></geometry>'
     robot = chain(
@@ -194,7 +194,7 @@ def test_a_bounce_takes_spin_away_by_its_normal_impulse():
     assert np.abs(after[:2] - left / turning * np.array(w[:2])).max() < 1e-9
 
 
-def test_couples_take_energy_only():
+def test_moments_take_energy_only():
     rng = np.random.default_rng(5)
     objects = {}
     for k in range(8):
@@ -221,7 +221,7 @@ def _plain(value):
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
-def test_what_has_no_couples_moves_as_in_a_world_without_any():
+def test_what_has_no_moments_moves_as_in_a_world_without_any():
     falls = cube(z=0.3, turned=(0.3, 0.2, 0.1), friction=0.4)
     plain = simulated(cube=falls)
     beside = simulated(cube=falls, ball=ball(x=5.0, friction=0.4, rolling=0.01))
@@ -244,7 +244,7 @@ def mixed_scene():
     )
 
 
-def test_compiled_and_interpreted_couples_agree():
+def test_compiled_and_interpreted_moments_agree():
     if interpreted_reason() is not None:
         pytest.skip(interpreted_reason())
     machine, python = mixed_scene(), mixed_scene()
@@ -261,7 +261,7 @@ def test_compiled_and_interpreted_couples_agree():
         assert np.allclose(machine.object_velocity(name), python.object_velocity(name), atol=1e-10)
 
 
-def test_a_snapshot_holds_couples():
+def test_a_snapshot_holds_moments():
     simulator = mixed_scene()
     simulator.step(n=100)
     kept = simulator.snapshot()
@@ -273,7 +273,7 @@ def test_a_snapshot_holds_couples():
     assert all(np.array_equal(a, b) for a, b in zip(first, again))
 
 
-def test_couples_start_from_those_of_the_step_before():
+def test_moments_start_from_those_of_the_step_before():
     """They follow the features that touch, so that a step at rest takes nothing to solve."""
     slope = 0.03
     gravity = (G * np.sin(slope), 0.0, -G * np.cos(slope))
@@ -287,7 +287,7 @@ def test_couples_start_from_those_of_the_step_before():
     assert np.allclose(simulator.physics.touches.moment, before, rtol=1e-9, atol=1e-18)
 
 
-def test_objects_come_and_go_beside_couples():
+def test_objects_come_and_go_beside_moments():
     """A ball rolls on as it did; one that comes is slowed down by moments that were not there."""
     c, speed = 0.002, 0.5
     rolls = ball(velocity=(speed, 0, 0), spin=(0, speed / R, 0), friction=0.5, rolling=c)

@@ -148,7 +148,7 @@ def test_rows_of_joints_start_from_their_impulse_as_far_as_bounds_allow():
     assert space.state[n:].tolist() == [STICK if each else OPEN for each in sticks]
 
 
-def test_couples_start_from_those_before_where_a_normal_force_holds_them():
+def test_moments_start_from_those_before_where_a_normal_force_holds_them():
     """About the normal by itself, about both tangents together; those at their bound slide."""
     n, m, count = 5, 1, 4
     listed = [6, 2, 9, 4, 7]  # all contacts of the problem, of which the second has no moments
