@@ -312,7 +312,7 @@ def test_the_force_of_a_stage_is_what_its_acceleration_takes(looped):
 
 
 @pytest.mark.parametrize('held', [0, 2])
-def test_contacts_that_are_not_symmetric_moment_motions_as_multipliers_say(held, rng):
+def test_contacts_that_are_not_symmetric_couple_motions_as_multipliers_say(held, rng):
     """A v' = b + K^T lambda with K v' = 0, where friction that slides makes A unsymmetric."""
     physics = Physics(stewart())
     problem = physics.fields.work.problem
