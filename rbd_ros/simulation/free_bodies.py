@@ -192,7 +192,7 @@ def move_objects(bodies: FreeBodies, objects: Objects, work: SceneWork, h: float
             mean = objects.velocity[o, r]
             if not touched:
                 mean = 0.5 * (mean + work.start_velocity[o, r])
-            objects.position[o, r] += h * mean + work.object_push[o, 3 + r]
+            objects.position[o, r] += h * mean + work.object_displacement[o, 3 + r]
         multiply(work.mobility[o], objects.angular_momentum[o], work.turning[o])
         own = h
         if not touched:
@@ -204,7 +204,7 @@ def move_objects(bodies: FreeBodies, objects: Objects, work: SceneWork, h: float
                 h,
             )
         for r in range(3):
-            angle[r] = own * work.turning[o, r] + work.object_push[o, r]
+            angle[r] = own * work.turning[o, r] + work.object_displacement[o, r]
         turn(objects.quaternion[o], angle, turned)
         for r in range(4):
             objects.quaternion[o, r] = turned[r]

@@ -88,7 +88,7 @@ class SimulationStatus(NamedTuple):
     :param limit_steps: substeps in which a joint was at a limit
     :param unconverged_steps: substeps whose forces are those of the sweeps, not exact
     :param contacts_truncated: contact points for which there was no room
-    :param unparted_steps: substeps in which bodies of a world overlapped for good
+    :param unresolved_overlap_steps: substeps in which an overlap of bodies could not be corrected
     :param contacts: points that touch the ground now
     """
 
@@ -99,7 +99,7 @@ class SimulationStatus(NamedTuple):
     limit_steps: int
     unconverged_steps: int
     contacts_truncated: int
-    unparted_steps: int
+    unresolved_overlap_steps: int
     contacts: int
 
 
@@ -411,7 +411,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
                     layout.LIMITED,
                     layout.UNCONVERGED,
                     layout.DROPPED,
-                    layout.UNPARTED,
+                    layout.UNRESOLVED_OVERLAPS,
                     layout.CONTACTS,
                 )
             )
@@ -426,9 +426,9 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         scene = self._physics.scene
         if scene is None:
             return (*self._start.texts, *self._physics.shape_warnings)
-        from rbd_ros.simulation.start_overlaps import stay_warnings
+        from rbd_ros.simulation.start_overlaps import unresolved_overlap_warnings
 
-        staying = stay_warnings(self._physics)
+        staying = unresolved_overlap_warnings(self._physics)
         return (*self._start.texts, *staying, *self._physics.shape_warnings, *scene.notices)
 
     # -- verbs ----------------------------------------------------------------------------------

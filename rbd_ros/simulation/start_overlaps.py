@@ -35,8 +35,8 @@ _INSTANT = 1e-9
 _NAMED = 5
 
 
-_PART = f'they are moved apart slowly, by at most {RETURN_SPEED:g} m/s'
-_STAY = (
+_RESOLVED = f'they are moved apart slowly, by at most {RETURN_SPEED:g} m/s'
+_UNRESOLVED = (
     'they stay so: no joint within its limits and nothing movable can part them without pressing '
     'others deeper; move them, or disable their contact: by `disable_collisions` of a world'
 )
@@ -57,15 +57,15 @@ class Overlap(NamedTuple):
     pairs: int
 
 
-class Touching(NamedTuple):
+class PairOverlap(NamedTuple):
     """Overlap of two things in the last step.
 
     :param depth: penetration depth [m]
-    :param stays: whether any contact of theirs was not moved apart
+    :param unresolved: whether any contact of theirs was not moved apart
     """
 
     depth: float
-    stays: bool
+    unresolved: bool
 
 
 def _rigid_pairs(model: SceneModel) -> Tuple[BoolArray, BoolArray]:
@@ -121,7 +121,7 @@ def deepest_overlap(
     return Overlap(first, second, -float(contacts.gap[worst]), pairs)
 
 
-def other_overlaps(physics: Physics) -> Dict[Tuple[str, str], Touching]:
+def other_overlaps(physics: Physics) -> Dict[Tuple[str, str], PairOverlap]:
     """Return the overlaps of rigid bodies that `deepest_overlap` leaves out, deepest first.
 
     A step finds it and is taken back. Only at a reset: what is remembered of former steps is lost.
@@ -133,7 +133,7 @@ def other_overlaps(physics: Physics) -> Dict[Tuple[str, str], Touching]:
     >>> ball = {'type': 'sphere', 'radius': 0.1, 'static': False, 'mass': 1.0}
     >>> objects = {'floor': {'type': 'plane'}, 'ball': {**ball, 'xyz': [2.0, 0.0, 0.09]}}
     >>> found = other_overlaps(Simulator(robot, world={'objects': objects}).physics)
-    >>> {pair: (round(each.depth, 6), each.stays) for pair, each in found.items()}
+    >>> {pair: (round(each.depth, 6), each.unresolved) for pair, each in found.items()}
     {('floor', 'ball'): (0.01, False)}
     """
     wanted = _rigid_pairs(physics.model.scene)[1]
@@ -142,7 +142,7 @@ def other_overlaps(physics: Physics) -> Dict[Tuple[str, str], Touching]:
     arrays = physics.arrays()
     kept = {name: array.copy() for name, array in arrays.items()}
     physics.steps.aside(1)
-    found = _touching(physics, wanted)
+    found = _pair_overlaps(physics, wanted)
     for name, array in arrays.items():
         array[...] = kept[name]
     clear_record(physics.fields.work)
@@ -206,52 +206,55 @@ def spawn_overlap_warnings(physics: Physics, names: Collection[str], least: floa
     rigid = physics.model.scene.table.surface[:, STIFFNESS] == 0.0
     found = {
         pair: each
-        for pair, each in _touching(physics, rigid).items()
+        for pair, each in _pair_overlaps(physics, rigid).items()
         if any(name in names or name.partition('/')[0] in names for name in pair)
     }
     return _worded(found, least, '')
 
 
-def stay_warnings(physics: Physics) -> List[str]:
+def unresolved_overlap_warnings(physics: Physics) -> List[str]:
     """Return warnings of overlaps in the last step that could not be separated.
 
     :param physics: a simulation with a world
 
-    >>> from rbd_ros.simulation.start_overlaps import stay_warnings
-    >>> stay_warnings(Simulator(robot, world={'objects': {'floor': {'type': 'plane'}}}).physics)
+    >>> from rbd_ros.simulation.start_overlaps import unresolved_overlap_warnings
+    >>> world = {'objects': {'floor': {'type': 'plane'}}}
+    >>> unresolved_overlap_warnings(Simulator(robot, world=world).physics)
     []
     """
-    if not physics.touches.stays[: int(physics.touches.counts[NOW])].any():
+    if not physics.touches.unresolved[: int(physics.touches.counts[NOW])].any():
         return []
     every = np.ones(len(physics.model.scene.table.pair), dtype=bool)
-    found = {pair: each for pair, each in _touching(physics, every).items() if each.stays}
+    found = {
+        pair: each for pair, each in _pair_overlaps(physics, every).items() if each.unresolved
+    }
     return _worded(found, 0.0, '')
 
 
-def _touching(physics: Physics, wanted: BoolArray) -> Dict[Tuple[str, str], Touching]:
-    """Return what touched in the last step, the deepest first.
+def _pair_overlaps(physics: Physics, wanted: BoolArray) -> Dict[Tuple[str, str], PairOverlap]:
+    """Return overlaps of pairs in the last step, the deepest first.
 
     :param wanted: which pairs count, (P,)
     """
     scene, touches = physics.scene, physics.touches
     assert scene is not None
-    found: Dict[Tuple[str, str], Touching] = {}
+    found: Dict[Tuple[str, str], PairOverlap] = {}
     for c in range(int(touches.counts[NOW])):
         pair, depth = int(touches.contacts.pair[c]), -float(touches.contacts.gap[c])
         if wanted[pair]:
             names = scene.names_of(pair)
-            before = found.get(names, Touching(depth, False))
-            stays = before.stays or bool(touches.stays[c])
-            found[names] = Touching(max(depth, before.depth), stays)
+            before = found.get(names, PairOverlap(depth, False))
+            unresolved = before.unresolved or bool(touches.unresolved[c])
+            found[names] = PairOverlap(max(depth, before.depth), unresolved)
     return dict(sorted(found.items(), key=lambda item: -item[1].depth))
 
 
-def _worded(found: Dict[Tuple[str, str], Touching], least: float, when: str) -> List[str]:
+def _worded(found: Dict[Tuple[str, str], PairOverlap], least: float, when: str) -> List[str]:
     """Return the warnings of the depths of pairs, the deepest first."""
     deep = [(names, each) for names, each in found.items() if each.depth > least]
     texts = [
         f'{first!r} and {second!r} overlap by {1e3 * each.depth:.1f} mm{when}; '
-        + (_STAY if each.stays else _PART)
+        + (_UNRESOLVED if each.unresolved else _RESOLVED)
         for (first, second), each in deep[:_NAMED]
     ]
     if len(deep) > _NAMED:

@@ -24,7 +24,7 @@ from rbd_ros.contact.arrays import FloatArray, IntArray
     LIMITED,
     UNCONVERGED,
     DROPPED,
-    UNPARTED,
+    UNRESOLVED_OVERLAPS,
     CONTACTS,
     DEFORMED,
     FORCES,

@@ -273,7 +273,7 @@ def test_a_new_list_knows_what_the_one_before_knew():
 
 
 def test_what_was_moved_besides_is_looked_at_again():
-    """Bodies are parted by moving them, which no velocity tells of."""
+    """Position correction moves bodies, which no velocity shows."""
     table, room, found = two_boxes(0.05)
     assert find_scene_contacts(table, room, H, found)[0] == 0
     room.pose[2, 9] = 0.2

@@ -396,7 +396,7 @@ def test_steps_that_were_not_solved_are_reported(rig):
 def test_what_overlaps_and_cannot_be_parted_is_named_once(rig):
     rig.run(50)
     touches = rig.simulator.physics.touches
-    touches.stays[0], touches.contacts.gap[0] = 1, -0.002
+    touches.unresolved[0], touches.contacts.gap[0] = 1, -0.002
     names = rig.simulator.physics.scene.names_of(int(touches.contacts.pair[0]))
     before = len(rig.told.texts)
     for _ in range(2):
@@ -404,12 +404,12 @@ def test_what_overlaps_and_cannot_be_parted_is_named_once(rig):
     told = [each for each in rig.told.texts[before:] if 'overlap' in each]
     text = f'{names[0]!r} and {names[1]!r} overlap by 2.0 mm; they stay so'
     assert len(told) == 1 and told[0].startswith(text)
-    touches.stays[0] = 0
+    touches.unresolved[0] = 0
     rig.cycle.world_interface.watch()
-    touches.stays[0] = 1
+    touches.unresolved[0] = 1
     rig.cycle.world_interface.watch()
     assert sum('they stay so' in each for each in rig.told.texts[before:]) == 2
-    assert rig.cycle.world_interface.values()['unparted_steps'] == 0
+    assert rig.cycle.world_interface.values()['unresolved_overlap_steps'] == 0
 
 
 # -- parameters -----------------------------------------------------------------------------------

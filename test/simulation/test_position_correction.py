@@ -106,7 +106,7 @@ def steps(simulator, count, tau=None):
     return np.array(depths)
 
 
-# -- what cannot be parted ------------------------------------------------------------------------
+# -- overlaps that cannot be resolved -----------------------------------------------------
 
 
 @pytest.mark.parametrize('tilt', [0.0, 1e-17, 1e-12, 1e-6, 1e-3, -1e-3])
@@ -118,7 +118,7 @@ def test_a_hinge_does_not_turn_for_an_overlap_along_its_axis(shape, tilt):
     simulator.reset([0.3])
     steps(simulator, 20)
     assert simulator.q[0] == 0.3 and abs(simulator.v[0]) < 1e-12
-    assert simulator.status.unparted_steps == 20
+    assert simulator.status.unresolved_overlap_steps == 20
     told = [each for each in simulator.warnings if 'they stay so' in each]
     assert len(told) == 1 and told[0].startswith("'robot/link' and 'wall' overlap by ")
     assert float(told[0].split(' by ')[1].split(' mm')[0]) == pytest.approx(1.0, abs=0.31)
@@ -132,10 +132,10 @@ def test_a_joint_at_its_limit_is_not_pushed_beyond_it():
     simulator.reset([1.0])
     steps(simulator, 10)
     # The post is on the left, and to the right there is the limit.
-    assert simulator.q[0] == 1.0 and simulator.status.unparted_steps == 10
+    assert simulator.q[0] == 1.0 and simulator.status.unresolved_overlap_steps == 10
     assert 'overlap by 10.0 mm; they stay so' in simulator.warnings[-1]
     simulator.reset([-1.0])
-    assert simulator.status.unparted_steps == 0
+    assert simulator.status.unresolved_overlap_steps == 0
     simulator = simulated(False, robot=slider(), post=post(1.15))
     simulator.reset([1.0])
     depths = steps(simulator, 200)
@@ -163,11 +163,11 @@ def test_an_object_between_walls_stays_as_deep_as_it_is():
     )  # fmt: skip
     simulator.step(n=50)
     assert np.abs(simulator.object_pose('ball')[:3, 3]).max() < 1e-4
-    assert simulator.status.unparted_steps == 50
+    assert simulator.status.unresolved_overlap_steps == 50
     assert [each.split(' by ')[1][:6] for each in simulator.warnings[-2:]] == ['3.0 mm', '1.0 mm']
 
 
-# -- what can be parted ---------------------------------------------------------------------------
+# -- overlaps that are resolved -----------------------------------------------------------
 
 
 def test_a_slider_is_parted_at_the_return_speed_and_gains_none():
@@ -175,7 +175,7 @@ def test_a_slider_is_parted_at_the_return_speed_and_gains_none():
     depths = steps(simulator, 10)
     expected = np.maximum(0.003 - WAY * np.arange(10), 0.0)
     assert np.abs(depths - expected).max() < 1e-12
-    assert simulator.v[0] == 0.0 and simulator.status.unparted_steps == 0
+    assert simulator.v[0] == 0.0 and simulator.status.unresolved_overlap_steps == 0
 
 
 def test_a_hinge_is_parted_as_fast_as_it_may_turn():
@@ -257,7 +257,7 @@ def test_a_linkage_is_parted_with_its_loops_closed(start):
         assert np.abs(moved).max() <= WAY * (1.0 + 1e-3) + 1e-9
         assert np.abs(simulator.loop_errors).max() < 1e-9
     # In one of them the post is between two bars.
-    stays = simulator.status.unparted_steps == 200
+    stays = simulator.status.unresolved_overlap_steps == 200
     assert first > 1e-3 and stays == (start == 4)
     assert stays or depth(simulator) < 0.2 * first
     assert np.abs(simulator.v).max() < 1e-6
@@ -288,7 +288,7 @@ def test_arms_beside_walls_and_posts_in_general_orientation(shape, seed):
     # What moves has no velocity.
     assert np.abs(simulator.v).max() < 1e-6
     if depths[0] > 1e-4:
-        assert depths[-1] < 0.99 * depths[0] or simulator.status.unparted_steps > 0
+        assert depths[-1] < 0.99 * depths[0] or simulator.status.unresolved_overlap_steps > 0
 
 
 REAL = {'go2': True, 'g1_29dof_rev_1_0': True, 'panda': False, 'so100': False}

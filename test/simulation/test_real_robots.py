@@ -58,9 +58,9 @@ OFTEN_UNSOLVED = {
     'alex_psyonic_hands': 10,
     'talos_reduced_box': 60,
 }
-#: Most steps in which something overlaps and cannot be parted: a finger under a hand that falls on
-#: it, which is as fast as it may be.
-UNPARTED = {'alex_psyonic_hands': 20}
+#: Most steps in which something overlaps and cannot be separated: a finger under a hand that falls
+#: on it, which is as fast as it may be.
+UNRESOLVED_OVERLAPS = {'alex_psyonic_hands': 20}
 
 
 def load(robot_paths, name, **options):
@@ -134,7 +134,7 @@ def test_every_robot_runs_in_a_world_from_its_default_start(robot_paths, name):
     assert status.steps == 2000 and status.contacts_truncated == 0
     # Inertia divides few steps, rounding none: iCub has a direction that moves next to no mass.
     assert status.substeps < 0.5 * status.steps
-    assert status.unparted_steps <= UNPARTED.get(name, 0)
+    assert status.unresolved_overlap_steps <= UNRESOLVED_OVERLAPS.get(name, 0)
     assert status.unconverged_steps <= OFTEN_UNSOLVED.get(name, UNSOLVED)
     gaps = simulator.distances().distance
     on_floor = ['floor' in pair for pair in simulator.distance_pairs]

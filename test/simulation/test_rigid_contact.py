@@ -228,7 +228,7 @@ def test_momentum_of_colliding_bodies_is_kept():
         touched += len(simulator.contacts)
     assert touched > 20
     assert np.abs(momentum()[0] - before[0]).max() < 1e-12
-    # What overlaps is parted, by which velocities get other arms.
+    # Position correction separates overlaps, by which velocities get other arms.
     assert np.abs(momentum()[1] - before[1]).max() < 2e-3
 
 

@@ -280,7 +280,7 @@ def kinetic(simulator):
 
 @pytest.mark.parametrize('restitution, bound', [(0.5, 1e-9), (0.0, 1e-4)])
 def test_two_free_chains_keep_their_momentum_in_a_collision(restitution, bound):
-    """Without a rebound they are parted where they overlap, which takes momenta along."""
+    """Without a rebound they are separated where they overlap, which takes momenta along."""
     first, second = chain(3), chain(5)
     other = WorldRobot('other', '', second.model, floating=True, movable=True)
     surface = Surface((0.4, 0.4), restitution=restitution)
@@ -382,18 +382,18 @@ def test_pairs_and_ignored_ones_name_robots_and_their_links():
     first, second = slider(2.0), slider(3.0)
     other = moving('other', second, (0.2, 0, 0), surface=Surface(restitution=0.25))
 
-    def parted(**options):
+    def separated(**options):
         simulator = Simulator(first, world=World(robots=(other,), **options))
         simulator.reset(v=[1.0, 0.0])
         simulator.step(n=20)
         return simulator.v[1] - simulator.v[0]
 
-    assert parted() == pytest.approx(0.25)
+    assert separated() == pytest.approx(0.25)
     bouncing = Surface((0.0, 0.0), restitution=1.0)
-    assert parted(pairs={('other/bob', 'robot'): bouncing}) == pytest.approx(1.0)
-    assert parted(pairs={('robot/bob', 'other'): bouncing}) == pytest.approx(1.0)
+    assert separated(pairs={('other/bob', 'robot'): bouncing}) == pytest.approx(1.0)
+    assert separated(pairs={('robot/bob', 'other'): bouncing}) == pytest.approx(1.0)
     for pair in (('robot', 'other'), ('other/bob', 'robot/bob')):
-        assert parted(ignored=frozenset([pair])) == pytest.approx(-1.0)
+        assert separated(ignored=frozenset([pair])) == pytest.approx(-1.0)
 
 
 def test_an_object_is_pushed_by_one_robot_onto_another():

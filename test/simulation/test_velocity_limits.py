@@ -157,7 +157,7 @@ def test_a_body_leaves_an_overlap_no_faster_than_its_velocity_limit():
     assert simulator.v[0] == pytest.approx(0.8, rel=1e-12)
     assert np.diff(positions)[10:].min() == pytest.approx(0.8e-3, rel=1e-9)
     assert np.diff(positions).max() == pytest.approx(0.8e-3, rel=1e-9)
-    assert simulator.status.unparted_steps == 0
+    assert simulator.status.unresolved_overlap_steps == 0
 
 
 def test_rollouts_keep_them():

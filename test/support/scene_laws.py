@@ -220,7 +220,7 @@ class Step:
         total[: self.nv] = impulse[LOWER] - impulse[UPPER] + impulse[FRICTION]
         return total
 
-    def push_from_outside(self):
+    def impulse_from_outside(self):
         """Return the generalized impulse of gravity, torques and inertia."""
         total = np.zeros(len(self.H))
         if self.nv:
@@ -238,7 +238,7 @@ class Step:
     def unexplained(self):
         """Return the change of momentum that no force explains."""
         pushed = self.impulse_of_impacts() + self.impulse_of_contacts() + self.impulse_of_joints()
-        left = self.H @ (self.end - self.start) - pushed - self.push_from_outside()
+        left = self.H @ (self.end - self.start) - pushed - self.impulse_from_outside()
         if self.nv and self.robot.model.loops:
             # Forces of loop joints explain the rest.
             K = self.robot.loops.closure(self.before.q)[1]
@@ -372,10 +372,10 @@ class Step:
                 assert impulse[kind, i] >= 0.0
                 assert abs(left * impulse[kind, i]) < tolerance * impulse[kind, i] + 1e-15
 
-    # -- how bodies are parted
+    # -- position correction
 
     def check_parting(self):
-        """Assert that overlaps are parted by the least displacement that bounds allow."""
+        """Assert that overlaps are corrected by the smallest displacement that bounds allow."""
         moved = self.displaced()
         self.check_bounds_of(moved)
         shifted = self.simulator.physics.fields.work.scene.room.shifted[0]

@@ -33,7 +33,7 @@ from rbd_ros.nodes.simulator.spawn_overlaps import SpawnOverlapMonitor
 from rbd_ros.nodes.simulator.world_ports import CONTACT_MARKERS, CONTACTS, OBJECT_MARKERS, WRENCHES
 from rbd_ros.simulation import Simulator
 from rbd_ros.simulation.scene.state import FreeBodies
-from rbd_ros.simulation.start_overlaps import stay_warnings
+from rbd_ros.simulation.start_overlaps import unresolved_overlap_warnings
 
 SUBJECT = 'world'
 
@@ -345,7 +345,7 @@ class WorldInterface:
             'residual_contact': float(worst[2]),
             'unconverged_steps': status.unconverged_steps,
             'contacts_truncated': status.contacts_truncated,
-            'unparted_steps': status.unparted_steps,
+            'unresolved_overlap_steps': status.unresolved_overlap_steps,
         }
 
     def watch(self) -> None:
@@ -373,7 +373,7 @@ class WorldInterface:
                 code='contacts truncated',
             )
         told, self._staying = self._staying, set()
-        for text in stay_warnings(self._simulator.physics):
+        for text in unresolved_overlap_warnings(self._simulator.physics):
             # Once for each pair, as long as it stays.
             pair = text.split(' overlap')[0]
             self._staying.add(pair)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Position correction: bodies that overlap are moved apart, which gives them no velocity.
 
-The displacement x of the bodies of an island is the least one, in the norm of kinetic energy, that
-parts all contacts: x^T H x is least under J x >= d, where d are the depths, or what is moved of
-them in one step. It is found by sweeps over the contacts (Hildreth 1957), in coordinates in which
-H is the identity: the rows of J are `response` there, see problem.py.
+The displacement x of the bodies of an island is the smallest one, in the norm of kinetic energy,
+that separates all contacts: x^T H x is minimal under J x >= d, where d are the depths, or the part
+of them that one step corrects. It is found by sweeps over the contacts (Hildreth 1957), in
+coordinates in which H is the identity: the rows of J are `response` there, see problem.py.
 
 Mostly that is all. Where it would move anything faster than `RETURN_SPEED`, or a joint beyond its
 limits, or does not exist, as for a body between two walls, the sweeps are repeated with
@@ -14,11 +14,11 @@ limits, or does not exist, as for a body between two walls, the sweeps are repea
 * J x >= 0 for what overlaps: no overlap gets deeper for the sake of another one;
 * bounds on the displacement of each joint, by the speed and by its limits, and rows for joints
   that are outside their limits, which return as overlaps do;
-* Jacobians without the joints that cannot part a contact, but only turn or slide what touches.
+* Jacobians without the joints that cannot separate a contact, but only turn or slide the bodies.
 
 At last the displacement of an island is shortened until no point of an object is faster than
-`RETURN_SPEED`, and what is left of all depths together becomes less. What does not move apart
-stays, and is marked in `ContactState.stays`.
+`RETURN_SPEED`, and the remaining depths together become less. Overlaps that remain are marked
+in `ContactState.unresolved`.
 """
 
 from __future__ import annotations
@@ -52,37 +52,37 @@ from rbd_ros.simulation.scene.islands import at_robot, list_contacts
 from rbd_ros.simulation.scene.problem import contact_velocity
 from rbd_ros.simulation.scene.state import ContactState, NOW, Objects, SceneWork
 from rbd_ros.simulation.simulation_model import SimulationModel
-from rbd_ros.simulation.state import State, UNPARTED
+from rbd_ros.simulation.state import State, UNRESOLVED_OVERLAPS
 from rbd_ros.simulation.workspace import Problem, Workspace
 
 #: Depth from which on bodies are separated [m]: above rounding, below what anybody can see.
-PART_FROM = 1e-9
+MIN_DEPTH = 1e-9
 
 #: Sweeps by which displacements are found; what is left is done in later steps.
-PART_SWEEPS = 20
+MAX_SWEEPS = 20
 
 #: Sweeps under bounds. Their error falls by 1 / (1 + COMPLIANCE) in each of them at least, where
 #: two contacts oppose each other: to 1e-4 in 50.
-BOUNDED_SWEEPS = 50
+MAX_BOUNDED_SWEEPS = 50
 
 #: Compliance of contacts under bounds, as a part of the mobility along their normals: what can be
 #: separated is so by 1 / (1 + COMPLIANCE) in each step.
 COMPLIANCE = 0.25
 
-#: A joint parts a contact if it moves the bodies by this part of their relative motion along the
-#: normal at least: otherwise they slide along each other by more than a hundred times the depth.
+#: A joint separates a contact if it moves the bodies by this part of their relative motion along
+#: the normal at least: else they slide along each other by more than a hundred times the depth.
 STEEP = 1e-2
 
 #: Part of the largest motion at a contact by any joint that is none but for rounding.
 ROUNDING = 1e-9
 
-#: Depth from which on it is reported that a contact stays as it is [m], and the part of
+#: Depth from which on it is reported that an overlap remains [m], and the part of
 #: `RETURN_SPEED` that counts as no motion.
-STAYS_FROM, STILL = 1e-4, 1e-3
+UNRESOLVED_DEPTH, STILL = 1e-4, 1e-3
 
 
 @compiled
-def part_bodies(
+def correct_positions(
     model: SimulationModel,
     state: State,
     objects: Objects,
@@ -91,18 +91,18 @@ def part_bodies(
     robot_touched: bool,
     h: float,
 ) -> bool:
-    """Find the displacements `object_push` and `pushed` that part what overlaps.
+    """Find `object_displacement` and `joint_displacement`, which separate bodies that overlap.
 
     :param robot_touched: whether the robot is at any contact
     :param h: time step [s]
     :return: whether the robot must be moved; its joints outside their limits have been cared for
     """
     scene, contacts, count = work.scene, touches.contacts, touches.counts[NOW]
-    for o in range(len(scene.object_push)):
-        clear(scene.object_push[o])
-    clear(scene.pushed)
+    for o in range(len(scene.object_displacement)):
+        clear(scene.object_displacement[o])
+    clear(scene.joint_displacement)
     for c in range(count):
-        touches.stays[c] = 0
+        touches.unresolved[c] = 0
     outside = False
     if model.has_robot:
         # With loops, they have been moved back already.
@@ -113,9 +113,9 @@ def part_bodies(
         # What is compliant is to overlap.
         if not is_compliant(model.scene, contacts, c):
             deepest = min(deepest, contacts.gap[c])
-    if deepest > -PART_FROM and not outside:
+    if deepest > -MIN_DEPTH and not outside:
         return False
-    moves, stays = False, False
+    moves, unresolved = False, False
     for island in range(len(scene.label)):
         if scene.label[island] != island:
             continue
@@ -124,13 +124,13 @@ def part_bodies(
         deepest = 0.0
         for a in range(n):
             deepest = min(deepest, contacts.gap[scene.listed[a]])
-        if deepest > -PART_FROM and not (of_robot and outside):
+        if deepest > -MIN_DEPTH and not (of_robot and outside):
             continue
-        part_island(model, state, touches, work, n, of_robot, outside, -deepest, h)
-        shorten(model, touches, work, n, island, h)
+        correct_island(model, state, touches, work, n, of_robot, outside, -deepest, h)
+        limit_displacement(model, touches, work, n, island, h)
         moves = moves or of_robot
-        stays = mark_what_stays(model, objects, touches, work, n, h) or stays
-    state.counters[UNPARTED] += stays
+        unresolved = mark_unresolved(model, objects, touches, work, n, h) or unresolved
+    state.counters[UNRESOLVED_OVERLAPS] += unresolved
     return moves
 
 
@@ -160,7 +160,7 @@ def list_rigid(
 
 
 @compiled
-def part_island(
+def correct_island(
     model: SimulationModel,
     state: State,
     touches: ContactState,
@@ -180,43 +180,46 @@ def part_island(
     :param h: time step [s]
     """
     scene, contacts, most = work.scene, touches.contacts, RETURN_SPEED * h
-    before, size = missing(model, contacts, scene, n, most, 0.0), min(most, deepest)
+    before, size = remaining_depth(model, contacts, scene, n, most, 0.0), min(most, deepest)
     if of_robot:
         find_bounds(model, state, work, h)
     if not (of_robot and outside):
         begin_sweeps(model, contacts, scene, n)
         done = False
-        for _ in range(PART_SWEEPS):
+        for _ in range(MAX_SWEEPS):
             done = sweep(model, contacts, scene, n, most, 0.0) <= 1e-3 * size
             if done:
                 break
         within = True
         if of_robot:
-            take_displacement(model, work)
+            find_joint_displacement(model, work)
             within = is_within_bounds(scene)
         # Of many bodies, what is left is done in later steps.
-        done = done or missing(model, contacts, scene, n, most, 1.0) < 0.25 * before
+        done = done or remaining_depth(model, contacts, scene, n, most, 1.0) < 0.25 * before
         if within and done:
             return
     if of_robot:
         drop_idle_joints(model, contacts, work, n)
         respond_to_joints(model, work.problem, scene)
     begin_sweeps(model, contacts, scene, n)
-    for _ in range(BOUNDED_SWEEPS):
+    for _ in range(MAX_BOUNDED_SWEEPS):
         change = sweep(model, contacts, scene, n, most, COMPLIANCE)
         if of_robot:
             change = max(change, sweep_joints(model, work.motion.next_q, scene))
         if change <= 1e-4 * size:
             break
     if of_robot:
-        take_displacement(model, work)
-        for i in range(len(scene.pushed)):
+        find_joint_displacement(model, work)
+        for i in range(len(scene.joint_displacement)):
             # What sweeps have left over. What is no number is none.
-            if scene.pushed[i] == scene.pushed[i]:
-                x = min(max(scene.pushed[i], scene.least_push[i]), scene.most_push[i])
-                scene.pushed[i] = x
+            if scene.joint_displacement[i] == scene.joint_displacement[i]:
+                x = min(
+                    max(scene.joint_displacement[i], scene.min_displacement[i]),
+                    scene.max_displacement[i],
+                )
+                scene.joint_displacement[i] = x
             else:
-                scene.pushed[i] = 0.0
+                scene.joint_displacement[i] = 0.0
 
 
 @compiled
@@ -241,14 +244,18 @@ def find_bounds(model: SimulationModel, state: State, work: Workspace, h: float)
             # Not beyond a limit, nor further beyond.
             least = max(least, min(0.0, model.lower[i] - q))
             most = min(most, max(0.0, model.upper[i] - q))
-        scene.least_push[i], scene.most_push[i] = least, most
+        scene.min_displacement[i], scene.max_displacement[i] = least, most
 
 
 @compiled
 def is_within_bounds(scene: SceneWork) -> bool:
     """Return whether the robot's displacement is within bounds; what is no number is not."""
-    for i in range(len(scene.pushed)):
-        if not scene.least_push[i] <= scene.pushed[i] <= scene.most_push[i]:
+    for i in range(len(scene.joint_displacement)):
+        if (
+            not scene.min_displacement[i]
+            <= scene.joint_displacement[i]
+            <= scene.max_displacement[i]
+        ):
             return False
     return True
 
@@ -261,11 +268,11 @@ def begin_sweeps(
 
     :param n: number of contacts
     """
-    clear(scene.gathered_push)
-    clear(scene.joint_push)
+    clear(scene.scaled_displacement)
+    clear(scene.joint_multiplier)
     for a in range(n):
         c, mobility = scene.listed[a], 0.0
-        scene.push[a] = 0.0
+        scene.multiplier[a] = 0.0
         if model.has_robot:
             if at_robot(model.scene, contacts, c):
                 row = scene.response[c, 0]
@@ -275,10 +282,10 @@ def begin_sweeps(
             if o >= 0:
                 jacobian = scene.object_jacobian[c, side, 0]
                 response = scene.object_response[c, side, 0]
-                clear(scene.object_push[o])
+                clear(scene.object_displacement[o])
                 for s in range(6):
                     mobility += jacobian[s] * response[s]
-        scene.push_mobility[a] = mobility
+        scene.normal_mobilities[a] = mobility
 
 
 @compiled
@@ -298,42 +305,44 @@ def sweep(
     """
     change = 0.0
     for a in range(n):
-        c, mobility = scene.listed[a], scene.push_mobility[a]
+        c, mobility = scene.listed[a], scene.normal_mobilities[a]
         if not mobility > 0.0:
             continue
         w = 0.0
         if model.has_robot:
             if at_robot(model.scene, contacts, c):
                 row = scene.response[c, 0]
-                w += dot_along(model.tree, scene.leaf_dof[c], row, scene.gathered_push)
+                w += dot_along(model.tree, scene.leaf_dof[c], row, scene.scaled_displacement)
         for side in range(2):
             o = contacts.body_id[c, side] - model.scene.first_object
             if o >= 0:
                 jacobian = scene.object_jacobian[c, side, 0]
                 for s in range(6):
-                    w += jacobian[s] * scene.object_push[o, s]
+                    w += jacobian[s] * scene.object_displacement[o, s]
         # What is apart may come nearer.
         target = min(-contacts.gap[c], most)
         least = min(target, 0.0) if compliance > 0.0 else target
-        new = push_of(w - mobility * scene.push[a], mobility, least, target, math.inf, compliance)
-        step = new - scene.push[a]
-        scene.push[a] = new
+        new = multiplier_of(
+            w - mobility * scene.multiplier[a], mobility, least, target, math.inf, compliance
+        )
+        step = new - scene.multiplier[a]
+        scene.multiplier[a] = new
         if step == 0.0:
             continue
         change = max(change, abs(step) * mobility)
         if model.has_robot:
             if at_robot(model.scene, contacts, c):
                 row = scene.response[c, 0]
-                add_along(model.tree, scene.leaf_dof[c], step, row, scene.gathered_push)
+                add_along(model.tree, scene.leaf_dof[c], step, row, scene.scaled_displacement)
         for side in range(2):
             o = contacts.body_id[c, side] - model.scene.first_object
             if o >= 0:
-                add_scaled(step, scene.object_response[c, side, 0], scene.object_push[o])
+                add_scaled(step, scene.object_response[c, side, 0], scene.object_displacement[o])
     return change
 
 
 @compiled
-def push_of(
+def multiplier_of(
     w: float, mobility: float, least: float, target: float, most: float, compliance: float
 ) -> float:
     """Return the multiplier of a row: that of a spring to its target, and of two stops.
@@ -360,24 +369,24 @@ def sweep_joints(model: SimulationModel, q: FloatArray, scene: SceneWork) -> flo
     :param q: configuration that is displaced, (nq,)
     :return: the largest change of a displacement
     """
-    change, y = 0.0, scene.gathered_push
+    change, y = 0.0, scene.scaled_displacement
     for i in range(len(model.position)):
         row, leaf = scene.row_response[i // 3, i % 3], -1 if model.has_loops else i
         mobility = dot_along(model.tree, leaf, row, row)
         if not mobility > 0.0:
             continue
-        w = dot_along(model.tree, leaf, row, y) - mobility * scene.joint_push[i]
-        least, most, at = scene.least_push[i], scene.most_push[i], model.position[i]
+        w = dot_along(model.tree, leaf, row, y) - mobility * scene.joint_multiplier[i]
+        least, most, at = scene.min_displacement[i], scene.max_displacement[i], model.position[i]
         outside = 0.0
         if at >= 0:
             outside = max(model.lower[i] - q[at], 0.0) + min(model.upper[i] - q[at], 0.0)
         if outside < 0.0:
-            new = -push_of(-w, mobility, -most, min(-outside, -least), -least, COMPLIANCE)
+            new = -multiplier_of(-w, mobility, -most, min(-outside, -least), -least, COMPLIANCE)
         else:
             target = min(outside, most) if outside > 0.0 else least
-            new = push_of(w, mobility, least, target, most, COMPLIANCE)
-        step = new - scene.joint_push[i]
-        scene.joint_push[i] = new
+            new = multiplier_of(w, mobility, least, target, most, COMPLIANCE)
+        step = new - scene.joint_multiplier[i]
+        scene.joint_multiplier[i] = new
         if step != 0.0:
             change = max(change, abs(step) * mobility)
             add_along(model.tree, leaf, step, row, y)
@@ -385,18 +394,20 @@ def sweep_joints(model: SimulationModel, q: FloatArray, scene: SceneWork) -> flo
 
 
 @compiled
-def take_displacement(model: SimulationModel, work: Workspace) -> None:
-    """Find the displacement `pushed` of the robot that belongs to `gathered_push`."""
+def find_joint_displacement(model: SimulationModel, work: Workspace) -> None:
+    """Find `joint_displacement` of the robot from `scaled_displacement`."""
     scene = work.scene
-    copy(scene.gathered_push, scene.turned)
-    finish_half_solve(model, work.problem, scene.root, scene.turned, scene.pushed)
+    copy(scene.scaled_displacement, scene.displacement_buffer)
+    finish_half_solve(
+        model, work.problem, scene.root, scene.displacement_buffer, scene.joint_displacement
+    )
 
 
 @compiled
 def drop_idle_joints(
     model: SimulationModel, contacts: SceneContacts, work: Workspace, n: int
 ) -> None:
-    """Find `response` along normals by those joints alone that can part a contact.
+    """Find `response` along normals by those joints alone that can separate a contact.
 
     A joint cannot if it moves the bodies along their surfaces, or would have to turn by more than
     a radian. So rounding moves nothing, where an overlap is along the axis of a hinge.
@@ -411,18 +422,18 @@ def drop_idle_joints(
         depth, J, Y = max(0.0, -contacts.gap[c]), scene.jacobian[c], scene.response[c]
         if model.has_loops:
             # Motions that keep the loops closed take the place of joints.
-            free, nothing = len(scene.turned) - problem.loops.counts[RANK], 0.0
+            free, nothing = len(scene.displacement_buffer) - problem.loops.counts[RANK], 0.0
             for k in range(free):
                 nothing = max(nothing, ROUNDING * motion_of(Y, k))
             for k in range(free):
                 if not abs(Y[0, k]) > max(STEEP * motion_of(Y, k), nothing):
                     Y[0, k] = 0.0
             continue
-        clear(scene.turned)
+        clear(scene.displacement_buffer)
         leaf, nothing = scene.leaf_dof[c], 0.0
         # Nothing off the path of a contact is known.
         first = model.tree.path_first[leaf] if leaf >= 0 else 0
-        end = model.tree.path_first[leaf + 1] if leaf >= 0 else len(scene.turned)
+        end = model.tree.path_first[leaf + 1] if leaf >= 0 else len(scene.displacement_buffer)
         for at in range(first, end):
             k = model.tree.path[at] if leaf >= 0 else at
             nothing = max(nothing, ROUNDING * motion_of(J, k))
@@ -430,8 +441,8 @@ def drop_idle_joints(
             k = model.tree.path[at] if leaf >= 0 else at
             slides = max(STEEP * motion_of(J, k), nothing)
             if abs(J[0, k]) > max(slides, depth * model.turning[k]):
-                scene.turned[k] = J[0, k]
-        half_solve(model, problem, scene.root, scene.turned, Y[0])
+                scene.displacement_buffer[k] = J[0, k]
+        half_solve(model, problem, scene.root, scene.displacement_buffer, Y[0])
 
 
 @compiled
@@ -450,11 +461,11 @@ def respond_to_joints(model: SimulationModel, problem: Problem, scene: SceneWork
 
     Those of limits and friction, which were there, have served.
     """
-    for i in range(len(scene.turned)):
-        clear(scene.turned)
-        scene.turned[i] = 1.0
+    for i in range(len(scene.displacement_buffer)):
+        clear(scene.displacement_buffer)
+        scene.displacement_buffer[i] = 1.0
         row = scene.row_response[i // 3, i % 3]
-        half_solve(model, problem, scene.root, scene.turned, row)
+        half_solve(model, problem, scene.root, scene.displacement_buffer, row)
 
 
 @compiled
@@ -468,18 +479,20 @@ def displacement_along(
     w = 0.0
     if model.has_robot:
         if at_robot(model.scene, contacts, c):
-            w += dot_along(model.tree, scene.leaf_dof[c], scene.jacobian[c, 0], scene.pushed)
+            w += dot_along(
+                model.tree, scene.leaf_dof[c], scene.jacobian[c, 0], scene.joint_displacement
+            )
     for side in range(2):
         o = contacts.body_id[c, side] - model.scene.first_object
         if o >= 0:
             jacobian = scene.object_jacobian[c, side, 0]
             for s in range(6):
-                w += jacobian[s] * scene.object_push[o, s]
+                w += jacobian[s] * scene.object_displacement[o, s]
     return w
 
 
 @compiled
-def missing(
+def remaining_depth(
     model: SimulationModel,
     contacts: SceneContacts,
     scene: SceneWork,
@@ -505,7 +518,7 @@ def missing(
 
 
 @compiled
-def shorten(
+def limit_displacement(
     model: SimulationModel, touches: ContactState, work: Workspace, n: int, island: int, h: float
 ) -> None:
     """Shorten the displacement of an island such that nothing is fast, and overlaps become less.
@@ -518,7 +531,7 @@ def shorten(
     farthest, bodies, table = 0.0, model.scene.bodies, model.scene.table
     for o in range(len(bodies.mass)):
         if scene.label[1 + o] == island:
-            push, c = scene.object_push[o], bodies.center[o]
+            push, c = scene.object_displacement[o], bodies.center[o]
             arm = table.body_arm[model.scene.first_object + o]
             arm += math.sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2])
             far = math.sqrt(push[3] * push[3] + push[4] * push[4] + push[5] * push[5])
@@ -529,27 +542,29 @@ def shorten(
             elif not far < math.inf:
                 part = 0.0
             farthest = max(farthest, far)
-    before = missing(model, contacts, scene, n, most, 0.0)
+    before = remaining_depth(model, contacts, scene, n, most, 0.0)
     # Joints that return to their limits may do so where nothing overlaps.
-    allowed = max(before, n * PART_FROM * PART_FROM)
+    allowed = max(before, n * MIN_DEPTH * MIN_DEPTH)
     for halving in range(MAX_HALVINGS + 1):
-        if missing(model, contacts, scene, n, most, part) <= allowed:
+        if remaining_depth(model, contacts, scene, n, most, part) <= allowed:
             break
         part = 0.0 if halving == MAX_HALVINGS else 0.5 * part
     if part < 1.0:
         for o in range(len(bodies.mass)):
             if scene.label[1 + o] == island:
                 for s in range(6):
-                    scene.object_push[o, s] = part * scene.object_push[o, s] if part > 0.0 else 0.0
+                    scene.object_displacement[o, s] = (
+                        part * scene.object_displacement[o, s] if part > 0.0 else 0.0
+                    )
         if island == 0:
-            for i in range(len(scene.pushed)):
-                scene.pushed[i] *= part
+            for i in range(len(scene.joint_displacement)):
+                scene.joint_displacement[i] *= part
     if part > 0.0:
         scene.room.shifted[0] = max(scene.room.shifted[0], part * farthest)
 
 
 @compiled
-def mark_what_stays(
+def mark_unresolved(
     model: SimulationModel,
     objects: Objects,
     touches: ContactState,
@@ -557,9 +572,9 @@ def mark_what_stays(
     n: int,
     h: float,
 ) -> bool:
-    """Mark contacts that overlap and are not separated, in `stays`; return whether there are any.
+    """Mark contacts in `unresolved` that stay in overlap; return whether there are any.
 
-    What its velocity moves apart does not stay: at its velocity limit, nothing else may.
+    Contacts that the velocity separates do not count: at a velocity limit, nothing else may.
 
     :param n: number of contacts
     :param h: time step [s]
@@ -568,12 +583,12 @@ def mark_what_stays(
     next_v = work.motion.next_v
     for a in range(n):
         c = scene.listed[a]
-        if contacts.gap[c] < -STAYS_FROM:
+        if contacts.gap[c] < -UNRESOLVED_DEPTH:
             least = STILL * min(-contacts.gap[c], RETURN_SPEED * h)
             apart = displacement_along(model, contacts, scene, c)
             apart += h * contact_velocity(model, contacts, objects, next_v, c, 0, scene)
             if apart < least:
-                touches.stays[c] = 1
+                touches.unresolved[c] = 1
                 found = True
     return found
 
@@ -582,14 +597,14 @@ def mark_what_stays(
 def correct_robot(
     model: SimulationModel, state: State, work: Workspace, moves: bool, h: float
 ) -> None:
-    """Add the displacements that part bodies to `next_q`, and return joints to their limits.
+    """Add the position correction to `next_q`, and return joints to their limits.
 
     :param moves: whether there are displacements, which have joints outside their limits in them
     :param h: time step [s]
     """
     scene, motion = work.scene, work.motion
     if moves:
-        copy(scene.pushed, motion.displacement)
+        copy(scene.joint_displacement, motion.displacement)
         if model.has_loops:
             close_after(model, state, work, h)
         else:
@@ -602,13 +617,13 @@ def correct_robot(
         at = model.position[i]
         if at >= 0:
             if model.has_loops:
-                scene.pushed[i] = motion.next_q[at] - motion.followed_q[at]
-                changed = changed or scene.pushed[i] != 0.0
+                scene.joint_displacement[i] = motion.next_q[at] - motion.followed_q[at]
+                changed = changed or scene.joint_displacement[i] != 0.0
             elif not moves or not is_far_outside(model, i, motion.next_q[at]):
                 least, most = correction_bounds(model, i, motion.next_q[at] - state.q[at], h)
                 q = returned(model, i, motion.next_q[at], least, most)
                 if q != motion.next_q[at]:
-                    scene.pushed[i] += q - motion.next_q[at]
+                    scene.joint_displacement[i] += q - motion.next_q[at]
                     motion.next_q[at] = q
                     changed = True
     if changed:
@@ -636,8 +651,8 @@ def close_after(model: SimulationModel, state: State, work: Workspace, h: float)
     copy(motion.next_q, motion.kept_q)
     part = 1.0
     for _ in range(MAX_HALVINGS + 1):
-        for i in range(len(scene.pushed)):
-            motion.displacement[i] = part * scene.pushed[i]
+        for i in range(len(scene.joint_displacement)):
+            motion.displacement[i] = part * scene.joint_displacement[i]
         move(model, motion, motion.kept_q)
         if close_positions(model, motion, dynamics, work.problem.loops):
             if is_near(model, state.q, motion.followed_q, motion.next_q, h):
@@ -648,7 +663,7 @@ def close_after(model: SimulationModel, state: State, work: Workspace, h: float)
 
 @compiled
 def note_shift(model: SimulationModel, work: Workspace) -> None:
-    """Note how far the displacement `pushed` has moved anything on the robot."""
+    """Note how far the displacement `joint_displacement` has moved anything on the robot."""
     room, tree, table = work.scene.room, model.tree, model.scene.table
     body_velocities(
         work.dynamics.columns,
@@ -656,7 +671,7 @@ def note_shift(model: SimulationModel, work: Workspace) -> None:
         tree.dof_first,
         tree.dof_index,
         tree.dof_ratio,
-        work.scene.pushed,
+        work.scene.joint_displacement,
         room.ahead,
     )
     for body in range(1, len(tree.parent)):

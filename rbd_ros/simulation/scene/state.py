@@ -100,7 +100,7 @@ class ContactState(NamedTuple):
     :param old_moment: moments of the step before in world coordinates [N m s]
     :param impact_impulse: impulse of rebounds on the second shape, as `impulse` [N s]
     :param impact_moment: likewise, as `moment` [N m s]
-    :param stays: 1 where bodies overlap and cannot be separated, else 0
+    :param unresolved: 1 where bodies overlap and cannot be separated, else 0
     :param joint_impulse: impulses at lower and upper limits and of friction, by joint
     :param residuals: those of the last step, see `Residuals` of constraints
     :param counts: see NOW, BEFORE
@@ -118,7 +118,7 @@ class ContactState(NamedTuple):
     old_moment: FloatArray = floats('moment_contacts', 3)
     impact_impulse: FloatArray = floats('contacts', 3)
     impact_moment: FloatArray = floats('moment_contacts', 3)
-    stays: IntArray = integers('contacts')
+    unresolved: IntArray = integers('contacts')
     joint_impulse: FloatArray = floats(3, 'nv')
     residuals: FloatArray = floats(3)
     counts: IntArray = integers(2)
@@ -192,23 +192,24 @@ class SceneWork(NamedTuple):
     :param matrix: Delassus matrix of the island
     :param free: velocities without forces
     :param friction: coefficients along both tangents of each contact
-    :param push: multipliers of the listed contacts that separate bodies (position_correction.py)
-    :param push_mobility: displacement along the normal of each by its multiplier
-    :param joint_push: multipliers of joints: of bounds on their displacements, and of limits
-    :param least_push: least displacement of each degree of freedom [rad, m]
-    :param most_push: largest displacement of each degree of freedom [rad, m]
+    :param multiplier: multipliers of the listed contacts in position correction
+        (position_correction.py)
+    :param normal_mobilities: displacement along the normal of each by its multiplier
+    :param joint_multiplier: multipliers of joints: of bounds on their displacements, and of limits
+    :param min_displacement: minimum displacement of each degree of freedom [rad, m]
+    :param max_displacement: maximum displacement of each degree of freedom [rad, m]
     :param units: rows of a Jacobian of joints
     :param gathered: sum of responses
     :param response_sum: the same of the forces of the step before, Y^T lambda
     :param object_sum: what these forces change of the velocities of the objects
     :param has_matrix: 1 where `matrix` is that of the island
-    :param gathered_push: displacement of the robot, in coordinates in which H is the identity
+    :param scaled_displacement: displacement of the robot, in coordinates where H is the identity
     :param velocity: velocity of the joints without contacts
-    :param turned: buffer for a displacement of the joints
-    :param pushed: displacement of the joints that parts bodies, and returns them to their limits
+    :param displacement_buffer: buffer for a displacement of the joints
+    :param joint_displacement: displacement of the joints by position correction
     :param rebound: normal velocities after an impact [m/s]
     :param impact_impulse: impulses of contacts that rebound [N s]
-    :param object_push: displacement of the objects that parts bodies, angular then linear
+    :param object_displacement: position correction of the objects, angular then linear
     :param kept: state of the objects at the beginning of the step
     :param friction_moments: moments of torsional and rolling friction at contacts
     :param springs: springs of contacts
@@ -242,23 +243,23 @@ class SceneWork(NamedTuple):
     matrix: FloatArray = floats('island_rows', 'island_rows')
     free: FloatArray = floats('island_rows')
     friction: FloatArray = floats('n', 2)
-    push: FloatArray = floats('contacts')
-    push_mobility: FloatArray = floats('contacts')
-    joint_push: FloatArray = floats('nv')
-    least_push: FloatArray = floats('nv')
-    most_push: FloatArray = floats('nv')
+    multiplier: FloatArray = floats('contacts')
+    normal_mobilities: FloatArray = floats('contacts')
+    joint_multiplier: FloatArray = floats('nv')
+    min_displacement: FloatArray = floats('nv')
+    max_displacement: FloatArray = floats('nv')
     units: FloatArray = floats(3, 'nv')
     gathered: FloatArray = floats('nv')
     response_sum: FloatArray = floats('nv')
     object_sum: FloatArray = floats('objects', 6)
     has_matrix: IntArray = integers(1)
-    gathered_push: FloatArray = floats('nv')
+    scaled_displacement: FloatArray = floats('nv')
     velocity: FloatArray = floats('nv')
-    turned: FloatArray = floats('nv')
-    pushed: FloatArray = floats('nv')
+    displacement_buffer: FloatArray = floats('nv')
+    joint_displacement: FloatArray = floats('nv')
     rebound: FloatArray = floats('contacts')
     impact_impulse: FloatArray = floats('contacts', 3)
-    object_push: FloatArray = floats('objects', 6)
+    object_displacement: FloatArray = floats('objects', 6)
     kept: FloatArray = floats('objects', 13)
     friction_moments: FrictionMoments = _nested(FrictionMoments)
     springs: Springs = _nested(Springs)

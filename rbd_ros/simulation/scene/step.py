@@ -32,7 +32,7 @@ from rbd_ros.simulation.scene.island import end_island, solve_island
 from rbd_ros.simulation.scene.islands import find_islands, list_contacts
 from rbd_ros.simulation.scene.jacobians import find_jacobians
 from rbd_ros.simulation.scene.matrix_free_islands import MATRIX_FREE_THRESHOLD, solve_matrix_free
-from rbd_ros.simulation.scene.position_correction import correct_robot, part_bodies
+from rbd_ros.simulation.scene.position_correction import correct_positions, correct_robot
 from rbd_ros.simulation.scene.robot import (
     end_robot,
     exceeds_limits,
@@ -124,9 +124,9 @@ def take_scene_substep(
     if model.has_robot:
         if found == VELOCITY:
             follow_velocity(model, state, work, h)
-    parted = part_bodies(model, state, objects, touches, work, robot_touched, h)
+    corrected = correct_positions(model, state, objects, touches, work, robot_touched, h)
     if model.has_robot:
-        correct_robot(model, state, work, parted, h)
+        correct_robot(model, state, work, corrected, h)
         if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
             return False
     if model.scene.has_objects:

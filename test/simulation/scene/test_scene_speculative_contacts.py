@@ -199,7 +199,7 @@ def test_problems_that_are_not_solved_are_looked_at_three_times(monkeypatch, uns
         'reaches_more': lambda *_: len(seen) + 1,
         'look_for_contacts': lambda *_: 0,
     }
-    names = ('remember', 'place_objects', 'keep_before_contact', 'part_bodies')
+    names = ('remember', 'place_objects', 'keep_before_contact', 'correct_positions')
     for name, fake in {**dict.fromkeys(names, lambda *_: False), **fakes}.items():
         monkeypatch.setattr(step, name, fake)
     model = SimpleNamespace(
