@@ -31,8 +31,8 @@ def space_of(name):
     lower = SAVED[f'{name}/A']
     space.A[:] = lower + np.tril(lower, -1).T
     space.low[:], space.high[:] = SAVED[f'{name}/bounds']
-    for each in ('b', 'x', 'state', 'direction'):
-        getattr(space, each)[:] = SAVED[f'{name}/{each}']
+    for each in ('b', 'x', 'state', 'slip_direction'):
+        getattr(space, each)[:] = SAVED[f'{name}/{each.removeprefix("slip_")}']
     return space
 
 
