@@ -19,7 +19,7 @@ from rbd_ros.collision.vectors import COINCIDENT, cross, dot, perpendicular
 from rbd_ros.compiler.loops import compiled, stack_array, stack_matrix
 
 #: Maximum number of vertices, of faces and of edges of the polytope.
-MOST_VERTICES, MOST_FACES = 120, 240
+MAX_VERTICES, MAX_FACES = 120, 240
 
 #: Difference of both bounds on the depth at which they agree, relative to the size of the
 #: difference; of shapes with curves, whose surface takes more points.
@@ -69,8 +69,8 @@ def take_simplex(simplex: FloatArray, vertices: FloatArray, faces: FloatArray) -
     """Begin with the tetrahedron around the origin that overlap was found by, unless it is flat.
 
     :param simplex: its points, (4, 12)
-    :param vertices: the same; a result, (MOST_VERTICES, 12)
-    :param faces: its faces; a result, (MOST_FACES, 7)
+    :param vertices: the same; a result, (MAX_VERTICES, 12)
+    :param faces: its faces; a result, (MAX_FACES, 7)
     :return: size of what the points are differences of [m]; 0 if it is too flat
     """
     e, f, g, normal = stack_array(3), stack_array(3), stack_array(3), stack_array(3)
@@ -124,8 +124,8 @@ def first_polytope(
 ) -> Tuple[int, float]:
     """Return the tetrahedron of points of the difference that are far from each other.
 
-    :param vertices: its vertices; a result, (MOST_VERTICES, 12)
-    :param faces: its faces; a result, (MOST_FACES, 7)
+    :param vertices: its vertices; a result, (MAX_VERTICES, 12)
+    :param faces: its faces; a result, (MAX_FACES, 7)
     :param normal: of a difference without volume, a direction in which it is flat; a result, (3,)
     :return: dimension of the difference, and its size [m]
     """
@@ -213,8 +213,8 @@ def grow(
 ) -> Tuple[int, int]:
     """Take a new vertex into the polytope: faces that it sees give way to those that it is on.
 
-    :param vertices: vertices of the polytope, (MOST_VERTICES, 12)
-    :param faces: its faces; changed, (MOST_FACES, 7)
+    :param vertices: vertices of the polytope, (MAX_VERTICES, 12)
+    :param faces: its faces; changed, (MAX_FACES, 7)
     :param count: how many faces there are
     :param newest: number of the new vertex
     :param start: a face that is seen for certain
@@ -248,7 +248,7 @@ def grow(
             else:
                 edges[border, 0], edges[border, 1] = i, j
                 border += 1
-    if count - gone + border > MOST_FACES:
+    if count - gone + border > MAX_FACES:
         return -1, nearest
     for e in range(border):
         f = count
@@ -354,7 +354,7 @@ def depth_of_cores(
     for f in range(1, total):
         if faces[f, LEVEL] < faces[nearest, LEVEL]:
             nearest = f
-    for newest in range(4, MOST_VERTICES):
+    for newest in range(4, MAX_VERTICES):
         for r in range(3):
             direction[r] = faces[nearest, NORMAL + r]
         row = vertices[newest]

@@ -28,7 +28,7 @@ TOUCHING = 1e-10
 #: Relative rounding of a point of the difference.
 ROUNDING = 4e-16
 
-MOST_STEPS = 200
+MAX_STEPS = 200
 
 
 @compiled
@@ -70,7 +70,7 @@ def nearest_of_cores(
         nearest[r] = simplex[0, r]
     count, squared = 1, dot(nearest, nearest)
     largest = squared
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         if squared <= max(TOUCHING * TOUCHING * largest, COINCIDENT * COINCIDENT):
             return OVERLAPPING, count
         for r in range(3):

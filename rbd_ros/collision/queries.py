@@ -53,7 +53,7 @@ class Nearest(NamedTuple):
 
 
 #: Maximum number of pairs of hulls that are remembered.
-_MOST_PAIRS = 256
+_MAX_PAIRS = 256
 
 #: A pair, its machine code, and the tables of its shapes.
 _Bound = Tuple[Pair, Callable[[float, int], int], List[Tables]]
@@ -70,7 +70,7 @@ class _Workspace(threading.local):
         key = (code_of(*kinds), *map(id, tables))
         made = self._made.get(key)
         if made is None:
-            if len(self._made) >= _MOST_PAIRS:
+            if len(self._made) >= _MAX_PAIRS:
                 del self._made[next(iter(self._made))]
             pair = allocate(Pair, **NO_TABLES)._replace(tables=tables_for([kinds], tables))
             run = contacts_of.bind(Record(pair), release_gil=False)

@@ -20,7 +20,7 @@ from rbd_ros.collision.scene_bounds import (
 )
 from rbd_ros.compiler.loops import allocate, compiled, entry_point, Record, stack_array
 
-#: Largest gap, or overlap, of a robot that rests [m]. Its contact points are in the plane of the
+#: Maximum gap, or overlap, of a robot that rests [m]. Its contact points are in the plane of the
 #: flat or fixed surface: in the middle of tilted gaps, redundant contacts would ask for velocities
 #: that contradict each other by 1e-9 of the largest, which a solver to 1e-10 cannot give. With
 #: larger gaps, the arm of the force matters, and is best that of the middle.

@@ -25,8 +25,8 @@ from rbd_ros.spatial import PluckerTransform
 #: Gap, or depth, at which bodies count as touching [m].
 TOUCH = 1e-7
 
-#: Least vertical part of a normal by which something is below, 84 degrees from level ground.
-LEAST_SLOPE = 0.1
+#: Minimum vertical part of a normal by which something is below, 84 degrees from level ground.
+MIN_SLOPE = 0.1
 
 #: How far is looked down at first, and at most [m].
 NEAR, FAR = 0.05, 1e4
@@ -189,7 +189,7 @@ def _lifted(heights: _Heights) -> Optional[float]:
         if not found.deep.any():
             return height
         gap, slope = found.gap[found.deep], found.slope[found.deep]
-        height += float((-gap / np.maximum(slope, LEAST_SLOPE)).max())
+        height += float((-gap / np.maximum(slope, MIN_SLOPE)).max())
     return None
 
 
@@ -201,7 +201,7 @@ def _lowered(heights: _Heights, start: float) -> float:
     height, reach = start, NEAR
     for _ in range(TRIES):
         found = heights.at(height, reach)
-        below = found.slope > LEAST_SLOPE
+        below = found.slope > MIN_SLOPE
         gap, slope = found.gap[below], found.slope[below]
         if len(gap) and gap.min() <= TOUCH:
             return height

@@ -33,7 +33,7 @@ STATIC_SHAPES = (Plane, HeightField)
 
 #: What counts as a moment of inertia, so that the product of three is a number [kg m^2], and as a
 #: part of the largest one.
-LEAST_MOMENT, LEAST_PART = 1e-40, 1e-14
+MIN_MOMENT, MIN_PART = 1e-40, 1e-14
 
 
 def is_solid(inertia: ArrayLike) -> bool:
@@ -49,7 +49,7 @@ def is_solid(inertia: ArrayLike) -> bool:
     if not np.isfinite(matrix).all():
         return False
     moments = np.linalg.eigvalsh(matrix)
-    return bool(moments[0] > max(LEAST_MOMENT, LEAST_PART * moments[2]))
+    return bool(moments[0] > max(MIN_MOMENT, MIN_PART * moments[2]))
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ _MORE_OF_ROBOTS = (
     'floating', 'static', 'initial_joint_positions', 'extension', 'srdf', 'surface', 'links',
 )  # fmt: skip
 
-#: Largest acceleration of gravity along an axis [m/s^2].
+#: Maximum acceleration of gravity along an axis [m/s^2].
 MAX_GRAVITY = 1e4
 
 #: How far a position at the start may lie beyond a limit, for rounding [rad or m].

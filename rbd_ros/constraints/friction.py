@@ -35,12 +35,12 @@ class FrictionProblem:
         moments
     :param g: velocities without forces, (N,)
     :param friction: coefficients along both tangents, (n, 2)
-    :param low: least force of each further row, (m,)
-    :param high: largest force of each further row, (m,)
+    :param low: minimum force of each further row, (m,)
+    :param high: maximum force of each further row, (m,)
     :param compliance: velocity by force of a contact or row that yields, (N,)
-    :param torsion: largest moment about the normal by normal force, (n,), or (0,) if there are no
+    :param torsion: maximum moment about the normal by normal force, (n,), or (0,) if there are no
         such moments
-    :param rolling: largest moment across the normal by normal force, likewise
+    :param rolling: maximum moment across the normal by normal force, likewise
     """
 
     G: Array
@@ -123,15 +123,15 @@ def friction_problem(
         the moment about it, and for rolling friction those about both tangents of each contact
     :param g: velocities without forces, (N,) [m/s, rad/s]
     :param friction: coefficients, (n,) or along both tangents (n, 2)
-    :param low: least force of each further row, (m,): 0 for a joint limit or a frictionless
+    :param low: minimum force of each further row, (m,): 0 for a joint limit or a frictionless
         contact, -inf for a loop, minus the friction force for dry friction of a joint; zero if
         left out
-    :param high: largest force of each further row, (m,): inf if left out
+    :param high: maximum force of each further row, (m,): inf if left out
     :param compliance: velocity by force of contacts and rows that yield, one number or (N,)
         [1/kg]
-    :param torsion: largest moment about the normal by normal force of each contact, (n,) [m]; no
+    :param torsion: maximum moment about the normal by normal force of each contact, (n,) [m]; no
         such rows are in G if left out
-    :param rolling: largest moment across the normal by normal force, likewise
+    :param rolling: maximum moment across the normal by normal force, likewise
     :raises ValueError: for wrong shapes, NaN, a matrix that is not symmetric and
         positive-semidefinite, negative friction or compliance, bounds in the wrong order
 

@@ -67,7 +67,7 @@ def solve_friction_bodies(
     :param compliance: velocity by force of contacts that yield, likewise
     :param start: forces to start from, (n, 3), as of the step before; zero if left out
     :param tolerance: velocity error of a solution, as part of the largest velocity without forces
-    :param iterations: most sweeps
+    :param iterations: maximum number of sweeps
     :raises ValueError: for wrong shapes, numbers that are not finite, bodies that there are not,
         negative friction or compliance, a tolerance that is not positive, less than one iteration
 

@@ -44,7 +44,7 @@ RESIDUAL, FLOOR, BEST, SWEEPS, NEWTON_STEPS, ADMM_STEPS, TOLERANCE = 0, 1, 2, 3,
 #: A diagonal element smaller than this part of the block's largest is a rounding error.
 IMMOVABLE = 1e-14
 
-#: Largest residual that rounding errors excuse, and largest rounding error of forces that may be a
+#: Maximum residual that rounding errors excuse, and largest rounding error of forces that may be a
 #: solution: forces without bound solve nothing.
 COARSEST = 1e-7
 
@@ -71,8 +71,8 @@ class FrictionSpace(NamedTuple):
     :param saved: a solution to return to, where another one is looked for
     :param diagonal: that of the matrix, while something is added to it
     :param b: scaled velocities without forces, of elements of at most one
-    :param low: least force of each row; may be -inf
-    :param high: largest force of each row; may be inf
+    :param low: minimum force of each row; may be -inf
+    :param high: maximum force of each row; may be inf
     :param x: scaled forces: the start, then the result
     :param u: scaled velocities A x + b
     :param best: the best forces so far
@@ -253,7 +253,7 @@ def moment_residual(x: FloatArray, u: FloatArray, i: int, part: int, bound: floa
 
     :param i: first row of the moment
     :param part: ALONE or FIRST
-    :param bound: largest moment
+    :param bound: maximum moment
     """
     w, w_1 = x[i] - u[i], 0.0
     if part == FIRST:

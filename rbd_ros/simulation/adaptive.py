@@ -37,8 +37,8 @@ Torque = Union[None, ArrayLike, Callable[[float, FloatArray, FloatArray], ArrayL
 ODE_METHODS = ('euler', 'semi_implicit', 'heun', 'rk4', 'rk45', 'dop853')
 ADAPTIVE_METHODS = ('rk45', 'dop853')
 
-#: Least relative tolerance that DOP853 takes: below it, rounding counts for more.
-LEAST_RTOL = 100.0 * float(np.finfo(float).eps)
+#: Minimum relative tolerance that DOP853 takes: below it, rounding counts for more.
+MIN_RTOL = 100.0 * float(np.finfo(float).eps)
 
 # Of the step that the error estimate allows, part that is taken; and how much it may change.
 _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 5.0
@@ -136,8 +136,8 @@ def integrate_ode(
             raise ValueError(f'{name} must be positive and finite, got {value}')
     if not max_step > 0.0:
         raise ValueError(f'max_step must be positive, got {max_step}')
-    if method == 'dop853' and rtol < LEAST_RTOL:
-        raise ValueError(f'rtol of dop853 must be at least {LEAST_RTOL:.2g}, got {rtol}')
+    if method == 'dop853' and rtol < MIN_RTOL:
+        raise ValueError(f'rtol of dop853 must be at least {MIN_RTOL:.2g}, got {rtol}')
     start = _state(robot, q, v)
     counted = Counted(dynamics(robot, torque))
     if method == 'dop853':

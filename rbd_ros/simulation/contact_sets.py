@@ -21,7 +21,7 @@ class ContactSets(NamedTuple):
     :param current: which contacts touch and stay, zeta = zeta' = 0, (c,) of bool
     :param active: numbers of current contacts whose normals are a basis of those of all current
         ones; every contact with a force is among them
-    :param force: largest contact force [N]
+    :param force: maximum contact force [N]
     """
 
     current: NDArray[np.bool_]

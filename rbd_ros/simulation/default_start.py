@@ -8,7 +8,7 @@ from typing import List
 import numpy as np
 
 from rbd_ros.collision.scene import start_configuration
-from rbd_ros.collision.touchdown import floating_bases, LEAST_SLOPE, moved_base, touchdown
+from rbd_ros.collision.touchdown import floating_bases, MIN_SLOPE, moved_base, touchdown
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.physics import Physics
 from rbd_ros.simulation.stepping import place_on_ground
@@ -82,7 +82,7 @@ def _above_ground(physics: Physics, q: FloatArray, base: int) -> float:
     """Return the change of height by which a floating base comes to touch compliant ground [m]."""
     ground, state = physics.model.ground, physics.state
     upward = float(ground.plane[0, 2])
-    if upward < LEAST_SLOPE:
+    if upward < MIN_SLOPE:
         return 0.0
     arrays = physics.arrays()
     kept = {name: array.copy() for name, array in arrays.items()}

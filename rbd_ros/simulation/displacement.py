@@ -50,8 +50,8 @@ def correction_bounds(
     :param h: time step [s]
     """
     most, farthest = model.return_speed[i] * h, model.speed[i] * h
-    least = min(0.0, max(-most, -farthest - moved))
-    return least, max(0.0, min(most, farthest - moved))
+    lower = min(0.0, max(-most, -farthest - moved))
+    return lower, max(0.0, min(most, farthest - moved))
 
 
 @compiled

@@ -18,12 +18,12 @@ from rbd_ros.simulation.linear import clear, is_finite
 from rbd_ros.simulation.scene.state import FreeBodies, Objects, SceneModel, SceneWork
 from rbd_ros.simulation.state import ExternalForces
 
-#: Largest turn of a part of a step of what flies [rad], and how many parts there are at most.
-LARGEST_TURN, MOST_PARTS = 0.25, 1000
+#: Maximum rotation of a free body in a part of a step [rad], and maximum number of parts.
+MAX_ROTATION, MAX_PARTS = 0.25, 1000
 
 #: Rounds in which the velocity in the middle of a part is found: each gains a digit and more, so
 #: few are used. A turn that rounds change by less is found [rad].
-MOST_ROUNDS, SMALL_TURN = 30, 1e-17
+MAX_ROUNDS, SMALL_TURN = 30, 1e-17
 
 
 @compiled
@@ -236,10 +236,10 @@ def turn_freely(
     if square == 0.0 or is_round(inertia):
         return h
     speed = math.sqrt(square)
-    parts = 1 + int(min(h * speed / LARGEST_TURN, MOST_PARTS))
+    parts = 1 + int(min(h * speed / MAX_ROTATION, MAX_PARTS))
     own = h / parts
     for part in range(parts):
-        for _ in range(MOST_ROUNDS):
+        for _ in range(MAX_ROUNDS):
             for r in range(3):
                 angle[r] = 0.5 * own * turning[r]
             turn(quaternion, angle, middle)

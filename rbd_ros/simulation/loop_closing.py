@@ -186,8 +186,8 @@ def move_back(
         at = model.position[i]
         if at >= 0:
             moved = motion.followed_q[at] - state.q[at]
-            least, most = correction_bounds(model, i, moved, h)
-            q = returned(model, i, motion.next_q[at], part * least, part * most)
+            lower, upper = correction_bounds(model, i, moved, h)
+            q = returned(model, i, motion.next_q[at], part * lower, part * upper)
             if q != motion.next_q[at]:
                 motion.next_q[at] = q
                 if loops.counts[FIXED] == 0:
@@ -219,9 +219,9 @@ def is_near(
     for i in range(len(model.position)):
         at = model.position[i]
         if at >= 0:
-            least, most = correction_bounds(model, i, q[at] - start[at], h)
+            lower, upper = correction_bounds(model, i, q[at] - start[at], h)
             more = model.return_speed[i] * excused
-            if not least - more <= p[at] - q[at] <= most + more:
+            if not lower - more <= p[at] - q[at] <= upper + more:
                 return False
     return True
 

@@ -79,7 +79,7 @@ def _rigid_pairs(model: SceneModel) -> Tuple[BoolArray, BoolArray]:
 
 
 def deepest_overlap(
-    scene: Scene, model: SimulationModel, q: FloatArray, least: float
+    scene: Scene, model: SimulationModel, q: FloatArray, min_depth: float
 ) -> Optional[Overlap]:
     """Return the deepest overlap of the robot in rigid contact, with itself and with all else.
 
@@ -88,7 +88,7 @@ def deepest_overlap(
     :param scene: shapes and pairs
     :param model: constants of the simulation
     :param q: configuration, (nq,)
-    :param least: depth that counts [m]
+    :param min_depth: depth that counts [m]
     :return: None if there is none
 
     >>> from rbd_ros.simulation.start_overlaps import deepest_overlap
@@ -111,7 +111,7 @@ def deepest_overlap(
     place_objects(fields.model.scene, fields.objects, work.scene)
     place_robot(fields.model, fields.state, fields.external_forces, work)
     count, _ = find_scene_contacts(fewer, work.scene.room, _INSTANT, contacts)
-    deep = np.flatnonzero(contacts.gap[:count] < -least)
+    deep = np.flatnonzero(contacts.gap[:count] < -min_depth)
     if not len(deep):
         return None
     worst = int(deep[np.argmin(contacts.gap[deep])])
@@ -149,13 +149,15 @@ def other_overlaps(physics: Physics) -> Dict[Tuple[str, str], PairOverlap]:
     return found
 
 
-def robot_warnings(scene: Scene, model: SimulationModel, q: FloatArray, least: float) -> List[str]:
+def robot_warnings(
+    scene: Scene, model: SimulationModel, q: FloatArray, min_depth: float
+) -> List[str]:
     """Return warnings of a robot and convex shapes that overlap at the start.
 
     :param scene: shapes and pairs
     :param model: constants of the simulation
     :param q: configuration, (nq,)
-    :param least: depth that is worth a warning [m]
+    :param min_depth: depth that is worth a warning [m]
 
     >>> from rbd_ros.simulation.start_overlaps import robot_warnings
     >>> ball = {'type': 'sphere', 'radius': 0.1, 'xyz': [0.0, 0.23, 1.08]}
@@ -163,7 +165,7 @@ def robot_warnings(scene: Scene, model: SimulationModel, q: FloatArray, least: f
     >>> len(robot_warnings(physics.scene, physics.model, robot.neutral(), 1e-3))
     1
     """
-    found = deepest_overlap(scene, model, q, least)
+    found = deepest_overlap(scene, model, q, min_depth)
     if found is None:
         return []
     others = f', the deepest of {found.pairs} pairs' if found.pairs > 1 else ''
@@ -174,26 +176,28 @@ def robot_warnings(scene: Scene, model: SimulationModel, q: FloatArray, least: f
     ]
 
 
-def other_warnings(physics: Physics, least: float) -> List[str]:
+def other_warnings(physics: Physics, min_depth: float) -> List[str]:
     """Return warnings of all else that overlaps at the start.
 
     :param physics: a simulation with a world, at a reset
-    :param least: depth that is worth a warning [m]
+    :param min_depth: depth that is worth a warning [m]
 
     >>> from rbd_ros.simulation.start_overlaps import other_warnings
     >>> floor = {'objects': {'floor': {'type': 'plane'}}}
     >>> other_warnings(Simulator(robot, world=floor).physics, 0)
     []
     """
-    return _worded(other_overlaps(physics), least, ' at the start')
+    return _worded(other_overlaps(physics), min_depth, ' at the start')
 
 
-def spawn_overlap_warnings(physics: Physics, names: Collection[str], least: float) -> List[str]:
+def spawn_overlap_warnings(
+    physics: Physics, names: Collection[str], min_depth: float
+) -> List[str]:
     """Return warnings of new things in a world that overlap with others, by the last step.
 
     :param physics: a simulation with a world, of which a step has been taken
     :param names: names of the objects and robots that are new
-    :param least: depth that is worth a warning [m]
+    :param min_depth: depth that is worth a warning [m]
 
     >>> from rbd_ros.simulation.start_overlaps import spawn_overlap_warnings
     >>> simulator = Simulator(robot, world={'objects': {'floor': {'type': 'plane'}}})
@@ -209,7 +213,7 @@ def spawn_overlap_warnings(physics: Physics, names: Collection[str], least: floa
         for pair, each in _pair_overlaps(physics, rigid).items()
         if any(name in names or name.partition('/')[0] in names for name in pair)
     }
-    return _worded(found, least, '')
+    return _worded(found, min_depth, '')
 
 
 def unresolved_overlap_warnings(physics: Physics) -> List[str]:
@@ -249,9 +253,9 @@ def _pair_overlaps(physics: Physics, wanted: BoolArray) -> Dict[Tuple[str, str],
     return dict(sorted(found.items(), key=lambda item: -item[1].depth))
 
 
-def _worded(found: Dict[Tuple[str, str], PairOverlap], least: float, when: str) -> List[str]:
+def _worded(found: Dict[Tuple[str, str], PairOverlap], min_depth: float, when: str) -> List[str]:
     """Return the warnings of the depths of pairs, the deepest first."""
-    deep = [(names, each) for names, each in found.items() if each.depth > least]
+    deep = [(names, each) for names, each in found.items() if each.depth > min_depth]
     texts = [
         f'{first!r} and {second!r} overlap by {1e3 * each.depth:.1f} mm{when}; '
         + (_UNRESOLVED if each.unresolved else _RESOLVED)

@@ -28,8 +28,8 @@ CHANGE_PER_SUBSTEP = 0.2
 #: one. It is below the change in the step before the first one that is to be divided.
 NOTICED_CHANGE = 0.1
 
-#: Most that the rate may be of that of the same change by kinetic energy, sqrt(a' M a / v' M v).
-MOST_BY_ENERGY, TINY = 20.0, 1e-300
+#: Maximum ratio of the rate to that of the same change by kinetic energy, sqrt(a' M a / v' M v).
+MAX_BY_ENERGY, TINY = 20.0, 1e-300
 
 #: Rotation of a joint in one step up to which all speeds count as this small one [rad]: what
 #: nearly rests changes its speed by much in every step.
@@ -79,9 +79,9 @@ def find_substep(model: SimulationModel, state: State, work: Workspace, h: float
 
     :param h: what is left of the step [s]
     """
-    substep, least = h, model.timestep / MAX_SUBSTEPS
+    substep, min_substep = h, model.timestep / MAX_SUBSTEPS
     here = inertial_rate(model, state, work, 0.0)
-    while substep > least:
+    while substep > min_substep:
         # Also where the velocity leads: in the middle of such a place nothing changes for a
         # moment.
         rate = max(here, inertial_rate(model, state, work, substep))
@@ -135,8 +135,8 @@ def inertial_rate(model: SimulationModel, state: State, work: Workspace, ahead: 
     changing = twice_kinetic_energy(dynamics.mass, a)
     energy = max(twice_kinetic_energy(dynamics.mass, state.v), TINY)
     rate: float = fastest_rotation(model, a) / speed
-    if changing < (rate / MOST_BY_ENERGY) ** 2 * energy:
-        rate = MOST_BY_ENERGY * np.sqrt(max(changing, 0.0) / energy)
+    if changing < (rate / MAX_BY_ENERGY) ** 2 * energy:
+        rate = MAX_BY_ENERGY * np.sqrt(max(changing, 0.0) / energy)
     return rate
 
 

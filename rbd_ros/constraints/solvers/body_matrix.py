@@ -16,9 +16,9 @@ from typing import NamedTuple
 from rbd_ros.compiler.loops import compiled, floats, integers, stack_array
 from rbd_ros.constraints.friction_space import FloatArray, IntArray
 
-#: Most bodies of a matrix, and most pairs of coupled ones for each of them: beyond, elimination
-#: takes longer than what it is to replace.
-MAX_BODIES, MOST_PAIRS = 128, 4
+#: Maximum number of bodies of a matrix, and of pairs of coupled ones for each of them: beyond,
+#: elimination takes longer than what it is to replace.
+MAX_BODIES, MAX_PAIRS = 128, 4
 
 #: Where in `sizes` which number is.
 MEMBERS, PAIRS = 0, 1
@@ -60,7 +60,7 @@ def matrix_sizes(bodies: int) -> dict[str, int]:
     :param bodies: number of all bodies
     """
     members = min(bodies, MAX_BODIES)
-    pairs = min(members * (members - 1) // 2, MOST_PAIRS * members)
+    pairs = min(members * (members - 1) // 2, MAX_PAIRS * members)
     return {'S': members, 'S1': members + 1, 'P': pairs, 'P2': 2 * pairs}
 
 

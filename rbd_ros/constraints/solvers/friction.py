@@ -36,15 +36,15 @@ from rbd_ros.constraints.solvers.friction_sweeps import SETTLED, sweep_until
 #: Sweeps, then Newton's method, the interior-point method and ADMM; sweeps alone; ADMM alone.
 COMBINED, SWEEPS_ALONE, ADMM_ALONE = 0, 1, 2
 
-#: Most sweeps before an attempt of Newton's method, and how many attempts there are before
-#: other methods.
+#: Maximum number of sweeps before an attempt of Newton's method, and how many attempts there are
+#: before other methods.
 FEW_SWEEPS, ATTEMPTS = 30, 2
 
 #: Sweeps after all other methods before the next attempt of Newton's method, doubled each time.
 MANY_SWEEPS = 100
 
-#: Most steps of the interior-point method, with De Saxce's term and without it, and of a first
-#: attempt of ADMM.
+#: Maximum number of steps of the interior-point method, with and without De Saxce's term, and of a
+#: first attempt of ADMM.
 FOLLOWING_LIMIT, AT_REST_LIMIT, FEW_STEPS = 60, 25, 60
 
 #: Residual by the tolerance up to which forces of the step before are swept first, and how often.
@@ -53,10 +53,10 @@ NEARLY, FIRST_SWEEPS = 1e3, 2
 #: Compliance by which redundant contacts share a load, by the mobility of what they touch.
 COMPLIANCE = 1e-5
 
-#: Most steps of such an attempt.
+#: Maximum number of steps of such an attempt.
 NEWTON_LIMIT = 20
 
-#: Most steps of a first one without states of a problem before.
+#: Maximum number of steps of a first one without states of a problem before.
 COLD_LIMIT = 2
 
 
@@ -68,7 +68,7 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
     start as well.
 
     :param method: COMBINED, SWEEPS_ALONE or ADMM_ALONE
-    :param limit: most sweeps, and most steps of ADMM
+    :param limit: maximum number of sweeps, and of steps of ADMM
     :param tolerance: see `solve_friction`
     """
     report = space.report
@@ -136,7 +136,7 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
 
 @compiled
 def prefer_sticking(space: FrictionSpace, method: int, limit: int, tolerance: float) -> None:
-    """Replace a solution in which something slides by that of the least forces.
+    """Replace a solution in which something slides by that of the smallest forces.
 
     Rigid contacts that are redundant share a load in many ways, and with some of them a body
     slides that others hold: one pinched between two faces turns about a line if all force is at

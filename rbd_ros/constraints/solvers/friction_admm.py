@@ -57,7 +57,7 @@ CHECK, RATIO = 10, 10.0
 def admm(space: FrictionSpace, limit: int, finish: bool) -> bool:
     """Solve from forces as they are; return whether the problem is solved.
 
-    :param limit: most steps
+    :param limit: maximum number of steps
     :param finish: whether Newton's method attempts to finish, after 10, 20, 40 ... steps
     """
     x, u, y, z = space.x, space.u, space.y, space.z

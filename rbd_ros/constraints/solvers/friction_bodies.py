@@ -49,15 +49,15 @@ from rbd_ros.constraints.solvers.friction_moments import solve_disc
 from rbd_ros.constraints.solvers.friction_sweeps import solve_block
 
 #: Sweeps before Newton's method or conjugate gradients are tried, twice as many each time; where
-#: anything stuck before, the first time; most steps of conjugate gradients.
-FEW_SWEEPS, WARM_SWEEPS, MOST_GRADIENTS = 20, 1, 500
+#: anything stuck before, the first time; maximum number of steps of conjugate gradients.
+FEW_SWEEPS, WARM_SWEEPS, MAX_GRADIENT_STEPS = 20, 1, 500
 
 
 @compiled
 def solve_body_space(space: BodySpace, limit: int, tolerance: float) -> bool:
     """Solve from the forces that are there; return whether they are a solution in the end.
 
-    :param limit: most sweeps
+    :param limit: maximum number of sweeps
     :param tolerance: velocity error of a solution, as part of the largest velocity without forces
     """
     report, x, direction = space.report, space.x, space.search_direction
@@ -155,7 +155,7 @@ def finish(space: BodySpace, enough: float, q: FloatArray, new: FloatArray) -> f
                 rest[c, r] = -contact_velocity(space, c, r)
             direction[c, r] = rest[c, r]
             square += rest[c, r] * rest[c, r]
-    for _ in range(min(6 * contacts, MOST_GRADIENTS)):
+    for _ in range(min(6 * contacts, MAX_GRADIENT_STEPS)):
         if square <= 0.01 * enough * enough:
             break
         for i in range(space.sizes[MEMBERS]):

@@ -36,7 +36,7 @@ from rbd_ros.constraints.solvers.friction_body_space import (
 #: Compliance of contacts in Newton's method, of blocks whose largest element is one.
 PROXIMAL = 1e-6
 
-#: Most steps of it; steps in a row that do not improve the forces, and end the attempt.
+#: Maximum number of its steps; steps in a row that do not improve the forces and end the attempt.
 NEWTON_LIMIT, PATIENCE = 20, 3
 
 #: Maximum rotation of a sliding direction in one step [rad].

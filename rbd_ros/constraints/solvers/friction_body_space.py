@@ -68,7 +68,7 @@ class BodySpace(NamedTuple):
     :param angular_jacobian: angular velocity of each contact, about the normal first, by the
         velocity of each of both bodies; scaled in a solution
     :param angular_effect: change of the velocity of each of both bodies by a moment; likewise
-    :param coefficient: largest moment by normal force: about the normal, about either tangent
+    :param coefficient: maximum moment by normal force: about the normal, about either tangent
     :param moment: moments of each contact: the start, then the result
     :param moment_block: scaled angular velocity of each contact by its own scaled moment
     :param moment_scale: unit of each moment

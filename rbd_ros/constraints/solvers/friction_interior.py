@@ -79,8 +79,8 @@ MIDDLE_FORCE, NEARER_FORCE, FARTHER_FORCE, MIDDLE_VELOCITY = 30.0, 1.0, 1e3, 1.0
 #: Part of the way to the boundaries that is gone at most.
 CAUTION = 0.95
 
-#: Mean product of forces and velocities below which Newton's method attempts to finish, and most
-#: steps of an attempt: with the right states, it takes two or three.
+#: Mean product of forces and velocities below which Newton's method attempts to finish, and
+#: maximum number of steps of an attempt: with the right states, it takes two or three.
 NEAR, NEWTON_LIMIT = 1e-4, 4
 
 #: Part of it that is left when the next attempt is made.
@@ -91,7 +91,7 @@ FURTHER = 0.01
 def interior(space: FrictionSpace, limit: int, follow: bool, middle: float) -> bool:
     """Solve from within the cones; return whether the problem is solved.
 
-    :param limit: most steps
+    :param limit: maximum number of steps
     :param follow: whether De Saxce's term follows the velocities; else it is zero
     :param middle: forces to begin with, on the axes of the cones; 0 for those that are there
     """

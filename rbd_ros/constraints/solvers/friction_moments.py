@@ -70,7 +70,7 @@ def solve_alone(space: FrictionSpace, k: int, i: int, bound: float) -> int:
 
     :param k: number of the row of moments
     :param i: its row
-    :param bound: largest moment
+    :param bound: maximum moment
     """
     x, effect = space.x, space.A[i, i]
     if effect <= IMMOVABLE:
@@ -124,7 +124,7 @@ def solve_disc(
 
     :param S_11: a symmetric matrix, positive definite
     :param p: velocity without x
-    :param bound: largest x, positive
+    :param bound: maximum x, positive
     :param x: the result at i and i + 1; if it slides, of that length to rounding
     """
     size = math.sqrt(p * p + p_1 * p_1)

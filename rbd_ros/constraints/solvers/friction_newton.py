@@ -68,7 +68,7 @@ MAX_ROTATION = 0.7
 def newton(space: FrictionSpace, limit: int, careful: bool) -> bool:
     """Attempt to solve from forces and states as they are; return whether it is solved.
 
-    :param limit: most steps
+    :param limit: maximum number of steps
     :param careful: whether a step ends where the first contact opens. Of more contacts than a body
         has DoFs, a rounding error of their gaps decides which one bears nothing: whole steps
         are as long as the matrix is near to singular, and would open several

@@ -203,7 +203,7 @@ def sweep_until(
 ) -> bool:
     """Sweep until the problem is solved or states have settled; return whether it is solved.
 
-    :param limit: most sweeps
+    :param limit: maximum number of sweeps
     :param settled: how many sweeps may leave all states as they are
     :param q: buffer, (3,)
     :param new: buffer, (3,)

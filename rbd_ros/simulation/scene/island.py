@@ -63,7 +63,7 @@ from rbd_ros.simulation.scene.warm_start_check import reuse_forces
 from rbd_ros.simulation.simulation_model import SimulationModel
 from rbd_ros.simulation.workspace import Workspace
 
-#: Most sweeps of the solver, and most steps of ADMM.
+#: Maximum number of sweeps of the solver, and of steps of ADMM.
 MAX_ITERATIONS = 500
 
 

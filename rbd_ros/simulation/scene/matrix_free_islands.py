@@ -42,7 +42,7 @@ from rbd_ros.simulation.scene.state import (
 #: Contacts of an island from which on a matrix of all of them costs more than sweeps over bodies.
 MATRIX_FREE_THRESHOLD = 12
 
-#: Most sweeps in a step.
+#: Maximum number of sweeps in a step.
 MAX_SWEEPS = 400
 
 
@@ -154,7 +154,7 @@ def solve_listed(
     """Find the impulses of the first of the listed contacts, as if there were no others.
 
     :param n: number of contacts
-    :param limit: most sweeps
+    :param limit: maximum number of sweeps
     :param h: time step [s]
     :return: whether they solve that problem to the tolerance
     """

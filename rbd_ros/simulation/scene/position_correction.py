@@ -179,15 +179,18 @@ def correct_island(
     :param deepest: depth of the deepest overlap [m]
     :param h: time step [s]
     """
-    scene, contacts, most = work.scene, touches.contacts, RETURN_SPEED * h
-    before, size = remaining_depth(model, contacts, scene, n, most, 0.0), min(most, deepest)
+    scene, contacts, max_step = work.scene, touches.contacts, RETURN_SPEED * h
+    before, size = (
+        remaining_depth(model, contacts, scene, n, max_step, 0.0),
+        min(max_step, deepest),
+    )
     if of_robot:
         find_bounds(model, state, work, h)
     if not (of_robot and outside):
         begin_sweeps(model, contacts, scene, n)
         done = False
         for _ in range(MAX_SWEEPS):
-            done = sweep(model, contacts, scene, n, most, 0.0) <= 1e-3 * size
+            done = sweep(model, contacts, scene, n, max_step, 0.0) <= 1e-3 * size
             if done:
                 break
         within = True
@@ -195,7 +198,7 @@ def correct_island(
             find_joint_displacement(model, work)
             within = is_within_bounds(scene)
         # Of many bodies, what is left is done in later steps.
-        done = done or remaining_depth(model, contacts, scene, n, most, 1.0) < 0.25 * before
+        done = done or remaining_depth(model, contacts, scene, n, max_step, 1.0) < 0.25 * before
         if within and done:
             return
     if of_robot:
@@ -203,7 +206,7 @@ def correct_island(
         respond_to_joints(model, work.problem, scene)
     begin_sweeps(model, contacts, scene, n)
     for _ in range(MAX_BOUNDED_SWEEPS):
-        change = sweep(model, contacts, scene, n, most, COMPLIANCE)
+        change = sweep(model, contacts, scene, n, max_step, COMPLIANCE)
         if of_robot:
             change = max(change, sweep_joints(model, work.motion.next_q, scene))
         if change <= 1e-4 * size:
@@ -224,27 +227,27 @@ def correct_island(
 
 @compiled
 def find_bounds(model: SimulationModel, state: State, work: Workspace, h: float) -> None:
-    """Find the least and the largest displacement of each degree of freedom of the robot.
+    """Find the minimum and the maximum displacement of each degree of freedom of the robot.
 
     :param h: time step [s]
     """
     scene, motion = work.scene, work.motion
     for i in range(len(model.position)):
-        least, most = -model.return_speed[i] * h, model.return_speed[i] * h
+        lower, upper = -model.return_speed[i] * h, model.return_speed[i] * h
         at = model.position[i]
         if at >= 0:
             q = motion.next_q[at]
             if model.has_loops:
                 # What loops and limits have moved it by is a part of it.
                 followed = motion.followed_q[at]
-                least, most = correction_bounds(model, i, followed - state.q[at], h)
-                least, most = min(0.0, least - q + followed), max(0.0, most - q + followed)
+                lower, upper = correction_bounds(model, i, followed - state.q[at], h)
+                lower, upper = min(0.0, lower - q + followed), max(0.0, upper - q + followed)
             else:
-                least, most = correction_bounds(model, i, q - state.q[at], h)
+                lower, upper = correction_bounds(model, i, q - state.q[at], h)
             # Not beyond a limit, nor further beyond.
-            least = max(least, min(0.0, model.lower[i] - q))
-            most = min(most, max(0.0, model.upper[i] - q))
-        scene.min_displacement[i], scene.max_displacement[i] = least, most
+            lower = max(lower, min(0.0, model.lower[i] - q))
+            upper = min(upper, max(0.0, model.upper[i] - q))
+        scene.min_displacement[i], scene.max_displacement[i] = lower, upper
 
 
 @compiled
@@ -294,13 +297,13 @@ def sweep(
     contacts: SceneContacts,
     scene: SceneWork,
     n: int,
-    most: float,
+    max_step: float,
     compliance: float,
 ) -> float:
     """Change the displacements contact by contact; return the largest change along a normal.
 
     :param n: number of contacts
-    :param most: by how much at most a contact is separated in this step [m]
+    :param max_step: maximum separation of a contact in this step [m]
     :param compliance: that of each contact by its mobility; 0: all are to be separated exactly
     """
     change = 0.0
@@ -320,10 +323,10 @@ def sweep(
                 for s in range(6):
                     w += jacobian[s] * scene.object_displacement[o, s]
         # What is apart may come nearer.
-        target = min(-contacts.gap[c], most)
-        least = min(target, 0.0) if compliance > 0.0 else target
+        target = min(-contacts.gap[c], max_step)
+        lower = min(target, 0.0) if compliance > 0.0 else target
         new = multiplier_of(
-            w - mobility * scene.multiplier[a], mobility, least, target, math.inf, compliance
+            w - mobility * scene.multiplier[a], mobility, lower, target, math.inf, compliance
         )
         step = new - scene.multiplier[a]
         scene.multiplier[a] = new
@@ -343,23 +346,23 @@ def sweep(
 
 @compiled
 def multiplier_of(
-    w: float, mobility: float, least: float, target: float, most: float, compliance: float
+    w: float, mobility: float, lower: float, target: float, upper: float, compliance: float
 ) -> float:
     """Return the multiplier of a row: that of a spring to its target, and of two stops.
 
     :param w: displacement along the row without it
     :param mobility: displacement per multiplier
-    :param least: displacement at the first stop
+    :param lower: displacement at the first stop
     :param target: displacement at which the spring is relaxed; beyond it does nothing
-    :param most: displacement at the second stop
+    :param upper: displacement at the second stop
     :param compliance: that of the spring, by the mobility
     """
-    push = max(0.0, (target - w) / (mobility * (1.0 + compliance)))
-    if w + mobility * push < least:
-        push = (least - w) / mobility
-    if w + mobility * push > most:
-        push = (most - w) / mobility
-    return push
+    multiplier = max(0.0, (target - w) / (mobility * (1.0 + compliance)))
+    if w + mobility * multiplier < lower:
+        multiplier = (lower - w) / mobility
+    if w + mobility * multiplier > upper:
+        multiplier = (upper - w) / mobility
+    return multiplier
 
 
 @compiled
@@ -376,15 +379,15 @@ def sweep_joints(model: SimulationModel, q: FloatArray, scene: SceneWork) -> flo
         if not mobility > 0.0:
             continue
         w = dot_along(model.tree, leaf, row, y) - mobility * scene.joint_multiplier[i]
-        least, most, at = scene.min_displacement[i], scene.max_displacement[i], model.position[i]
+        lower, upper, at = scene.min_displacement[i], scene.max_displacement[i], model.position[i]
         outside = 0.0
         if at >= 0:
             outside = max(model.lower[i] - q[at], 0.0) + min(model.upper[i] - q[at], 0.0)
         if outside < 0.0:
-            new = -multiplier_of(-w, mobility, -most, min(-outside, -least), -least, COMPLIANCE)
+            new = -multiplier_of(-w, mobility, -upper, min(-outside, -lower), -lower, COMPLIANCE)
         else:
-            target = min(outside, most) if outside > 0.0 else least
-            new = multiplier_of(w, mobility, least, target, most, COMPLIANCE)
+            target = min(outside, upper) if outside > 0.0 else lower
+            new = multiplier_of(w, mobility, lower, target, upper, COMPLIANCE)
         step = new - scene.joint_multiplier[i]
         scene.joint_multiplier[i] = new
         if step != 0.0:
@@ -497,19 +500,19 @@ def remaining_depth(
     contacts: SceneContacts,
     scene: SceneWork,
     n: int,
-    most: float,
+    max_step: float,
     part: float,
 ) -> float:
     """Return the squared depth that part of the displacement leaves uncorrected [m^2].
 
     :param n: number of contacts
-    :param most: by how much at most a contact is separated in this step [m]
+    :param max_step: maximum separation of a contact in this step [m]
     :param part: the part of the displacement
     """
     total = 0.0
     for a in range(n):
         c = scene.listed[a]
-        left = min(-contacts.gap[c], most)
+        left = min(-contacts.gap[c], max_step)
         if part > 0.0:
             left -= part * displacement_along(model, contacts, scene, c)
         if left > 0.0:
@@ -527,26 +530,30 @@ def limit_displacement(
     :param island: its label
     :param h: time step [s]
     """
-    scene, contacts, most, part = work.scene, touches.contacts, RETURN_SPEED * h, 1.0
+    scene, contacts, max_step, part = work.scene, touches.contacts, RETURN_SPEED * h, 1.0
     farthest, bodies, table = 0.0, model.scene.bodies, model.scene.table
     for o in range(len(bodies.mass)):
         if scene.label[1 + o] == island:
-            push, c = scene.object_displacement[o], bodies.center[o]
+            displacement, c = scene.object_displacement[o], bodies.center[o]
             arm = table.body_arm[model.scene.first_object + o]
             arm += math.sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2])
-            far = math.sqrt(push[3] * push[3] + push[4] * push[4] + push[5] * push[5])
+            far = math.sqrt(
+                displacement[3] * displacement[3]
+                + displacement[4] * displacement[4]
+                + displacement[5] * displacement[5]
+            )
             # Nothing on the object moves farther.
-            far += angular_speed(push) * arm
-            if part * far > most:
-                part = most / far
+            far += angular_speed(displacement) * arm
+            if part * far > max_step:
+                part = max_step / far
             elif not far < math.inf:
                 part = 0.0
             farthest = max(farthest, far)
-    before = remaining_depth(model, contacts, scene, n, most, 0.0)
+    before = remaining_depth(model, contacts, scene, n, max_step, 0.0)
     # Joints that return to their limits may do so where nothing overlaps.
     allowed = max(before, n * MIN_DEPTH * MIN_DEPTH)
     for halving in range(MAX_HALVINGS + 1):
-        if remaining_depth(model, contacts, scene, n, most, part) <= allowed:
+        if remaining_depth(model, contacts, scene, n, max_step, part) <= allowed:
             break
         part = 0.0 if halving == MAX_HALVINGS else 0.5 * part
     if part < 1.0:
@@ -584,10 +591,10 @@ def mark_unresolved(
     for a in range(n):
         c = scene.listed[a]
         if contacts.gap[c] < -UNRESOLVED_DEPTH:
-            least = STILL * min(-contacts.gap[c], RETURN_SPEED * h)
+            min_motion = STILL * min(-contacts.gap[c], RETURN_SPEED * h)
             apart = displacement_along(model, contacts, scene, c)
             apart += h * contact_velocity(model, contacts, objects, next_v, c, 0, scene)
-            if apart < least:
+            if apart < min_motion:
                 touches.unresolved[c] = 1
                 found = True
     return found
@@ -620,8 +627,8 @@ def correct_robot(
                 scene.joint_displacement[i] = motion.next_q[at] - motion.followed_q[at]
                 changed = changed or scene.joint_displacement[i] != 0.0
             elif not moves or not is_far_outside(model, i, motion.next_q[at]):
-                least, most = correction_bounds(model, i, motion.next_q[at] - state.q[at], h)
-                q = returned(model, i, motion.next_q[at], least, most)
+                lower, upper = correction_bounds(model, i, motion.next_q[at] - state.q[at], h)
+                q = returned(model, i, motion.next_q[at], lower, upper)
                 if q != motion.next_q[at]:
                     scene.joint_displacement[i] += q - motion.next_q[at]
                     motion.next_q[at] = q

@@ -48,7 +48,7 @@ def expand(
 
     :param n: number of listed contacts
     :param moments: number of those with friction moments
-    :param limit: most sweeps, and most steps of ADMM
+    :param limit: maximum number of sweeps, and of steps of ADMM
     """
     space, rough, solved = work.space, False, True
     for a in range(n):

@@ -18,11 +18,11 @@ from rbd_ros.compiler.loops import compiled
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.scene.state import SceneModel, SceneWork
 
-#: Most rounds of a problem with such springs, and of one that is not solved; most steps to a point
-#: of a curve.
+#: Maximum number of rounds of a problem with such springs, and of one that is not solved; maximum
+#: number of steps to a point of a curve.
 MAX_ROUNDS, FEW_ROUNDS, MAX_STEPS = 30, 3, 200
 
-#: Largest compliance of a contact in the problem, by its own mobility: tangents that
+#: Maximum compliance of a contact in the problem, by its own mobility: tangents that
 #: are almost flat are taken for less flat ones, which errs by one part in a million a round.
 SOFTEST = 1e6
 

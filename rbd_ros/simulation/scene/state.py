@@ -185,7 +185,7 @@ class SceneWork(NamedTuple):
     :param row_joint: degree of freedom of each row of a joint
     :param row_kind: 0 for a lower limit, 1 for an upper one, 2 for friction
     :param row_bias: velocity that is added to that of the joint
-    :param row_box: largest impulse of friction [N m s, N s]
+    :param row_box: maximum impulse of friction [N m s, N s]
     :param row_impulse: impulse along the row
     :param row_leaf_dof: as `leaf_dof`, of three rows
     :param row_response: see `response`; rows three by three

@@ -14,7 +14,7 @@ from rbd_ros.constraints.solvers.body_matrix import (
     invert,
     matrix_sizes,
     MAX_BODIES,
-    MOST_PAIRS,
+    MAX_PAIRS,
     order_bodies,
     PAIRS,
     solve_bodies_matrix,
@@ -91,7 +91,7 @@ def test_what_has_no_room_is_told():
     many = np.arange(MAX_BODIES + 1)
     assert not order_bodies(matrix, len(many), np.array([(0, 1)]), many, 1)
     every = [(i, j) for i in range(20) for j in range(i)]
-    assert len(every) > 20 * MOST_PAIRS and not ordered(every, 20)[1]
+    assert len(every) > 20 * MAX_PAIRS and not ordered(every, 20)[1]
     # Three layers of a grid: there are fewer pairs than what elimination couples.
     side = range(5)
     grid = [(x, y, z) for x in side for y in side for z in side]
@@ -102,7 +102,7 @@ def test_what_has_no_room_is_told():
         for step in apart
         if tuple(a + step) in grid
     ]
-    assert len(near) < 125 * MOST_PAIRS and not ordered(near, 125)[1]
+    assert len(near) < 125 * MAX_PAIRS and not ordered(near, 125)[1]
 
 
 def test_blocks_are_inverted_by_pivoting():
