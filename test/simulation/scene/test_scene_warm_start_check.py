@@ -71,7 +71,7 @@ def compared(monkeypatch):
         refresh(space)
         theirs = entered(space)
         slides = theirs['state'][:n] == SLIDE
-        ours['direction'][~slides] = theirs['direction'][~slides] = 0.0
+        ours['slip_direction'][~slides] = theirs['slip_direction'][~slides] = 0.0
         for name, expected in theirs.items():
             rounding = 1e-12 * (1.0 + np.abs(theirs['x']).max(initial=0.0))
             assert_allclose(ours[name], expected, rtol=1e-12, atol=rounding, err_msg=name)
