@@ -12,7 +12,7 @@ from rbd_ros.simulation.simulation_model import SimulationModel
 from rbd_ros.simulation.state import ExternalForces, GroundContactPoints, State
 from rbd_ros.simulation.workspace import Workspace
 
-#: What `step_untouched` has found: nothing that is finite, the velocity alone, position as well.
+#: Result of `take_contact_free_step`: nothing that is finite, the velocity, or position as well.
 NOTHING, VELOCITY, EVERYTHING = 0, 1, 2
 
 
@@ -47,7 +47,7 @@ def step_by_runge_kutta(
 
 
 @compiled
-def step_untouched(
+def take_contact_free_step(
     model: SimulationModel,
     state: State,
     external_forces: ExternalForces,

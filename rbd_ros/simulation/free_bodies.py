@@ -166,7 +166,7 @@ def accelerate_objects(bodies: FreeBodies, objects: Objects, work: SceneWork, h:
     :param h: time step [s]
     """
     for o in range(len(bodies.mass)):
-        work.touched[o] = 0
+        work.in_contact[o] = 0
         for r in range(3):
             work.start_velocity[o, r] = objects.velocity[o, r]
             objects.angular_momentum[o, r] += h * work.wrench[o, r]
@@ -186,16 +186,16 @@ def move_objects(bodies: FreeBodies, objects: Objects, work: SceneWork, h: float
     """
     angle, turned = stack_array(3), stack_array(4)
     for o in range(len(bodies.mass)):
-        touched = work.touched[o] != 0
+        in_contact = work.in_contact[o] != 0
         for r in range(3):
             # Angular momenta have changed since.
             mean = objects.velocity[o, r]
-            if not touched:
+            if not in_contact:
                 mean = 0.5 * (mean + work.start_velocity[o, r])
             objects.position[o, r] += h * mean + work.object_displacement[o, 3 + r]
         multiply(work.mobility[o], objects.angular_momentum[o], work.turning[o])
         own = h
-        if not touched:
+        if not in_contact:
             own = turn_freely(
                 bodies.inertia[o],
                 objects.angular_momentum[o],
@@ -276,12 +276,12 @@ def is_round(inertia: FloatArray) -> bool:
 def are_lost(objects: Objects, work: SceneWork) -> bool:
     """Return whether a pose is not finite.
 
-    `touched` of such objects is -1, for reports of it.
+    `in_contact` of such objects is -1, for reports of it.
     """
     lost = False
     for o in range(len(objects.position)):
         if not is_finite(objects.position[o]) or not is_finite(objects.quaternion[o]):
-            work.touched[o] = -1
+            work.in_contact[o] = -1
             lost = True
     return lost
 

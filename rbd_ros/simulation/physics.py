@@ -51,7 +51,7 @@ NO_WORLD = 'a simulation without a world gets no objects; begin it with one, if 
 RESTITUTION_MODELS = ('newton', 'poisson')
 
 # What a snapshot keeps, of the fields of `PhysicsRecord`.
-_KEPT = ('state', 'external_forces', 'contacts', 'objects', 'touches')
+_KEPT = ('state', 'external_forces', 'contacts', 'objects', 'contact_state')
 
 
 class Physics:
@@ -163,7 +163,7 @@ class Physics:
         self.fields = make_physics_record(self.model, robot.nq)
         self.commands, self.state = self.fields.commands, self.fields.state
         self.external_forces, self.contacts = self.fields.external_forces, self.fields.contacts
-        self.objects, self.touches = self.fields.objects, self.fields.touches
+        self.objects, self.contact_state = self.fields.objects, self.fields.contact_state
         # It keeps the table whose address machine code has.
         self.record = Record(self.fields)
         #: Held while a thread reads or changes the records, while threads share the simulation.
@@ -326,9 +326,9 @@ class Physics:
         if taken == REFUSED:
             return ValueError(f'tau must be finite, got {self.commands.torque}')
         # What the step that failed had found: the state itself is that before it.
-        touched = self.fields.work.scene.touched
-        lost = touched < 0
-        touched[lost] = 0
+        in_contact = self.fields.work.scene.in_contact
+        lost = in_contact < 0
+        in_contact[lost] = 0
         if self.scene is not None and lost.any():
             names = ', '.join(o.name for o, bad in zip(self.scene.objects, lost) if bad)
             return FloatingPointError(
@@ -438,7 +438,7 @@ class Physics:
         """Let another world be around the robot from now on; the motion goes on.
 
         Objects that both have move on as they do, and others begin at their start. Records of
-        `fields` other than `work`, `objects` and `touches` stay where they are.
+        `fields` other than `work`, `objects` and `contact_state` stay where they are.
 
         :param prepared: what `prepared` made of it
 
@@ -460,7 +460,7 @@ class Physics:
             self.world, self.scene = prepared.world, prepared.scene
             self.fields, self.record = prepared.fields, prepared.record
             self.model = self.fields.model
-            self.objects, self.touches = self.fields.objects, self.fields.touches
+            self.objects, self.contact_state = self.fields.objects, self.fields.contact_state
             self._steps, self._step_alone = prepared.steps, prepared.steps.alone
 
     def arrays(self) -> Dict[str, AnyArray]:

@@ -39,12 +39,12 @@ class _Worker:
     def __init__(self, model: SimulationModel, nq: int):
         fields = make_physics_record(model, nq)
         # What `Physics.arrays` has: all that the next steps depend on.
-        words, (state, forces, contacts, objects, touches) = in_one_memory(
+        words, (state, forces, contacts, objects, contact_state) = in_one_memory(
             fields.state,
             fields.external_forces,
             fields.contacts,
             fields.objects,
-            fields.touches,
+            fields.contact_state,
         )
         self.physics = Record(
             fields._replace(
@@ -52,7 +52,7 @@ class _Worker:
                 external_forces=forces,
                 contacts=contacts,
                 objects=objects,
-                touches=touches,
+                contact_state=contact_state,
             )
         )
         self.memory = Record(Memory(words))

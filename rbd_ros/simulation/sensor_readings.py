@@ -271,24 +271,24 @@ def take_off_world(
                 along(plane, contacts.force[c], 1.0, force)
                 subtract_force(total, contacts.position[c], force)
     if model.has_scene:
-        touches, touching = physics.touches, physics.touches.contacts
-        for c in range(touches.counts[NOW]):
+        contact_state, touching = physics.contact_state, physics.contact_state.contacts
+        for c in range(contact_state.counts[NOW]):
             pair = model.scene.table.pair[touching.pair[c]]
             # What acts on the second acts the other way on the first; within, both cancel.
             sign = places.scene_beyond[g, pair[1]] - places.scene_beyond[g, pair[0]]
             if sign != 0:
                 share = sign / model.timestep
-                along(touching.frame[c], touches.impulse[c], share, force)
+                along(touching.frame[c], contact_state.impulse[c], share, force)
                 subtract_force(total, touching.position[c], force)
                 if model.scene.bounces:
-                    along(touching.frame[c], touches.impact_impulse[c], share, force)
+                    along(touching.frame[c], contact_state.impact_impulse[c], share, force)
                     subtract_force(total, touching.position[c], force)
                 if model.scene.has_friction_moments:
-                    along(touching.frame[c], touches.moment[c], share, moment)
+                    along(touching.frame[c], contact_state.moment[c], share, moment)
                     for r in range(3):
                         total[r] -= moment[r]
                     if model.scene.bounces:
-                        along(touching.frame[c], touches.impact_moment[c], share, moment)
+                        along(touching.frame[c], contact_state.impact_moment[c], share, moment)
                         for r in range(3):
                             total[r] -= moment[r]
 

@@ -386,20 +386,20 @@ class SimulatedObjects:
         >>> simulator.residuals.contact < 1e-8  # of the ball that rolls, too
         True
         """
-        found = self._physics.touches.residuals
+        found = self._physics.contact_state.residuals
         return Residuals(
             float(found[SIGNORINI]), float(found[CONIC]), float(found[CONTACT]), 0.0, 0.0, 0.0
         )
 
     def _pair_contacts(self) -> Tuple[ContactPoint, ...]:
         """Return what `contacts` returns in a world."""
-        physics, touches = self._physics, self._physics.touches
-        scene, contacts = physics.scene, touches.contacts
+        physics, contact_state = self._physics, self._physics.contact_state
+        scene, contacts = physics.scene, contact_state.contacts
         assert scene is not None
         found: List[ContactPoint] = []
-        for c in range(int(touches.counts[NOW])):
-            if touches.impulse[c, 0] > 0.0:
-                moment = touches.moment[c] if len(touches.moment) else np.zeros(3)
+        for c in range(int(contact_state.counts[NOW])):
+            if contact_state.impulse[c, 0] > 0.0:
+                moment = contact_state.moment[c] if len(contact_state.moment) else np.zeros(3)
                 first, second = scene.names_of(int(contacts.pair[c]))
                 frame = contacts.frame[c]
                 found.append(
@@ -408,7 +408,7 @@ class SimulatedObjects:
                         second,
                         contacts.position[c].copy(),
                         frame[0].copy(),
-                        touches.impulse[c] @ frame / physics.model.timestep,
+                        contact_state.impulse[c] @ frame / physics.model.timestep,
                         -float(contacts.gap[c]),
                         moment @ frame / physics.model.timestep,
                     )

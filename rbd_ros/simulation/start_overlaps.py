@@ -107,7 +107,7 @@ def deepest_overlap(
     fields.state.q[:] = q
     for array, start in zip(fields.objects, model.scene.start):
         array[...] = start
-    work, contacts = fields.work, fields.touches.contacts
+    work, contacts = fields.work, fields.contact_state.contacts
     place_objects(fields.model.scene, fields.objects, work.scene)
     place_robot(fields.model, fields.state, fields.external_forces, work)
     count, _ = find_scene_contacts(fewer, work.scene.room, _INSTANT, contacts)
@@ -226,7 +226,7 @@ def unresolved_overlap_warnings(physics: Physics) -> List[str]:
     >>> unresolved_overlap_warnings(Simulator(robot, world=world).physics)
     []
     """
-    if not physics.touches.unresolved[: int(physics.touches.counts[NOW])].any():
+    if not physics.contact_state.unresolved[: int(physics.contact_state.counts[NOW])].any():
         return []
     every = np.ones(len(physics.model.scene.table.pair), dtype=bool)
     found = {
@@ -240,15 +240,15 @@ def _pair_overlaps(physics: Physics, wanted: BoolArray) -> Dict[Tuple[str, str],
 
     :param wanted: which pairs count, (P,)
     """
-    scene, touches = physics.scene, physics.touches
+    scene, contact_state = physics.scene, physics.contact_state
     assert scene is not None
     found: Dict[Tuple[str, str], PairOverlap] = {}
-    for c in range(int(touches.counts[NOW])):
-        pair, depth = int(touches.contacts.pair[c]), -float(touches.contacts.gap[c])
+    for c in range(int(contact_state.counts[NOW])):
+        pair, depth = int(contact_state.contacts.pair[c]), -float(contact_state.contacts.gap[c])
         if wanted[pair]:
             names = scene.names_of(pair)
             before = found.get(names, PairOverlap(depth, False))
-            unresolved = before.unresolved or bool(touches.unresolved[c])
+            unresolved = before.unresolved or bool(contact_state.unresolved[c])
             found[names] = PairOverlap(max(depth, before.depth), unresolved)
     return dict(sorted(found.items(), key=lambda item: -item[1].depth))
 

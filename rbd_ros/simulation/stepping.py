@@ -160,7 +160,7 @@ def take_any_substep(
     contacts: GroundContactPoints,
     work: Workspace,
     objects: Objects,
-    touches: ContactState,
+    contact_state: ContactState,
     h: float,
 ) -> bool:
     """Advance by h, in a world or not; return False if the dynamics are not finite."""
@@ -168,11 +168,11 @@ def take_any_substep(
     if model.has_scene:
         if model.has_servos:
             done = take_servo_substep(
-                model, state, external_forces, contacts, objects, touches, work, h
+                model, state, external_forces, contacts, objects, contact_state, work, h
             )
         else:
             done = take_scene_substep(
-                model, state, external_forces, contacts, objects, touches, work, h
+                model, state, external_forces, contacts, objects, contact_state, work, h
             )
     else:
         done = take_substep(model, state, external_forces, contacts, work, h)
@@ -187,7 +187,7 @@ def step_once(
     contacts: GroundContactPoints,
     work: Workspace,
     objects: Objects,
-    touches: ContactState,
+    contact_state: ContactState,
 ) -> bool:
     """Advance by one step; return False, with q and v unchanged, if it is not finite."""
     # For the mean acceleration, and to go back to if a substep fails.
@@ -212,7 +212,7 @@ def step_once(
             if watched:
                 substep = find_substep(model, state, work, left)
             if not take_any_substep(
-                model, state, external_forces, contacts, work, objects, touches, substep
+                model, state, external_forces, contacts, work, objects, contact_state, substep
             ):
                 copy(state.start_q, state.q)
                 copy(state.start_v, state.v)
@@ -257,7 +257,7 @@ def advance(physics: PhysicsRecord, count: int) -> int:
             physics.contacts,
             physics.work,
             physics.objects,
-            physics.touches,
+            physics.contact_state,
         ):
             return step
         state.counters[SATURATED] += cut

@@ -306,4 +306,4 @@ class PhysicsRecord(NamedTuple):
     contacts: GroundContactPoints
     work: Workspace
     objects: Objects
-    touches: ContactState
+    contact_state: ContactState

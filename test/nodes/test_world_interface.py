@@ -373,7 +373,7 @@ def test_diagnostics_tell_contacts_and_the_largest_residuals(rig):
 def test_contacts_are_those_that_bear_force(rig):
     rig.run(50)
     before = rig.cycle.world_interface.values()['contacts']
-    impulse = rig.simulator.physics.touches.impulse
+    impulse = rig.simulator.physics.contact_state.impulse
     impulse[np.flatnonzero(impulse[:, 0])[0]] = 0.0
     assert rig.cycle.world_interface.values()['contacts'] == before - 1
 
@@ -395,18 +395,18 @@ def test_steps_that_were_not_solved_are_reported(rig):
 
 def test_what_overlaps_and_cannot_be_parted_is_named_once(rig):
     rig.run(50)
-    touches = rig.simulator.physics.touches
-    touches.unresolved[0], touches.contacts.gap[0] = 1, -0.002
-    names = rig.simulator.physics.scene.names_of(int(touches.contacts.pair[0]))
+    contact_state = rig.simulator.physics.contact_state
+    contact_state.unresolved[0], contact_state.contacts.gap[0] = 1, -0.002
+    names = rig.simulator.physics.scene.names_of(int(contact_state.contacts.pair[0]))
     before = len(rig.told.texts)
     for _ in range(2):
         rig.cycle.world_interface.watch()
     told = [each for each in rig.told.texts[before:] if 'overlap' in each]
     text = f'{names[0]!r} and {names[1]!r} overlap by 2.0 mm; they stay so'
     assert len(told) == 1 and told[0].startswith(text)
-    touches.unresolved[0] = 0
+    contact_state.unresolved[0] = 0
     rig.cycle.world_interface.watch()
-    touches.unresolved[0] = 1
+    contact_state.unresolved[0] = 1
     rig.cycle.world_interface.watch()
     assert sum('they stay so' in each for each in rig.told.texts[before:]) == 2
     assert rig.cycle.world_interface.values()['unresolved_overlap_steps'] == 0

@@ -222,13 +222,13 @@ def test_friction_limits_and_contact_act_together_in_a_loop(integrator, rng):
     )
     simulator = Simulator(robot, 1e-3, integrator, ground=HalfSpace())
     simulator.reset([0.0, 0.0, 0.0])
-    touched = 0
+    in_contact = 0
     for _ in range(600):
         simulator.step(rng.uniform(-12.0, 12.0) * np.array([1.0, 0.1, 0.5]), 10)
         assert opening(simulator) < CLOSED
         assert np.all(simulator.q[[0, 2]] >= [-2.0, -0.4 - 1e-9])
-        touched += bool(simulator.contacts)
-    assert touched > 10 and simulator.status.limit_steps > 3
+        in_contact += bool(simulator.contacts)
+    assert in_contact > 10 and simulator.status.limit_steps > 3
     assert simulator.status.unconverged_steps < 10
 
 

@@ -40,7 +40,7 @@ def test_the_surface_follows_the_forces_and_recovers_elsewhere(seed):
     state.touching[:] = rng.integers(0, 2, points)
     state.counters[DEFORMED] = 5
     contacts.force[:count] = rng.normal(size=(count, 3)) * rng.integers(0, 2, (count, 1))
-    touched = state.touching.copy()
+    in_contact = state.touching.copy()
     update_deformations(physics.model.ground, state, contacts, count, h)
 
     expected, touching = before.copy(), np.zeros(points)
@@ -49,7 +49,7 @@ def test_the_surface_follows_the_forces_and_recovers_elsewhere(seed):
         if point in near:
             force = contacts.force[near.index(point)]
             expected[point], touching[point] = relaxed(before[point], force), force[0] > 0.0
-        elif touched[point] or before[point].any():
+        elif in_contact[point] or before[point].any():
             expected[point] = relaxed(before[point], 0.0)
         if not touching[point] and np.abs(expected[point]).max() < AT_REST:
             expected[point] = 0.0

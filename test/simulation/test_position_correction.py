@@ -74,8 +74,8 @@ def post(x, radius=0.1, **options):
 
 def depth(simulator):
     """Return the depth of the deepest overlap at the beginning of the last step [m]."""
-    touches = simulator.physics.touches
-    return -touches.contacts.gap[: touches.counts[0]].min(initial=0.0)
+    contact_state = simulator.physics.contact_state
+    return -contact_state.contacts.gap[: contact_state.counts[0]].min(initial=0.0)
 
 
 def steps(simulator, count, tau=None):
@@ -90,7 +90,7 @@ def steps(simulator, count, tau=None):
     for _ in range(count):
         q, poses = simulator.q.copy(), [simulator.object_pose(o) for o in simulator.objects]
         simulator.step(tau)
-        if simulator.physics.touches.counts[0] > 0:
+        if simulator.physics.contact_state.counts[0] > 0:
             moved = robot.difference(q, simulator.q) - h * simulator.v
             assert (np.abs(moved) * fastest)[single].max(initial=0.0) <= WAY * (1.0 + 1e-9) + 1e-12
             assert np.abs(moved).max(initial=0.0) <= WAY * (1.0 + 1e-9) + 1e-12

@@ -222,11 +222,11 @@ def test_momentum_of_colliding_bodies_is_kept():
         ).sum(0)
         return linear, angular
 
-    before, touched = momentum(), 0
+    before, in_contact = momentum(), 0
     for _ in range(200):
         simulator.step()
-        touched += len(simulator.contacts)
-    assert touched > 20
+        in_contact += len(simulator.contacts)
+    assert in_contact > 20
     assert np.abs(momentum()[0] - before[0]).max() < 1e-12
     # Position correction separates overlaps, by which velocities get other arms.
     assert np.abs(momentum()[1] - before[1]).max() < 2e-3
@@ -334,7 +334,7 @@ def test_compiled_and_interpreted_steps_agree(arm):
             fields.contacts,
             fields.work,
             fields.objects,
-            fields.touches,
+            fields.contact_state,
         )
     assert np.allclose(machine.q, python.q, atol=1e-12)
     for name in machine.objects:

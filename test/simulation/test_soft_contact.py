@@ -131,14 +131,14 @@ def test_contact_never_pulls_and_stays_in_the_friction_cone(rng, integrator):
     simulator = Simulator(box(), 1e-3, integrator, HalfSpace(), SOFT)
     quaternion = rng.normal(size=4)
     simulator.reset(q=at((0, 0, 0.5), quaternion), v=[3, -5, 2, 1, -0.5, -1])
-    touched = 0
+    in_contact = 0
     for _ in range(3000):
         simulator.step()
         for contact in simulator.contacts:
-            touched += 1
+            in_contact += 1
             assert contact.force[2] > 0.0
             assert np.hypot(*contact.force[:2]) <= 0.5 * contact.force[2] * (1 + 1e-9)
-    assert touched > 1000
+    assert in_contact > 1000
     assert simulator.status.unconverged_steps == 0
 
 

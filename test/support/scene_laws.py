@@ -98,8 +98,8 @@ def _noted():
         found.append(impact_of(model, contacts, n, scene))
         return solved
 
-    def end_robot(model, state, touches, work, rows, h):
-        ways[2](model, state, touches, work, rows, h)
+    def end_robot(model, state, contact_state, work, rows, h):
+        ways[2](model, state, contact_state, work, rows, h)
         ends.append(work.motion.next_v.copy())
 
     def go_back(state, objects, work):
@@ -133,8 +133,8 @@ class Step:
         with _noted() as (self.impacts, ends):
             simulator.step(self.tau) if self.nv else simulator.step()
         self.after = moment(simulator)
-        self.touches = simulator.physics.touches
-        self.count = int(self.touches.counts[0])
+        self.contact_state = simulator.physics.contact_state
+        self.count = int(self.contact_state.counts[0])
         self.H = self._inertia()
         self.start = self._velocities(self.before)
         self.end = self._velocities(self.after)
@@ -162,12 +162,12 @@ class Step:
 
     def names(self, c):
         """Return the names of both that touch."""
-        return self.simulator.physics.scene.names_of(int(self.touches.contacts.pair[c]))
+        return self.simulator.physics.scene.names_of(int(self.contact_state.contacts.pair[c]))
 
     def jacobians(self, c):
         """Return relative velocity at a contact, and relative angular velocity, per velocities."""
         J = np.zeros((6, len(self.H)))
-        point = self.touches.contacts.position[c]
+        point = self.contact_state.contacts.position[c]
         for name, sign in zip(self.names(c), (-1.0, 1.0)):
             if name.startswith('robot/'):
                 frame = self.robot.frame(name.partition('/')[2], 'aligned')
@@ -181,24 +181,24 @@ class Step:
                 J[:3, i : i + 3] += sign * np.eye(3)
                 J[3:, i : i + 3] += sign * np.cross(np.eye(3), arm).T
                 J[3:, i + 3 : i + 6] += sign * np.eye(3)
-        frame = self.touches.contacts.frame[c]
+        frame = self.contact_state.contacts.frame[c]
         return frame @ J[3:], frame @ J[:3]
 
     def surface(self, c):
         """Return what the table says of the surfaces of a contact."""
         table = self.simulator.physics.model.scene.table
-        return table.surface[self.touches.contacts.pair[c]]
+        return table.surface[self.contact_state.contacts.pair[c]]
 
     def moment(self, c):
         """Couple of a contact, zero where there is no room for any."""
-        return self.touches.moment[c] if len(self.touches.moment) else np.zeros(3)
+        return self.contact_state.moment[c] if len(self.contact_state.moment) else np.zeros(3)
 
     def impulse_of_contacts(self):
         """Return the generalized impulse of all contacts."""
         total = np.zeros(len(self.H))
         for c in range(self.count):
             J, T = self.jacobians(c)
-            total += J.T @ self.touches.impulse[c] + T.T @ self.moment(c)
+            total += J.T @ self.contact_state.impulse[c] + T.T @ self.moment(c)
         return total
 
     def impulse_of(self, impact):
@@ -216,7 +216,7 @@ class Step:
     def impulse_of_joints(self):
         """Return the generalized impulse of joint limits and joint friction."""
         total = np.zeros(len(self.H))
-        impulse = self.touches.joint_impulse
+        impulse = self.contact_state.joint_impulse
         total[: self.nv] = impulse[LOWER] - impulse[UPPER] + impulse[FRICTION]
         return total
 
@@ -262,10 +262,12 @@ class Step:
         """Assert the laws of contacts at the end of the step."""
         for c in range(self.count):
             J, T = self.jacobians(c)
-            surface, impulse = self.surface(c), self.touches.impulse[c]
+            surface, impulse = self.surface(c), self.contact_state.impulse[c]
             u, turning, normal = J @ self.end, T @ self.end, impulse[0]
             assert normal >= 0.0
-            self._check_normal(u[0], normal, self.touches.contacts.gap[c], surface, tolerance)
+            self._check_normal(
+                u[0], normal, self.contact_state.contacts.gap[c], surface, tolerance
+            )
             moment = self.moment(c)
             self._check_cones(surface, u, turning, impulse, moment, normal, tolerance)
 
@@ -274,7 +276,7 @@ class Step:
         most = 0.0
         for c in range(self.count):
             J, T = self.jacobians(c)
-            power = self.touches.impulse[c, 1:] @ (J @ self.end)[1:]
+            power = self.contact_state.impulse[c, 1:] @ (J @ self.end)[1:]
             most = max(most, abs(power + self.moment(c) @ (T @ self.end)))
         told = self.simulator.residuals
         assert abs(told.conic - most) < tolerance * (1e-3 + most)
@@ -300,7 +302,7 @@ class Step:
             listed = []
             for c in range(self.count):
                 e, speed = self.restitution(c), self.jacobians(c)[0][0] @ x
-                gap = self.touches.contacts.gap[c]
+                gap = self.contact_state.contacts.gap[c]
                 if e > 0.0 and speed < -slow and gap + self.h * speed <= 0.0:
                     listed.append(c)
             if impact is None:
@@ -357,7 +359,7 @@ class Step:
         """Assert that joints stay between their limits, and have the friction that they have."""
         if not self.nv:
             return
-        robot, impulse, v, h = self.robot, self.touches.joint_impulse, self.end, self.h
+        robot, impulse, v, h = self.robot, self.contact_state.joint_impulse, self.end, self.h
         for i in range(self.nv):
             friction = h * robot.friction[i]
             _check_friction(
@@ -386,7 +388,7 @@ class Step:
         ways = [self.jacobians(c)[0][0] for c in range(self.count)]
         for island in self._islands(ways):
             rows = np.abs(J[:, island]).max(axis=1, initial=0.0) > 0.0
-            gap, part = self.touches.contacts.gap[rigid][rows], J[rows][:, island]
+            gap, part = self.contact_state.contacts.gap[rigid][rows], J[rows][:, island]
             assert np.abs(part @ moved[island]).max(initial=0.0) <= 2.0 * shifted * (1.0 + 1e-9)
             if not rows.any():
                 continue
@@ -470,7 +472,7 @@ class Step:
 
     def is_pressed(self, name):
         """Return whether anything presses on an object."""
-        impulse = self.touches.impulse
+        impulse = self.contact_state.impulse
         return any(name in self.names(c) and impulse[c, 0] > 0.0 for c in range(self.count))
 
     def least_displacement(self, most):
@@ -482,7 +484,7 @@ class Step:
         if not rigid:
             return np.zeros(len(self.H))
         J = np.array([self.jacobians(c)[0][0] for c in rigid])
-        gaps = np.maximum(self.touches.contacts.gap[rigid], -most)
+        gaps = np.maximum(self.contact_state.contacts.gap[rigid], -most)
         return least_parting(self.H, J, gaps)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from sensor_msgs.msg import PointCloud2, PointField
 
 from rbd_ros.nodes.common.conversions import set_stamp
-from rbd_ros.nodes.simulator.object_motion import Touch
+from rbd_ros.nodes.simulator.object_motion import ObjectContacts
 
 #: Fields of a point, all of them float32.
 FIELDS = (
@@ -19,14 +19,14 @@ FIELDS = (
 SIZE = np.dtype(np.float32).itemsize
 
 
-def contact_cloud(touch: Touch, frame: str, time: int) -> PointCloud2:
+def contact_cloud(contacts: ObjectContacts, frame: str, time: int) -> PointCloud2:
     """Return the message of contacts.
 
-    :param touch: the contacts, in world coordinates
+    :param contacts: the contacts, in world coordinates
     :param frame: name of the world's frame
     :param time: its stamp [ns]
     """
-    parts = touch.positions, touch.normals, touch.forces, touch.depths[:, None]
+    parts = contacts.positions, contacts.normals, contacts.forces, contacts.depths[:, None]
     points = np.hstack(parts).astype(np.float32)
     message = PointCloud2(
         height=1,

@@ -27,7 +27,7 @@ class Motion(NamedTuple):
     twists: np.ndarray
 
 
-class Touch(NamedTuple):
+class ObjectContacts(NamedTuple):
     """Contacts that bear force in the last step, in world coordinates.
 
     :param pairs: number of the pair of shapes that touch, (n,)
@@ -85,14 +85,14 @@ class ObjectMotion:
         poses = np.hstack([objects.position - arm, q[:, 1:], q[:, :1]])
         return Motion(poses, np.hstack([objects.velocity - np.cross(angular, arm), angular]))
 
-    def touch(self) -> Touch:
+    def contacts(self) -> ObjectContacts:
         """Return the contacts of the last step."""
         physics = self._simulator.physics
-        touches, count = physics.touches, int(physics.touches.counts[NOW])
-        bearing = np.flatnonzero(touches.impulse[:count, 0] > 0.0)
-        contacts = touches.contacts
-        forces = (touches.impulse[bearing, None] @ contacts.frame[bearing])[:, 0]
-        return Touch(
+        contact_state, count = physics.contact_state, int(physics.contact_state.counts[NOW])
+        bearing = np.flatnonzero(contact_state.impulse[:count, 0] > 0.0)
+        contacts = contact_state.contacts
+        forces = (contact_state.impulse[bearing, None] @ contacts.frame[bearing])[:, 0]
+        return ObjectContacts(
             contacts.pair[bearing],
             contacts.position[bearing],
             forces / physics.model.timestep,
@@ -105,23 +105,23 @@ class ObjectMotion:
         first, second = self._pair[pair]
         return self.bearers[first], self.bearers[second]
 
-    def wrenches(self, touch: Touch) -> np.ndarray:
+    def wrenches(self, contacts: ObjectContacts) -> np.ndarray:
         """Return the sum of the contacts of each of `bodies`, about the origin of the world.
 
         :return: force, then moment, in world axes, (len(bodies), 6) [N, N m]
         """
         total = np.zeros((len(self.bodies), 6))
-        both = np.hstack([touch.forces, np.cross(touch.positions, touch.forces)])
+        both = np.hstack([contacts.forces, np.cross(contacts.positions, contacts.forces)])
         for side, sign in ((0, -1.0), (1, 1.0)):
-            body = self._body_of_shape[self._pair[touch.pairs, side]]
+            body = self._body_of_shape[self._pair[contacts.pairs, side]]
             known = body >= 0
             np.add.at(total, body[known], sign * both[known])
         return total
 
-    def touched(self, touch: Touch) -> np.ndarray:
+    def bodies_in_contact(self, contacts: ObjectContacts) -> np.ndarray:
         """Return whether each of `bodies` touches anything, (len(bodies),) of bool."""
         result = np.zeros(len(self.bodies), dtype=bool)
-        body = self._body_of_shape[self._pair[touch.pairs]].ravel()
+        body = self._body_of_shape[self._pair[contacts.pairs]].ravel()
         result[body[body >= 0]] = True
         return result
 

@@ -23,7 +23,7 @@ from rbd_ros.nodes.common.wire import (
 )
 from rbd_ros.nodes.simulator import markers
 from rbd_ros.nodes.simulator.contact_cloud import contact_cloud
-from rbd_ros.nodes.simulator.object_motion import about, Motion, ObjectMotion, Touch
+from rbd_ros.nodes.simulator.object_motion import about, Motion, ObjectContacts, ObjectMotion
 from rbd_ros.nodes.simulator.object_poses import (
     matrix_row,
     NO_LINK,
@@ -240,7 +240,7 @@ class WorldInterface:
         :param time: simulated time [ns]
         """
         self._time = time
-        np.maximum(self._worst, self._simulator.physics.touches.residuals, out=self._worst)
+        np.maximum(self._worst, self._simulator.physics.contact_state.residuals, out=self._worst)
         if self._spawn_overlaps.names:
             self._spawn_overlaps.report()
         if time >= self._next:
@@ -253,8 +253,8 @@ class WorldInterface:
         :param time: simulated time [ns]
         """
         self._time = time
-        motion, touch = self._state.motion(), self._state.touch()
-        wrenches = self._state.wrenches(touch)
+        motion, contacts = self._state.motion(), self._state.contacts()
+        wrenches = self._state.wrenches(contacts)
         first = self._state.first_object
         self._objects.poses[:], self._objects.twists[:] = motion.poses, motion.twists
         self._objects.wrenches[:] = about(wrenches[first:], motion.poses[:, :3])
@@ -265,11 +265,11 @@ class WorldInterface:
             self._told_frames = time
             self._send_frames(motion, time)
         if self._ports.wanted(WRENCHES):
-            self._send_wrenches(motion, touch, wrenches, time)
+            self._send_wrenches(motion, contacts, wrenches, time)
         if self._ports.wanted(CONTACTS):
-            self._ports.send_contacts(contact_cloud(touch, self.frames.world, time))
+            self._ports.send_contacts(contact_cloud(contacts, self.frames.world, time))
         if self._ports.wanted(CONTACT_MARKERS):
-            self._send_contact_markers(touch, time)
+            self._send_contact_markers(contacts, time)
         if self._ports.wanted(OBJECT_MARKERS) and (self._markers or self._changed):
             rows = dict(zip(self._simulator.objects, motion.poses))
             poses = {name: row_matrix(row) for name, row in rows.items()}
@@ -299,11 +299,11 @@ class WorldInterface:
         return {link: poses[link] for link in self._links}
 
     def _send_wrenches(
-        self, motion: Motion, touch: Touch, wrenches: np.ndarray, time: int
+        self, motion: Motion, contacts: ObjectContacts, wrenches: np.ndarray, time: int
     ) -> None:
         """Report to each body that is pressed, and those that were before, what it feels."""
         first, bodies = self._state.first_object, self._state.bodies
-        now = {bodies[b]: int(b) for b in np.flatnonzero(self._state.touched(touch))}
+        now = {bodies[b]: int(b) for b in np.flatnonzero(self._state.bodies_in_contact(contacts))}
         links: Dict[str, np.ndarray] = {}
         if any(b < first for b in now.values()):
             links = self._simulator.robot.forward_kinematics(self._simulator.q)
@@ -320,12 +320,12 @@ class WorldInterface:
             self._ports.send_wrench(message)
         self._pressed = set(now)
 
-    def _send_contact_markers(self, touch: Touch, time: int) -> None:
+    def _send_contact_markers(self, contacts: ObjectContacts, time: int) -> None:
         most = markers.MOST_ARROWS
-        pairs = [self._state.names(int(pair)) for pair in touch.pairs[:most]]
+        pairs = [self._state.names(int(pair)) for pair in contacts.pairs[:most]]
         scale = self._parameters['contact_arrow_scale']
         found = markers.arrows(
-            pairs, touch.positions, touch.forces, self.frames.world, time, scale
+            pairs, contacts.positions, contacts.forces, self.frames.world, time, scale
         )
         self._ports.send_markers(CONTACT_MARKERS, found)
 
@@ -339,7 +339,7 @@ class WorldInterface:
         status, worst = self._simulator.status, self._worst.copy()
         self._worst[:] = 0.0
         return {
-            'contacts': len(self._state.touch().pairs),
+            'contacts': len(self._state.contacts().pairs),
             'residual_signorini': float(worst[0]),
             'residual_conic': float(worst[1]),
             'residual_contact': float(worst[2]),

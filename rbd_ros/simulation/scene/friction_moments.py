@@ -247,7 +247,7 @@ def enter_friction_moments(
 
 
 @compiled
-def begin_friction_moments(touches: ContactState, work: SceneWork, count: int) -> None:
+def begin_friction_moments(contact_state: ContactState, work: SceneWork, count: int) -> None:
     """Enter the start of moments: those of the last step, where the normal force holds them.
 
     :param count: number of contacts with moments
@@ -259,7 +259,7 @@ def begin_friction_moments(touches: ContactState, work: SceneWork, count: int) -
         if space.x[3 * a] <= 0.0:
             continue
         for r in range(3):
-            space.x[3 * n + m + 3 * k + r] = touches.moment[work.listed[a], r]
+            space.x[3 * n + m + 3 * k + r] = contact_state.moment[work.listed[a], r]
         for part in range(2):
             # One element about the normal, two about tangents.
             row, size = 3 * k + part, part + 1

@@ -64,7 +64,7 @@ def collide(
     model: SimulationModel,
     state: State,
     objects: Objects,
-    touches: ContactState,
+    contact_state: ContactState,
     work: Workspace,
     count: int,
     h: float,
@@ -80,16 +80,16 @@ def collide(
     :param count: number of contacts
     :param h: time step [s]
     """
-    scene, contacts = work.scene, touches.contacts
+    scene, contacts = work.scene, contact_state.contacts
     gravity, slow = model.scene.bodies.gravity, 0.0
     for r in range(3):
         slow += gravity[r] * gravity[r]
     slow = RESTING * h * math.sqrt(slow)
     any_of_them = False
     for c in range(count):
-        clear(touches.impact_impulse[c])
+        clear(contact_state.impact_impulse[c])
         if model.scene.has_friction_moments:
-            clear(touches.impact_moment[c])
+            clear(contact_state.impact_moment[c])
         any_of_them = any_of_them or restitution(model.scene, contacts, c) > 0.0
     if not any_of_them:
         return False
@@ -124,7 +124,7 @@ def collide(
                 exact = False
         clear(scene.gathered)
         for a in range(n):
-            add_scaled(1.0, scene.impact_impulse[a], touches.impact_impulse[scene.listed[a]])
+            add_scaled(1.0, scene.impact_impulse[a], contact_state.impact_impulse[scene.listed[a]])
             apply_impulse(
                 model, objects, contacts, scene, scene.listed[a], scene.impact_impulse[a]
             )
@@ -134,7 +134,7 @@ def collide(
                 apply_friction_moment(
                     model, objects, contacts, scene, c, scene.friction_moments.impact[k]
                 )
-                add_scaled(1.0, scene.friction_moments.impact[k], touches.impact_moment[c])
+                add_scaled(1.0, scene.friction_moments.impact[k], contact_state.impact_moment[c])
         if robot:
             finish_half_solve(model, work.problem, scene.root, scene.gathered, scene.velocity)
             add_scaled(1.0, scene.velocity, state.v)

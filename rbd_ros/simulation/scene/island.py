@@ -71,7 +71,7 @@ MAX_ITERATIONS = 500
 def solve_island(
     model: SimulationModel,
     objects: Objects,
-    touches: ContactState,
+    contact_state: ContactState,
     work: Workspace,
     n: int,
     m: int,
@@ -84,7 +84,7 @@ def solve_island(
     :param h: time step [s]
     :return: whether they solve the problem to the tolerance
     """
-    scene, contacts = work.scene, touches.contacts
+    scene, contacts = work.scene, contact_state.contacts
     for a in range(n):
         c = scene.listed[a]
         u = contact_velocities(model, contacts, objects, scene.velocity, c, scene)
@@ -93,25 +93,25 @@ def solve_island(
         v = scene.velocity[scene.row_joint[k]]
         v = -v if scene.row_kind[k] == UPPER_LIMIT else v
         scene.free[3 * n + k] = v + scene.row_bias[k]
-        scene.row_impulse[k] = touches.joint_impulse[scene.row_kind[k], scene.row_joint[k]]
+        scene.row_impulse[k] = contact_state.joint_impulse[scene.row_kind[k], scene.row_joint[k]]
     kept, solved, unit = False, True, 1.0
     # Springs that are not linear want the matrix, and moments have no rows without it.
     if not model.scene.has_nonlinear_springs:
         if not model.scene.has_friction_moments:
             # Where forces change by much, they do so step after step: no use in trying.
-            if all_steady(touches, scene, n):
-                kept, unit = reuse_forces(model, touches, scene, n, m, h)
+            if all_steady(contact_state, scene, n):
+                kept, unit = reuse_forces(model, contact_state, scene, n, m, h)
     scene.has_matrix[0] = 0 if kept else 1
     if kept:
-        take_forces(touches, scene, n, m)
+        take_forces(contact_state, scene, n, m)
         add_scaled(1.0, scene.response_sum, scene.gathered)
     else:
         assemble_matrix(model, contacts, n, m, scene)
-        solved, unit = solve_with_springs(model, touches, scene, n, m, h)
+        solved, unit = solve_with_springs(model, contact_state, scene, n, m, h)
         steady = 1 if scene.space.report[NEWTON_STEPS] == 0.0 else 0
         for a in range(n):
-            touches.steady[scene.listed[a]] = steady
-    find_residuals(scene.space, touches.residuals, unit)
+            contact_state.steady[scene.listed[a]] = steady
+    find_residuals(scene.space, contact_state.residuals, unit)
     for k in range(m):
         i, kind, impulse = scene.row_joint[k], scene.row_kind[k], scene.row_impulse[k]
         work.problem.impulse[i] += -impulse if kind == UPPER_LIMIT else impulse
@@ -122,20 +122,20 @@ def solve_island(
 
 
 @compiled
-def all_steady(touches: ContactState, scene: SceneWork, n: int) -> bool:
+def all_steady(contact_state: ContactState, scene: SceneWork, n: int) -> bool:
     """Return whether no listed contact is new, or needed Newton's method in the last problem.
 
     :param n: number of contacts
     """
     for a in range(n):
-        if touches.steady[scene.listed[a]] == 0:
+        if contact_state.steady[scene.listed[a]] == 0:
             return False
     return True
 
 
 @compiled
 def solve_with_springs(
-    model: SimulationModel, touches: ContactState, scene: SceneWork, n: int, m: int, h: float
+    model: SimulationModel, contact_state: ContactState, scene: SceneWork, n: int, m: int, h: float
 ) -> Tuple[bool, float]:
     """Find impulses by the matrix, until springs are on their curves; see `solve_problem`.
 
@@ -144,23 +144,23 @@ def solve_with_springs(
     :param h: time step [s]
     """
     if model.scene.has_nonlinear_springs:
-        begin_springs(model.scene, touches, scene, n, h)
+        begin_springs(model.scene, contact_state, scene, n, h)
     solved: bool
-    solved, unit = solve_problem(model, touches, scene, n, m, h)
+    solved, unit = solve_problem(model, contact_state, scene, n, m, h)
     if model.scene.has_nonlinear_springs:
-        on_curves = follow_springs(model.scene, touches, scene, n, h, unit)
+        on_curves = follow_springs(model.scene, contact_state, scene, n, h, unit)
         for k in range(MAX_ROUNDS):
             if on_curves or (k >= FEW_ROUNDS and not solved):
                 break
-            solved, unit = solve_problem(model, touches, scene, n, m, h)
-            on_curves = follow_springs(model.scene, touches, scene, n, h, unit)
+            solved, unit = solve_problem(model, contact_state, scene, n, m, h)
+            on_curves = follow_springs(model.scene, contact_state, scene, n, h, unit)
         solved = solved and on_curves
     return solved, unit
 
 
 @compiled
 def solve_problem(
-    model: SimulationModel, touches: ContactState, scene: SceneWork, n: int, m: int, h: float
+    model: SimulationModel, contact_state: ContactState, scene: SceneWork, n: int, m: int, h: float
 ) -> Tuple[bool, float]:
     """Find impulses from those that there are; return whether they solve it, and U.
 
@@ -169,17 +169,17 @@ def solve_problem(
     :param h: time step [s]
     :return: whether they solve the problem to the tolerance, and `scale_space`
     """
-    contacts, space = touches.contacts, scene.space
+    contacts, space = contact_state.contacts, scene.space
     enter_problem(model.scene, contacts, n, m, scene)
     add_compliance(model.scene, contacts, n, h, scene)
     for a in range(n):
-        begin_contact(space, scene.friction[a], a, touches.impulse[scene.listed[a]])
+        begin_contact(space, scene.friction[a], a, contact_state.impulse[scene.listed[a]])
     for k in range(m):
         begin_row(space, scene, n, k)
     count = 0
     if model.scene.has_friction_moments:
         count = enter_friction_moments(model, contacts, scene.velocity, n, m, scene)
-        begin_friction_moments(touches, scene, count)
+        begin_friction_moments(contact_state, scene, count)
     unit: float = scale_space(space, scene.friction)
     tolerance = model.scene.tolerance
     solved: bool = solve_friction_space(space, COMBINED, MAX_ITERATIONS, tolerance)
@@ -187,17 +187,17 @@ def solve_problem(
         energy_line_search(space)
     elif any_slides(space) and 3 * n > freedom_of(model, contacts, scene.listed[0], scene):
         prefer_sticking(space, COMBINED, MAX_ITERATIONS, tolerance)
-    take_forces(touches, scene, n, m)
+    take_forces(contact_state, scene, n, m)
     for k in range(count):
         c = scene.listed[scene.friction_moments.listed[k]]
         for r in range(3):
             i = 3 * n + m + 3 * k + r
-            touches.moment[c, r] = space.scale[i] * space.x[i]
+            contact_state.moment[c, r] = space.scale[i] * space.x[i]
     return solved, unit
 
 
 @compiled
-def take_forces(touches: ContactState, scene: SceneWork, n: int, m: int) -> None:
+def take_forces(contact_state: ContactState, scene: SceneWork, n: int, m: int) -> None:
     """Take the impulses of the listed contacts and of rows of joints from the solver's space.
 
     :param n: number of contacts
@@ -206,14 +206,14 @@ def take_forces(touches: ContactState, scene: SceneWork, n: int, m: int) -> None
     space = scene.space
     for a in range(n):
         for r in range(3):
-            touches.impulse[scene.listed[a], r] = space.scale[3 * a + r] * space.x[3 * a + r]
+            contact_state.impulse[scene.listed[a], r] = space.scale[3 * a + r] * space.x[3 * a + r]
     for k in range(m):
         scene.row_impulse[k] = space.scale[3 * n + k] * space.x[3 * n + k]
 
 
 @compiled
 def begin_springs(
-    model: SceneModel, touches: ContactState, scene: SceneWork, n: int, h: float
+    model: SceneModel, contact_state: ContactState, scene: SceneWork, n: int, h: float
 ) -> None:
     """Find the first tangents of springs that are not linear.
 
@@ -222,14 +222,14 @@ def begin_springs(
     """
     for a in range(n):
         c = scene.listed[a]
-        if is_nonlinear(model, touches.contacts, c):
-            mobility, impulse = scene.matrix[3 * a, 3 * a], touches.impulse[c, 0]
-            begin_spring(model, touches.contacts, c, h, mobility, impulse, scene)
+        if is_nonlinear(model, contact_state.contacts, c):
+            mobility, impulse = scene.matrix[3 * a, 3 * a], contact_state.impulse[c, 0]
+            begin_spring(model, contact_state.contacts, c, h, mobility, impulse, scene)
 
 
 @compiled
 def follow_springs(
-    model: SceneModel, touches: ContactState, scene: SceneWork, n: int, h: float, unit: float
+    model: SceneModel, contact_state: ContactState, scene: SceneWork, n: int, h: float, unit: float
 ) -> bool:
     """Find the next tangents of springs; return whether the problem had the right ones.
 
@@ -241,27 +241,29 @@ def follow_springs(
     excused = max(model.tolerance, min(space.report[FLOOR], COARSEST))
     for a in range(n):
         c = scene.listed[a]
-        if is_nonlinear(model, touches.contacts, c):
-            mobility, impulse = scene.matrix[3 * a, 3 * a], touches.impulse[c, 0]
+        if is_nonlinear(model, contact_state.contacts, c):
+            mobility, impulse = scene.matrix[3 * a, 3 * a], contact_state.impulse[c, 0]
             speed = unit * unit / space.scale[3 * a]
             u = speed * space.u[3 * a]
-            beside = follow_spring(model, touches.contacts, c, h, mobility, impulse, u, scene)
+            beside = follow_spring(
+                model, contact_state.contacts, c, h, mobility, impulse, u, scene
+            )
             on_curves = on_curves and beside <= ON_CURVE * excused * speed
     return on_curves
 
 
 @compiled
 def end_island(
-    model: SimulationModel, objects: Objects, touches: ContactState, work: Workspace, n: int
+    model: SimulationModel, objects: Objects, contact_state: ContactState, work: Workspace, n: int
 ) -> None:
     """Apply the impulses of the listed contacts.
 
     :param n: number of contacts
     """
-    scene, contacts = work.scene, touches.contacts
+    scene, contacts = work.scene, contact_state.contacts
     for a in range(n):
         c = scene.listed[a]
-        impulse = touches.impulse[c]
+        impulse = contact_state.impulse[c]
         if not is_zero(impulse):
             apply_impulse_to_objects(model, objects, contacts, scene, c, impulse)
             if model.has_robot:
@@ -274,27 +276,27 @@ def end_island(
                             model.tree, leaf, impulse, scene.response[c], scene.gathered
                         )
         if model.scene.has_friction_moments:
-            end_moment(model, objects, touches, work, c)
+            end_moment(model, objects, contact_state, work, c)
         if impulse[0] > 0.0:
             for side in range(2):
                 o = contacts.body_id[c, side] - model.scene.first_object
                 if o >= 0:
-                    scene.touched[o] = 1
+                    scene.in_contact[o] = 1
 
 
 @compiled
 def end_moment(
-    model: SimulationModel, objects: Objects, touches: ContactState, work: Workspace, c: int
+    model: SimulationModel, objects: Objects, contact_state: ContactState, work: Workspace, c: int
 ) -> None:
     """Apply the moment of a contact.
 
     :param c: number of the contact
     """
-    moment, scene = touches.moment[c], work.scene
+    moment, scene = contact_state.moment[c], work.scene
     if not is_zero(moment):
-        apply_friction_moment(model, objects, touches.contacts, scene, c, moment)
+        apply_friction_moment(model, objects, contact_state.contacts, scene, c, moment)
         if model.has_robot:
-            if at_robot(model.scene, touches.contacts, c):
+            if at_robot(model.scene, contact_state.contacts, c):
                 J = scene.friction_moments.jacobian[c]
                 add_rows_along(model.tree, scene.leaf_dof[c], moment, J, work.problem.impulse)
 

@@ -48,7 +48,12 @@ MAX_SWEEPS = 400
 
 @compiled
 def solve_matrix_free(
-    model: SceneModel, objects: Objects, touches: ContactState, work: SceneWork, n: int, h: float
+    model: SceneModel,
+    objects: Objects,
+    contact_state: ContactState,
+    work: SceneWork,
+    n: int,
+    h: float,
 ) -> bool:
     """Find the impulses of the listed contacts, none of which is at the robot.
 
@@ -56,32 +61,37 @@ def solve_matrix_free(
     :param h: time step [s]
     :return: whether they solve the problem to the tolerance
     """
-    contacts = touches.contacts
+    contacts = contact_state.contacts
     if model.has_nonlinear_springs:
         for a in range(n):
             c = work.listed[a]
             if is_nonlinear(model, contacts, c):
                 mobility = normal_mobility(contacts, work, model.first_object, c)
-                begin_spring(model, contacts, c, h, mobility, touches.impulse[c, 0], work)
-    solved: bool = solve_once(model, objects, touches, work, n, h)
+                begin_spring(model, contacts, c, h, mobility, contact_state.impulse[c, 0], work)
+    solved: bool = solve_once(model, objects, contact_state, work, n, h)
     if model.has_nonlinear_springs:
-        on_curves = follow_springs(model, touches, work, work.pile.sizes[CONTACTS], h)
+        on_curves = follow_springs(model, contact_state, work, work.pile.sizes[CONTACTS], h)
         for _ in range(MAX_ROUNDS):
             # What sweeps do not solve is for a matrix.
             if on_curves or not solved:
                 break
-            solved = solve_once(model, objects, touches, work, n, h)
-            on_curves = follow_springs(model, touches, work, work.pile.sizes[CONTACTS], h)
+            solved = solve_once(model, objects, contact_state, work, n, h)
+            on_curves = follow_springs(model, contact_state, work, work.pile.sizes[CONTACTS], h)
         solved = solved and on_curves
     if solved or n > len(work.friction):
         # Otherwise the matrix has the last word.
-        find_residuals(work.pile, touches.residuals)
+        find_residuals(work.pile, contact_state.residuals)
     return solved
 
 
 @compiled
 def solve_once(
-    model: SceneModel, objects: Objects, touches: ContactState, work: SceneWork, n: int, h: float
+    model: SceneModel,
+    objects: Objects,
+    contact_state: ContactState,
+    work: SceneWork,
+    n: int,
+    h: float,
 ) -> bool:
     """Find impulses from those that there are; return whether they solve the problem.
 
@@ -92,14 +102,14 @@ def solve_once(
     :param n: number of contacts
     :param h: time step [s]
     """
-    contacts, solved = touches.contacts, False
+    contacts, solved = contact_state.contacts, False
     # Where sweeps stall, a matrix of few contacts is found sooner than a solution.
     limit = min(MAX_SWEEPS, 4 * n)
     enter_bodies(objects, work)
     count, before = 0, -1
     for a in range(n):
         c = work.listed[a]
-        taken = touches.impulse[c, 0] > 0.0 or closing(model, contacts, work, c, h) < 0.0
+        taken = contact_state.impulse[c, 0] > 0.0 or closing(model, contacts, work, c, h) < 0.0
         if model.has_nonlinear_springs:
             # Tangents of all curves must be right.
             taken = taken or is_nonlinear(model, contacts, c)
@@ -108,16 +118,16 @@ def solve_once(
             count += 1
         else:
             for r in range(3):
-                touches.impulse[c, r] = 0.0
+                contact_state.impulse[c, r] = 0.0
                 if model.has_friction_moments:
-                    touches.moment[c, r] = 0.0
+                    contact_state.moment[c, r] = 0.0
     for _ in range(n + 1):
         if count == before:
             break
         before = count
         if before > 0:
             enter_bodies(objects, work)
-        solved = solve_listed(model, touches, work, count, limit, h)
+        solved = solve_listed(model, contact_state, work, count, limit, h)
         for a in range(before, n):
             c = work.listed[a]
             if closing(model, contacts, work, c, h) < 0.0:
@@ -149,7 +159,7 @@ def closing(
 
 @compiled
 def solve_listed(
-    model: SceneModel, touches: ContactState, work: SceneWork, n: int, limit: int, h: float
+    model: SceneModel, contact_state: ContactState, work: SceneWork, n: int, limit: int, h: float
 ) -> bool:
     """Find the impulses of the first of the listed contacts, as if there were no others.
 
@@ -158,41 +168,43 @@ def solve_listed(
     :param h: time step [s]
     :return: whether they solve that problem to the tolerance
     """
-    space, contacts = work.pile, touches.contacts
+    space, contacts = work.pile, contact_state.contacts
     space.sizes[CONTACTS] = n
     for a in range(n):
         c = work.listed[a]
-        enter_contact(model, contacts, work, space, a, c, touches.impulse[c])
+        enter_contact(model, contacts, work, space, a, c, contact_state.impulse[c])
         if model.has_friction_moments:
-            enter_moment(model, contacts, work, space, a, c, touches.moment[c])
+            enter_moment(model, contacts, work, space, a, c, contact_state.moment[c])
         space.bias[a, 0] = normal_bias(model, contacts, c, h, work)
         space.compliance[a, 0] = contact_compliance(model, contacts, c, h, work)
     solved: bool = solve_body_space(space, limit, model.tolerance)
     for a in range(n):
         c = work.listed[a]
         for r in range(3):
-            touches.impulse[c, r] = space.force[a, r]
+            contact_state.impulse[c, r] = space.force[a, r]
             if model.has_friction_moments:
-                touches.moment[c, r] = space.moment[a, r]
+                contact_state.moment[c, r] = space.moment[a, r]
     return solved
 
 
 @compiled
 def follow_springs(
-    model: SceneModel, touches: ContactState, work: SceneWork, n: int, h: float
+    model: SceneModel, contact_state: ContactState, work: SceneWork, n: int, h: float
 ) -> bool:
     """Find the next tangents of springs; return whether the problem had the right ones.
 
     :param n: number of contacts
     :param h: time step [s]
     """
-    space, contacts, on_curves = work.pile, touches.contacts, True
+    space, contacts, on_curves = work.pile, contact_state.contacts, True
     for a in range(n):
         c = work.listed[a]
         if is_nonlinear(model, contacts, c):
             mobility = normal_mobility(contacts, work, model.first_object, c)
             u = contact_velocity(space, a, 0) / space.scale[a, 0]
-            beside = follow_spring(model, contacts, c, h, mobility, touches.impulse[c, 0], u, work)
+            beside = follow_spring(
+                model, contacts, c, h, mobility, contact_state.impulse[c, 0], u, work
+            )
             excused = model.tolerance * space.report[UNIT] / space.scale[a, 0]
             on_curves = on_curves and beside <= ON_CURVE * excused
     return on_curves

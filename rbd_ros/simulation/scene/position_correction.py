@@ -86,27 +86,27 @@ def correct_positions(
     model: SimulationModel,
     state: State,
     objects: Objects,
-    touches: ContactState,
+    contact_state: ContactState,
     work: Workspace,
-    robot_touched: bool,
+    robot_in_contact: bool,
     h: float,
 ) -> bool:
     """Find `object_displacement` and `joint_displacement`, which separate bodies that overlap.
 
-    :param robot_touched: whether the robot is at any contact
+    :param robot_in_contact: whether the robot is at any contact
     :param h: time step [s]
     :return: whether the robot must be moved; its joints outside their limits have been cared for
     """
-    scene, contacts, count = work.scene, touches.contacts, touches.counts[NOW]
+    scene, contacts, count = work.scene, contact_state.contacts, contact_state.counts[NOW]
     for o in range(len(scene.object_displacement)):
         clear(scene.object_displacement[o])
     clear(scene.joint_displacement)
     for c in range(count):
-        touches.unresolved[c] = 0
+        contact_state.unresolved[c] = 0
     outside = False
     if model.has_robot:
         # With loops, they have been moved back already.
-        if robot_touched and not model.has_loops:
+        if robot_in_contact and not model.has_loops:
             outside = is_outside(model, work.motion.next_q)
     deepest = 0.0
     for c in range(count):
@@ -120,16 +120,16 @@ def correct_positions(
         if scene.label[island] != island:
             continue
         n = list_rigid(model, contacts, count, island, scene)
-        of_robot = island == 0 and robot_touched
+        of_robot = island == 0 and robot_in_contact
         deepest = 0.0
         for a in range(n):
             deepest = min(deepest, contacts.gap[scene.listed[a]])
         if deepest > -MIN_DEPTH and not (of_robot and outside):
             continue
-        correct_island(model, state, touches, work, n, of_robot, outside, -deepest, h)
-        limit_displacement(model, touches, work, n, island, h)
+        correct_island(model, state, contact_state, work, n, of_robot, outside, -deepest, h)
+        limit_displacement(model, contact_state, work, n, island, h)
         moves = moves or of_robot
-        unresolved = mark_unresolved(model, objects, touches, work, n, h) or unresolved
+        unresolved = mark_unresolved(model, objects, contact_state, work, n, h) or unresolved
     state.counters[UNRESOLVED_OVERLAPS] += unresolved
     return moves
 
@@ -163,7 +163,7 @@ def list_rigid(
 def correct_island(
     model: SimulationModel,
     state: State,
-    touches: ContactState,
+    contact_state: ContactState,
     work: Workspace,
     n: int,
     of_robot: bool,
@@ -179,7 +179,7 @@ def correct_island(
     :param deepest: depth of the deepest overlap [m]
     :param h: time step [s]
     """
-    scene, contacts, max_step = work.scene, touches.contacts, RETURN_SPEED * h
+    scene, contacts, max_step = work.scene, contact_state.contacts, RETURN_SPEED * h
     before, size = (
         remaining_depth(model, contacts, scene, n, max_step, 0.0),
         min(max_step, deepest),
@@ -522,7 +522,12 @@ def remaining_depth(
 
 @compiled
 def limit_displacement(
-    model: SimulationModel, touches: ContactState, work: Workspace, n: int, island: int, h: float
+    model: SimulationModel,
+    contact_state: ContactState,
+    work: Workspace,
+    n: int,
+    island: int,
+    h: float,
 ) -> None:
     """Shorten the displacement of an island such that nothing is fast, and overlaps become less.
 
@@ -530,7 +535,7 @@ def limit_displacement(
     :param island: its label
     :param h: time step [s]
     """
-    scene, contacts, max_step, part = work.scene, touches.contacts, RETURN_SPEED * h, 1.0
+    scene, contacts, max_step, part = work.scene, contact_state.contacts, RETURN_SPEED * h, 1.0
     farthest, bodies, table = 0.0, model.scene.bodies, model.scene.table
     for o in range(len(bodies.mass)):
         if scene.label[1 + o] == island:
@@ -574,7 +579,7 @@ def limit_displacement(
 def mark_unresolved(
     model: SimulationModel,
     objects: Objects,
-    touches: ContactState,
+    contact_state: ContactState,
     work: Workspace,
     n: int,
     h: float,
@@ -586,7 +591,7 @@ def mark_unresolved(
     :param n: number of contacts
     :param h: time step [s]
     """
-    scene, contacts, found = work.scene, touches.contacts, False
+    scene, contacts, found = work.scene, contact_state.contacts, False
     next_v = work.motion.next_v
     for a in range(n):
         c = scene.listed[a]
@@ -595,7 +600,7 @@ def mark_unresolved(
             apart = displacement_along(model, contacts, scene, c)
             apart += h * contact_velocity(model, contacts, objects, next_v, c, 0, scene)
             if apart < min_motion:
-                touches.unresolved[c] = 1
+                contact_state.unresolved[c] = 1
                 found = True
     return found
 

@@ -183,7 +183,7 @@ def respond_to_rows(model: SimulationModel, problem: Problem, scene: SceneWork, 
 def end_robot(
     model: SimulationModel,
     state: State,
-    touches: ContactState,
+    contact_state: ContactState,
     work: Workspace,
     rows: int,
     h: float,
@@ -200,11 +200,11 @@ def end_robot(
         keep_loop_force(model, state, work.problem, next_v, h)
     limited, guarded = False, False
     for kind in range(3):
-        clear(touches.joint_impulse[kind])
+        clear(contact_state.joint_impulse[kind])
     for k in range(rows):
         i, kind = scene.row_joint[k], scene.row_kind[k]
-        touches.joint_impulse[kind, i] = scene.row_impulse[k]
-        if kind != FRICTION and touches.joint_impulse[kind, i] > 0.0:
+        contact_state.joint_impulse[kind, i] = scene.row_impulse[k]
+        if kind != FRICTION and contact_state.joint_impulse[kind, i] > 0.0:
             # Those of the speed are one more pair of limits, counted apart from the others.
             if abs(next_v[i]) >= model.speed[i] * (1.0 - 1e-9):
                 guarded = True
@@ -231,43 +231,47 @@ def exceeds_limits(model: SimulationModel, work: Workspace) -> bool:
 
 
 @compiled
-def load_on_robot(model: SimulationModel, touches: ContactState, count: int) -> float:
+def load_on_robot(model: SimulationModel, contact_state: ContactState, count: int) -> float:
     """Return the sum of the normal impulses at contacts of the robot [N s].
 
     :param count: number of contacts
     """
     total = 0.0
     for c in range(count):
-        if at_robot(model.scene, touches.contacts, c):
-            total += touches.impulse[c, 0]
+        if at_robot(model.scene, contact_state.contacts, c):
+            total += contact_state.impulse[c, 0]
     return total
 
 
 @compiled
 def hold_bases(
-    model: SimulationModel, touches: ContactState, count: int, expected: float, work: Workspace
+    model: SimulationModel,
+    contact_state: ContactState,
+    count: int,
+    expected: float,
+    work: Workspace,
 ) -> None:
     """Find which free bases the world has stopped: all it touches, where the load has jumped.
 
     :param count: number of contacts
     :param expected: load on the robot in the step before [N s]
     """
-    scene, contacts, held = work.scene, touches.contacts, work.free_bases.held
+    scene, contacts, held = work.scene, contact_state.contacts, work.free_bases.held
     for base in range(len(held)):
         held[base] = 0
-    anchored = load_on_robot(model, touches, count) > JUMP * expected
+    anchored = load_on_robot(model, contact_state, count) > JUMP * expected
     if anchored:
         anchored = False
         for c in range(count):
             a = node_of(model.scene, contacts.body_id[c, 0])
             b = node_of(model.scene, contacts.body_id[c, 1])
-            if min(a, b) < 0 and touches.impulse[c, 0] > 0.0:
+            if min(a, b) < 0 and contact_state.impulse[c, 0] > 0.0:
                 # The robot's island is the first.
                 anchored = anchored or scene.label[max(a, b)] == 0
     if not anchored:
         return
     for c in range(count):
-        if touches.impulse[c, 0] > 0.0:
+        if contact_state.impulse[c, 0] > 0.0:
             for side in range(2):
                 body = contacts.body_id[c, side]
                 if 0 < body < model.scene.first_object:

@@ -124,7 +124,7 @@ def carry_over(old: Scene, prepared: PreparedScene) -> None:
         for o, each in enumerate(scene.objects):
             if each.name in names:
                 array[o] = source[names.index(each.name)]
-    _carry_contacts(fields.touches, new.touches, prepared)
+    _carry_contacts(fields.contact_state, new.contact_state, prepared)
     _carry_forces(fields, prepared.body_ids)
 
 

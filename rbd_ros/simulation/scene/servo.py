@@ -20,11 +20,11 @@ from rbd_ros.simulation.workspace import Workspace
 
 
 @compiled
-def is_touched(model: SimulationModel, touches: ContactState) -> bool:
+def is_in_contact(model: SimulationModel, contact_state: ContactState) -> bool:
     """Return whether the robot is at any contact of this step."""
-    for c in range(touches.counts[NOW]):
+    for c in range(contact_state.counts[NOW]):
         for side in range(2):
-            if node_of(model.scene, touches.contacts.body_id[c, side]) == 0:
+            if node_of(model.scene, contact_state.contacts.body_id[c, side]) == 0:
                 return True
     return False
 
@@ -36,7 +36,7 @@ def take_servo_substep(
     external_forces: ExternalForces,
     unused: GroundContactPoints,
     objects: Objects,
-    touches: ContactState,
+    contact_state: ContactState,
     work: Workspace,
     h: float,
 ) -> bool:
@@ -50,10 +50,10 @@ def take_servo_substep(
     copy(state.counters, before.counters)
     keep_objects(objects, before.objects)
     done: bool = take_scene_substep(
-        model, state, external_forces, unused, objects, touches, work, h
+        model, state, external_forces, unused, objects, contact_state, work, h
     )
-    # Of a robot that nothing touches, `step_untouched` has moved them, before loops were closed.
-    while done and is_touched(model, touches):
+    # Without contacts, `take_contact_free_step` has moved them, before loops were closed.
+    while done and is_in_contact(model, contact_state):
         if not move_servos(model, state, work.motion.next_v, rounds):
             break
         rounds += 1
@@ -61,7 +61,9 @@ def take_servo_substep(
         copy(before.v, state.v)
         copy(before.counters, state.counters)
         restore_objects(objects, before.objects)
-        done = take_scene_substep(model, state, external_forces, unused, objects, touches, work, h)
+        done = take_scene_substep(
+            model, state, external_forces, unused, objects, contact_state, work, h
+        )
     if rounds > TOGETHER + ONE_BY_ONE:
         state.counters[UNCONVERGED] += 1
     return done

@@ -30,7 +30,7 @@ UNSOLVED_LOOKS = 3
 
 @compiled
 def look_for_contacts(
-    model: SimulationModel, touches: ContactState, work: Workspace, h: float
+    model: SimulationModel, contact_state: ContactState, work: Workspace, h: float
 ) -> int:
     """Find contacts; return their number with those that others imply, which are left out.
 
@@ -38,7 +38,7 @@ def look_for_contacts(
 
     :param h: time step [s]
     """
-    scene, contacts, table = work.scene, touches.contacts, model.scene.table
+    scene, contacts, table = work.scene, contact_state.contacts, model.scene.table
     count = call_loop(model.scene.finder, table, scene.room, contacts, h)
     scene.wanted[0] = count
     if model.scene.has_compounds:
@@ -69,7 +69,7 @@ def go_back(state: State, objects: Objects, work: Workspace) -> None:
 def reaches_more(
     model: SimulationModel,
     objects: Objects,
-    touches: ContactState,
+    contact_state: ContactState,
     work: Workspace,
     look: int,
     seen: int,
@@ -80,7 +80,7 @@ def reaches_more(
     :param look: how many times this has been done in the step, with this time
     :param seen: how many were found until now
     :param h: time step [s]
-    :return: how many there are, which are in `touches` then, as those until now if it is `seen`
+    :return: how many there are, which `contact_state` has then; if `seen`, those until now
     """
     room, tree = work.scene.room, model.tree
     if model.has_robot:
@@ -99,6 +99,6 @@ def reaches_more(
     if not has_sped_up(model.scene.table, room, h):
         return seen
     room.look[0] = look
-    count: int = look_for_contacts(model, touches, work, h)
+    count: int = look_for_contacts(model, contact_state, work, h)
     room.look[0] = 0
     return count

@@ -168,8 +168,8 @@ class SceneWork(NamedTuple):
     :param mobility: inverse of their rotational inertia in world coordinates
     :param wrench: moment about the center of mass and force that act from outside [N m, N]
     :param start_velocity: velocity of their centers of mass at the beginning, after impacts
-    :param touched: whether anything presses on an object in this step; -1 if its pose is not
-        finite at the end
+    :param in_contact: whether a contact force acts on an object in this step; -1 if its pose is
+        not finite at the end
     :param leaf_dof: degree of freedom whose path to the base (`Tree`) has all entries of a
         contact's Jacobian and response that are read or written; -1: anywhere
     :param jacobian: velocity of the second body relative to the first at each contact, per v
@@ -223,7 +223,7 @@ class SceneWork(NamedTuple):
     mobility: FloatArray = floats('objects', 3, 3)
     wrench: FloatArray = floats('objects', 6)
     start_velocity: FloatArray = floats('objects', 3)
-    touched: IntArray = integers('objects')
+    in_contact: IntArray = integers('objects')
     leaf_dof: IntArray = integers('contacts')
     jacobian: FloatArray = floats('contacts', 3, 'nv')
     root: FloatArray = floats('nv')

@@ -16,7 +16,7 @@ from typing import Tuple
 
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.simulation.commit_step import settle
-from rbd_ros.simulation.contact_free_step import NOTHING, step_untouched, VELOCITY
+from rbd_ros.simulation.contact_free_step import NOTHING, take_contact_free_step, VELOCITY
 from rbd_ros.simulation.free_bodies import (
     accelerate_objects,
     are_lost,
@@ -75,7 +75,7 @@ def take_scene_substep(
     external_forces: ExternalForces,
     unused: GroundContactPoints,
     objects: Objects,
-    touches: ContactState,
+    contact_state: ContactState,
     work: Workspace,
     h: float,
 ) -> bool:
@@ -83,7 +83,7 @@ def take_scene_substep(
 
     :param unused: contacts with a ground, of which there is none
     """
-    remember(touches)
+    remember(contact_state)
     place_objects(model.scene, objects, work.scene)
     if model.has_external_forces:
         find_wrenches(model.scene, external_forces, objects, work.scene)
@@ -92,17 +92,17 @@ def take_scene_substep(
         for kind in range(2):
             clear(work.scene.has_row[kind])
     keep_before_contact(state, objects, work)
-    seen = look_for_contacts(model, touches, work, h)
-    found, robot_touched, unsolved = VELOCITY, False, 0
+    seen = look_for_contacts(model, contact_state, work, h)
+    found, robot_in_contact, unsolved = VELOCITY, False, 0
     for look in range(LOOKS):
         before = state.counters[UNCONVERGED]
-        found, robot_touched = find_velocities(
-            model, state, external_forces, unused, objects, touches, work, h
+        found, robot_in_contact = find_velocities(
+            model, state, external_forces, unused, objects, contact_state, work, h
         )
-        while robot_touched and exceeds_limits(model, work):
+        while robot_in_contact and exceeds_limits(model, work):
             go_back(state, objects, work)
-            found, robot_touched = find_velocities(
-                model, state, external_forces, unused, objects, touches, work, h
+            found, robot_in_contact = find_velocities(
+                model, state, external_forces, unused, objects, contact_state, work, h
             )
         if found == NOTHING:
             return False
@@ -115,7 +115,7 @@ def take_scene_substep(
         if unsolved == UNSOLVED_LOOKS:
             # Velocities that solve nothing would be asked again and again for what they reach.
             break
-        now = reaches_more(model, objects, touches, work, look + 1, seen, h)
+        now = reaches_more(model, objects, contact_state, work, look + 1, seen, h)
         if now == seen:
             break
         seen = now
@@ -124,7 +124,7 @@ def take_scene_substep(
     if model.has_robot:
         if found == VELOCITY:
             follow_velocity(model, state, work, h)
-    corrected = correct_positions(model, state, objects, touches, work, robot_touched, h)
+    corrected = correct_positions(model, state, objects, contact_state, work, robot_in_contact, h)
     if model.has_robot:
         correct_robot(model, state, work, corrected, h)
         if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
@@ -146,7 +146,7 @@ def find_velocities(
     external_forces: ExternalForces,
     unused: GroundContactPoints,
     objects: Objects,
-    touches: ContactState,
+    contact_state: ContactState,
     work: Workspace,
     h: float,
 ) -> Tuple[int, bool]:
@@ -154,58 +154,58 @@ def find_velocities(
 
     Those of the robot are `next_v`, those of objects change in place, and impacts change `v`.
 
-    :return: which of the robot's velocity and position is known, see untouched.py, and whether
-        the robot is at any contact
+    :return: which of the robot's velocity and position is known, see contact_free_step.py, and
+        whether the robot is at any contact
     """
-    scene, problem, contacts = work.scene, work.problem, touches.contacts
+    scene, problem, contacts = work.scene, work.problem, contact_state.contacts
     count = scene.wanted[0]
-    touches.counts[NOW] = state.counters[NEAR] = count
+    contact_state.counts[NOW] = state.counters[NEAR] = count
     state.counters[DROPPED] += scene.room.dropped[0]
-    recall(touches, count)
+    recall(contact_state, count)
     load = 0.0
     if model.has_free_bases:
-        load = load_on_robot(model, touches, count)
-    robot_touched = find_jacobians(model, work.dynamics.columns, contacts, count, scene)
+        load = load_on_robot(model, contact_state, count)
+    robot_in_contact = find_jacobians(model, work.dynamics.columns, contacts, count, scene)
     if model.scene.has_friction_moments:
         find_angular_jacobians(model, work.dynamics.columns, contacts, count, scene)
     find_islands(model.scene, contacts, count, scene)
-    clear(touches.residuals)
+    clear(contact_state.residuals)
 
     rows, found = 0, VELOCITY
     if model.has_robot:
         clear(problem.impulse)
-        if robot_touched:
+        if robot_in_contact:
             respond_to_contacts(model, state, contacts, work, count, h)
         else:
             # What touches nothing moves as it would without a world, bitwise.
-            found = step_untouched(model, state, external_forces, unused, work, h)
+            found = take_contact_free_step(model, state, external_forces, unused, work, h)
             if found == NOTHING:
                 return NOTHING, False
     rebounds = False
     if model.has_servos:
-        rebounds = robot_touched and may_rebound(model, contacts, count)
+        rebounds = robot_in_contact and may_rebound(model, contacts, count)
         if rebounds:
             respond_to_contacts(model, state, contacts, work, count, IMPACT_DURATION)
     if model.scene.bounces:
-        if collide(model, state, objects, touches, work, count, h):
-            if robot_touched:
+        if collide(model, state, objects, contact_state, work, count, h):
+            if robot_in_contact:
                 prepare(model, state, work.dynamics, problem, h)
     if model.has_servos:
         if rebounds:
             respond_to_contacts(model, state, contacts, work, count, h)
-    if robot_touched:
+    if robot_in_contact:
         rows = find_free_velocity(model, work, h)
     if model.scene.has_objects:
         accelerate_objects(model.scene.bodies, objects, scene, h)
-    solve_islands(model, state, objects, touches, work, rows, robot_touched, h)
+    solve_islands(model, state, objects, contact_state, work, rows, robot_in_contact, h)
     if model.has_robot:
-        if robot_touched:
-            end_robot(model, state, touches, work, rows, h)
+        if robot_in_contact:
+            end_robot(model, state, contact_state, work, rows, h)
         if not is_finite(work.motion.next_v):
             return NOTHING, False
         if model.has_free_bases:
-            hold_bases(model, touches, count, load, work)
-    return found, robot_touched
+            hold_bases(model, contact_state, count, load, work)
+    return found, robot_in_contact
 
 
 @compiled
@@ -213,18 +213,18 @@ def solve_islands(
     model: SimulationModel,
     state: State,
     objects: Objects,
-    touches: ContactState,
+    contact_state: ContactState,
     work: Workspace,
     rows: int,
-    robot_touched: bool,
+    robot_in_contact: bool,
     h: float,
 ) -> None:
     """Find the forces in each island of what touches each other.
 
     :param rows: number of rows of joints
-    :param robot_touched: whether the robot touches anything
+    :param robot_in_contact: whether the robot is at any contact
     """
-    scene, contacts, count = work.scene, touches.contacts, touches.counts[NOW]
+    scene, contacts, count = work.scene, contact_state.contacts, contact_state.counts[NOW]
     clear(scene.gathered)
     for island in range(len(scene.label)):
         if scene.label[island] != island:
@@ -232,28 +232,28 @@ def solve_islands(
         n = list_contacts(model.scene, contacts, count, island, scene)
         if model.scene.has_objects:
             # Of objects alone: those of the robot have its joints in common.
-            if n > MATRIX_FREE_THRESHOLD and not (island == 0 and robot_touched):
-                if not solve_matrix_free(model.scene, objects, touches, scene, n, h):
+            if n > MATRIX_FREE_THRESHOLD and not (island == 0 and robot_in_contact):
+                if not solve_matrix_free(model.scene, objects, contact_state, scene, n, h):
                     # Where sweeps stall, a matrix helps, as long as there is room for one.
                     if n > len(scene.friction) or not solve_island(
-                        model, objects, touches, work, n, 0, h
+                        model, objects, contact_state, work, n, 0, h
                     ):
                         state.counters[UNCONVERGED] += 1
-                end_island(model, objects, touches, work, n)
+                end_island(model, objects, contact_state, work, n)
                 continue
         if n > len(scene.friction):
             state.counters[DROPPED] += n - len(scene.friction)
             for a in range(len(scene.friction), n):
-                clear(touches.impulse[scene.listed[a]])
+                clear(contact_state.impulse[scene.listed[a]])
                 if model.scene.has_friction_moments:
-                    clear(touches.moment[scene.listed[a]])
+                    clear(contact_state.moment[scene.listed[a]])
             n = len(scene.friction)
         m = rows if island == 0 else 0
         if n + m == 0:
             continue
-        if not solve_island(model, objects, touches, work, n, m, h):
+        if not solve_island(model, objects, contact_state, work, n, m, h):
             state.counters[UNCONVERGED] += 1
-        end_island(model, objects, touches, work, n)
+        end_island(model, objects, contact_state, work, n)
     state.counters[CONTACTS] = 0
     for c in range(count):
-        state.counters[CONTACTS] += touches.impulse[c, 0] > 0.0
+        state.counters[CONTACTS] += contact_state.impulse[c, 0] > 0.0

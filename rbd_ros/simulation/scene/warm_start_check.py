@@ -41,7 +41,7 @@ from rbd_ros.simulation.simulation_model import SimulationModel
 
 @compiled
 def reuse_forces(
-    model: SimulationModel, touches: ContactState, scene: SceneWork, n: int, m: int, h: float
+    model: SimulationModel, contact_state: ContactState, scene: SceneWork, n: int, m: int, h: float
 ) -> Tuple[bool, float]:
     """Enter what there is of a problem without its matrix; return whether forces solve it, and U.
 
@@ -54,11 +54,11 @@ def reuse_forces(
     :param h: time step [s]
     :return: whether they solve the problem to the tolerance, and `scale_space`
     """
-    space, contacts = scene.space, touches.contacts
+    space, contacts = scene.space, contact_state.contacts
     space.sizes[CONES], space.sizes[ROWS] = n, m
     enter_friction(model.scene, contacts, n, scene)
     for a in range(n):
-        begin_contact(space, scene.friction[a], a, touches.impulse[scene.listed[a]])
+        begin_contact(space, scene.friction[a], a, contact_state.impulse[scene.listed[a]])
     for k in range(m):
         begin_row(space, scene, n, k)
     add_responses(model, contacts, scene, n, m)

@@ -46,11 +46,11 @@ def implicit_euler(z, v, mass, K, D, h, count):
         if gap >= 0.0:
             # The surface moves from where it is not deformed to where the ball ends.
             v = (mass * free - (h * K + D) * gap) / (mass + h * (h * K + D))
-            touches = gap + h * v < 0.0
+            contact_state = gap + h * v < 0.0
         else:
             v = (mass * free - h * K * gap) / (mass + h * (h * K + D))
-            touches = K * (-gap - h * v) - D * v > 0.0
-        if touches:
+            contact_state = K * (-gap - h * v) - D * v > 0.0
+        if contact_state:
             z += h * v
         else:
             z += h * (free + h * G / 2)
@@ -203,12 +203,12 @@ def test_stiff_contacts_are_stable_and_take_energy_only():
         pose = simulator.object_pose(name)
         pose[:3, 3] *= 3.0
         simulator.place_object(name, pose, simulator.object_velocity(name))
-    energy, touched = kinetic_energy(simulator), 0
+    energy, in_contact = kinetic_energy(simulator), 0
     for _ in range(800):
         simulator.step()
-        touched += len(simulator.contacts)
+        in_contact += len(simulator.contacts)
         assert kinetic_energy(simulator) < energy * (1.0 + 1e-9)
-    assert touched > 5
+    assert in_contact > 5
 
 
 def test_a_robot_stands_on_springs_too():

@@ -14,26 +14,32 @@ ROOM = {'contacts': 4, 'moment_contacts': 4, 'nv': 0}
 
 def remembered(rng, pairs, features, positions):
     """Return touches after a step with contacts, and their impulses and moments in the world."""
-    touches, count = allocate(ContactState, **ROOM), len(pairs)
+    contact_state, count = allocate(ContactState, **ROOM), len(pairs)
     frames = Rotation.random(count, random_state=rng).as_matrix()
-    touches.contacts.pair[:count], touches.contacts.feature[:count] = pairs, features
-    touches.contacts.position[:count], touches.contacts.frame[:count] = positions, frames
-    touches.impulse[:], touches.moment[:] = rng.normal(size=(2, 4, 3))
-    touches.counts[NOW] = count
-    told = [np.einsum('cr,crs->cs', x[:count], frames) for x in (touches.impulse, touches.moment)]
-    remember(touches)
-    assert touches.counts[BEFORE] == count
-    return touches, *told
+    contact_state.contacts.pair[:count], contact_state.contacts.feature[:count] = pairs, features
+    contact_state.contacts.position[:count], contact_state.contacts.frame[:count] = (
+        positions,
+        frames,
+    )
+    contact_state.impulse[:], contact_state.moment[:] = rng.normal(size=(2, 4, 3))
+    contact_state.counts[NOW] = count
+    told = [
+        np.einsum('cr,crs->cs', x[:count], frames)
+        for x in (contact_state.impulse, contact_state.moment)
+    ]
+    remember(contact_state)
+    assert contact_state.counts[BEFORE] == count
+    return contact_state, *told
 
 
-def now(touches, rng, pair, feature, position):
+def now(contact_state, rng, pair, feature, position):
     """Return what a single contact begins with, in the world."""
     frame = Rotation.random(random_state=rng).as_matrix()
-    contacts = touches.contacts
+    contacts = contact_state.contacts
     contacts.pair[0], contacts.feature[0] = pair, feature
     contacts.position[0], contacts.frame[0] = position, frame
-    recall(touches, 1)
-    return touches.impulse[0] @ frame, touches.moment[0] @ frame
+    recall(contact_state, 1)
+    return contact_state.impulse[0] @ frame, contact_state.moment[0] @ frame
 
 
 PLACES = np.array([[1.0, 2.0, 3.0], [1.001, 2.0, 3.0], [1.1, 2.0, 3.0]])
@@ -54,17 +60,17 @@ PLACES = np.array([[1.0, 2.0, 3.0], [1.001, 2.0, 3.0], [1.1, 2.0, 3.0]])
     ],
 )
 def test_what_a_contact_begins_with(rng, pair, feature, place, same):
-    touches, impulses, moments = remembered(rng, [7, 7, 7], [4, 5, 6], PLACES)
-    impulse, moment = now(touches, rng, pair, feature, place)
+    contact_state, impulses, moments = remembered(rng, [7, 7, 7], [4, 5, 6], PLACES)
+    impulse, moment = now(contact_state, rng, pair, feature, place)
     expected = np.zeros((2, 3)) if same is None else (impulses[same], moments[same])
     assert np.allclose(impulse, expected[0], atol=1e-14)
     assert np.allclose(moment, expected[1], atol=1e-14)
 
 
 def test_contacts_of_several_pairs_find_their_own(rng):
-    touches, impulses, _ = remembered(rng, [2, 5, 5, 9], [1, 1, 2, 1], np.zeros((4, 3)))
-    contacts = touches.contacts
+    contact_state, impulses, _ = remembered(rng, [2, 5, 5, 9], [1, 1, 2, 1], np.zeros((4, 3)))
+    contacts = contact_state.contacts
     contacts.pair[:3], contacts.feature[:3] = [5, 7, 9], [2, 1, 1]
-    recall(touches, 3)
-    found = np.einsum('cr,crs->cs', touches.impulse[:3], contacts.frame[:3])
+    recall(contact_state, 3)
+    found = np.einsum('cr,crs->cs', contact_state.impulse[:3], contacts.frame[:3])
     assert np.allclose(found, [impulses[2], np.zeros(3), impulses[3]], atol=1e-14)

@@ -227,7 +227,7 @@ def test_a_joint_that_leaves_its_limit_is_not_thrown_back_beyond_it(side):
     simulator.reset([-side], [0.15 * side])
     step = Step(simulator)
     step.check()
-    assert step.touches.impulse[0, 0] > 1.0
+    assert step.contact_state.impulse[0, 0] > 1.0
     assert abs(simulator.v[0]) < 1e-9
     assert (simulator.status.limit_steps, simulator.status.velocity_clamped_steps) == (1, 0)
 
@@ -241,7 +241,7 @@ def test_a_joint_at_rest_near_its_limit_is_not_struck_beyond_it(side):
     simulator.reset([0.98 * side], [0.0])
     step = Step(simulator)
     step.check()
-    assert step.touches.impulse[0, 0] > 10.0
+    assert step.contact_state.impulse[0, 0] > 10.0
     assert simulator.q[0] == pytest.approx(side, abs=1e-12)
     assert simulator.status.limit_steps == 1
 
@@ -264,7 +264,7 @@ def test_joints_that_are_struck_to_their_limits_take_others_to_theirs():
     simulator.reset([0.9995, 0.9995, 0.9995], [0.0, 0.0, 0.0])
     step = Step(simulator)
     step.check()
-    assert (step.touches.joint_impulse[UPPER_LIMIT] > 0.0).all()
+    assert (step.contact_state.joint_impulse[UPPER_LIMIT] > 0.0).all()
     assert simulator.q == pytest.approx([1.0, 1.0, 1.0], abs=1e-12)
     assert simulator.status.limit_steps == 1
 
@@ -369,7 +369,7 @@ def test_a_linkage_and_balls_in_its_way(linkage, seed):
     for _ in range(2):
         step = Step(linkage, [*rng.normal(size=1), 0.0, 0.0])
         step.check()
-        pressed += sum(step.touches.impulse[: step.count, 0] > 0.0)
+        pressed += sum(step.contact_state.impulse[: step.count, 0] > 0.0)
         K = linkage.robot.loops.closure(step.before.q)[1]
         assert np.abs(K @ step.end[:3]).max() < 1e-10
     assert pressed > 1
@@ -392,4 +392,4 @@ def test_joints_of_two_branches_have_their_own_friction():
     simulator.reset(np.zeros(3), [0.3, 0.1, -0.05])
     step = Step(simulator)
     step.check()
-    assert abs(simulator.v[2]) < 1e-9 < step.touches.impulse[0, 0]
+    assert abs(simulator.v[2]) < 1e-9 < step.contact_state.impulse[0, 0]

@@ -254,7 +254,7 @@ def test_compiled_and_interpreted_moments_agree():
     for _ in range(3):
         assert step_once(
             fields.model, fields.state, fields.external_forces, fields.contacts, fields.work,
-            fields.objects, fields.touches,
+            fields.objects, fields.contact_state,
         )  # fmt: skip
     assert np.allclose(machine.q, python.q, atol=1e-12)
     for name in machine.objects:
@@ -279,12 +279,12 @@ def test_moments_start_from_those_of_the_step_before():
     gravity = (G * np.sin(slope), 0.0, -G * np.cos(slope))
     simulator = simulated(gravity=gravity, ball=ball(friction=0.5, rolling=0.01, torsional=0.01))
     simulator.step(n=3)
-    before = simulator.physics.touches.moment.copy()
+    before = simulator.physics.contact_state.moment.copy()
     assert np.abs(before).max() > 1e-5
     simulator.step()
     space = simulator.physics.fields.work.scene.space
     assert not space.report[3:6].any()  # no sweep and no other step
-    assert np.allclose(simulator.physics.touches.moment, before, rtol=1e-9, atol=1e-18)
+    assert np.allclose(simulator.physics.contact_state.moment, before, rtol=1e-9, atol=1e-18)
 
 
 def test_objects_come_and_go_beside_moments():

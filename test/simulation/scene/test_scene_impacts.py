@@ -307,8 +307,8 @@ def test_impacts_are_reported_with_their_moments(law):
     )
     simulator = simulated(law=law, gravity=(0, 0, 0), ball=start)
     simulator.step()
-    touches = simulator.physics.touches
-    impact, moment = touches.impact_impulse[0], touches.impact_moment[0]
+    contact_state = simulator.physics.contact_state
+    impact, moment = contact_state.impact_impulse[0], contact_state.impact_moment[0]
     assert np.abs(impact - ((1 + e) * fall, 0, 0)).max() < 1e-12
     assert abs(abs(moment[0]) - c * (1 + e) * fall) < 1e-12 and not moment[1:].any()
     assert abs(simulator.object_velocity('ball')[2] - (w - abs(moment[0]) / 0.004)) < 1e-9

@@ -239,12 +239,12 @@ def test_stiff_springs_are_stable_and_take_energy_only():
         pose = simulator.object_pose(name)
         pose[:3, 3] = 3.0 * pose[:3, 3] + (0.0, 0.0, 1.5)
         simulator.place_object(name, pose, simulator.object_velocity(name))
-    energy, touched = kinetic_energy(simulator), 0
+    energy, in_contact = kinetic_energy(simulator), 0
     for _ in range(800):
         simulator.step()
-        touched += len(simulator.contacts)
+        in_contact += len(simulator.contacts)
         assert kinetic_energy(simulator) < energy * (1.0 + 1e-9)
-    assert touched > 5 and simulator.status.unconverged_steps == 0
+    assert in_contact > 5 and simulator.status.unconverged_steps == 0
 
 
 def test_friction_is_coulombs_on_top_of_the_spring():

@@ -51,20 +51,20 @@ def compared(monkeypatch):
         ends.update(low=rows, high=rows, state=contacts + rows, slip_direction=contacts, sizes=3)
         return {name: getattr(space, name)[:end].copy() for name, end in ends.items()}
 
-    def keep(model, touches, scene, n, m, h):
-        space, contacts = scene.space, touches.contacts
+    def keep(model, contact_state, scene, n, m, h):
+        space, contacts = scene.space, contact_state.contacts
         for name in FIELDS[:6]:
             getattr(space, name)[:] = np.nan  # nothing is left over
         space.report[:] = 0.0
         best = space.best.copy()
-        kept, unit = reuse_forces(model, touches, scene, n, m, h)
+        kept, unit = reuse_forces(model, contact_state, scene, n, m, h)
         assert np.array_equal(space.best, best, equal_nan=True)  # unused, and not written to
         ours = entered(space)
         assemble_matrix(model, contacts, n, m, scene)
         enter_problem(model.scene, contacts, n, m, scene)
         add_compliance(model.scene, contacts, n, h, scene)
         for a in range(n):
-            begin_contact(space, scene.friction[a], a, touches.impulse[scene.listed[a]])
+            begin_contact(space, scene.friction[a], a, contact_state.impulse[scene.listed[a]])
         for k in range(m):
             begin_row(space, scene, n, k)
         assert unit == pytest.approx(scale_space(space, scene.friction), rel=1e-12)
@@ -79,7 +79,7 @@ def compared(monkeypatch):
         if abs(worst - model.scene.tolerance) > 1e-12:
             assert kept == (worst <= model.scene.tolerance)
         found.append(kept)
-        return reuse_forces(model, touches, scene, n, m, h)
+        return reuse_forces(model, contact_state, scene, n, m, h)
 
     monkeypatch.setattr(island, 'reuse_forces', keep)
     return found
@@ -148,8 +148,8 @@ def test_forces_that_are_a_little_off_are_not_kept(compared):
     simulator, _ = bodies('rests')
     simulator.step(n=5)
     assert compared[-1]
-    simulator.physics.touches.old_impulse[0] *= 1.0 + 1e-7
-    simulator.physics.touches.impulse[0] *= 1.0 + 1e-7
+    simulator.physics.contact_state.old_impulse[0] *= 1.0 + 1e-7
+    simulator.physics.contact_state.impulse[0] *= 1.0 + 1e-7
     simulator.step()
     assert not compared[-1]
 
@@ -182,17 +182,17 @@ def test_bodies_are_parted_whether_forces_are_kept_or_not(kind, monkeypatch):
 def test_what_needed_newtons_method_is_solved_by_the_matrix_once_more(compared):
     """Forces that change by much do so again; new contacts have no forces to be tried."""
     simulator, _ = bodies('rests')
-    touches, attempts = simulator.physics.touches, len(compared)
+    contact_state, attempts = simulator.physics.contact_state, len(compared)
     simulator.step()
-    assert touches.counts[0] == 4 and len(compared) == attempts
+    assert contact_state.counts[0] == 4 and len(compared) == attempts
     simulator.step(n=4)
-    assert compared[-1] and np.array_equal(touches.steady[:4], [1, 1, 1, 1])
+    assert compared[-1] and np.array_equal(contact_state.steady[:4], [1, 1, 1, 1])
     attempts = len(compared)
-    touches.steady[2] = 0
+    contact_state.steady[2] = 0
     simulator.step()
-    assert len(compared) == attempts and np.array_equal(touches.steady[:4], [1, 1, 1, 1])
+    assert len(compared) == attempts and np.array_equal(contact_state.steady[:4], [1, 1, 1, 1])
     simulator.step()
     assert len(compared) == attempts + 1 and compared[-1]
-    touches.old_impulse[:4] = touches.impulse[:4] = 0.0
+    contact_state.old_impulse[:4] = contact_state.impulse[:4] = 0.0
     simulator.step()
-    assert np.array_equal(touches.steady[:4], [0, 0, 0, 0])
+    assert np.array_equal(contact_state.steady[:4], [0, 0, 0, 0])
