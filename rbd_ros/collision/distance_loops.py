@@ -39,7 +39,7 @@ class DistanceTable(NamedTuple):
     :param first: of each pair and behind the last one, its first entry in the following arrays,
         (P + 1,)
     :param column: degrees of freedom of the tree that move one of the shapes, (N,)
-    :param freedom: degree of freedom of the robot that each of them goes with, (N,)
+    :param dof: degree of freedom of the robot that each of them goes with, (N,)
     :param factor: how fast it goes with that, negative if it moves the first shape, (N,)
     """
 
@@ -49,7 +49,7 @@ class DistanceTable(NamedTuple):
     kinematics: int
     first: IntArray
     column: IntArray
-    freedom: IntArray
+    dof: IntArray
     factor: FloatArray
 
 
@@ -66,7 +66,7 @@ class DistanceRoom(NamedTuple):
 
     kinematics: FloatArray = view()
     poses: FloatArray = floats('bodies', 12, within='kinematics')
-    columns: FloatArray = floats('freedoms', 6, within='kinematics')
+    columns: FloatArray = floats('tree_nv', 6, within='kinematics')
     shape_pose: FloatArray = floats('shapes', 12)
     bound: FloatArray = floats('pairs')
     found: FoundPoints = FoundPoints  # type: ignore[assignment]
@@ -179,7 +179,7 @@ def find_gradient(
     :param normal: unit normal from the first shape to the second, (3,)
     :param gradient: the result, (nv,)
     """
-    numbers, freedoms, factors = table.column, table.freedom, table.factor
+    numbers, dofs, factors = table.column, table.dof, table.factor
     for i in range(len(gradient)):
         gradient[i] = 0.0
     x, y, z = normal[0], normal[1], normal[2]
@@ -190,7 +190,7 @@ def find_gradient(
         column = columns[numbers[at]]
         rate = a * column[0] + b * column[1] + c * column[2]
         rate += x * column[3] + y * column[4] + z * column[5]
-        gradient[freedoms[at]] += factors[at] * rate
+        gradient[dofs[at]] += factors[at] * rate
 
 
 @compiled

@@ -139,7 +139,7 @@ def make_distance_table(
         kinematics=int(robot.kernel('contact_kinematics').address) if chosen else 0,
         first=_integers(first),
         column=_integers(column),
-        freedom=_integers([model.tree_dof_index[k] for k in column]),
+        dof=_integers([model.tree_dof_index[k] for k in column]),
         factor=np.array(factor, dtype=float),
     )
 

@@ -180,7 +180,7 @@ class RobotInWorld:
             'nq': model.nq,
             'nv': model.nv,
             'bodies': len(model.bodies) + 1,
-            'freedoms': model.tree_nv,
+            'tree_nv': model.tree_nv,
             'shapes': len(used),
             'pairs': len(chosen),
         }

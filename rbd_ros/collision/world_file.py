@@ -443,7 +443,9 @@ def _position(model: Model, joint: str, field: Field) -> float:
             master = model.body(coupling.master).joint_name
             raise field.error(f'it follows joint {master!r}; give the position of that')
     if body.joint.nq != 1:
-        raise field.error('only joints of one freedom have a position at the start; leave it out')
+        raise field.error(
+            'only joints with one degree of freedom have a position at the start; leave it out'
+        )
     position = field.number()
     limits = model.limits[i]
     if not limits.lower - LIMIT_TOLERANCE <= position <= limits.upper + LIMIT_TOLERANCE:

@@ -40,7 +40,7 @@ def make_physics_record(model: SimulationModel, nq: int) -> PhysicsRecord:
         'points': points,
         'near': near,
         'bodies': len(model.tree.parent),
-        'freedoms': len(model.tree.dof_index),
+        'tree_nv': len(model.tree.dof_index),
         'free': len(model.free_bases),
         # Unit impulses in the sweeps: one of each joint, three of each contact.
         'rows': nv + 3 * near,

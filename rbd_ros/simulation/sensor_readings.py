@@ -106,7 +106,7 @@ class SensorRoom(NamedTuple):
     a: FloatArray = floats('nv', within='given')
     found: FloatArray = view()
     poses: FloatArray = floats('bodies', 12, within='found')
-    columns: FloatArray = floats('freedoms', 6, within='found')
+    columns: FloatArray = floats('tree_nv', 6, within='found')
     velocities: FloatArray = floats('bodies', 6)
     speed: FloatArray = floats('inertial', 3)
     reactions: FloatArray = floats('cut_bodies', 6)

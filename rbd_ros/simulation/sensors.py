@@ -114,7 +114,7 @@ class Sensors:
             nq=self._robot.nq,
             nv=self._robot.nv,
             bodies=len(model.bodies) + 1,
-            freedoms=model.tree_nv,
+            tree_nv=model.tree_nv,
             cut_bodies=bodies,
         )
         self._room = Record(self.room)
@@ -228,9 +228,8 @@ def _columns(robot: Robot, joints: Sequence[str]) -> List[int]:
     own = {body.joint_name: body for body in model.bodies if body.joint.nv == 1}
     for name in joints:
         if name not in own:
-            raise ValueError(
-                f'joint_torques: {unknown_name("joint with one freedom", name, tuple(own))}'
-            )
+            what = unknown_name('joint with one degree of freedom', name, tuple(own))
+            raise ValueError(f'joint_torques: {what}')
     return [own[name].v.start for name in joints]
 
 

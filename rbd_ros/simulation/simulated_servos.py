@@ -106,7 +106,7 @@ class SimulatedServos:
         for i in np.flatnonzero(gains):
             if physics.model.position[i] < 0:
                 raise ValueError(
-                    f'{name}: joint {physics.joint_of(int(i))!r} has several freedoms, which no '
-                    f'servo holds: {name}[{i}] must be 0'
+                    f'{name}: joint {physics.joint_of(int(i))!r} has several degrees of freedom, '
+                    f'which no servo holds: {name}[{i}] must be 0'
                 )
         return gains

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Buffers for intermediate results of a step. Nothing here outlives the step that wrote it.
 
-Besides the sizes of state.py: `bodies` of the robot with its base, `freedoms` of its kinematic
-tree, `free` bases, `constraints` of the loops; `coupled` is nv if there are loops, else 0.
+Besides the sizes of state.py: `bodies` of the robot with its base, `tree_nv` degrees of freedom of
+its kinematic tree, `free` bases, `constraints` of the loops; `coupled` is nv if there are loops,
+else 0.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Dynamics(NamedTuple):
     # Both outputs of one kernel, in its order.
     kinematics: FloatArray = view()
     poses: FloatArray = floats('bodies', 12, within='kinematics')
-    columns: FloatArray = floats('freedoms', 6, within='kinematics')
+    columns: FloatArray = floats('tree_nv', 6, within='kinematics')
     velocities: FloatArray = floats('bodies', 6)
     body_forces: FloatArray = floats('bodies', 6)
     applied_force: FloatArray = floats('nv')

@@ -738,7 +738,9 @@ def test_errors_of_a_robot_s_files_name_them(tmp_path):
         read_world(own)
     bar = str(resource_path('urdf', 'four_bar.urdf'))
     free = {'urdf': bar, 'floating': True, 'initial_joint_positions': {'floating_base': 0.0}}
-    with pytest.raises(WorldFileError, match='floating_base: only joints of one freedom'):
+    with pytest.raises(
+        WorldFileError, match='floating_base: only joints with one degree of freedom'
+    ):
         read_world({'robots': {'bar': free}})
 
 

@@ -47,13 +47,13 @@ def pinocchios(problem):
     return force
 
 
-@pytest.mark.parametrize(('contacts', 'freedoms'), [(1, 3), (2, 6), (4, 12), (8, 30), (20, 70)])
-def test_random_contacts_are_as_pinocchio_has_them(contacts, freedoms):
+@pytest.mark.parametrize(('contacts', 'dofs'), [(1, 3), (2, 6), (4, 12), (8, 30), (20, 70)])
+def test_random_contacts_are_as_pinocchio_has_them(contacts, dofs):
     """Weakly coupled, so that there is one solution: normals of their own, tangents of others."""
     rng = np.random.default_rng(20)
     compared = 0
     for _ in range(15):
-        rough = random_contacts(rng, contacts, freedoms, 10.0, elliptic=False)
+        rough = random_contacts(rng, contacts, dofs, 10.0, elliptic=False)
         problem = friction_problem(
             rough.G + 2.0 * np.diag(np.diag(rough.G)), rough.g, rough.friction
         )

@@ -96,12 +96,12 @@ def test_a_heavy_cube_on_a_light_one_is_pulled(pull):
 
 
 @pytest.mark.parametrize('ratio', [1.0, 1e3])
-@pytest.mark.parametrize(('contacts', 'freedoms'), [(1, 3), (4, 6), (4, 12), (8, 6), (20, 70)])
-def test_random_contacts_are_solved(contacts, freedoms, ratio):
-    """Elliptic cones, normals coupled with tangents, more or fewer contacts than freedoms."""
+@pytest.mark.parametrize(('contacts', 'dofs'), [(1, 3), (4, 6), (4, 12), (8, 6), (20, 70)])
+def test_random_contacts_are_solved(contacts, dofs, ratio):
+    """Elliptic cones, normals coupled with tangents, more or fewer contacts than DoFs."""
     rng = np.random.default_rng(5)
     for _ in range(20):
-        problem = random_contacts(rng, contacts, freedoms, ratio)
+        problem = random_contacts(rng, contacts, dofs, ratio)
         found = solve_friction(problem)
         size = 1.0 + np.abs(found.force).max()
         assert found.converged and worst(found) < 1e-9 * size * (1.0 + np.abs(problem.g).max())

@@ -94,7 +94,7 @@ def test_a_stack_of_two_cubes_of_any_masses_rests(method, ratio):
     """Four corners each, a light cube under a heavy one and vice versa: weights add up."""
     lower, upper, side, gravity = 1.0, ratio, 0.2, 9.81
     corners = 0.5 * side * np.array([[x, y] for x in (-1, 1) for y in (-1, 1)])
-    # Freedoms of each: vertical, and the two rotations about horizontal axes.
+    # Degrees of freedom of each: vertical, and the two rotations about horizontal axes.
     arms = np.array([[1.0, y, -x] for x, y in corners]).T
     T = np.block([[arms, -arms], [np.zeros((3, 4)), arms]])
     turn = side**2 / 6.0

@@ -62,7 +62,7 @@ def test_friction_of_all_joints_holds_a_linkage_together(integrator):
 
 
 def test_friction_that_holds_several_motions_bears_the_load():
-    """A platform of six freedoms at rest: friction and loops carry what gravity and torques do."""
+    """A platform of six DoFs at rest: friction and loops carry what gravity and torques do."""
     robot = stewart()
     joints = [body.joint.nv == 1 for body in robot.model.bodies]
     robot = with_bodies(robot, friction=[50.0 if single else 0.0 for single in joints])

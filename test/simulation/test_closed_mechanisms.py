@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mechanisms of two freedoms by explicit equations, and loops that stay closed for a minute."""
+"""Mechanisms of two DoFs by explicit equations, and loops that stay closed for a minute."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -40,7 +40,7 @@ def solved(name, duration):
 
 @BOTH
 @pytest.mark.parametrize('name', PLANAR)
-def test_a_mechanism_of_two_freedoms_moves_as_its_explicit_equations_say(name, integrator):
+def test_a_mechanism_of_two_dofs_moves_as_its_explicit_equations_say(name, integrator):
     (y, force), duration = PLANAR[name], 0.5
     mechanism, y_end, yd_end = solved(name, duration)
     assert np.abs(y_end - y).min() > 0.2
@@ -84,7 +84,7 @@ def test_planar_loops_stay_closed_for_a_minute_and_keep_their_energy(name, integ
     start = robot.energy(simulator.q, simulator.v).total
     stays_closed(simulator, lambda _: None)
     if integrator == 'rk4':
-        # Euler's drifts by some joules, as that of trees with two freedoms does.
+        # Euler's drifts by some joules, as that of trees with two degrees of freedom does.
         energy = robot.energy(simulator.q, simulator.v).total
         assert energy == pytest.approx(start, abs=1e-3)
 

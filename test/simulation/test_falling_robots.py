@@ -2,8 +2,8 @@
 """Real robots that fall on rigid ground and lie on many points: every step is solved.
 
 With trunk, thighs and feet on the ground, links that touch each other, joints at their limits and
-dry friction in them, there are more equations than freedoms: they are consistent only as far as
-contact points are where they ought to be.
+dry friction in them, there are more equations than degrees of freedom: they are consistent only as
+far as contact points are where they ought to be.
 """
 
 import numpy as np

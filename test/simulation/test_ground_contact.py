@@ -111,7 +111,7 @@ def test_a_point_that_touches_has_the_surface_at_it(seed):
 
 
 def test_a_contact_adds_its_line_to_the_system_whatever_moves_it(rng):
-    """A - h J^T slope J and x + h J^T intercept; some freedoms move it one way only."""
+    """A - h J^T slope J and x + h J^T intercept; some degrees of freedom move it one way only."""
     J = np.hstack([np.eye(3), np.zeros((3, 1)), rng.normal(size=(3, 2))])
     intercept, slope = rng.normal(size=3), rng.normal(size=(3, 3))
     A, x = rng.normal(size=(6, 6)), rng.normal(size=6)

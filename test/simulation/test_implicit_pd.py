@@ -672,10 +672,10 @@ def test_bad_arguments(given, words):
     assert not np.any(simulator.joint_pd_gains)
 
 
-def test_a_joint_with_several_freedoms_is_refused_by_name():
+def test_a_joint_with_several_dofs_is_refused_by_name():
     subject = Robot.from_urdf(resource_path('urdf', 'quadruped.urdf'), floating_base=True)
     simulator = Simulator(subject)
-    with pytest.raises(ValueError, match=r'has several freedoms.*kd\[2\] must be 0'):
+    with pytest.raises(ValueError, match=r'has several degrees of freedom.*kd\[2\] must be 0'):
         simulator.set_joint_pd(kd=[0.0, 0.0, 1.0] + [0.0] * (subject.nv - 3))
     simulator.set_joint_pd(kp=5.0)
     assert_allclose(simulator.joint_pd_gains[0], [0.0] * 6 + [5.0] * (subject.nv - 6))

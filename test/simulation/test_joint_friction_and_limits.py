@@ -220,7 +220,7 @@ def test_torque_is_cut_at_the_effort_limit_and_that_is_reported():
 @pytest.mark.seed('GR01')
 @pytest.mark.parametrize('integrator', INTEGRATORS)
 def test_mimic_joints_move_as_one_with_their_reflected_inertia(robot_paths, integrator):
-    """Panda's fingers: 0.015 kg each on one freedom, pushed by 1.5 N."""
+    """Panda's fingers: 0.015 kg each on one degree of freedom, pushed by 1.5 N."""
     panda = Robot.from_urdf(str(robot_paths['panda']))
     finger = panda.joint_names.index('panda_finger_joint1')
     assert 'panda_finger_joint2' not in panda.joint_names

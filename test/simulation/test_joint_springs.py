@@ -146,7 +146,7 @@ def test_bad_entries_name_themselves(springs, words):
         )
 
 
-def test_joints_with_several_freedoms_have_no_springs():
+def test_joints_with_several_dofs_have_no_springs():
     parts = [
         link('wall'),
         link('mass', 1.0, (0.1,) * 3),

@@ -18,7 +18,7 @@ from rbd_ros.simulation.linear import (
     to_velocity,
 )
 
-# Parent of each row's freedom, -1 for none: a chain, a star, two legs on a trunk, two trees.
+# Parent of each row's DoF, -1 for none: a chain, a star, two legs on a trunk, two trees.
 TREES = {
     'chain': [-1, 0, 1, 2, 3],
     'star': [-1, 0, 0, 0, 0],

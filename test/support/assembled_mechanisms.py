@@ -90,7 +90,7 @@ def crank_slider_joints(theta):
 def crank_slider_acceleration(theta, rate):
     """Return the acceleration of the crank under gravity alone.
 
-    By Lagrange's equation of one freedom.
+    By Lagrange's equation of one degree of freedom.
     """
 
     def centers(angle):

@@ -82,17 +82,17 @@ def tower(masses, points=4, mu=0.5, velocity=None):
     return friction_problem(G, g, np.full(len(contacts), mu)), J
 
 
-def random_contacts(rng, contacts, freedoms, ratio=1.0, elliptic=True):
+def random_contacts(rng, contacts, dofs, ratio=1.0, elliptic=True):
     """Return the problem of contacts in random directions, inertias up to a ratio.
 
     v = 0 is possible.
     """
-    J = rng.normal(size=(3 * contacts, freedoms))
-    inertia = ratio ** rng.uniform(-0.5, 0.5, freedoms)
+    J = rng.normal(size=(3 * contacts, dofs))
+    inertia = ratio ** rng.uniform(-0.5, 0.5, dofs)
     mu = rng.uniform(0.1, 1.0, (contacts, 2))
     if not elliptic:
         mu = mu[:, 0]
-    return friction_problem(J / inertia @ J.T, J @ rng.normal(size=freedoms), mu)
+    return friction_problem(J / inertia @ J.T, J @ rng.normal(size=dofs), mu)
 
 
 def legs(feet, mu=0.8, slide=0.0):
@@ -114,15 +114,15 @@ def legs(feet, mu=0.8, slide=0.0):
     return friction_problem(G, g, np.full(feet, mu))
 
 
-def with_moments(rng, contacts, freedoms, rows=0):
+def with_moments(rng, contacts, dofs, rows=0):
     """Return random contacts with torsional and rolling friction.
 
     A loop and dry friction if asked.
     """
-    J = rng.normal(size=(6 * contacts + rows, freedoms))
+    J = rng.normal(size=(6 * contacts + rows, dofs))
     return friction_problem(
         J @ J.T,
-        J @ rng.normal(size=freedoms),
+        J @ rng.normal(size=dofs),
         rng.uniform(0.1, 1.0, contacts),
         [-np.inf, -0.1][:rows],
         [np.inf, 0.1][:rows],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Planar mechanisms of two freedoms, and their equations in two explicit coordinates.
+"""Planar mechanisms of two DoFs, and their equations in two explicit coordinates.
 
 Positions of links by elementary geometry, derivatives by complex steps and Richardson's scheme,
 and Lagrange's equations: they share nothing with the package.
@@ -52,7 +52,7 @@ class Explicit:
 
 
 class Mechanism(NamedTuple):
-    """A mechanism of two freedoms.
+    """A mechanism with two degrees of freedom.
 
     :param robot: the robot
     :param equations: its explicit equations

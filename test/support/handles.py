@@ -11,12 +11,12 @@ from support.dense import skew
 
 
 def deepest(model):
-    """Return the name of the link that the most independent freedoms move."""
+    """Return the name of the link that the most independent degrees of freedom move."""
 
-    def freedoms(link):
+    def dofs(link):
         return len({model.tree_dof_index[k] for k in model.support_dofs(link.body)})
 
-    return max(model.links.values(), key=freedoms).name
+    return max(model.links.values(), key=dofs).name
 
 
 def on_base(book, q, link, reference, force):

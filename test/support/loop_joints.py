@@ -61,7 +61,7 @@ class CylindricalPair(JointType):
 
 @dataclass(frozen=True)
 class ScrewPair(JointType):
-    """Rotation about z with a pitch: a pair whose one freedom both turns and slides."""
+    """Rotation about z with a pitch: a pair whose one degree of freedom both turns and slides."""
 
     pitch: float
     nq = nv = 1

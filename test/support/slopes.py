@@ -37,7 +37,7 @@ def by_motion(function, robot, q):
 
 
 def rates_of(layout, q):
-    """Return the rates of a configuration at unit velocity of each freedom, (nv, nq)."""
+    """Return the rates of a configuration at unit velocity of each degree of freedom, (nv, nq)."""
     return [layout.position_rates(q, e) for e in np.eye(layout.nv)]
 
 

@@ -34,7 +34,7 @@ from rbd_ros.simulation.scene.friction_moments import (
     enter_friction_moments,
     power_of_friction_moment,
 )
-from rbd_ros.simulation.scene.islands import at_robot, freedom_of
+from rbd_ros.simulation.scene.islands import at_robot, island_dofs
 from rbd_ros.simulation.scene.problem import (
     assemble_matrix,
     contact_velocities,
@@ -185,7 +185,7 @@ def solve_problem(
     solved: bool = solve_friction_space(space, COMBINED, MAX_ITERATIONS, tolerance)
     if not solved:
         energy_line_search(space)
-    elif any_slides(space) and 3 * n > freedom_of(model, contacts, scene.listed[0], scene):
+    elif any_slides(space) and 3 * n > island_dofs(model, contacts, scene.listed[0], scene):
         prefer_sticking(space, COMBINED, MAX_ITERATIONS, tolerance)
     take_forces(contact_state, scene, n, m)
     for k in range(count):

@@ -77,15 +77,15 @@ def list_contacts(
 
 
 @compiled
-def freedom_of(model: SimulationModel, contacts: SceneContacts, c: int, work: SceneWork) -> int:
+def island_dofs(model: SimulationModel, contacts: SceneContacts, c: int, work: SceneWork) -> int:
     """Return the number of degrees of freedom of the island that a contact is in.
 
     :param c: number of the contact
     """
     a = node_of(model.scene, contacts.body_id[c, 0])
     node = a if a >= 0 else node_of(model.scene, contacts.body_id[c, 1])
-    label, freedom = work.label, 0
+    label, dofs = work.label, 0
     for k in range(len(label)):
         if label[k] == label[node]:
-            freedom += len(model.speed) if k == 0 else 6
-    return freedom
+            dofs += len(model.speed) if k == 0 else 6
+    return dofs

@@ -504,13 +504,13 @@ def test_newtons_method_is_told_the_states():
 
 
 @pytest.mark.parametrize(
-    ('contacts', 'freedoms', 'ratio', 'seed'),
+    ('contacts', 'dofs', 'ratio', 'seed'),
     [(20, 18, 1e6, 0), (20, 18, 1e6, 7), (8, 6, 1e6, 7), (20, 18, 1e8, 7)],
 )
-def test_many_contacts_of_few_bodies_are_all_solved(contacts, freedoms, ratio, seed):
+def test_many_contacts_of_few_bodies_are_all_solved(contacts, dofs, ratio, seed):
     rng = np.random.default_rng(seed)
     for _ in range(40):
-        problem = random_contacts(rng, contacts, freedoms, ratio)
+        problem = random_contacts(rng, contacts, dofs, ratio)
         found = solve_friction(problem)
         assert found.converged
         largest = np.abs(found.force).max() * (1.0 + np.abs(problem.g).max())

@@ -142,7 +142,7 @@ def test_a_contact_that_nothing_moves_gets_no_force():
 
 @pytest.mark.parametrize('speed', [0.0, 1e-9])
 def test_a_contact_that_stops_as_a_whole_gets_no_force_of_rounding(speed):
-    """Of a body with one freedom, all three rows of the contact are multiples of one."""
+    """Of a body with one degree of freedom, all three rows of the contact are multiples of one."""
     rng = np.random.default_rng(4)
     for _ in range(300):
         row = np.append(1.0, rng.uniform(-0.9, 0.9, 2))

@@ -17,7 +17,7 @@ from rbd_ros.constraints.solvers import gauss
 @pytest.mark.parametrize('contacts', [2, 12])
 @every_robot
 def test_accelerations_are_those_of_the_contact_forces(name, contacts):
-    """With fewer contacts than freedoms and with more: a = free + H^-1 T lambda."""
+    """With fewer contacts than degrees of freedom and with more: a = free + H^-1 T lambda."""
     robot = named_robot(name)
     names = robot.body_names
     rng = np.random.default_rng(contacts)

@@ -2,7 +2,7 @@
 """Problems of quadrupeds that fell and lie, as steps met them: falling_robots.npz.
 
 Of each: sizes, lower half of the scaled matrix, velocities, bounds of the rows, and what the step
-before left to begin with. Bodies lie on more points than they have freedoms, some creep at a
+before left to begin with. Bodies lie on more points than they have DoFs, some creep at a
 millionth of the speed at which others open, joints stick.
 """
 
