@@ -53,7 +53,7 @@ class DistanceTable(NamedTuple):
     factor: FloatArray
 
 
-class DistanceRoom(NamedTuple):
+class DistanceBuffers(NamedTuple):
     """Poses of shapes, and buffers for the results of one pair.
 
     :param kinematics: outputs of the kernel contact_kinematics one after another
@@ -96,31 +96,31 @@ class LeastStates(NamedTuple):
 
 
 @compiled
-def place_robot(table: DistanceTable, room: DistanceRoom, q: FloatArray) -> bool:
+def place_robot(table: DistanceTable, buffers: DistanceBuffers, q: FloatArray) -> bool:
     """Find the poses of the robot's shapes; return whether they are finite.
 
     :param q: configuration, (nq,)
     """
-    call_kernel(table.kinematics, q, room.kinematics)
+    call_kernel(table.kinematics, q, buffers.kinematics)
     total = 0.0
-    for k in range(len(room.kinematics)):
-        total += room.kinematics[k]
+    for k in range(len(buffers.kinematics)):
+        total += buffers.kinematics[k]
     if not math.isfinite(total):
         return False
     scene = table.scene
     for g in range(table.moving):
-        compose(room.poses[scene.body_id[g]], scene.placement[g], room.shape_pose[g])
+        compose(buffers.poses[scene.body_id[g]], scene.placement[g], buffers.shape_pose[g])
     return True
 
 
 @compiled
-def sphere_distance(scene: SceneTable, room: DistanceRoom, a: int, b: int) -> float:
+def sphere_distance(scene: SceneTable, buffers: DistanceBuffers, a: int, b: int) -> float:
     """Return the distance of the bounding spheres of two shapes, which is at most their own [m].
 
     :param a: one shape
     :param b: the other one
     """
-    p, q = room.shape_pose[a], room.shape_pose[b]
+    p, q = buffers.shape_pose[a], buffers.shape_pose[b]
     x, y, z = q[9] - p[9], q[10] - p[10], q[11] - p[11]
     if scene.kind[a] == PLANE:
         return p[2] * x + p[5] * y + p[8] * z - scene.reach[b]
@@ -133,7 +133,9 @@ def sphere_distance(scene: SceneTable, room: DistanceRoom, a: int, b: int) -> fl
 
 
 @compiled
-def nearest_of_pair(scene: SceneTable, room: DistanceRoom, a: int, b: int, most: float) -> int:
+def nearest_of_pair(
+    scene: SceneTable, buffers: DistanceBuffers, a: int, b: int, most: float
+) -> int:
     """Find the nearest points of two shapes, of which the first one has the lower kind.
 
     :param a: one shape
@@ -141,7 +143,7 @@ def nearest_of_pair(scene: SceneTable, room: DistanceRoom, a: int, b: int, most:
     :param most: maximum distance [m]
     :return: where in `room.found` they are; -1 if the shapes are further apart
     """
-    found, poses, sizes = room.found, room.shape_pose, scene.size
+    found, poses, sizes = buffers.found, buffers.shape_pose, scene.size
     # Poses are known to be finite, and pairs to be in order: no need of `find_contacts`.
     count = find_ordered(
         scene.kind[a],
@@ -203,7 +205,7 @@ def fill(array: FloatArray, value: float) -> None:
 @compiled
 def enter(
     table: DistanceTable,
-    room: DistanceRoom,
+    buffers: DistanceBuffers,
     p: int,
     k: int,
     point_a: FloatArray,
@@ -218,7 +220,7 @@ def enter(
     :param point_b: the result, (3,) [m]
     :param normal: the result, (3,)
     """
-    found, sign = room.found, table.sign[p]
+    found, sign = buffers.found, table.sign[p]
     on_a, on_b, outward = found.on_a[k], found.on_b[k], found.normal[k]
     for r in range(3):
         point_a[r] = on_a[r] if sign > 0.0 else on_b[r]
@@ -229,7 +231,7 @@ def enter(
 @entry_point
 def find_distances(
     table: DistanceTable,
-    room: DistanceRoom,
+    buffers: DistanceBuffers,
     states: DistanceStates,
     begin: int,
     end: int,
@@ -245,17 +247,17 @@ def find_distances(
     :param most: maximum distance [m]
     :return: 0
     """
-    scene, gaps, columns, pairs = table.scene, room.found.gap, room.columns, table.scene.pair
+    scene, gaps, columns, pairs = table.scene, buffers.found.gap, buffers.columns, table.scene.pair
     bounded = most < math.inf
     for row in range(begin, end):
-        here = place_robot(table, room, states.q[row])
+        here = place_robot(table, buffers, states.q[row])
         distance, gradient = states.distance[row], states.gradient[row]
         points_a, points_b = states.points_a[row], states.points_b[row]
         normal = states.normal[row]
         for p in range(len(pairs)):
             k, a, b = -1, pairs[p, 0], pairs[p, 1]
-            if here and not (bounded and sphere_distance(scene, room, a, b) > most):
-                k = nearest_of_pair(scene, room, a, b, most)
+            if here and not (bounded and sphere_distance(scene, buffers, a, b) > most):
+                k = nearest_of_pair(scene, buffers, a, b, most)
             if k < 0:
                 distance[p] = most if here else math.nan
                 fill(points_a[p], math.nan)
@@ -264,14 +266,14 @@ def find_distances(
                 fill(gradient[p], 0.0 if here else math.nan)
             else:
                 distance[p] = gaps[k]
-                enter(table, room, p, k, points_a[p], points_b[p], normal[p])
+                enter(table, buffers, p, k, points_a[p], points_b[p], normal[p])
                 find_gradient(table, columns, p, points_a[p], normal[p], gradient[p])
     return 0
 
 
 @entry_point
 def find_least(
-    table: DistanceTable, room: DistanceRoom, states: LeastStates, begin: int, end: int
+    table: DistanceTable, buffers: DistanceBuffers, states: LeastStates, begin: int, end: int
 ) -> int:
     """Return the nearest pair in each configuration, the first one of several.
 
@@ -282,7 +284,7 @@ def find_least(
     :param end: number of the one behind the last
     :return: 0
     """
-    scene, gaps, bound, pairs = table.scene, room.found.gap, room.bound, table.scene.pair
+    scene, gaps, bound, pairs = table.scene, buffers.found.gap, buffers.bound, table.scene.pair
     for row in range(begin, end):
         point_a, point_b = states.point_a[row], states.point_b[row]
         normal, gradient = states.normal[row], states.gradient[row]
@@ -291,11 +293,11 @@ def find_least(
         fill(point_b, math.nan)
         fill(normal, math.nan)
         fill(gradient, math.nan)
-        if not place_robot(table, room, states.q[row]):
+        if not place_robot(table, buffers, states.q[row]):
             continue
         first = 0
         for p in range(len(pairs)):
-            bound[p] = sphere_distance(scene, room, pairs[p, 0], pairs[p, 1])
+            bound[p] = sphere_distance(scene, buffers, pairs[p, 0], pairs[p, 1])
             if bound[p] < bound[first]:
                 first = p
         least, nearest = math.inf, -1
@@ -304,14 +306,14 @@ def find_least(
             p = first if turn == 0 else turn - 1
             if bound[p] > least + SLACK or (turn > 0 and p == first):
                 continue
-            k = nearest_of_pair(scene, room, pairs[p, 0], pairs[p, 1], least + SLACK)
+            k = nearest_of_pair(scene, buffers, pairs[p, 0], pairs[p, 1], least + SLACK)
             if k < 0:
                 continue
             gap = gaps[k]
             if gap < least or (gap == least and p < nearest):
                 least, nearest = gap, p
-                enter(table, room, p, k, point_a, point_b, normal)
+                enter(table, buffers, p, k, point_a, point_b, normal)
         if nearest >= 0:
             states.pair[row], states.distance[row] = nearest, least
-            find_gradient(table, room.columns, nearest, point_a, normal, gradient)
+            find_gradient(table, buffers.columns, nearest, point_a, normal, gradient)
     return 0

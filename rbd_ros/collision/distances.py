@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 
 from rbd_ros.collision.arrays import FloatArray
 from rbd_ros.collision.distance_loops import (
-    DistanceRoom,
+    DistanceBuffers,
     DistanceStates,
     find_distances,
     find_least,
@@ -224,7 +224,7 @@ class RobotInWorld:
         if not max_distance >= 0.0:  # NaN as well
             raise ValueError(f'max_distance must be a number from 0 on, got {max_distance}')
         states, batch = self._configurations(q)
-        room = self._room(poses)
+        buffers = self._buffers(poses)
         count, pairs, nv = len(states), len(self.pairs), self._sizes['nv']
         shapes: Tuple[Tuple[int, ...], ...] = (
             (pairs,),
@@ -245,11 +245,11 @@ class RobotInWorld:
             return results
         if batch:
             record = Record(DistanceStates(states, *results))
-            run = find_distances.bind(self._table, room.record, record)
+            run = find_distances.bind(self._table, buffers.record, record)
             for begin in range(0, count, _SLICE):
                 run(begin, min(begin + _SLICE, count), most)
         else:
-            fields, run = room.bound(find_distances, DistanceStates)
+            fields, run = buffers.bound(find_distances, DistanceStates)
             fields.q[0] = states[0]
             run(0, 1, most)
             for result, array in zip(results, fields[1:]):
@@ -277,16 +277,16 @@ class RobotInWorld:
         if not self.pairs:
             raise ValueError('there is no pair of shapes that may touch; `notices` tells more')
         states, batch = self._configurations(q)
-        room = self._room(poses)
+        buffers = self._buffers(poses)
         if not batch:
-            fields, run = room.bound(find_least, LeastStates)
+            fields, run = buffers.bound(find_least, LeastStates)
             fields.q[0] = states[0]
             run(0, 1)
             number = int(fields.pair[0])
             rest = [each[0].copy() for each in fields[3:]]
             return Minimum(self._names(number), number, float(fields.distance[0]), *rest)
         many = allocate(LeastStates, states=len(states), **self._sizes)._replace(q=states)
-        run = find_least.bind(self._table, room.record, Record(many))
+        run = find_least.bind(self._table, buffers.record, Record(many))
         for begin in range(0, len(states), _SLICE):
             run(begin, min(begin + _SLICE, len(states)))
         return Minimum(tuple(map(self._names, many.pair.tolist())), *many[1:])
@@ -310,31 +310,31 @@ class RobotInWorld:
         rows = len(array) if batch else 1
         return np.ascontiguousarray(array, dtype=np.float64).reshape(rows, nq), batch
 
-    def _room(self, poses: Optional[Mapping[str, ArrayLike]]) -> _Room:
+    def _buffers(self, poses: Optional[Mapping[str, ArrayLike]]) -> _Buffers:
         """Return the buffers of this thread, with the objects in their places."""
-        room: Optional[_Room] = getattr(self._of_thread, 'room', None)
-        if room is None:
-            room = self._of_thread.room = _Room(self._table, self._sizes)
-            self._place(room, {})
-        if poses or room.posed:
+        buffers: Optional[_Buffers] = getattr(self._of_thread, 'buffers', None)
+        if buffers is None:
+            buffers = self._of_thread.buffers = _Buffers(self._table, self._sizes)
+            self._place(buffers, {})
+        if poses or buffers.posed:
             given = {}
             for name, pose in (poses or {}).items():
                 if name not in self._start:
                     raise ValueError(unknown_name('movable object', str(name)[:80], self._start))
                 given[name] = checked_pose(f'the pose of {name!r}', pose)
-            self._place(room, given)
-        return room
+            self._place(buffers, given)
+        return buffers
 
-    def _place(self, room: _Room, poses: Mapping[str, FloatArray]) -> None:
+    def _place(self, buffers: _Buffers, poses: Mapping[str, FloatArray]) -> None:
         for g in range(self._moving, len(self._shapes)):
             shape, pose = self._shapes[g], self._shapes[g].pose
             if shape.body_id >= self._first_object:
                 pose = poses.get(shape.name, self._start[shape.name]) @ pose
-            room.fields.shape_pose[g] = [*pose[:3, :3].ravel(), *pose[:3, 3]]
-        room.posed = bool(poses)
+            buffers.fields.shape_pose[g] = [*pose[:3, :3].ravel(), *pose[:3, 3]]
+        buffers.posed = bool(poses)
 
 
-class _Room:
+class _Buffers:
     """Buffers of machine code, of one thread.
 
     :param table: constants
@@ -342,7 +342,7 @@ class _Room:
     """
 
     def __init__(self, table: Record, sizes: Dict[str, int]):
-        self.fields = allocate(DistanceRoom, **sizes)
+        self.fields = allocate(DistanceBuffers, **sizes)
         self.record = Record(self.fields)
         #: Whether objects stand elsewhere than at the start.
         self.posed = False

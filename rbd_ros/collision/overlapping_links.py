@@ -13,7 +13,7 @@ import numpy as np
 
 from rbd_ros.algorithms.kinematics.kinematics import body_transforms
 from rbd_ros.collision.arrays import MAX_POINTS
-from rbd_ros.collision.scene_arrays import SceneContacts, SceneRoom, SceneTable, with_pairs
+from rbd_ros.collision.scene_arrays import SceneBuffers, SceneContacts, SceneTable, with_pairs
 from rbd_ros.collision.scene_contacts import scene_contacts_of
 from rbd_ros.collision.world import ROBOT
 from rbd_ros.compiler.loops import allocate, Record
@@ -56,11 +56,11 @@ def overlapping_links(
         'pairs': len(own),
         'contacts': most,
     }
-    room, contacts = allocate(SceneRoom, **sizes), allocate(SceneContacts, contacts=most)
+    buffers, contacts = allocate(SceneBuffers, **sizes), allocate(SceneContacts, contacts=most)
     for body, transform in body_transforms(model, model.tree_position(q)).items():
         pose = np.array(transform.pose(), dtype=float)
-        room.pose[body] = [*pose[:3, :3].ravel(), *pose[:3, 3]]
-    count = scene_contacts_of(Record(fewer), Record(room), Record(contacts), _INSTANT)
+        buffers.pose[body] = [*pose[:3, :3].ravel(), *pose[:3, 3]]
+    count = scene_contacts_of(Record(fewer), Record(buffers), Record(contacts), _INSTANT)
     parent = {0: 0, **{i: body.parent for i, body in model.outward()}}
     found = set()
     for p, gap in zip(contacts.pair[:count].tolist(), contacts.gap[:count].tolist()):

@@ -94,7 +94,7 @@ class SceneContacts(NamedTuple):
     gap: FloatArray = floats('contacts')
 
 
-class SceneRoom(NamedTuple):
+class SceneBuffers(NamedTuple):
     """Poses of bodies and shapes, and buffers for the contacts of one pair.
 
     :param pose: rotation row by row and position of each body

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 
 from rbd_ros.collision.arrays import FloatArray, HEIGHT_FIELD, PLANE
-from rbd_ros.collision.scene_arrays import SceneRoom, SceneTable
+from rbd_ros.collision.scene_arrays import SceneBuffers, SceneTable
 from rbd_ros.compiler.loops import compiled, stack_array
 
 #: Gap that a contact may have after a step without forces, and still count as one that may close
@@ -55,36 +55,36 @@ def angular_speed(v: FloatArray) -> float:
 
 
 @compiled
-def bound_speeds(scene: SceneTable, room: SceneRoom) -> float:
+def bound_speeds(scene: SceneTable, buffers: SceneBuffers) -> float:
     """Find how fast bodies move and turn, and forget where shapes were.
 
     :return: a bound on the speed of anything on them [m/s]
     """
     fastest = 0.0
-    for body in range(len(room.pose)):
-        v, pose = room.velocity[body], room.pose[body]
+    for body in range(len(buffers.pose)):
+        v, pose = buffers.velocity[body], buffers.pose[body]
         speed, turning = speed_at_origin(v, pose), angular_speed(v)
-        if room.look[0] > 0:
-            ahead = room.ahead[body]
-            speed = max(room.speed[body], speed_at_origin(ahead, pose))
-            turning = max(room.turning[body], angular_speed(ahead))
-        room.speed[body], room.turning[body] = speed, turning
+        if buffers.look[0] > 0:
+            ahead = buffers.ahead[body]
+            speed = max(buffers.speed[body], speed_at_origin(ahead, pose))
+            turning = max(buffers.turning[body], angular_speed(ahead))
+        buffers.speed[body], buffers.turning[body] = speed, turning
         fastest = max(fastest, speed + turning * scene.body_arm[body])
-    for g in range(len(room.placed)):
-        room.placed[g] = 0
+    for g in range(len(buffers.placed)):
+        buffers.placed[g] = 0
     return fastest
 
 
 @compiled
-def speed_of(scene: SceneTable, room: SceneRoom, g: int) -> float:
+def speed_of(scene: SceneTable, buffers: SceneBuffers, g: int) -> float:
     """Bound on the speed of any point of a shape [m/s]."""
     body = scene.body_id[g]
-    bound: float = room.speed[body] + room.turning[body] * scene.arm[g]
+    bound: float = buffers.speed[body] + buffers.turning[body] * scene.arm[g]
     return bound
 
 
 @compiled
-def closing_speed(scene: SceneTable, room: SceneRoom, a: int, b: int) -> float:
+def closing_speed(scene: SceneTable, buffers: SceneBuffers, a: int, b: int) -> float:
     """Bound on the rate at which two shapes come nearer to each other by their velocities [m/s].
 
     It is how fast one moves as seen from the other: of what moves together, as the links of a
@@ -93,7 +93,7 @@ def closing_speed(scene: SceneTable, room: SceneRoom, a: int, b: int) -> float:
     # A plane has no end.
     g = a if scene.kind[b] == PLANE else b
     k = scene.body_id[g]
-    v, w, pose = room.velocity[scene.body_id[a + b - g]], room.velocity[k], room.pose[k]
+    v, w, pose = buffers.velocity[scene.body_id[a + b - g]], buffers.velocity[k], buffers.pose[k]
     speed, turning = 0.0, 0.0
     for r in range(3):
         s, t = (r + 1) % 3, (r + 2) % 3
@@ -104,7 +104,7 @@ def closing_speed(scene: SceneTable, room: SceneRoom, a: int, b: int) -> float:
 
 
 @compiled
-def has_sped_up(scene: SceneTable, room: SceneRoom, timestep: float) -> bool:
+def has_sped_up(scene: SceneTable, buffers: SceneBuffers, timestep: float) -> bool:
     """Return whether more may be touched at the velocities `ahead` than what has been looked for.
 
     :param timestep: h [s]
@@ -112,8 +112,8 @@ def has_sped_up(scene: SceneTable, room: SceneRoom, timestep: float) -> bool:
     change = stack_array(6)
     # In most steps nothing has: decided without roots, as (a + b)^2 is at most 2 a^2 + 2 b^2.
     most = 0.0
-    for body in range(len(room.pose)):
-        v, w, at = room.velocity[body], room.ahead[body], room.pose[body]
+    for body in range(len(buffers.pose)):
+        v, w, at = buffers.velocity[body], buffers.ahead[body], buffers.pose[body]
         arm, total = scene.body_arm[body], 0.0
         for r in range(3):
             s, t = (r + 1) % 3, (r + 2) % 3
@@ -123,10 +123,10 @@ def has_sped_up(scene: SceneTable, room: SceneRoom, timestep: float) -> bool:
     if 8.0 * timestep * timestep * most <= MARGIN * MARGIN:
         return False
     first, second = 0.0, 0.0
-    for body in range(len(room.pose)):
+    for body in range(len(buffers.pose)):
         for r in range(6):
-            change[r] = room.ahead[body, r] - room.velocity[body, r]
-        speed = speed_at_origin(change, room.pose[body])
+            change[r] = buffers.ahead[body, r] - buffers.velocity[body, r]
+        speed = speed_at_origin(change, buffers.pose[body])
         speed += angular_speed(change) * scene.body_arm[body]
         second = max(second, min(first, speed))
         first = max(first, speed)
@@ -153,11 +153,11 @@ def approach(v: FloatArray, w: FloatArray, position: FloatArray, normal: FloatAr
 
 
 @compiled
-def place_shape(scene: SceneTable, room: SceneRoom, g: int) -> None:
+def place_shape(scene: SceneTable, buffers: SceneBuffers, g: int) -> None:
     """Find where a shape is, unless that has been done in this step."""
-    if room.placed[g] == 0:
-        room.placed[g] = 1
-        compose(room.pose[scene.body_id[g]], scene.placement[g], room.shape_pose[g])
+    if buffers.placed[g] == 0:
+        buffers.placed[g] = 1
+        compose(buffers.pose[scene.body_id[g]], scene.placement[g], buffers.shape_pose[g])
 
 
 @compiled
@@ -182,13 +182,13 @@ def between_centers(scene: SceneTable, a: int, b: int, p: FloatArray, q: FloatAr
 
 
 @compiled
-def clearance(scene: SceneTable, room: SceneRoom, a: int, b: int) -> float:
+def clearance(scene: SceneTable, buffers: SceneBuffers, a: int, b: int) -> float:
     """Return the distance of the bounding spheres of two shapes; negative if they overlap [m].
 
     :param a: one shape
     :param b: the other one
     """
-    p, q = room.shape_pose[a], room.shape_pose[b]
+    p, q = buffers.shape_pose[a], buffers.shape_pose[b]
     x, y, z = q[9] - p[9], q[10] - p[10], q[11] - p[11]
     if scene.kind[a] == PLANE:
         return p[2] * x + p[5] * y + p[8] * z - scene.reach[b]
@@ -198,7 +198,9 @@ def clearance(scene: SceneTable, room: SceneRoom, a: int, b: int) -> float:
 
 
 @compiled
-def list_near_pairs(scene: SceneTable, room: SceneRoom, timestep: float, fastest: float) -> None:
+def list_near_pairs(
+    scene: SceneTable, buffers: SceneBuffers, timestep: float, fastest: float
+) -> None:
     """List the pairs of which contacts must be looked for, if others may have come near.
 
     As neighbor lists of molecular dynamics (Verlet 1967): what is not listed is so far away that
@@ -208,23 +210,23 @@ def list_near_pairs(scene: SceneTable, room: SceneRoom, timestep: float, fastest
     :param fastest: bound on the speed of shapes [m/s]
     """
     # Two shapes, each of which moves by h v, and three times as far counts as near.
-    way = 2.0 * (timestep * fastest + room.shifted[0])
-    if room.listed[0] > 0 and room.slack[0] >= 2.5 * way:
-        room.slack[0] -= way
+    way = 2.0 * (timestep * fastest + buffers.shifted[0])
+    if buffers.listed[0] > 0 and buffers.slack[0] >= 2.5 * way:
+        buffers.slack[0] -= way
         return
     skin, count = max(SKIN, STEPS_OF_SKIN * way), 0
     for g in range(len(scene.kind)):
-        place_shape(scene, room, g)
+        place_shape(scene, buffers, g)
     for p in range(len(scene.pair)):
-        between = clearance(scene, room, scene.pair[p, 0], scene.pair[p, 1]) - MARGIN
+        between = clearance(scene, buffers, scene.pair[p, 0], scene.pair[p, 1]) - MARGIN
         if between > skin:
-            room.apart[p] = 0.0
+            buffers.apart[p] = 0.0
         else:
-            room.near[count] = p
+            buffers.near[count] = p
             # Of those that were listed before, more is known.
-            known = room.apart[p] if room.listed[0] > 0 else 0.0
-            room.apart[p] = max(known, between, 0.0)
+            known = buffers.apart[p] if buffers.listed[0] > 0 else 0.0
+            buffers.apart[p] = max(known, between, 0.0)
             count += 1
     # One more than there are: zero says that nothing is known.
-    room.listed[0] = count + 1
-    room.slack[0] = skin - way
+    buffers.listed[0] = count + 1
+    buffers.slack[0] = skin - way

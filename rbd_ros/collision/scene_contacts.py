@@ -8,7 +8,7 @@ from typing import Tuple
 
 from rbd_ros.collision.arrays import FloatArray, FoundPoints
 from rbd_ros.collision.narrow_phase import find_contacts
-from rbd_ros.collision.scene_arrays import SceneContacts, SceneRoom, SceneTable
+from rbd_ros.collision.scene_arrays import SceneBuffers, SceneContacts, SceneTable
 from rbd_ros.collision.scene_bounds import (
     approach,
     bound_speeds,
@@ -71,7 +71,9 @@ def set_frame(frame: FloatArray, along: FloatArray) -> None:
 
 
 @compiled
-def distance_within(scene: SceneTable, room: SceneRoom, a: int, b: int, most: float) -> float:
+def distance_within(
+    scene: SceneTable, buffers: SceneBuffers, a: int, b: int, most: float
+) -> float:
     """Return the distance of two shapes if it is less than a bound, else the bound [m].
 
     :param a: one shape
@@ -81,18 +83,18 @@ def distance_within(scene: SceneTable, room: SceneRoom, a: int, b: int, most: fl
     points = find_contacts(
         scene.kind[a],
         scene.size[a],
-        room.shape_pose[a],
+        buffers.shape_pose[a],
         scene.kind[b],
         scene.size[b],
-        room.shape_pose[b],
+        buffers.shape_pose[b],
         most,
         True,
         scene.tables,
-        room.found,
+        buffers.found,
     )
     distance = most
     for k in range(points):
-        distance = min(distance, room.found.gap[k])
+        distance = min(distance, buffers.found.gap[k])
     return distance
 
 
@@ -139,60 +141,62 @@ def share_of_second(found: FoundPoints, begin: int, end: int, first: bool, secon
 
 @compiled
 def find_scene_contacts(
-    scene: SceneTable, room: SceneRoom, timestep: float, contacts: SceneContacts
+    scene: SceneTable, buffers: SceneBuffers, timestep: float, contacts: SceneContacts
 ) -> Tuple[int, int]:
     """Return contacts that are closed, or may close within the step, in the order of the pairs.
 
     :param scene: what may touch what
-    :param room: poses and velocities of the bodies
+    :param buffers: poses and velocities of the bodies
     :param timestep: h [s]
     :param contacts: what is found, a result
     :return: how many were found, and how many more had no room
     """
-    fastest = bound_speeds(scene, room)
-    if room.look[0] == 1:
-        for p in range(len(room.closing)):
-            room.closing[p] = 0.0
-    list_near_pairs(scene, room, timestep, fastest)
-    found, count, dropped = room.found, 0, 0
+    fastest = bound_speeds(scene, buffers)
+    if buffers.look[0] == 1:
+        for p in range(len(buffers.closing)):
+            buffers.closing[p] = 0.0
+    list_near_pairs(scene, buffers, timestep, fastest)
+    found, count, dropped = buffers.found, 0, 0
     along = stack_array(3)
-    for near in range(room.listed[0] - 1):
-        p = room.near[near]
+    for near in range(buffers.listed[0] - 1):
+        p = buffers.near[near]
         a, b = scene.pair[p, 0], scene.pair[p, 1]
-        speeds = speed_of(scene, room, a) + speed_of(scene, room, b)
-        way = timestep * speeds + 2.0 * room.shifted[0]
+        speeds = speed_of(scene, buffers, a) + speed_of(scene, buffers, b)
+        way = timestep * speeds + 2.0 * buffers.shifted[0]
         # In further looks, the speeds are those of all looks.
-        if room.look[0] == 0 and room.apart[p] < SOON * way:
-            way = min(way, timestep * closing_speed(scene, room, a, b) + 2.0 * room.shifted[0])
-        left = room.apart[p] - way
+        if buffers.look[0] == 0 and buffers.apart[p] < SOON * way:
+            way = min(
+                way, timestep * closing_speed(scene, buffers, a, b) + 2.0 * buffers.shifted[0]
+            )
+        left = buffers.apart[p] - way
         if left > 1.5 * way:
-            room.apart[p] = left
+            buffers.apart[p] = left
             continue
         margin = MARGIN + 1.5 * way
-        place_shape(scene, room, a)
-        place_shape(scene, room, b)
-        if room.apart[p] > 0.0:
+        place_shape(scene, buffers, a)
+        place_shape(scene, buffers, b)
+        if buffers.apart[p] > 0.0:
             # It was apart, and mostly is.
-            distance = distance_within(scene, room, a, b, max(FAR, margin))
+            distance = distance_within(scene, buffers, a, b, max(FAR, margin))
             if distance > margin:
-                room.apart[p] = distance - MARGIN
+                buffers.apart[p] = distance - MARGIN
                 continue
         points = find_contacts(
             scene.kind[a],
             scene.size[a],
-            room.shape_pose[a],
+            buffers.shape_pose[a],
             scene.kind[b],
             scene.size[b],
-            room.shape_pose[b],
+            buffers.shape_pose[b],
             margin,
             False,
             scene.tables,
             found,
         )
         if points == 0:
-            room.apart[p] = distance_within(scene, room, a, b, FAR) - MARGIN
+            buffers.apart[p] = distance_within(scene, buffers, a, b, FAR) - MARGIN
             continue
-        room.apart[p] = 0.0
+        buffers.apart[p] = 0.0
         begin, share, thin = count, 0.5, THIN if scene.of_robot[p] > 0 else -1.0
         first, second = scene.body_id[a], scene.body_id[b]
         for k in range(points):
@@ -207,11 +211,11 @@ def find_scene_contacts(
                 position[r] = (1.0 - at) * found.on_a[k, r] + at * found.on_b[k, r]
                 frame[0, r] = found.normal[k, r]
             # Half a step more than the velocity says, for forces that act in the meantime.
-            rate = approach(room.velocity[first], room.velocity[second], position, frame[0])
-            if room.look[0] > 0:
-                later = approach(room.ahead[first], room.ahead[second], position, frame[0])
-                room.closing[p] = min(room.closing[p], later)
-                rate = min(rate, room.closing[p])
+            rate = approach(buffers.velocity[first], buffers.velocity[second], position, frame[0])
+            if buffers.look[0] > 0:
+                later = approach(buffers.ahead[first], buffers.ahead[second], position, frame[0])
+                buffers.closing[p] = min(buffers.closing[p], later)
+                rate = min(rate, buffers.closing[p])
             if found.gap[k] + min(0.0, 1.5 * timestep * rate) > MARGIN:
                 continue
             # The points of a face have one normal.
@@ -222,7 +226,7 @@ def find_scene_contacts(
                 for r in range(3):
                     frame[1, r], frame[2, r] = last[1, r], last[2, r]
             else:
-                directed = room.pose[scene.directed_by[p]]
+                directed = buffers.pose[scene.directed_by[p]]
                 for r in range(3):
                     along[r] = 0.0
                     for s in range(3):
@@ -234,14 +238,14 @@ def find_scene_contacts(
             contacts.gap[count] = found.gap[k]
             count += 1
     # What moves shapes besides has moved them, unless the step that is looked at again does so.
-    if room.look[0] == 0:
-        room.shifted[0] = 0.0
+    if buffers.look[0] == 0:
+        buffers.shifted[0] = 0.0
     return count, dropped
 
 
 @entry_point
 def scene_contacts_of(
-    scene: SceneTable, room: SceneRoom, contacts: SceneContacts, timestep: float
+    scene: SceneTable, buffers: SceneBuffers, contacts: SceneContacts, timestep: float
 ) -> int:
     """Compute the contacts that are closed, or may close within the step.
 
@@ -251,8 +255,8 @@ def scene_contacts_of(
     there are steps it finds which links of a robot overlap. How many contacts had no room is in
     `room.dropped`; arguments are those of `find_scene_contacts`.
     """
-    count, dropped = find_scene_contacts(scene, room, timestep, contacts)
-    room.dropped[0] = dropped
+    count, dropped = find_scene_contacts(scene, buffers, timestep, contacts)
+    buffers.dropped[0] = dropped
     return count
 
 
@@ -262,6 +266,6 @@ def finder_of(scene: SceneTable) -> int:
     :param scene: what may touch what
     """
     # Machine code depends on what records have, not on sizes.
-    room = allocate(SceneRoom, scene_bodies=0, shapes=0, pairs=0, contacts=0)
+    buffers = allocate(SceneBuffers, scene_bodies=0, shapes=0, pairs=0, contacts=0)
     found = allocate(SceneContacts, contacts=0)
-    return scene_contacts_of.address(Record(scene), Record(room), Record(found))
+    return scene_contacts_of.address(Record(scene), Record(buffers), Record(found))

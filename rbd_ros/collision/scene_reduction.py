@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from rbd_ros.collision.arrays import FloatArray
 from rbd_ros.collision.reduction import area, HEIGHT
-from rbd_ros.collision.scene_arrays import SceneContacts, SceneRoom, SceneTable
+from rbd_ros.collision.scene_arrays import SceneBuffers, SceneContacts, SceneTable
 from rbd_ros.compiler.loops import compiled
 
 #: Distance that counts as none, of points and from the plane of a face [m].
@@ -25,24 +25,26 @@ SLANTED = 0.618
 
 
 @compiled
-def drop_implied(scene: SceneTable, room: SceneRoom, contacts: SceneContacts, count: int) -> int:
+def drop_implied(
+    scene: SceneTable, buffers: SceneBuffers, contacts: SceneContacts, count: int
+) -> int:
     """Drop contacts that others imply; return how many remain, in the same order.
 
     :param scene: what may touch what
-    :param room: buffers to work in
+    :param buffers: buffers of the scene
     :param contacts: all contacts, changed
     :param count: how many there are
     """
-    keep, any_dropped = room.keep, False
+    keep, any_dropped = buffers.keep, False
     for c in range(count):
         keep[c] = 1
         # Looked at: those of bodies with one shape need not be.
-        room.seen[c] = 1 if scene.group[contacts.pair[c]] < 0 else 0
+        buffers.seen[c] = 1 if scene.group[contacts.pair[c]] < 0 else 0
     for c in range(count):
-        if room.seen[c] == 0:
-            members = gather_face(scene, room, contacts, c, count)
-            if members > 2 and is_flat(room, members):
-                wrap(room, members)
+        if buffers.seen[c] == 0:
+            members = gather_face(scene, buffers, contacts, c, count)
+            if members > 2 and is_flat(buffers, members):
+                wrap(buffers, members)
                 any_dropped = True
     if not any_dropped:
         return count
@@ -65,7 +67,7 @@ def drop_implied(scene: SceneTable, room: SceneRoom, contacts: SceneContacts, co
 
 @compiled
 def gather_face(
-    scene: SceneTable, room: SceneRoom, contacts: SceneContacts, c: int, count: int
+    scene: SceneTable, buffers: SceneBuffers, contacts: SceneContacts, c: int, count: int
 ) -> int:
     """Return the list in `member` the contacts of the same bodies with the same normal.
 
@@ -78,27 +80,27 @@ def gather_face(
     members, frame, origin = 0, contacts.frame[c], contacts.position[c]
     group = scene.group[contacts.pair[c]]
     for d in range(c, count):
-        if room.seen[d] == 1 or scene.group[contacts.pair[d]] != group:
+        if buffers.seen[d] == 1 or scene.group[contacts.pair[d]] != group:
             continue
         apart = 0.0
         for r in range(3):
             apart = max(apart, abs(contacts.frame[d, 0, r] - frame[0, r]))
         if apart > PARALLEL:
             continue
-        room.seen[d] = 1
-        room.member[members] = d
+        buffers.seen[d] = 1
+        buffers.member[members] = d
         for k in range(2):
             total = 0.0
             for r in range(3):
                 total += frame[1 + k, r] * (contacts.position[d, r] - origin[r])
-            room.flat[members, k] = total
-        room.flat[members, HEIGHT] = contacts.gap[d]
+            buffers.flat[members, k] = total
+        buffers.flat[members, HEIGHT] = contacts.gap[d]
         members += 1
     return members
 
 
 @compiled
-def is_flat(room: SceneRoom, members: int) -> bool:
+def is_flat(buffers: SceneBuffers, members: int) -> bool:
     """Return whether the points lie in a plane of the body, so that gaps are linear in place.
 
     Exchanges points such that the first is a corner, the second is farthest from it, and the third
@@ -106,16 +108,16 @@ def is_flat(room: SceneRoom, members: int) -> bool:
 
     :param members: how many points there are
     """
-    flat = room.flat
+    flat = buffers.flat
     first, second, third = 0, 0, 0
     for i in range(1, members):
         if ahead(flat, i) < ahead(flat, first) - SAME:
             first = i
-    exchange(room, 0, first)
+    exchange(buffers, 0, first)
     for i in range(1, members):
         if distance2(flat, 0, i) > distance2(flat, 0, second):
             second = i
-    exchange(room, 1, second)
+    exchange(buffers, 1, second)
     length2, most = distance2(flat, 0, 1), 0.0
     if not length2 > SAME * SAME:
         return False
@@ -124,7 +126,7 @@ def is_flat(room: SceneRoom, members: int) -> bool:
             third, most = i, abs(area(flat, 0, 1, i))
     in_line = not most * most > SAME * SAME * length2
     if not in_line:
-        exchange(room, 2, third)
+        exchange(buffers, 2, third)
     whole = area(flat, 0, 1, 2)
     for i in range(2, members):
         if in_line:
@@ -142,17 +144,17 @@ def is_flat(room: SceneRoom, members: int) -> bool:
 
 
 @compiled
-def wrap(room: SceneRoom, members: int) -> None:
+def wrap(buffers: SceneBuffers, members: int) -> None:
     """Keep of listed contacts those at the corners of their convex hull (Jarvis 1973).
 
     :param members: how many there are, of which the first is at a corner
     """
-    flat = room.flat
+    flat = buffers.flat
     for i in range(members):
-        room.keep[room.member[i]] = 0
+        buffers.keep[buffers.member[i]] = 0
     at = 0
     for _ in range(members):
-        room.keep[room.member[at]] = 1
+        buffers.keep[buffers.member[at]] = 1
         following = -1
         for i in range(members):
             far = distance2(flat, at, i)
@@ -193,8 +195,8 @@ def distance2(flat: FloatArray, i: int, j: int) -> float:
 
 
 @compiled
-def exchange(room: SceneRoom, i: int, j: int) -> None:
+def exchange(buffers: SceneBuffers, i: int, j: int) -> None:
     """Exchange two of the listed contacts."""
-    room.member[i], room.member[j] = room.member[j], room.member[i]
+    buffers.member[i], buffers.member[j] = buffers.member[j], buffers.member[i]
     for k in range(3):
-        room.flat[i, k], room.flat[j, k] = room.flat[j, k], room.flat[i, k]
+        buffers.flat[i, k], buffers.flat[j, k] = buffers.flat[j, k], buffers.flat[i, k]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rbd_ros.algorithms.kinematics.kinematics import body_transforms
 from rbd_ros.collision.arrays import FloatArray, MAX_POINTS
 from rbd_ros.collision.scene import Scene
-from rbd_ros.collision.scene_arrays import SceneContacts, SceneRoom, with_pairs
+from rbd_ros.collision.scene_arrays import SceneBuffers, SceneContacts, with_pairs
 from rbd_ros.collision.scene_contacts import scene_contacts_of
 from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.model import Model
@@ -155,26 +155,26 @@ class _Heights:
         self._sign = np.where(moves[self.pairs, 1], 1.0, -1.0)
         most = len(self.pairs) * MAX_POINTS
         sizes = {'shapes': len(table.kind), 'pairs': len(self.pairs), 'contacts': most}
-        self._room = allocate(SceneRoom, scene_bodies=scene.body_count, **sizes)
+        self._buffers = allocate(SceneBuffers, scene_bodies=scene.body_count, **sizes)
         self._contacts = allocate(SceneContacts, contacts=most)
         for body, transform in body_transforms(model, model.tree_position(q)).items():
             pose = np.array(transform.pose(), dtype=float)
-            self._room.pose[body] = [*pose[:3, :3].ravel(), *pose[:3, 3]]
+            self._buffers.pose[body] = [*pose[:3, :3].ravel(), *pose[:3, 3]]
         first = scene.body_count - len(scene.objects)
         for o, each in enumerate(scene.objects):
             pose = np.array(each.pose, dtype=float)
-            self._room.pose[first + o] = [*pose[:3, :3].ravel(), *pose[:3, 3]]
+            self._buffers.pose[first + o] = [*pose[:3, :3].ravel(), *pose[:3, 3]]
         self._moving = sorted(moving)
-        self._z = self._room.pose[self._moving, 11]
-        self._room.velocity[self._moving, 5] = -1.0  # one meter down in one unit of time
+        self._z = self._buffers.pose[self._moving, 11]
+        self._buffers.velocity[self._moving, 5] = -1.0  # one meter down in one unit of time
         self._records = [
-            Record(each) for each in (with_pairs(table, self.pairs), self._room, self._contacts)
+            Record(each) for each in (with_pairs(table, self.pairs), self._buffers, self._contacts)
         ]
 
     def at(self, height: float, reach: float = _INSTANT) -> _Found:
         """Return the contacts that are closed, or are below within a reach [m]."""
-        self._room.pose[self._moving, 11] = self._z + height
-        self._room.listed[:] = 0
+        self._buffers.pose[self._moving, 11] = self._z + height
+        self._buffers.listed[:] = 0
         count = scene_contacts_of(*self._records, reach)
         found = self._contacts
         slope = self._sign[found.pair[:count]] * found.frame[:count, 0, 2]

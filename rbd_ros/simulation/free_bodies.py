@@ -64,27 +64,29 @@ def turn(quaternion: FloatArray, angle: FloatArray, result: FloatArray) -> None:
 
 @compiled
 def rotational_mobility(
-    inertia: FloatArray, R: FloatArray, inverse: FloatArray, room: FloatArray
+    inertia: FloatArray, R: FloatArray, inverse: FloatArray, cofactors: FloatArray
 ) -> None:
     """Compute the inverse of a rotational inertia in world coordinates.
 
     :param inertia: in body coordinates, symmetric and positive definite, (3, 3) [kg m^2]
     :param R: from body to world coordinates, (3, 3)
     :param inverse: the result, (3, 3)
-    :param room: buffer, (3, 3)
+    :param cofactors: buffer for cofactors of the inertia, (3, 3)
     """
     for r in range(3):
         s, t = (r + 1) % 3, (r + 2) % 3
         for c in range(3):
             u, v = (c + 1) % 3, (c + 2) % 3
-            room[r, c] = inertia[s, u] * inertia[t, v] - inertia[s, v] * inertia[t, u]
+            cofactors[r, c] = inertia[s, u] * inertia[t, v] - inertia[s, v] * inertia[t, u]
     determinant = 0.0
     for c in range(3):
-        determinant += inertia[0, c] * room[0, c]
+        determinant += inertia[0, c] * cofactors[0, c]
     by, part = 1.0 / determinant, stack_array(3)
     for r in range(3):
         for t in range(3):
-            part[t] = by * (R[r, 0] * room[0, t] + R[r, 1] * room[1, t] + R[r, 2] * room[2, t])
+            part[t] = by * (
+                R[r, 0] * cofactors[0, t] + R[r, 1] * cofactors[1, t] + R[r, 2] * cofactors[2, t]
+            )
         for c in range(r, 3):
             total = part[0] * R[c, 0] + part[1] * R[c, 1] + part[2] * R[c, 2]
             inverse[r, c] = inverse[c, r] = total
@@ -117,21 +119,21 @@ def find_twist(objects: Objects, work: SceneWork, o: int, twist: FloatArray) -> 
 @compiled
 def place_objects(model: SceneModel, objects: Objects, work: SceneWork) -> None:
     """Find poses and velocities of the objects, and what impulses do to them."""
-    R, room = stack_matrix(3, 3), stack_matrix(3, 3)
+    R, cofactors = stack_matrix(3, 3), stack_matrix(3, 3)
     bodies = model.bodies
     for r in range(3):
-        work.room.pose[0, 4 * r] = 1.0  # the world itself
+        work.buffers.pose[0, 4 * r] = 1.0  # the world itself
     for o in range(len(bodies.mass)):
-        pose, x = work.room.pose[model.first_object + o], objects.position[o]
+        pose, x = work.buffers.pose[model.first_object + o], objects.position[o]
         rotation_of(objects.quaternion[o], R)
-        rotational_mobility(bodies.inertia[o], R, work.mobility[o], room)
+        rotational_mobility(bodies.inertia[o], R, work.mobility[o], cofactors)
         multiply(work.mobility[o], objects.angular_momentum[o], work.turning[o])
         for r in range(3):
             pose[9 + r] = x[r]
             for s in range(3):
                 pose[3 * r + s] = R[r, s]
                 pose[9 + r] -= R[r, s] * bodies.center[o, s]
-        find_twist(objects, work, o, work.room.velocity[model.first_object + o])
+        find_twist(objects, work, o, work.buffers.velocity[model.first_object + o])
 
 
 @compiled
@@ -150,7 +152,7 @@ def find_wrenches(
         part = present_part(external_forces, w)
         clear(point)
         if use[w, 1] == 1:
-            point_in_base(work.room.pose[use[w, 0]], external_forces.point[w], point)
+            point_in_base(work.buffers.pose[use[w, 0]], external_forces.point[w], point)
         for r in range(3):
             point[r] -= objects.position[o, r]
         for r in range(3):
@@ -230,7 +232,10 @@ def turn_freely(
         [rad/s]
     :param h: time step [s]
     """
-    angle, middle, R, room = stack_array(3), stack_array(4), stack_matrix(3, 3), stack_matrix(3, 3)
+    angle = stack_array(3)
+    middle = stack_array(4)
+    R = stack_matrix(3, 3)
+    cofactors = stack_matrix(3, 3)
     mobility, new = stack_matrix(3, 3), stack_array(3)
     square = turning[0] * turning[0] + turning[1] * turning[1] + turning[2] * turning[2]
     if square == 0.0 or is_round(inertia):
@@ -244,7 +249,7 @@ def turn_freely(
                 angle[r] = 0.5 * own * turning[r]
             turn(quaternion, angle, middle)
             rotation_of(middle, R)
-            rotational_mobility(inertia, R, mobility, room)
+            rotational_mobility(inertia, R, mobility, cofactors)
             multiply(mobility, angular_momentum, new)
             change, size = 0.0, 0.0
             for r in range(3):

@@ -405,10 +405,10 @@ class Physics:
         >>> from rbd_ros.simulation import Physics
         >>> physics = Physics(robot)
         >>> physics.forget_near_pairs()  # the next step looks at all of them
-        >>> physics.fields.work.scene.room.listed
+        >>> physics.fields.work.scene.buffers.listed
         array([0])
         """
-        self.fields.work.scene.room.listed[:] = 0
+        self.fields.work.scene.buffers.listed[:] = 0
 
     def prepared(self, world: World) -> PreparedScene:
         """Return what `change_world` needs, made while the simulation goes on elsewhere.

@@ -112,7 +112,7 @@ def begin(physics: PhysicsRecord, memory: Memory, batch: Batch, row: int) -> Non
         copy(batch.target_v, state.servo.v)
     if physics.model.has_scene:
         start_objects(physics.model.scene, physics.objects)
-        physics.work.scene.room.listed[0] = 0
+        physics.work.scene.buffers.listed[0] = 0
     if physics.model.has_ground:
         start_contacts(physics.model, state, physics.work.dynamics)
     batch.diverged[row] = -1

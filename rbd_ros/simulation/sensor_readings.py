@@ -70,7 +70,7 @@ class SensorPlaces(NamedTuple):
     gravity: FloatArray
 
 
-class SensorRoom(NamedTuple):
+class SensorBuffers(NamedTuple):
     """Readings of the sensors, and buffers for finding them.
 
     :param rotation: of each sensor of inertia, from its axes to those of the world, row by row
@@ -116,7 +116,7 @@ class SensorRoom(NamedTuple):
 
 
 @entry_point
-def read_sensors(physics: PhysicsRecord, places: SensorPlaces, room: SensorRoom) -> int:
+def read_sensors(physics: PhysicsRecord, places: SensorPlaces, buffers: SensorBuffers) -> int:
     """Read all sensors after the last step; before the first one, those of a robot that is held.
 
     :return: number of steps taken so far
@@ -124,52 +124,52 @@ def read_sensors(physics: PhysicsRecord, places: SensorPlaces, room: SensorRoom)
     model, state = physics.model, physics.state
     steps: int = state.counters[STEPS]
     if len(places.body) > 0:
-        read_inertia(model, state, places, room)
+        read_inertia(model, state, places, buffers)
     if places.has_gauges:
-        look_at_step(model, state, places, room)
-        call_kernel(places.kinematics, room.given, room.found)
-        call_kernel(places.reactions, room.given, room.reactions)
+        look_at_step(model, state, places, buffers)
+        call_kernel(places.kinematics, buffers.given, buffers.found)
+        call_kernel(places.reactions, buffers.given, buffers.reactions)
         total, pose = stack_array(6), stack_array(12)
         for g in range(len(places.cut_body)):
-            compose(room.poses[places.gauge_body[g]], places.gauge_pose[g], pose)
-            into_base(pose, room.reactions[places.cut_body[g]], total)
+            compose(buffers.poses[places.gauge_body[g]], places.gauge_pose[g], pose)
+            into_base(pose, buffers.reactions[places.cut_body[g]], total)
             if steps > 0:
                 take_off_world(physics, places, g, total)
-            from_base(pose, total, room.wrench[g])
-            room.torque[g] = 0.0
+            from_base(pose, total, buffers.wrench[g])
+            buffers.torque[g] = 0.0
             k = places.column[g]
             if k >= 0:
                 for r in range(6):
-                    room.torque[g] += room.columns[k, r] * total[r]
+                    buffers.torque[g] += buffers.columns[k, r] * total[r]
     return steps
 
 
 @compiled
 def read_inertia(
-    model: SimulationModel, state: State, places: SensorPlaces, room: SensorRoom
+    model: SimulationModel, state: State, places: SensorPlaces, buffers: SensorBuffers
 ) -> None:
     """Read sensors of inertia: the mean acceleration of a step is how it changes the velocity."""
     resting = state.counters[STEPS] == 0
     if not resting:
-        copy(state.start_q, room.q)
-        copy(state.start_v, room.v)
-        place_inertial(model, places, room)
+        copy(state.start_q, buffers.q)
+        copy(state.start_v, buffers.v)
+        place_inertial(model, places, buffers)
         for s in range(len(places.body)):
-            copy(room.speed[s], room.acceleration[s])
-    copy(state.q, room.q)
-    copy(state.v, room.v)
-    place_inertial(model, places, room)
+            copy(buffers.speed[s], buffers.acceleration[s])
+    copy(state.q, buffers.q)
+    copy(state.v, buffers.v)
+    place_inertial(model, places, buffers)
     change = stack_array(3)
     for s in range(len(places.body)):
-        R, w = room.rotation[s], room.velocities[places.body[s]]
-        to_quaternion(R, room.orientation[s])
+        R, w = buffers.rotation[s], buffers.velocities[places.body[s]]
+        to_quaternion(R, buffers.orientation[s])
         for r in range(3):
             change[r] = -places.gravity[r]
             if not resting:
-                change[r] += (room.speed[s, r] - room.acceleration[s, r]) / model.timestep
+                change[r] += (buffers.speed[s, r] - buffers.acceleration[s, r]) / model.timestep
         for r in range(3):
-            room.angular_velocity[s, r] = R[r] * w[0] + R[3 + r] * w[1] + R[6 + r] * w[2]
-            room.acceleration[s, r] = (
+            buffers.angular_velocity[s, r] = R[r] * w[0] + R[3 + r] * w[1] + R[6 + r] * w[2]
+            buffers.acceleration[s, r] = (
                 R[r] * change[0] + R[3 + r] * change[1] + R[6 + r] * change[2]
             )
 
@@ -203,48 +203,48 @@ def to_quaternion(R: FloatArray, quaternion: FloatArray) -> None:
 
 
 @compiled
-def place_inertial(model: SimulationModel, places: SensorPlaces, room: SensorRoom) -> None:
+def place_inertial(model: SimulationModel, places: SensorPlaces, buffers: SensorBuffers) -> None:
     """Find rotations and velocities of the sensors of inertia at `q` and `v`."""
     tree, pose = model.tree, stack_array(12)
-    call_kernel(places.kinematics, room.given, room.found)
+    call_kernel(places.kinematics, buffers.given, buffers.found)
     body_velocities(
-        room.columns,
+        buffers.columns,
         tree.parent,
         tree.dof_first,
         tree.dof_index,
         tree.dof_ratio,
-        room.v,
-        room.velocities,
+        buffers.v,
+        buffers.velocities,
     )
     for s in range(len(places.body)):
-        compose(room.poses[places.body[s]], places.pose[s], pose)
-        v = room.velocities[places.body[s]]
+        compose(buffers.poses[places.body[s]], places.pose[s], pose)
+        v = buffers.velocities[places.body[s]]
         for r in range(9):
-            room.rotation[s, r] = pose[r]
+            buffers.rotation[s, r] = pose[r]
         for r in range(3):
             i, j = (r + 1) % 3, (r + 2) % 3
-            room.speed[s, r] = v[3 + r] + v[i] * pose[9 + j] - v[j] * pose[9 + i]
+            buffers.speed[s, r] = v[3 + r] + v[i] * pose[9 + j] - v[j] * pose[9 + i]
 
 
 @compiled
 def look_at_step(
-    model: SimulationModel, state: State, places: SensorPlaces, room: SensorRoom
+    model: SimulationModel, state: State, places: SensorPlaces, buffers: SensorBuffers
 ) -> None:
     """Find `q`, `v` and `a` of the last step, where it takes its forces."""
     if state.counters[STEPS] == 0:
-        copy(state.q, room.q)
-        copy(state.v, room.v)
-        clear(room.a)
+        copy(state.q, buffers.q)
+        copy(state.v, buffers.v)
+        clear(buffers.a)
         return
-    copy(state.start_q, room.q)
-    copy(state.start_v, room.v)
-    copy(state.acceleration, room.a)
+    copy(state.start_q, buffers.q)
+    copy(state.start_v, buffers.v)
+    copy(state.acceleration, buffers.a)
     if places.midpoint:
-        for i in range(len(room.v)):
-            room.v[i] = 0.5 * (state.start_v[i] + state.v[i])
-            room.displacement[i] = 0.5 * model.timestep * room.v[i]
-        copy(state.start_q, room.from_q)
-        call_kernel(model.integrate, room.moved, room.q)
+        for i in range(len(buffers.v)):
+            buffers.v[i] = 0.5 * (state.start_v[i] + state.v[i])
+            buffers.displacement[i] = 0.5 * model.timestep * buffers.v[i]
+        copy(state.start_q, buffers.from_q)
+        call_kernel(model.integrate, buffers.moved, buffers.q)
 
 
 @compiled

@@ -20,7 +20,7 @@ from rbd_ros.robot import Robot
 from rbd_ros.simulation.mutex import exclusive
 from rbd_ros.simulation.physics import Physics
 from rbd_ros.simulation.sensor_places import check_no_loops, Cut, cut_model, find_cut
-from rbd_ros.simulation.sensor_readings import read_sensors, SensorPlaces, SensorRoom
+from rbd_ros.simulation.sensor_readings import read_sensors, SensorBuffers, SensorPlaces
 from rbd_ros.spatial import PluckerTransform
 
 
@@ -107,8 +107,8 @@ class Sensors:
         self.prepare(physics.loaded)
         # The kernel has all bodies but the base.
         self._cut_bodies = np.array(cut_bodies, dtype=np.int64) - 1
-        self.room = allocate(
-            SensorRoom,
+        self.buffers = allocate(
+            SensorBuffers,
             inertial=len(self._imus),
             gauges=len(cuts),
             nq=self._robot.nq,
@@ -117,7 +117,7 @@ class Sensors:
             tree_nv=model.tree_nv,
             cut_bodies=bodies,
         )
-        self._room = Record(self.room)
+        self._buffers = Record(self.buffers)
         self._binding: Optional[SensorBinding] = None
 
     def prepare(self, robot: Robot) -> None:
@@ -160,7 +160,7 @@ class Sensors:
             gravity=np.array(model.gravity, dtype=float),
         )
         kept = Record(places)
-        read = read_sensors.bind(record, kept, self._room, release_gil=False)
+        read = read_sensors.bind(record, kept, self._buffers, release_gil=False)
         return SensorBinding(record, read, (record, kept))
 
     def _beyond(self, names: Sequence[str]) -> np.ndarray:
@@ -191,12 +191,12 @@ class Sensors:
     def imus(self) -> Dict[str, ImuReading]:
         """Readings of the inertial units, by link."""
         self.read()
-        room = self.room
+        buffers = self.buffers
         return {
             name: ImuReading(
-                room.orientation[k].copy(),
-                room.angular_velocity[k].copy(),
-                room.acceleration[k].copy(),
+                buffers.orientation[k].copy(),
+                buffers.angular_velocity[k].copy(),
+                buffers.acceleration[k].copy(),
             )
             for k, name in enumerate(self._imus)
         }
@@ -206,14 +206,14 @@ class Sensors:
     def wrenches(self) -> Dict[str, FloatArray]:
         """Readings of force and torque sensors by name: moment, force [N m, N]."""
         self.read()
-        return {name: self.room.wrench[k].copy() for k, name in enumerate(self._gauges)}
+        return {name: self.buffers.wrench[k].copy() for k, name in enumerate(self._gauges)}
 
     @property
     @exclusive
     def joint_torques(self) -> Dict[str, float]:
         """Forces that joints transmit along their degrees of freedom, by name [N m, N]."""
         self.read()
-        torque = self.room.torque[len(self._gauges) :].tolist()
+        torque = self.buffers.torque[len(self._gauges) :].tolist()
         return dict(zip(self._joints, torque))
 
     @property

@@ -110,7 +110,7 @@ def deepest_overlap(
     work, contacts = fields.work, fields.contact_state.contacts
     place_objects(fields.model.scene, fields.objects, work.scene)
     place_robot(fields.model, fields.state, fields.external_forces, work)
-    count, _ = find_scene_contacts(fewer, work.scene.room, _INSTANT, contacts)
+    count, _ = find_scene_contacts(fewer, work.scene.buffers, _INSTANT, contacts)
     deep = np.flatnonzero(contacts.gap[:count] < -min_depth)
     if not len(deep):
         return None

@@ -201,7 +201,7 @@ def step_once(
     if model.has_robot:
         watched = needs_inertial_rate(model, state)
     if model.has_scene:
-        keep_objects(objects, work.scene.kept)
+        keep_objects(objects, work.scene.start_state)
     if model.has_servos:
         begin_servos(state)
     substeps = 0
@@ -217,7 +217,7 @@ def step_once(
                 copy(state.start_q, state.q)
                 copy(state.start_v, state.v)
                 if model.has_scene:
-                    restore_objects(objects, work.scene.kept)
+                    restore_objects(objects, work.scene.start_state)
                 return False
             left -= substep
             substeps += 1

@@ -10,7 +10,7 @@ from rbd_ros import Robot
 from rbd_ros.collision import contacts, read_world
 from rbd_ros.collision.arrays import MAX_POINTS
 from rbd_ros.collision.scene import make_scene, neutral_configuration
-from rbd_ros.collision.scene_arrays import SceneContacts, SceneRoom
+from rbd_ros.collision.scene_arrays import SceneBuffers, SceneContacts
 from rbd_ros.collision.scene_contacts import find_scene_contacts, set_frame
 from rbd_ros.compiler.loops import allocate
 from rbd_ros.lookup.resources import resource_path
@@ -147,13 +147,13 @@ def test_further_robots_stand_where_they_are_configured(model):
 def found_in(scene, poses, timestep=1e-3, velocities=None):
     contacts, pairs = MAX_POINTS * len(scene.table.pair), len(scene.table.pair)
     sizes = {'scene_bodies': scene.body_count, 'shapes': len(scene.shapes)}
-    room = allocate(SceneRoom, pairs=pairs, contacts=contacts, **sizes)
+    buffers = allocate(SceneBuffers, pairs=pairs, contacts=contacts, **sizes)
     found = allocate(SceneContacts, contacts=contacts)
     for body, pose in enumerate(poses):
-        room.pose[body] = [*pose[:3, :3].ravel(), *pose[:3, 3]]
+        buffers.pose[body] = [*pose[:3, :3].ravel(), *pose[:3, 3]]
     if velocities is not None:
-        room.velocity[:] = velocities
-    count, dropped = find_scene_contacts(scene.table, room, timestep, found)
+        buffers.velocity[:] = velocities
+    count, dropped = find_scene_contacts(scene.table, buffers, timestep, found)
     assert dropped == 0
     return found, count
 
@@ -331,18 +331,20 @@ def test_lists_of_near_pairs_change_nothing_of_what_is_found():
     scene = make_scene(empty, world)
     contacts, pairs = MAX_POINTS * len(scene.table.pair), len(scene.table.pair)
     sizes = {'scene_bodies': scene.body_count, 'shapes': len(scene.shapes)}
-    kept, fresh = (allocate(SceneRoom, pairs=pairs, contacts=contacts, **sizes) for _ in range(2))
+    kept, fresh = (
+        allocate(SceneBuffers, pairs=pairs, contacts=contacts, **sizes) for _ in range(2)
+    )
     found, expected = (allocate(SceneContacts, contacts=contacts) for _ in range(2))
     h, velocity, position = 1e-2, rng.uniform(-1, 1, (8, 3)), np.array([*places.values()])
-    for room in (kept, fresh):
-        room.pose[:, :9] = np.eye(3).ravel()
+    for buffers in (kept, fresh):
+        buffers.pose[:, :9] = np.eye(3).ravel()
     lists, contacts_seen = 0, 0
     for _ in range(300):
         velocity += rng.uniform(-0.2, 0.2, velocity.shape) - 0.1 * position
         position += h * velocity
-        for room in (kept, fresh):
-            room.pose[1:, 9:] = position
-            room.velocity[1:, 3:] = velocity
+        for buffers in (kept, fresh):
+            buffers.pose[1:, 9:] = position
+            buffers.velocity[1:, 3:] = velocity
         before = float(kept.slack[0])
         count, _ = find_scene_contacts(scene.table, kept, h, found)
         lists += kept.slack[0] > before
@@ -376,24 +378,26 @@ def test_lists_change_nothing_of_what_turns_and_moves_together(together, tmp_pat
     scene = make_scene(empty, read_world({'objects': {'floor': {'type': 'plane'}, **objects}}))
     contacts, pairs = MAX_POINTS * len(scene.table.pair), len(scene.table.pair)
     sizes = {'scene_bodies': scene.body_count, 'shapes': len(scene.shapes)}
-    kept, fresh = (allocate(SceneRoom, pairs=pairs, contacts=contacts, **sizes) for _ in range(2))
+    kept, fresh = (
+        allocate(SceneBuffers, pairs=pairs, contacts=contacts, **sizes) for _ in range(2)
+    )
     found, expected = (allocate(SceneContacts, contacts=contacts) for _ in range(2))
     count = len(objects)
     place, turn = rng.uniform(-0.4, 0.4, (count, 3)), Rotation.random(count, random_state=1)
     velocity, spin = rng.normal(size=(count, 3)), 8.0 * rng.normal(size=(count, 3))
     middle, drift = np.array([0.0, 0.0, 0.3]), together * np.array([0.8, 0.6, 0.0])
-    for room in (kept, fresh):
-        room.pose[0, :9] = np.eye(3).ravel()
+    for buffers in (kept, fresh):
+        buffers.pose[0, :9] = np.eye(3).ravel()
     seen, looked = 0, 0
     for _ in range(400):
         velocity -= 4.0 * h * place
         place, middle = place + h * velocity, middle + h * drift
         turn = Rotation.from_rotvec(h * spin) * turn
         at, rate = place + middle, velocity + drift
-        for room in (kept, fresh):
-            room.pose[1:, :9] = turn.as_matrix().reshape(count, 9)
-            room.pose[1:, 9:] = at
-            room.velocity[1:, :3], room.velocity[1:, 3:] = spin, rate - np.cross(spin, at)
+        for buffers in (kept, fresh):
+            buffers.pose[1:, :9] = turn.as_matrix().reshape(count, 9)
+            buffers.pose[1:, 9:] = at
+            buffers.velocity[1:, :3], buffers.velocity[1:, 3:] = spin, rate - np.cross(spin, at)
         before = kept.apart.copy()
         number, _ = find_scene_contacts(scene.table, kept, h, found)
         looked += int((kept.apart > before).sum())

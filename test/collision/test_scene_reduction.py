@@ -9,7 +9,7 @@ from scipy.spatial import ConvexHull
 
 from rbd_ros.collision import read_world
 from rbd_ros.collision.scene import make_scene
-from rbd_ros.collision.scene_arrays import SceneContacts, SceneRoom
+from rbd_ros.collision.scene_arrays import SceneBuffers, SceneContacts
 from rbd_ros.collision.scene_reduction import drop_implied
 from rbd_ros.compiler.loops import allocate
 from rbd_ros.robot import Robot
@@ -37,7 +37,7 @@ def reduced(table, points, gaps, normals=None, pairs=None):
     """Return the numbers of the contacts that are left of points in a plane, by their features."""
     count = len(points)
     sizes = {'scene_bodies': 2, 'shapes': 4, 'pairs': len(table.pair)}
-    room = allocate(SceneRoom, contacts=count, **sizes)
+    buffers = allocate(SceneBuffers, contacts=count, **sizes)
     contacts = allocate(SceneContacts, contacts=count)
     rng = np.random.default_rng(4)
     # A plane anywhere.
@@ -48,7 +48,7 @@ def reduced(table, points, gaps, normals=None, pairs=None):
         contacts.pair[c], contacts.feature[c] = 0 if pairs is None else pairs[c], c
         contacts.gap[c], contacts.body_id[c] = gaps[c], (c, 1)
     before = [array.copy() for array in contacts]
-    left = drop_implied(table, room, contacts, count)
+    left = drop_implied(table, buffers, contacts, count)
     kept = contacts.feature[:left].tolist()
     # Whatever is left is whole, and in the order that it was in.
     assert kept == sorted(kept)

@@ -380,7 +380,7 @@ class Step:
         """Assert that overlaps are corrected by the smallest displacement that bounds allow."""
         moved = self.displaced()
         self.check_bounds_of(moved)
-        shifted = self.simulator.physics.fields.work.scene.room.shifted[0]
+        shifted = self.simulator.physics.fields.work.scene.buffers.shifted[0]
         least = self.least_displacement(RETURN_SPEED * self.h)
         rigid = [c for c in range(self.count) if not self.surface(c)[STIFFNESS] > 0.0]
         J = np.array([self.jacobians(c)[0][0] for c in rigid]).reshape(len(rigid), len(moved))

@@ -176,22 +176,22 @@ class Measurements:
         if not imus and not wrenches and not torques:
             return
         self._sensors.read()
-        room = self._sensors.room
+        buffers = self._sensors.buffers
         for k in imus:
             message = self._imus[k]
-            message.orientation[:3] = room.orientation[k, 1:]
-            message.orientation[3] = room.orientation[k, 0]
-            message.angular_velocity[:] = room.angular_velocity[k]
-            message.linear_acceleration[:] = room.acceleration[k]
+            message.orientation[:3] = buffers.orientation[k, 1:]
+            message.orientation[3] = buffers.orientation[k, 0]
+            message.angular_velocity[:] = buffers.angular_velocity[k]
+            message.linear_acceleration[:] = buffers.acceleration[k]
             message.set_stamp_ns(time)
             send(self._imu_topics[k], message.data())
         for k in wrenches:
             wrench = self._wrenches[k]
-            wrench.torque[:], wrench.force[:] = room.wrench[k, :3], room.wrench[k, 3:]
+            wrench.torque[:], wrench.force[:] = buffers.wrench[k, :3], buffers.wrench[k, 3:]
             wrench.set_stamp_ns(time)
             send(self._wrench_topics[k], wrench.data())
         for topic, efforts, chosen in torques:
-            efforts.effort[:] = room.torque[chosen]
+            efforts.effort[:] = buffers.torque[chosen]
             efforts.set_stamp_ns(time)
             send(topic, efforts.data())
 

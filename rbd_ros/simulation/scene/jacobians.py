@@ -125,7 +125,7 @@ def find_object_jacobian(
     :param response: change of these velocities per impulse; a result, (3, 6)
     """
     center, bodies, arm = model.bodies.center[o], model.bodies, stack_array(3)
-    pose = work.room.pose[model.first_object + o]
+    pose = work.buffers.pose[model.first_object + o]
     for s in range(3):
         # From the center of mass, which lies at R c from the origin of the object.
         turned = (

@@ -70,17 +70,19 @@ def solve_matrix_free(
                 begin_spring(model, contacts, c, h, mobility, contact_state.impulse[c, 0], work)
     solved: bool = solve_once(model, objects, contact_state, work, n, h)
     if model.has_nonlinear_springs:
-        on_curves = follow_springs(model, contact_state, work, work.pile.sizes[CONTACTS], h)
+        on_curves = follow_springs(model, contact_state, work, work.body_space.sizes[CONTACTS], h)
         for _ in range(MAX_ROUNDS):
             # What sweeps do not solve is for a matrix.
             if on_curves or not solved:
                 break
             solved = solve_once(model, objects, contact_state, work, n, h)
-            on_curves = follow_springs(model, contact_state, work, work.pile.sizes[CONTACTS], h)
+            on_curves = follow_springs(
+                model, contact_state, work, work.body_space.sizes[CONTACTS], h
+            )
         solved = solved and on_curves
     if solved or n > len(work.friction):
         # Otherwise the matrix has the last word.
-        find_residuals(work.pile, contact_state.residuals)
+        find_residuals(work.body_space, contact_state.residuals)
     return solved
 
 
@@ -150,7 +152,7 @@ def closing(
     for side in range(2):
         o = contacts.body_id[c, side] - model.first_object
         if o >= 0:
-            jacobian, v = work.object_jacobian[c, side, 0], work.pile.velocity[o]
+            jacobian, v = work.object_jacobian[c, side, 0], work.body_space.velocity[o]
             total += (jacobian[0] * v[0] + jacobian[1] * v[1] + jacobian[2] * v[2]) + (
                 jacobian[3] * v[3] + jacobian[4] * v[4] + jacobian[5] * v[5]
             )
@@ -168,7 +170,7 @@ def solve_listed(
     :param h: time step [s]
     :return: whether they solve that problem to the tolerance
     """
-    space, contacts = work.pile, contact_state.contacts
+    space, contacts = work.body_space, contact_state.contacts
     space.sizes[CONTACTS] = n
     for a in range(n):
         c = work.listed[a]
@@ -196,7 +198,7 @@ def follow_springs(
     :param n: number of contacts
     :param h: time step [s]
     """
-    space, contacts, on_curves = work.pile, contact_state.contacts, True
+    space, contacts, on_curves = work.body_space, contact_state.contacts, True
     for a in range(n):
         c = work.listed[a]
         if is_nonlinear(model, contacts, c):
@@ -234,7 +236,7 @@ def solve_matrix_free_impacts(
 
     :param n: number of contacts, whose velocities after the impact are in `rebound`
     """
-    space, nothing = work.pile, stack_array(3)
+    space, nothing = work.body_space, stack_array(3)
     enter_bodies(objects, work)
     space.sizes[CONTACTS] = n
     for a in range(n):
@@ -290,7 +292,7 @@ def enter_moment(
 @compiled
 def enter_bodies(objects: Objects, work: SceneWork) -> None:
     """Enter the velocities of all objects."""
-    space = work.pile
+    space = work.body_space
     space.sizes[BODIES] = len(objects.position)
     for o in range(len(objects.position)):
         for r in range(3):

@@ -572,7 +572,7 @@ def limit_displacement(
             for i in range(len(scene.joint_displacement)):
                 scene.joint_displacement[i] *= part
     if part > 0.0:
-        scene.room.shifted[0] = max(scene.room.shifted[0], part * farthest)
+        scene.buffers.shifted[0] = max(scene.buffers.shifted[0], part * farthest)
 
 
 @compiled
@@ -676,7 +676,7 @@ def close_after(model: SimulationModel, state: State, work: Workspace, h: float)
 @compiled
 def note_shift(model: SimulationModel, work: Workspace) -> None:
     """Note how far the displacement `joint_displacement` has moved anything on the robot."""
-    room, tree, table = work.scene.room, model.tree, model.scene.table
+    buffers, tree, table = work.scene.buffers, model.tree, model.scene.table
     body_velocities(
         work.dynamics.columns,
         tree.parent,
@@ -684,10 +684,10 @@ def note_shift(model: SimulationModel, work: Workspace) -> None:
         tree.dof_index,
         tree.dof_ratio,
         work.scene.joint_displacement,
-        room.ahead,
+        buffers.ahead,
     )
     for body in range(1, len(tree.parent)):
-        far = speed_at_origin(room.ahead[body], room.pose[body])
-        far += angular_speed(room.ahead[body]) * table.body_arm[body]
+        far = speed_at_origin(buffers.ahead[body], buffers.pose[body])
+        far += angular_speed(buffers.ahead[body]) * table.body_arm[body]
         # Bodies move on arcs, which are longer than that by less than a tenth.
-        room.shifted[0] = max(room.shifted[0], 1.1 * far)
+        buffers.shifted[0] = max(buffers.shifted[0], 1.1 * far)

@@ -43,7 +43,7 @@ def place_robot(
     model: SimulationModel, state: State, external_forces: ExternalForces, work: Workspace
 ) -> None:
     """Find the applied force, and poses and velocities of the robot's bodies."""
-    dynamics, room, tree = work.dynamics, work.scene.room, model.tree
+    dynamics, buffers, tree = work.dynamics, work.scene.buffers, model.tree
     if not find_applied_force(model, state, external_forces, dynamics):
         call_kernel(model.contact_kinematics, state.packed, dynamics.kinematics)
     body_velocities(
@@ -56,8 +56,8 @@ def place_robot(
         dynamics.velocities,
     )
     for i in range(len(dynamics.velocities)):
-        copy(dynamics.poses[i], room.pose[i])
-        copy(dynamics.velocities[i], room.velocity[i])
+        copy(dynamics.poses[i], buffers.pose[i])
+        copy(dynamics.velocities[i], buffers.velocity[i])
 
 
 @compiled

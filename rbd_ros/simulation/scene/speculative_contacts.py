@@ -34,15 +34,15 @@ def look_for_contacts(
 ) -> int:
     """Find contacts; return their number with those that others imply, which are left out.
 
-    How many there are without these is in `scene.wanted`.
+    How many there are without these is in `scene.contact_count`.
 
     :param h: time step [s]
     """
     scene, contacts, table = work.scene, contact_state.contacts, model.scene.table
-    count = call_loop(model.scene.finder, table, scene.room, contacts, h)
-    scene.wanted[0] = count
+    count = call_loop(model.scene.finder, table, scene.buffers, contacts, h)
+    scene.contact_count[0] = count
     if model.scene.has_compounds:
-        scene.wanted[0] = drop_implied(table, scene.room, contacts, count)
+        scene.contact_count[0] = drop_implied(table, scene.buffers, contacts, count)
     return count
 
 
@@ -82,7 +82,7 @@ def reaches_more(
     :param h: time step [s]
     :return: how many there are, which `contact_state` has then; if `seen`, those until now
     """
-    room, tree = work.scene.room, model.tree
+    buffers, tree = work.scene.buffers, model.tree
     if model.has_robot:
         body_velocities(
             work.dynamics.columns,
@@ -91,14 +91,14 @@ def reaches_more(
             tree.dof_index,
             tree.dof_ratio,
             work.motion.next_v,
-            room.ahead,
+            buffers.ahead,
         )
     update_angular_velocities(objects, work.scene)
     for o in range(len(objects.position)):
-        find_twist(objects, work.scene, o, room.ahead[model.scene.first_object + o])
-    if not has_sped_up(model.scene.table, room, h):
+        find_twist(objects, work.scene, o, buffers.ahead[model.scene.first_object + o])
+    if not has_sped_up(model.scene.table, buffers, h):
         return seen
-    room.look[0] = look
+    buffers.look[0] = look
     count: int = look_for_contacts(model, contact_state, work, h)
-    room.look[0] = 0
+    buffers.look[0] = 0
     return count

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from rbd_ros.collision.scene_arrays import SceneContacts, SceneRoom, SceneTable
+from rbd_ros.collision.scene_arrays import SceneBuffers, SceneContacts, SceneTable
 from rbd_ros.compiler.loops import floats, integers
 from rbd_ros.constraints.friction_space import FrictionSpace
 from rbd_ros.constraints.solvers.friction_body_space import BodySpace
@@ -162,8 +162,8 @@ class Springs(NamedTuple):
 class SceneWork(NamedTuple):
     """Intermediate results of a step.
 
-    :param room: where bodies and shapes are
-    :param wanted: how many contacts there are without those that others imply
+    :param buffers: where bodies and shapes are
+    :param contact_count: number of contacts without those that others imply
     :param turning: angular velocity of the objects [rad/s]
     :param mobility: inverse of their rotational inertia in world coordinates
     :param wrench: moment about the center of mass and force that act from outside [N m, N]
@@ -210,15 +210,15 @@ class SceneWork(NamedTuple):
     :param rebound: normal velocities after an impact [m/s]
     :param impact_impulse: impulses of contacts that rebound [N s]
     :param object_displacement: position correction of the objects, angular then linear
-    :param kept: state of the objects at the beginning of the step
+    :param start_state: state of the objects at the beginning of the step
     :param friction_moments: moments of torsional and rolling friction at contacts
     :param springs: springs of contacts
     :param space: the problem of an island for the solver
-    :param pile: that of an island of many objects
+    :param body_space: that of an island of many objects
     """
 
-    room: SceneRoom = _nested(SceneRoom)
-    wanted: IntArray = integers(1)
+    buffers: SceneBuffers = _nested(SceneBuffers)
+    contact_count: IntArray = integers(1)
     turning: FloatArray = floats('objects', 3)
     mobility: FloatArray = floats('objects', 3, 3)
     wrench: FloatArray = floats('objects', 6)
@@ -260,8 +260,8 @@ class SceneWork(NamedTuple):
     rebound: FloatArray = floats('contacts')
     impact_impulse: FloatArray = floats('contacts', 3)
     object_displacement: FloatArray = floats('objects', 6)
-    kept: FloatArray = floats('objects', 13)
+    start_state: FloatArray = floats('objects', 13)
     friction_moments: FrictionMoments = _nested(FrictionMoments)
     springs: Springs = _nested(Springs)
-    pile: BodySpace = _nested(BodySpace)
+    body_space: BodySpace = _nested(BodySpace)
     space: FrictionSpace = _nested(FrictionSpace)

@@ -158,9 +158,9 @@ def find_velocities(
         whether the robot is at any contact
     """
     scene, problem, contacts = work.scene, work.problem, contact_state.contacts
-    count = scene.wanted[0]
+    count = scene.contact_count[0]
     contact_state.counts[NOW] = state.counters[NEAR] = count
-    state.counters[DROPPED] += scene.room.dropped[0]
+    state.counters[DROPPED] += scene.buffers.dropped[0]
     recall(contact_state, count)
     load = 0.0
     if model.has_free_bases:

@@ -43,7 +43,7 @@ for threshold in (step.MATRIX_FREE_THRESHOLD, 1000):
     sizes = []
     for _ in range(6):
         simulator.step()
-        sizes.append(int(work.pile.sizes[CONTACTS]))
+        sizes.append(int(work.body_space.sizes[CONTACTS]))
     found.append([
         sizes,
         simulator.object_velocity('peg').tolist(),
@@ -80,7 +80,9 @@ def test_what_closes_a_contact_is_the_motion_of_both_bodies_beyond_its_gap(rng):
             table=SimpleNamespace(surface=np.zeros((1, 9))),
         )
         contacts = SimpleNamespace(body_id=np.array([pair]), gap=[gap], pair=[0])
-        work = SimpleNamespace(object_jacobian=jacobian, pile=SimpleNamespace(velocity=velocity))
+        work = SimpleNamespace(
+            object_jacobian=jacobian, body_space=SimpleNamespace(velocity=velocity)
+        )
         expected = max(0.0, gap) / h
         for side, body in enumerate(pair):
             if body >= first_object:  # others are part of the world
@@ -88,10 +90,10 @@ def test_what_closes_a_contact_is_the_motion_of_both_bodies_beyond_its_gap(rng):
         assert abs(matrix_free_islands.closing(model, contacts, work, 0, h) - expected) < 1e-12
 
 
-@pytest.mark.parametrize('room', [4, 128])
-def test_where_sweeps_stall_the_matrix_has_the_last_word_if_there_is_room(room, monkeypatch):
+@pytest.mark.parametrize('max_island', [4, 128])
+def test_where_sweeps_stall_the_matrix_has_the_last_word_if_there_is_room(max_island, monkeypatch):
     """Residuals are those of the forces that are taken, whichever way they were found."""
-    monkeypatch.setattr('rbd_ros.simulation.scene.assembly.MAX_ISLAND', room)
+    monkeypatch.setattr('rbd_ros.simulation.scene.assembly.MAX_ISLAND', max_island)
     monkeypatch.setattr(matrix_free_islands, 'MAX_SWEEPS', 1)
     stack = {
         f'b{k}': cube(z=0.1 + 0.2 * k, friction=0.3, velocity=(0.4 * k, 0.1, 0)) for k in range(4)
@@ -100,8 +102,8 @@ def test_where_sweeps_stall_the_matrix_has_the_last_word_if_there_is_room(room, 
         simulator = simulated(**stack)
         simulator.step()
     assert len(simulator.contacts) > matrix_free_islands.MATRIX_FREE_THRESHOLD
-    assert simulator.status.unconverged_steps == (room == 4)
-    assert (worst_residual(simulator) > 1e-8) == (room == 4)
+    assert simulator.status.unconverged_steps == (max_island == 4)
+    assert (worst_residual(simulator) > 1e-8) == (max_island == 4)
 
 
 def test_a_cube_of_a_gram_carries_one_of_a_ton_for_a_minute():
