@@ -104,7 +104,7 @@ class SceneBuffers(NamedTuple):
         look for what is touched by `ahead` as well, or by any that it was before
     :param closing: most negative rate of the gap of each pair that was seen ahead, (P,) [m/s]
     :param speed: speed of the origin of each body [m/s]
-    :param turning: its angular speed [rad/s]
+    :param angular_speed: its angular speed [rad/s]
     :param shape_pose: rotation and position of each shape that is looked at in this step
     :param placed: 1 for these
     :param near: numbers of the pairs that are near each other
@@ -126,7 +126,7 @@ class SceneBuffers(NamedTuple):
     look: IntArray = integers(1)
     closing: FloatArray = floats('pairs')
     speed: FloatArray = floats('scene_bodies')
-    turning: FloatArray = floats('scene_bodies')
+    angular_speed: FloatArray = floats('scene_bodies')
     shape_pose: FloatArray = floats('shapes', 12)
     placed: IntArray = integers('shapes')
     near: IntArray = integers('pairs')

@@ -67,8 +67,8 @@ def bound_speeds(scene: SceneTable, buffers: SceneBuffers) -> float:
         if buffers.look[0] > 0:
             ahead = buffers.ahead[body]
             speed = max(buffers.speed[body], speed_at_origin(ahead, pose))
-            turning = max(buffers.turning[body], angular_speed(ahead))
-        buffers.speed[body], buffers.turning[body] = speed, turning
+            turning = max(buffers.angular_speed[body], angular_speed(ahead))
+        buffers.speed[body], buffers.angular_speed[body] = speed, turning
         fastest = max(fastest, speed + turning * scene.body_arm[body])
     for g in range(len(buffers.placed)):
         buffers.placed[g] = 0
@@ -79,7 +79,7 @@ def bound_speeds(scene: SceneTable, buffers: SceneBuffers) -> float:
 def speed_of(scene: SceneTable, buffers: SceneBuffers, g: int) -> float:
     """Bound on the speed of any point of a shape [m/s]."""
     body = scene.body_id[g]
-    bound: float = buffers.speed[body] + buffers.turning[body] * scene.arm[g]
+    bound: float = buffers.speed[body] + buffers.angular_speed[body] * scene.arm[g]
     return bound
 
 

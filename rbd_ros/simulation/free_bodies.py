@@ -103,12 +103,12 @@ def multiply(A: FloatArray, x: FloatArray, y: FloatArray) -> None:
 def find_twist(objects: Objects, work: SceneWork, o: int, twist: FloatArray) -> None:
     """Compute the spatial velocity of an object in world coordinates.
 
-    By `turning` and its velocity.
+    By `angular_velocity` and its velocity.
 
     :param o: number of the object
     :param twist: the result, (6,) [rad/s, m/s]
     """
-    turning, x = work.turning[o], objects.position[o]
+    turning, x = work.angular_velocity[o], objects.position[o]
     for r in range(3):
         s, t = (r + 1) % 3, (r + 2) % 3
         twist[r] = turning[r]
@@ -127,7 +127,7 @@ def place_objects(model: SceneModel, objects: Objects, work: SceneWork) -> None:
         pose, x = work.buffers.pose[model.first_object + o], objects.position[o]
         rotation_of(objects.quaternion[o], R)
         rotational_mobility(bodies.inertia[o], R, work.mobility[o], cofactors)
-        multiply(work.mobility[o], objects.angular_momentum[o], work.turning[o])
+        multiply(work.mobility[o], objects.angular_momentum[o], work.angular_velocity[o])
         for r in range(3):
             pose[9 + r] = x[r]
             for s in range(3):
@@ -174,7 +174,7 @@ def accelerate_objects(bodies: FreeBodies, objects: Objects, work: SceneWork, h:
             objects.angular_momentum[o, r] += h * work.wrench[o, r]
             force = work.wrench[o, 3 + r] / bodies.mass[o]
             objects.velocity[o, r] += h * (bodies.gravity[r] + force)
-        multiply(work.mobility[o], objects.angular_momentum[o], work.turning[o])
+        multiply(work.mobility[o], objects.angular_momentum[o], work.angular_velocity[o])
 
 
 @compiled
@@ -195,18 +195,18 @@ def move_objects(bodies: FreeBodies, objects: Objects, work: SceneWork, h: float
             if not in_contact:
                 mean = 0.5 * (mean + work.start_velocity[o, r])
             objects.position[o, r] += h * mean + work.object_displacement[o, 3 + r]
-        multiply(work.mobility[o], objects.angular_momentum[o], work.turning[o])
+        multiply(work.mobility[o], objects.angular_momentum[o], work.angular_velocity[o])
         own = h
         if not in_contact:
             own = turn_freely(
                 bodies.inertia[o],
                 objects.angular_momentum[o],
                 objects.quaternion[o],
-                work.turning[o],
+                work.angular_velocity[o],
                 h,
             )
         for r in range(3):
-            angle[r] = own * work.turning[o, r] + work.object_displacement[o, r]
+            angle[r] = own * work.angular_velocity[o, r] + work.object_displacement[o, r]
         turn(objects.quaternion[o], angle, turned)
         for r in range(4):
             objects.quaternion[o, r] = turned[r]

@@ -72,17 +72,17 @@ def test_speeds_are_those_of_the_origins_of_carriers(rng):
     poses = [pose_of(rng)[0] for _ in range(3)]
     buffers = scene_of(
         pose=np.array(poses), velocity=rng.normal(size=(3, 6)), speed=np.zeros(3),
-        turning=np.zeros(3), placed=np.ones(4, int), look=[0],
+        angular_speed=np.zeros(3), placed=np.ones(4, int), look=[0],
     )  # fmt: skip
     table = scene_of(body_arm=np.array([0.3, 1.2, 0.7]), body_id=[2], arm=[0.4])
     most = bound_speeds(table, buffers)
     w, v = buffers.velocity[:, :3], buffers.velocity[:, 3:]
     speed = np.linalg.norm(v + np.cross(w, buffers.pose[:, 9:]), axis=1)
     assert np.allclose(buffers.speed, speed, atol=1e-14)
-    assert np.allclose(buffers.turning, np.linalg.norm(w, axis=1), atol=1e-14)
+    assert np.allclose(buffers.angular_speed, np.linalg.norm(w, axis=1), atol=1e-14)
     assert not buffers.placed.any()
-    assert abs(most - (speed + buffers.turning * table.body_arm).max()) < 1e-14
-    assert abs(speed_of(table, buffers, 0) - speed[2] - 0.4 * buffers.turning[2]) < 1e-14
+    assert abs(most - (speed + buffers.angular_speed * table.body_arm).max()) < 1e-14
+    assert abs(speed_of(table, buffers, 0) - speed[2] - 0.4 * buffers.angular_speed[2]) < 1e-14
 
 
 def test_the_rate_of_a_gap_is_that_of_the_points_at_it(rng):
@@ -96,7 +96,7 @@ def test_in_further_looks_the_largest_speed_of_all_counts(rng):
     poses = np.array([pose_of(rng)[0] for _ in range(2)])
     slow, fast, middle = (s * np.ones((2, 6)) for s in (0.1, 3.0, 1.0))
     buffers = scene_of(
-        pose=poses, velocity=slow, ahead=fast, speed=np.zeros(2), turning=np.zeros(2),
+        pose=poses, velocity=slow, ahead=fast, speed=np.zeros(2), angular_speed=np.zeros(2),
         placed=np.zeros(1, int), look=[0],
     )  # fmt: skip
     table = scene_of(body_arm=np.array([0.3, 1.2]), body_id=[1], arm=[0.4])

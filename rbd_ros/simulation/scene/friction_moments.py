@@ -142,7 +142,9 @@ def relative_angular_velocity(
     for side in range(2):
         o = contacts.body_id[c, side] - model.scene.first_object
         if o >= 0:
-            rate += dot3(work.friction_moments.object_jacobian[c, side, r], work.turning[o])
+            rate += dot3(
+                work.friction_moments.object_jacobian[c, side, r], work.angular_velocity[o]
+            )
     return rate
 
 

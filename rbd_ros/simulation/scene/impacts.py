@@ -203,4 +203,4 @@ def update_angular_velocities(objects: Objects, scene: SceneWork) -> None:
             total = 0.0
             for s in range(3):
                 total += scene.mobility[o, r, s] * objects.angular_momentum[o, s]
-            scene.turning[o, r] = total
+            scene.angular_velocity[o, r] = total

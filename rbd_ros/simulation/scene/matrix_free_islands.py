@@ -296,7 +296,7 @@ def enter_bodies(objects: Objects, work: SceneWork) -> None:
     space.sizes[BODIES] = len(objects.position)
     for o in range(len(objects.position)):
         for r in range(3):
-            space.velocity[o, r] = work.turning[o, r]
+            space.velocity[o, r] = work.angular_velocity[o, r]
             space.velocity[o, 3 + r] = objects.velocity[o, r]
 
 

@@ -216,7 +216,10 @@ def contact_velocity(
         if o >= 0:
             jacobian = work.object_jacobian[c, side, r]
             for s in range(3):
-                rate += jacobian[s] * work.turning[o, s] + jacobian[3 + s] * objects.velocity[o, s]
+                rate += (
+                    jacobian[s] * work.angular_velocity[o, s]
+                    + jacobian[3 + s] * objects.velocity[o, s]
+                )
     return rate
 
 
@@ -241,7 +244,7 @@ def contact_velocities(
         o = contacts.body_id[c, side] - model.scene.first_object
         if o >= 0:
             jacobian = work.object_jacobian[c, side]
-            turning = work.turning[o]
+            turning = work.angular_velocity[o]
             velocity = objects.velocity[o]
             for s in range(3):
                 first += jacobian[0, s] * turning[s] + jacobian[0, 3 + s] * velocity[s]

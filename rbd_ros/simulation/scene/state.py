@@ -164,7 +164,7 @@ class SceneWork(NamedTuple):
 
     :param buffers: where bodies and shapes are
     :param contact_count: number of contacts without those that others imply
-    :param turning: angular velocity of the objects [rad/s]
+    :param angular_velocity: angular velocity of the objects [rad/s]
     :param mobility: inverse of their rotational inertia in world coordinates
     :param wrench: moment about the center of mass and force that act from outside [N m, N]
     :param start_velocity: velocity of their centers of mass at the beginning, after impacts
@@ -219,7 +219,7 @@ class SceneWork(NamedTuple):
 
     buffers: SceneBuffers = _nested(SceneBuffers)
     contact_count: IntArray = integers(1)
-    turning: FloatArray = floats('objects', 3)
+    angular_velocity: FloatArray = floats('objects', 3)
     mobility: FloatArray = floats('objects', 3, 3)
     wrench: FloatArray = floats('objects', 6)
     start_velocity: FloatArray = floats('objects', 3)
