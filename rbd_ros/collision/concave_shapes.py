@@ -199,10 +199,10 @@ def _mesh_tables(triangles: FloatArray, beside: IntArray, closed: bool) -> Table
     leaves = 1
     while _LEAF * leaves < len(triangles):
         leaves *= 2
-    buffers = _LEAF * leaves
-    corners, across = np.zeros((buffers, 9)), np.full((buffers, 3), -1, dtype=np.int64)
+    capacity = _LEAF * leaves
+    corners, across = np.zeros((capacity, 9)), np.full((capacity, 3), -1, dtype=np.int64)
     corners[: len(order)], across[: len(order)] = triangles[order].reshape(-1, 9), beside
-    low, high = np.full((buffers, 3), np.inf), np.full((buffers, 3), -np.inf)
+    low, high = np.full((capacity, 3), np.inf), np.full((capacity, 3), -np.inf)
     low[: len(order)] = triangles[order].min(axis=1)
     high[: len(order)] = triangles[order].max(axis=1)
     low = low.reshape(leaves, _LEAF, 3).min(axis=1)

@@ -132,7 +132,7 @@ def checked_array(name: str, given: Any, shapes: Tuple[Tuple[Any, ...], ...]) ->
     return array
 
 
-def buffers(out: Any, rows: int, steps: int, nq: int, nv: int) -> Trajectories:
+def result_arrays(out: Any, rows: int, steps: int, nq: int, nv: int) -> Trajectories:
     """Return the arrays for the results: new ones, or those of `out`.
 
     :param out: q, v and diverged, None for new ones

@@ -32,7 +32,7 @@ from rbd_ros.simulation import state as layout
 from rbd_ros.simulation.default_start import default_start, stand
 from rbd_ros.simulation.mutex import exclusive
 from rbd_ros.simulation.physics import Physics, SPEED_LIMIT, TOLERANCE
-from rbd_ros.simulation.rollouts import buffers, checked_starts, Trajectories
+from rbd_ros.simulation.rollouts import result_arrays, checked_starts, Trajectories
 from rbd_ros.simulation.simulated_objects import (
     ContactPoint,
     resolve_world,
@@ -637,7 +637,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         physics = self._physics
         if target is not None and not physics.model.has_servos:
             raise ValueError('there is no servo that goes to a target: see Simulator.set_joint_pd')
-        results = buffers(out, given.rows, given.steps, robot.nq, robot.nv)
+        results = result_arrays(out, given.rows, given.steps, robot.nq, robot.nv)
         start_q, start_v = self._starts(given.q, given.v)
         if not robot.nv:
             # Nothing can move.

@@ -105,8 +105,8 @@ def differences(
         columns.append(_slope(steps, none, unit, none, INCREMENT))
     for i, unit in enumerate(np.eye(n)):
         # Not over the edge of the effort limit, at which the torque is cut.
-        buffers = 0.3 * abs(effort[i] - abs(tau[i]))
-        size = min(INCREMENT * (1.0 + abs(tau[i])), buffers)
+        margin = 0.3 * abs(effort[i] - abs(tau[i]))
+        size = min(INCREMENT * (1.0 + abs(tau[i])), margin)
         if size == 0.0:
             raise ValueError(NOT_SMOOTH)
         columns.append(_slope(steps, none, none, unit, size))

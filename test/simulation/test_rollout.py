@@ -269,14 +269,14 @@ def test_results_are_written_where_one_likes(rng):
 
 def test_results_may_take_the_place_of_starts_and_torques(rng):
     simulator = Simulator(turntable())
-    buffers = simulator.rollout(v=rng.normal(size=(4, 1)), steps=1)
-    v, q = buffers.v[2, 0].copy(), buffers.q[1, 0].copy()
+    room = simulator.rollout(v=rng.normal(size=(4, 1)), steps=1)
+    v, q = room.v[2, 0].copy(), room.q[1, 0].copy()
     expected = simulator.rollout(q, np.array([v] * 4), torque=[0.3], steps=1)
-    simulator.rollout(buffers.q[1, 0], np.array([v] * 4), torque=[0.3], steps=1, out=buffers)
-    assert np.array_equal(buffers.q, expected.q)
-    expected = simulator.rollout(np.zeros((4, 1)), buffers.v[2, 0].copy(), torque=[0.3], steps=1)
-    simulator.rollout(np.zeros((4, 1)), buffers.v[2, 0], torque=[0.3], steps=1, out=buffers)
-    assert np.array_equal(buffers.v, expected.v)
+    simulator.rollout(room.q[1, 0], np.array([v] * 4), torque=[0.3], steps=1, out=room)
+    assert np.array_equal(room.q, expected.q)
+    expected = simulator.rollout(np.zeros((4, 1)), room.v[2, 0].copy(), torque=[0.3], steps=1)
+    simulator.rollout(np.zeros((4, 1)), room.v[2, 0], torque=[0.3], steps=1, out=room)
+    assert np.array_equal(room.v, expected.v)
     torque = rng.normal(size=(4, 1, 1))
     expected = simulator.rollout(torque=torque[0, 0].copy(), q=np.zeros((4, 1)), steps=1)
     out = (np.empty((4, 1, 1)), torque, np.empty(4, dtype=np.int64))
@@ -441,12 +441,10 @@ def test_slices_are_short_however_long_a_motion_is(monkeypatch):
 def test_all_rollouts_are_taken_once(seconds):
     """In chunks that are long if steps are short, of whole rollouts."""
     set_threads(2)
-    buffers = Trajectories(
-        np.empty((50, 7, 1)), np.empty((50, 7, 1)), np.empty(50, dtype=np.int64)
-    )
+    room = Trajectories(np.empty((50, 7, 1)), np.empty((50, 7, 1)), np.empty(50, dtype=np.int64))
     starts = np.zeros((1, 1))
     one, goals = np.zeros(1), np.zeros((1, 1, 1))
-    job = rollout_threads._Job(Batch(0, 7, starts, starts, goals, one, one, goals, one, *buffers))
+    job = rollout_threads._Job(Batch(0, 7, starts, starts, goals, one, one, goals, one, *room))
     job.step_seconds, taken = seconds, []
     first, last = job.take()
     while first < last:

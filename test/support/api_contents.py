@@ -355,7 +355,7 @@ NOT_FOR_USERS = {
     'rbd_ros.collision.queries:checked_pose': 'a check of arguments',
     'rbd_ros.simulation.rollouts:checked_array': 'arguments of `Simulator.rollout`',
     'rbd_ros.simulation.rollouts:checked_starts': 'arguments of `Simulator.rollout`',
-    'rbd_ros.simulation.rollouts:room': 'its results',
+    'rbd_ros.simulation.rollouts:result_arrays': 'its results',
     'rbd_ros.simulation.adaptive:dynamics': 'what `integrate_ode` integrates',
     'rbd_ros.simulation.adaptive:applied_force': 'a part of it',
     'rbd_ros.simulation.adaptive:Counted': 'a part of it',
