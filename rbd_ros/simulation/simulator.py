@@ -32,7 +32,7 @@ from rbd_ros.simulation import state as layout
 from rbd_ros.simulation.default_start import default_start, stand
 from rbd_ros.simulation.mutex import exclusive
 from rbd_ros.simulation.physics import Physics, SPEED_LIMIT, TOLERANCE
-from rbd_ros.simulation.rollouts import result_arrays, checked_starts, Trajectories
+from rbd_ros.simulation.rollouts import checked_starts, result_arrays, Trajectories
 from rbd_ros.simulation.simulated_objects import (
     ContactPoint,
     resolve_world,
