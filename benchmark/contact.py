@@ -34,9 +34,8 @@ from contact_engines.front import FRONT, plot  # noqa: E402
 import contact_scenes  # noqa: E402
 from contact_scenes.scene import Scene  # noqa: E402
 from marked import Part, row as text_line  # noqa: E402
-
-from rbd_ros.cli.bench import columns  # noqa: E402
-from rbd_ros.cli.measurement import machine, Progress, versions  # noqa: E402
+from measurement import machine, Progress, versions  # noqa: E402
+from measurement.text_table import columns  # noqa: E402
 
 FORMAT = 'rbd_ros contact benchmark 1'
 TIMESTEP = 1e-3  # of the tables [s]

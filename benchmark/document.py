@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any, Dict, List
 
 from marked import Part, row as text_line
+from measurement.plot import plot_groups
 from rows import SHORT
 from sections.batches import BATCH
-
-from rbd_ros.cli.measurement.plot import plot_groups
 
 PART = Part('measured table', 'benchmark/run.py')
 HEAD = (

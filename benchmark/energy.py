@@ -19,12 +19,12 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / 'test')]
 
 from marked import Part, row  # noqa: E402
+from measurement import Progress  # noqa: E402
+from measurement.text_table import columns  # noqa: E402
 import numpy as np  # noqa: E402
 from support.example_robots import without_losses  # noqa: E402
 
 from rbd_ros import Robot, Simulator  # noqa: E402
-from rbd_ros.cli.bench import columns  # noqa: E402
-from rbd_ros.cli.measurement import Progress  # noqa: E402
 
 INTEGRATORS = ('semi_implicit', 'midpoint', 'rk4')
 

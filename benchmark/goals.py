@@ -20,13 +20,13 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / 'test')]
 
 from marked import Part, row  # noqa: E402
+from measurement import Progress  # noqa: E402
+from measurement.text_table import columns  # noqa: E402
 import numpy as np  # noqa: E402
 from robots import cmeel_prefix  # noqa: E402
 from support.closed_loop import random_motions, run, with_wrong_model  # noqa: E402
 
 from rbd_ros import Robot  # noqa: E402
-from rbd_ros.cli.bench import columns  # noqa: E402
-from rbd_ros.cli.measurement import Progress  # noqa: E402
 from rbd_ros.control import LawSettings  # noqa: E402
 from rbd_ros.lookup.resources import resource_path  # noqa: E402
 

@@ -29,8 +29,7 @@ os.environ['OPENBLAS_NUM_THREADS'] = '1'  # read when NumPy is imported
 from hil_measures import figure  # noqa: E402
 from hil_measures.figure import Figure  # noqa: E402
 from marked import Part  # noqa: E402
-
-from rbd_ros.cli.measurement import machine, versions  # noqa: E402
+from measurement import machine, versions  # noqa: E402
 
 FORMAT = 'rbd_ros benchmark of the bench 1'
 PARTS = ('lockstep', 'campaign', 'processes', 'cores', 'killed', 'soak')

@@ -19,12 +19,12 @@ import tempfile
 import time
 from typing import Callable, List, Optional
 
+from measurement import Comparison, PinocchioPeer, random_states
+from measurement.timing import BLOCK, summary
 import numpy as np
 import robots
 
 from rbd_ros import Robot
-from rbd_ros.cli.measurement import Comparison, PinocchioPeer, random_states
-from rbd_ros.cli.measurement.timing import BLOCK, summary
 from rbd_ros.compiler.targets import c99
 
 HERE = Path(__file__).resolve().parent
@@ -134,7 +134,7 @@ def build(announce=lambda text: None) -> Path:
 
 
 def _cpu() -> str:
-    from rbd_ros.cli.measurement import machine
+    from measurement import machine
 
     return machine()['cpu']
 

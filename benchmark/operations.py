@@ -23,6 +23,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / 'test')]
 
 from marked import Part, row  # noqa: E402
+from measurement.text_table import columns  # noqa: E402
 import numpy as np  # noqa: E402
 from support.denoc_counts import general_chain  # noqa: E402
 
@@ -42,7 +43,6 @@ from rbd_ros.algorithms.inertia_matrix.forward_dynamics import (  # noqa: E402
     forward_dynamics_by_inertia_matrix,
 )
 from rbd_ros.algorithms.kinds import ACCELERATION, CONFIGURATION, FORCE, VELOCITY  # noqa: E402
-from rbd_ros.cli.bench import columns  # noqa: E402
 from rbd_ros.compiler import Graph, OperationCount, Symbol  # noqa: E402
 from rbd_ros.model import Model  # noqa: E402
 from rbd_ros.model.random_models import random_chain  # noqa: E402

@@ -24,10 +24,9 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from marked import Part  # noqa: E402
+from measurement import machine, Progress, versions  # noqa: E402
 from ros_measures import endurance, loops, real_time, start, table  # noqa: E402
 from ros_measures.row import Row  # noqa: E402
-
-from rbd_ros.cli.measurement import machine, Progress, versions  # noqa: E402
 
 FORMAT = 'rbd_ros benchmark of nodes 2'
 PARTS = ('loops', 'real_time', 'endurance', 'start')

@@ -26,13 +26,12 @@ for _variable in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'MKL_NUM_THREADS'):
     os.environ.setdefault(_variable, '1')
 
 import document  # noqa: E402
+from measurement import machine, Progress, versions  # noqa: E402
+from measurement.text_table import columns, number  # noqa: E402
 import robots  # noqa: E402
 from rows import Row, SHORT  # noqa: E402
 from sections import SECTIONS  # noqa: E402
 from sections.section import Tools  # noqa: E402
-
-from rbd_ros.cli.bench import columns, number  # noqa: E402
-from rbd_ros.cli.measurement import machine, Progress, versions  # noqa: E402
 
 FORMAT = 'rbd_ros benchmark 2'
 HEAD = ('', '', 'ours [ns]', 'theirs [ns]', 'measured', 'middle half', 'floor', '')

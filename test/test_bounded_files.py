@@ -25,7 +25,6 @@ from rbd_ros.bounded_files import (
 OWN_FILES = {
     'bounded_files.py',
     'cli/main.py',
-    'cli/measurement/machine.py',
     'compiler/loops/sources.py',
     'compiler/runtime/memory.py',
     'compiler/source.py',

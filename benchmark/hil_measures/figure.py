@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Dict, Iterator, List, Optional, Sequence
 
 from marked import row as text_row
-
-from rbd_ros.cli.bench import columns, number
+from measurement.text_table import columns, number
 
 HEAD = ('part', 'figure', 'measured', 'goal', '')
 

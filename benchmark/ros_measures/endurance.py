@@ -11,7 +11,8 @@ import json
 import sys
 from typing import Any, Dict, List, Mapping, Optional
 
-from rbd_ros.cli.measurement import Progress
+from measurement import Progress
+
 from ros_measures.processes import (
     domains,
     family,

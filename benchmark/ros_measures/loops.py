@@ -10,7 +10,8 @@ import tempfile
 import time
 from typing import Dict, Iterator, List, Optional, Set
 
-from rbd_ros.cli.measurement import Progress
+from measurement import Progress
+
 from rbd_ros.demonstration.processes import Children
 from ros_measures.board import Board
 from ros_measures.processes import (

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import List
 
-from rbd_ros.cli.measurement import Progress
+from measurement import Progress
+
 from ros_measures import endurance
 from ros_measures.row import at_most, Row
 

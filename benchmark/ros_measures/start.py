@@ -9,7 +9,8 @@ import tempfile
 import time
 from typing import Dict, List
 
-from rbd_ros.cli.measurement import Progress
+from measurement import Progress
+
 from ros_measures.board import Board
 from ros_measures.loops import NODES
 from ros_measures.processes import (

@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any, Dict, Iterator, List
 
 from marked import row as text_row
+from measurement.text_table import columns, number
 
-from rbd_ros.cli.bench import columns, number
 from ros_measures.row import Row
 
 INK, FAINT, GOOD, BAD = '#1f2933', '#9aa5b1', '#1769aa', '#e4572e'

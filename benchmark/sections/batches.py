@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import List
 
+from measurement import cases, compare, one_thread
 import robots
 from rows import Row, SHORT
 
-from rbd_ros.cli.measurement import cases, compare, one_thread
 from sections.section import load_both, Section, Tools
 
 NAME = 'batches'

@@ -6,12 +6,12 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, Callable, List, Tuple
 
+from measurement import Call, compare
 import numpy as np
 import robots
 from rows import Row
 
 from rbd_ros import Robot
-from rbd_ros.cli.measurement import Call, compare
 from rbd_ros.collision import RobotInWorld
 from sections.section import Section, Tools
 

@@ -8,13 +8,13 @@ from multiprocessing import get_context
 import random
 from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 
+from measurement import Call, compare, Comparison, PinocchioPeer
+from measurement.cases import last_link
 import numpy as np
 import robots
 from rows import Row
 
 from rbd_ros import Robot
-from rbd_ros.cli.measurement import Call, compare, Comparison, PinocchioPeer
-from rbd_ros.cli.measurement.cases import last_link
 from sections.section import load_both, Section, Tools
 
 NAME = 'every_call'

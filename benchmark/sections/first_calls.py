@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import List
 
+from measurement import FUNCTIONS
+from measurement.first_call import first_calls
 import robots
 from rows import Row, SHORT
 
-from rbd_ros.cli.first_call import first_calls
-from rbd_ros.cli.measurement import FUNCTIONS
 from sections.section import load, Section, Tools
 
 NAME = 'first_calls'

@@ -8,9 +8,9 @@ from pathlib import Path
 import tempfile
 from typing import List
 
+from measurement.first_call import first_calls
 from rows import Row
 
-from rbd_ros.cli.first_call import first_calls
 from sections.section import Section, Tools
 
 NAME = 'long_chains'

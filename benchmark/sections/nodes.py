@@ -6,10 +6,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Dict, List, Tuple
 
+from measurement import Progress
 from ros_measures import loops, row as measured
 from rows import Row
 
-from rbd_ros.cli.measurement import Progress
 from sections.section import Section, Tools
 
 NAME = 'nodes'

@@ -6,11 +6,11 @@ from __future__ import annotations
 from functools import partial
 from typing import List
 
+from measurement import Call, cases, compare, one_thread
 import numpy as np
 import robots
 from rows import Row
 
-from rbd_ros.cli.measurement import Call, cases, compare, one_thread
 from sections.section import load_both, Section, Tools
 
 NAME = 'out'

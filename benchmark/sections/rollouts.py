@@ -10,13 +10,13 @@ import time
 from typing import Any, Callable, Dict, List, Tuple
 
 from contact_scenes.urdf import prepared, text_of
+from measurement import Call, compare, machine, one_thread
 import mujoco_models
 import numpy as np
 import robots
 from rows import Row
 
 from rbd_ros import Robot, Simulator
-from rbd_ros.cli.measurement import Call, compare, machine, one_thread
 from rbd_ros.contact import HalfSpace
 from sections.section import Section, Tools
 

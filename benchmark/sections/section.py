@@ -8,11 +8,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Callable, List, Tuple
 
+from measurement import PinocchioPeer, Progress
 import robots
 from rows import Row
 
 from rbd_ros import Robot
-from rbd_ros.cli.measurement import PinocchioPeer, Progress
 
 
 @dataclass(frozen=True)

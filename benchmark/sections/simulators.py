@@ -12,12 +12,12 @@ import sys
 import tempfile
 from typing import Dict, List, Tuple
 
+from measurement import Call, compare
 import numpy as np
 import robots
 from rows import Row
 
 from rbd_ros import Robot, Simulator
-from rbd_ros.cli.measurement import Call, compare
 from rbd_ros.contact import HalfSpace
 from sections.section import Section, Tools
 

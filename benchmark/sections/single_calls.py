@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import List
 
+from measurement import cases, compare
 import robots
 from rows import Row, SHORT
 
-from rbd_ros.cli.measurement import cases, compare
 from sections.section import load_both, Section, Tools
 
 NAME = 'single_calls'

@@ -6,10 +6,10 @@ from __future__ import annotations
 import time
 from typing import List
 
+from measurement import Call, cases, compare, machine
 import robots
 from rows import Row, SHORT
 
-from rbd_ros.cli.measurement import Call, cases, compare, machine
 from rbd_ros.robot import set_threads
 from sections.section import load_both, Section, Tools
 

@@ -17,7 +17,6 @@ GROUPS: Dict[str, Dict[str, str]] = {
     },
     'Set up and diagnose': {
         'doctor': 'Find errors of a URDF, the machine and the running nodes.',
-        'bench': 'Measure the functions of a robot, and compare them with Pinocchio.',
     },
     'Simulate': {
         'simulate': 'Show a simulated robot in a browser, or record it.',
@@ -44,7 +43,6 @@ COMMANDS = {name: text for commands in GROUPS.values() for name, text in command
 #: Words that people try, and the commands that do this.
 _RELATED = {
     'annotate': 'feedforward',
-    'benchmark': 'bench',
     'c': 'codegen',
     'check': 'doctor',
     'evaluate': 'validate-model',

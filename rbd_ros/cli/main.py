@@ -3,7 +3,7 @@
 
 A command is a module of this package with `add_arguments(parser)` and `run(arguments)`, which
 returns the exit code. It is imported only when it is named, so that `rbd_ros info` does not wait
-for the imports of `rbd_ros bench`. Its `EXIT_CODES` are the exit codes that only it has.
+for the imports of `rbd_ros identify`. Its `EXIT_CODES` are the exit codes that only it has.
 """
 
 from __future__ import annotations

@@ -143,9 +143,9 @@ def test_a_wrong_command_line_is_exit_code_2(argv, capsys):
 
 
 def test_a_subcommand_that_cannot_be_loaded_says_why(capsys, monkeypatch):
-    monkeypatch.setitem(sys.modules, 'rbd_ros.cli.bench', None)
-    assert main(['bench']) == 2
-    assert 'rbd_ros bench: error: cannot be loaded' in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, 'rbd_ros.cli.codegen', None)
+    assert main(['codegen']) == 2
+    assert 'rbd_ros codegen: error: cannot be loaded' in capsys.readouterr().err
 
 
 def test_help_names_the_subcommands_without_loading_them(capsys):
@@ -153,7 +153,7 @@ def test_help_names_the_subcommands_without_loading_them(capsys):
         main(['--help'])
     assert stop.value.code == 0
     text = capsys.readouterr().out
-    assert all(name in text for name in ('info', 'bench', 'demo'))
+    assert all(name in text for name in ('info', 'codegen', 'demo'))
 
 
 def test_info_shows_loops_with_rank_mobility_and_what_is_actuated(capsys):

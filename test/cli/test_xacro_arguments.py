@@ -49,7 +49,6 @@ def test_arguments_reach_the_file(file, capsys):
         ['static-torque', '--samples', '3'],
         ['feedforward', 'motion.csv'],
         ['codegen', '--functions', 'gravity_torque', '--output', 'out'],
-        ['bench', '--quick', '--functions', 'gravity_torque', '--batch', '8'],
     ],
     ids=lambda words: words[0],
 )

@@ -33,7 +33,6 @@ ARM = ROOT / 'urdf' / 'six_axis_arm.urdf'
 ELSEWHERE = {
     ('scripts/demo',): 'test/demo runs it',
     ('rbd_ros', 'demo'): 'test/demo runs it',
-    ('rbd_ros', 'bench'): 'test/cli runs it',
     ('rbd_ros', 'feedforward'): 'test/cli runs it',
     ('rbd_ros', 'codegen'): 'test/cli runs it',
     ('rbd_ros', 'doctor'): 'test/cli runs it',

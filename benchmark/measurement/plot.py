@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plot of `rbd_ros bench`: times per state of each function, ours and the peer's."""
+"""The plot of `one_robot.py`: times per state of each function, ours and the peer's."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ SERIES = (
 Row = Tuple[str, Dict[str, float], Dict[str, float]]
 
 
-def plot_bench(facts: Dict[str, Any], path: str) -> None:
-    """Plot the facts of `rbd_ros.cli.bench.measure` and write the picture to `path`."""
+def plot_robot(facts: Dict[str, Any], path: str) -> None:
+    """Plot the facts of `one_robot.measure` and write the picture to `path`."""
     rows = [
         (
             row['label'],

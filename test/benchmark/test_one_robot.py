@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command `rbd_ros bench` and the benchmark: that they run and what they say, not how fast."""
+"""`benchmark/one_robot.py` and `run.py`: that they run and what they print, not how fast."""
 
 import io
 import json
@@ -10,15 +10,15 @@ import sys
 
 import pytest
 from support import example_robots, outside
+from support.speed_benchmark import first_call, measurement, one_robot, text_table
 from support.urdf_text import chain, inertial, joint, LIMIT, link, robot
 
 from rbd_ros import Robot
-from rbd_ros.cli.bench import columns, number
-from rbd_ros.cli.first_call import first_calls
-from rbd_ros.cli.main import main
-from rbd_ros.cli.measurement import Call, cases, compare, FUNCTIONS, label as label_of
 from rbd_ros.model import equivalent_model
 
+Call, cases, compare = measurement.Call, measurement.cases, measurement.compare
+columns, number = text_table.columns, text_table.number
+first_calls = first_call.first_calls
 ROOT = Path(__file__).resolve().parents[2]
 ARM = robot(
     link('base'),
@@ -40,7 +40,7 @@ def arm(tmp_path):
 
 
 def bench(*arguments):
-    return main(['bench', *arguments])
+    return one_robot.main(list(arguments))
 
 
 def facts_of(capsys, *arguments):
@@ -52,7 +52,7 @@ def test_table_has_a_row_for_each_function(arm, capsys):
     assert bench(arm, '--quick', '--batch', '32') == 0
     out = capsys.readouterr().out
     assert out.startswith('two_arm: 2 degrees of freedom')
-    for label in map(label_of, FUNCTIONS):
+    for label in map(measurement.label, measurement.FUNCTIONS):
         assert sum(line.startswith(label) for line in out.splitlines()) == 1, label
 
 
@@ -87,11 +87,11 @@ def test_default_robot_is_the_embedded_arm(capsys):
 
 def test_json_tells_machine_versions_robot_and_times(arm, capsys):
     facts = facts_of(capsys, arm, '--batch', '32')
-    assert facts['format'] == 'rbd_ros bench 1'
+    assert facts['format'] == 'rbd_ros one_robot 1'
     assert facts['machine']['cores'] >= 1
     assert facts['versions']['python'] and facts['versions']['numpy']
     assert facts['robot']['nv'] == 2 and facts['batch'] == 32
-    assert [row['function'] for row in facts['rows']] == list(FUNCTIONS)
+    assert [row['function'] for row in facts['rows']] == list(measurement.FUNCTIONS)
     for row in facts['rows']:
         for way in ('single', 'batch_one_core', 'batch_all_cores'):
             assert row[way]['ours_ns'] > 0.0
@@ -208,14 +208,14 @@ def test_wrong_arguments_are_told_before_anything_is_measured(arm, capsys, argum
 def test_missing_file_is_a_clear_error(capsys):
     assert bench('/no/such/robot.urdf', '--quick') == 1
     error = capsys.readouterr().err
-    assert error.startswith('rbd_ros bench: error:') and '/no/such/robot.urdf' in error
+    assert 'error:' in error and '/no/such/robot.urdf' in error
 
 
 def test_broken_description_is_a_clear_error(tmp_path, capsys):
     path = tmp_path / 'broken.urdf'
     path.write_text('<robot name="x"><link name="a"></robot>')
     assert bench(str(path), '--quick') == 1
-    assert capsys.readouterr().err.startswith('rbd_ros bench: error:')
+    assert 'error:' in capsys.readouterr().err
 
 
 def test_robot_without_joints_is_a_clear_error(tmp_path, capsys):
@@ -228,9 +228,7 @@ def test_robot_without_joints_is_a_clear_error(tmp_path, capsys):
 def test_interpreted_functions_can_be_measured(arm):
     command = [
         sys.executable,
-        '-m',
-        'rbd_ros.cli.main',
-        'bench',
+        str(ROOT / 'benchmark' / 'one_robot.py'),
         arm,
         '--quick',
         '--batch',

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time of the first call of a function in a new process, without and with cached machine code.
 
-    python -m rbd_ros.cli.first_call ROBOT FUNCTION [--floating-base] [--batch N]
+    measurement/first_call.py ROBOT FUNCTION [--floating-base] [--batch N]
 
 measures one process and prints JSON; `first_calls` runs it twice on an empty cache directory. The
 imports and the reading of the URDF come before the call and are reported beside it.
@@ -35,17 +35,17 @@ def first_calls(
         'batch_call', and the processor times 'call_processor' and 'batch_call_processor' [s]
     :raises ValueError: if a process fails; the message has the end of its output
     """
-    root = str(Path(__file__).resolve().parents[2])
-    with tempfile.TemporaryDirectory(prefix='rbd_ros-bench-') as cache:
+    benchmark = Path(__file__).resolve().parents[1]
+    folders = map(str, (benchmark, benchmark.parent))
+    with tempfile.TemporaryDirectory(prefix='rbd_ros-first-call-') as cache:
         environment = {
             **os.environ,
             'RBD_ROS_CACHE_DIR': cache,
-            'PYTHONPATH': os.pathsep.join(filter(None, (root, os.environ.get('PYTHONPATH')))),
+            'PYTHONPATH': os.pathsep.join(filter(None, (*folders, os.environ.get('PYTHONPATH')))),
         }
         command = [
             sys.executable,
-            '-m',
-            'rbd_ros.cli.first_call',
+            __file__,
             robot,
             function,
             f'--batch={batch}',
@@ -91,7 +91,7 @@ def measure(robot: str, function: str, floating_base: bool, batch: int) -> Dict[
     loaded = time.perf_counter()
 
     # The cases, and with them the peer, are not loaded here: what a kernel needs must be paid for.
-    from rbd_ros.cli.measurement.functions import inputs
+    from measurement.functions import inputs
     from rbd_ros.robot.kernels import declared
 
     zero = np.zeros(loaded_robot.nv)

@@ -11,8 +11,8 @@ from typing import Any, Callable, List, Optional, Tuple
 
 import numpy as np
 
-from rbd_ros.cli.measurement.functions import inputs
-from rbd_ros.cli.measurement.timing import Call
+from measurement.functions import inputs
+from measurement.timing import Call
 from rbd_ros.robot.kernels import declared
 
 

@@ -10,10 +10,10 @@ from typing import Any, Callable, Iterator, List, Optional, Sequence
 
 import numpy as np
 
+from measurement.functions import inputs, label
+from measurement.pinocchio_peer import PinocchioPeer
+from measurement.timing import Call
 from rbd_ros import Robot
-from rbd_ros.cli.measurement.functions import inputs, label
-from rbd_ros.cli.measurement.pinocchio_peer import PinocchioPeer
-from rbd_ros.cli.measurement.timing import Call
 from rbd_ros.robot import set_threads
 from rbd_ros.robot.kernels import declared
 

@@ -1,20 +1,28 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`rbd_ros bench [robot.urdf]`: speed of the functions of a robot, compared with Pinocchio."""
+"""Speed of the functions of one robot, compared with Pinocchio.
+
+    benchmark/one_robot.py [ROBOT] [--floating-base] [--functions NAME,...] [--batch N] [--quick]
+                           [--json] [--plot FILE]
+
+A robot is whatever the commands of rbd_ros take: a file, xacro, a package URI, a name, or - for
+standard input. Exit code 1 if it cannot be used.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 from pathlib import Path
+import sys
 import tempfile
 import time
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from rbd_ros import Robot
-from rbd_ros.cli.common_options import add_json_option, add_plot_option
-from rbd_ros.cli.first_call import first_calls
-from rbd_ros.cli.measurement import (
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+from measurement import (  # noqa: E402
     Case,
     cases,
     compare,
@@ -25,22 +33,29 @@ from rbd_ros.cli.measurement import (
     Progress,
     versions,
 )
-from rbd_ros.cli.measurement.functions import inputs
-from rbd_ros.cli.robot_options import (
+from measurement.cases import last_link  # noqa: E402
+from measurement.first_call import first_calls  # noqa: E402
+from measurement.functions import inputs  # noqa: E402
+from measurement.plot import plot_robot  # noqa: E402
+from measurement.text_table import columns, number  # noqa: E402
+
+from rbd_ros import Robot  # noqa: E402
+from rbd_ros.cli.common_options import add_json_option, add_plot_option  # noqa: E402
+from rbd_ros.cli.robot_options import (  # noqa: E402
     add_floating_base_option,
     add_robot_argument,
     add_xacro_option,
     description,
 )
-from rbd_ros.lookup.robots import DEFAULT_ROBOT
-from rbd_ros.model.xacro_expansion import urdf_of_file
+from rbd_ros.lookup.robots import DEFAULT_ROBOT  # noqa: E402
+from rbd_ros.model.xacro_expansion import urdf_of_file  # noqa: E402
 
-FORMAT = 'rbd_ros bench 1'
+FORMAT = 'rbd_ros one_robot 1'
 _LARGEST_BATCH = 10**6
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `rbd_ros bench`."""
+    """Add the arguments of the command."""
     add_robot_argument(parser, default=DEFAULT_ROBOT)
     add_xacro_option(parser)
     add_floating_base_option(parser)
@@ -97,9 +112,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     print(json.dumps(facts, indent=2) if arguments.json else '\n'.join(report(facts)))
     if arguments.plot:
-        from rbd_ros.cli.measurement.plot import plot_bench
-
-        plot_bench(facts, arguments.plot)
+        plot_robot(facts, arguments.plot)
     return 0
 
 
@@ -115,7 +128,7 @@ class _description:
         found = description(robot, self._xacro_arguments)
         if robot != '-' and not found.lstrip().startswith('<'):
             return found
-        self._folder = tempfile.TemporaryDirectory(prefix='rbd_ros-bench-')
+        self._folder = tempfile.TemporaryDirectory(prefix='rbd_ros-one-robot-')
         path = Path(self._folder.name) / 'robot.urdf'
         path.write_bytes(found if isinstance(found, bytes) else found.encode())
         return str(path)
@@ -223,8 +236,6 @@ def _row(robot: Robot, case: Case, seconds: float, shown: Progress) -> Dict[str,
 def _operations(robot: Robot, function: str, equivalent: bool) -> Optional[Dict[str, int]]:
     options: Dict[str, Any] = {'equivalent': equivalent}
     if function == 'jacobian':
-        from rbd_ros.cli.measurement.cases import last_link
-
         options['frame'] = last_link(robot)
     count = robot.operation_count(function, **options)
     return None if count is None else dict(vars(count))
@@ -312,39 +323,19 @@ def _saved(count: Dict[str, int], itself: Dict[str, int]) -> float:
     return 1.0 - ours / more if more else 0.0
 
 
-def number(value: Optional[float]) -> str:
-    """Return the text of a positive number with about three digits, or '-' for None."""
-    if value is None:
-        return '-'
-    return f'{value:.0f}' if value >= 100.0 else f'{value:.1f}' if value >= 1.0 else f'{value:.2g}'
+def main(argv: Optional[List[str]] = None) -> int:
+    """Measure what the command line says.
+
+    :return: 0; 1 if the robot or a value cannot be used
+    """
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    add_arguments(parser)
+    try:
+        return run(parser.parse_args(argv))
+    except ValueError as error:  # ModelError is one
+        print(f'{parser.prog}: error: {error}', file=sys.stderr)
+        return 1
 
 
-def columns(rows: Sequence[Sequence[str]], rule_after: int) -> List[str]:
-    """Return the lines of a table, the first column aligned left, with a rule below the head."""
-    # A heading may run on over the empty cells that follow it.
-    body = rows[rule_after - 1 :]
-    widths = [max(5, *map(len, column)) for column in zip(*body)]
-    lines = []
-    for index, row in enumerate(rows):
-        if index == rule_after:
-            lines.append('-' * (sum(widths) + 2 * (len(widths) - 1)))
-        if index < rule_after - 1:
-            lines.append(_spanning(row, widths))
-        else:
-            cells = [f'{row[0]:<{widths[0]}}']
-            cells += [f'{cell:>{width}}' for cell, width in zip(row[1:], widths[1:])]
-            lines.append('  '.join(cells).rstrip())
-    return lines
-
-
-def _spanning(row: Sequence[str], widths: Sequence[int]) -> str:
-    line, position = '', 0
-    for cell, width in zip(row, widths):
-        if cell:
-            line = f'{line:<{position}}' + cell
-        position += width + 2
-    return line
-
-
-if os.name != 'posix':  # pragma: no cover - fresh processes and affinity are those of Linux
-    raise ImportError('rbd_ros bench runs on Linux')
+if __name__ == '__main__':
+    sys.exit(main())
