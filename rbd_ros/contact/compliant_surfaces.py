@@ -202,8 +202,8 @@ class HuntCrossleySurface:
         """Return the normal force [N]; arguments are those of `Surface.force`."""
         if p > z[0] or z[0] >= 0.0:
             return 0.0
-        pressed: float = (-z[0]) ** self.exponent
-        return max(0.0, pressed * (self.stiffness - self.damping * p_rate))
+        power: float = (-z[0]) ** self.exponent
+        return max(0.0, power * (self.stiffness - self.damping * p_rate))
 
     def rates(self, p: float, p_rate: float, z: Deformation) -> Deformation:
         """Return rate of the deformation, (1,) [m/s]; arguments are those of `Surface.force`."""

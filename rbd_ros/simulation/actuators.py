@@ -183,9 +183,9 @@ class Transmission:
             linear: FloatArray = self.stiffness * delta + self.damping * speed
             return linear
         side = np.sign(delta)
-        pressed = np.abs(delta) - 0.5 * self.play
-        push = np.maximum(0.0, self.stiffness * pressed + self.damping * side * speed)
-        torque: FloatArray = np.where(pressed > 0.0, side * push, 0.0)
+        compression = np.abs(delta) - 0.5 * self.play
+        size = np.maximum(0.0, self.stiffness * compression + self.damping * side * speed)
+        torque: FloatArray = np.where(compression > 0.0, side * size, 0.0)
         return torque
 
     def follow(self, joint: ArrayLike, motor: ArrayLike) -> FloatArray:

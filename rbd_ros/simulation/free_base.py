@@ -75,8 +75,10 @@ def predict_free_bases(
             total = dot(R[r], linear) + h * m * model.free_gravity[base, r]
             free_bases.linear_momentum[base, r] = total
             # With the momentum of the end, as all positions (semi-implicit Euler).
-            way = h * total / m if m > 0.0 else 0.0
-            free_bases.center_of_mass[base, r] = state.q[position + r] + dot(R[r], c) + way
+            displacement = h * total / m if m > 0.0 else 0.0
+            free_bases.center_of_mass[base, r] = (
+                state.q[position + r] + dot(R[r], c) + displacement
+            )
 
 
 @compiled

@@ -63,17 +63,17 @@ def predict_from_middle(model: SimulationModel, state: State, work: Workspace, h
         # where the center of mass is at both ends.
         rotation(middle.q, orientation, R)
         for r in range(3):
-            push = dot(R[r], force) + m * model.free_gravity[base, r]
+            total_force = dot(R[r], force) + m * model.free_gravity[base, r]
             before = free_bases.linear_momentum[base, r]
-            free_bases.linear_momentum[base, r] += h * push
-            way = h * (before + 0.5 * h * push) / m if m > 0.0 else 0.0
-            c[r] = middle.q[position + r] - free_bases.center_of_mass[base, r] - 0.5 * way
-            free_bases.center_of_mass[base, r] += way
+            free_bases.linear_momentum[base, r] += h * total_force
+            displacement = h * (before + 0.5 * h * total_force) / m if m > 0.0 else 0.0
+            c[r] = middle.q[position + r] - free_bases.center_of_mass[base, r] - 0.5 * displacement
+            free_bases.center_of_mass[base, r] += displacement
             linear[r] = dot(R[r], force)
         for r in range(3):
             s, t = (r + 1) % 3, (r + 2) % 3
-            turn = dot(R[r], moment) + c[s] * linear[t] - c[t] * linear[s]
-            free_bases.angular_momentum[base, r] += h * turn
+            total_moment = dot(R[r], moment) + c[s] * linear[t] - c[t] * linear[s]
+            free_bases.angular_momentum[base, r] += h * total_moment
 
 
 @compiled
@@ -85,14 +85,14 @@ def correct_from_middle(model: SimulationModel, work: Workspace, h: float) -> No
     motion, free_bases, mass = work.motion, work.free_bases, work.dynamics.mass
     # In the coordinates of the base, it is the same wherever the base is.
     call_kernel(model.mass_matrix, motion.next_q, mass)
-    R, c, inertia, spin, own = (
+    R, c, inertia, omega, own = (
         stack_matrix(3, 3),
         stack_array(3),
         stack_matrix(3, 3),
         stack_array(3),
         stack_array(6),
     )
-    push, turn = stack_array(3), stack_array(3)
+    linear, angular = stack_array(3), stack_array(3)
     next_q, next_v = motion.next_q, motion.next_v
     for base in range(len(model.free_bases)):
         orientation, position = model.free_bases[base, 0], model.free_bases[base, 1]
@@ -109,29 +109,29 @@ def correct_from_middle(model: SimulationModel, work: Workspace, h: float) -> No
         for attempt in range(ROUNDS):
             if attempt > 0:
                 for r in range(3):
-                    spin[r] = 0.5 * h * next_v[first + r]
-                turn_on(work.middle.q, orientation, spin, next_q)
+                    omega[r] = 0.5 * h * next_v[first + r]
+                turn_on(work.middle.q, orientation, omega, next_q)
             rotation(next_q, orientation, R)
             for r in range(3):
-                push[r] = turn[r] = 0.0
+                linear[r] = angular[r] = 0.0
                 for i in range(3):
                     # By the transpose of R: into coordinates of the base.
-                    push[r] += R[i, r] * free_bases.linear_momentum[base, i]
-                    turn[r] += R[i, r] * free_bases.angular_momentum[base, i]
-                push[r] -= own[3 + r]
+                    linear[r] += R[i, r] * free_bases.linear_momentum[base, i]
+                    angular[r] += R[i, r] * free_bases.angular_momentum[base, i]
+                linear[r] -= own[3 + r]
             distance = c[0] * c[0] + c[1] * c[1] + c[2] * c[2]
             for r in range(3):
                 s, t = (r + 1) % 3, (r + 2) % 3
                 # About the center of mass.
-                spin[r] = turn[r] - (own[r] - c[s] * own[3 + t] + c[t] * own[3 + s])
+                omega[r] = angular[r] - (own[r] - c[s] * own[3 + t] + c[t] * own[3 + s])
                 for i in range(3):
                     inertia[r, i] = mass[first + r, first + i] + m * c[r] * c[i]
                 inertia[r, r] -= m * distance
-            solve_dense(inertia, spin)
+            solve_dense(inertia, omega)
             for r in range(3):
                 s, t = (r + 1) % 3, (r + 2) % 3
-                next_v[first + r] = spin[r]
-                next_v[first + 3 + r] = push[r] / m + c[s] * spin[t] - c[t] * spin[s]
+                next_v[first + r] = omega[r]
+                next_v[first + 3 + r] = linear[r] / m + c[s] * omega[t] - c[t] * omega[s]
                 next_q[position + r] = free_bases.center_of_mass[base, r] - dot(R[r], c)
 
 

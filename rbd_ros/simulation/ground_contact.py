@@ -143,11 +143,11 @@ def linearize_contacts(
 @compiled
 def add_contacts(problem: Problem, count: int, h: float) -> bool:
     """Add the linearized contact forces to the linear system; return whether any presses."""
-    pressed = False
+    has_contacts = False
     for c in range(count):
         # A contact that is open has no slope, and leaves the system with the tree's sparsity.
         if problem.slope[c, 0, 0] != 0.0:
-            pressed = True
+            has_contacts = True
             add_contact(
                 problem.jacobian[c],
                 problem.intercept[c],
@@ -157,7 +157,7 @@ def add_contacts(problem: Problem, count: int, h: float) -> bool:
                 problem.solution,
                 problem.product,
             )
-    return pressed
+    return has_contacts
 
 
 @compiled

@@ -4,8 +4,8 @@
 A servo has tau = clip(feed-forward + kp (q_d - q) + kd (v_d - v)), cut at the effort limit. With q
 and v those of the end of the step, q + h v' and v', this is
 
-    tau = clip(push - slope v'),     push = feed-forward + kp (q_d - q) + kd v_d
-                                     slope = kd + h kp
+    tau = clip(rest_torque - slope v'),     rest_torque = feed-forward + kp (q_d - q) + kd v_d
+                                            slope = kd + h kp
 
 so that h `slope` is a part of the inertia: a step is stable for any gains. q_d - q is taken modulo
 2 pi where a joint turns without limits (robot/wraparound.py). Steps of robots with
@@ -81,10 +81,10 @@ def add_servos(
         servo.slope[i] = kd + h * kp
         error = servo.q[i] - state.q[at]
         error -= whole_periods(error, model.period[i], model.period_rate[i])
-        servo.push[i] = servo.torque[i] + kp * error + kd * servo.v[i]
+        servo.rest_torque[i] = servo.torque[i] + kp * error + kd * servo.v[i]
         if servo.segment[i] == FREE:
             inertia[i, i] += h * servo.slope[i]
-            momentum[i] += h * servo.push[i]
+            momentum[i] += h * servo.rest_torque[i]
         else:
             momentum[i] += h * servo.segment[i] * model.effort[i]
 
@@ -95,7 +95,7 @@ def servo_torque(model: SimulationModel, state: State, i: int, v: float) -> floa
 
     :param v: velocity at the end of the step
     """
-    effort, wanted = model.effort[i], state.servo.push[i] - state.servo.slope[i] * v
+    effort, wanted = model.effort[i], state.servo.rest_torque[i] - state.servo.slope[i] * v
     if state.servo.segment[i] != FREE:
         cut: float = state.servo.segment[i] * effort
         return cut
@@ -117,8 +117,8 @@ def move_servos(model: SimulationModel, state: State, v: FloatArray, rounds: int
         if not is_driven(state, i) or effort == 0.0:
             continue
         braking = servo.slope[i] * v[i]
-        wanted = servo.push[i] - braking
-        slack = ROUNDING * (abs(servo.push[i]) + abs(braking) + effort)
+        wanted = servo.rest_torque[i] - braking
+        slack = ROUNDING * (abs(servo.rest_torque[i]) + abs(braking) + effort)
         found = servo.segment[i]
         if found == FREE:
             if wanted > effort + slack:

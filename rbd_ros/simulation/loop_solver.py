@@ -103,11 +103,11 @@ def solve_closed(
     hold_joints(segment, problem)
     free, held, y = n - loops.counts[RANK], loops.counts[HELD_RANK], loops.coefficients
     copy(problem.momentum, x)
-    pressed = False
+    has_contacts = False
     if model.has_ground:
         for i in range(n):
             copy(problem.inertia[i], problem.system[i])
-        pressed = add_contacts(problem, count, h)
+        has_contacts = add_contacts(problem, count, h)
     for i in range(n):
         if not is_held(segment[i]):
             x[i] += friction_impulse(segment[i], h * model.friction[i])
@@ -120,8 +120,8 @@ def solve_closed(
         y[k] = rest / loops.held_rows[k, k]
     for k in range(held, free):
         y[k] = dot(loops.motions[k], x)
-    if pressed:
-        press(problem, held, free)
+    if has_contacts:
+        solve_with_contacts(problem, held, free)
     clear(v)
     for k in range(free):
         add_scaled(y[k], loops.motions[k], v)
@@ -132,7 +132,7 @@ def solve_closed(
 
 
 @compiled
-def press(problem: Problem, held: int, free: int) -> None:
+def solve_with_contacts(problem: Problem, held: int, free: int) -> None:
     """Solve for `coefficients` with contacts, which couple the motions.
 
     :param held: number of motions that are prescribed

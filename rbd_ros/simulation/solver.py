@@ -175,9 +175,9 @@ def solve_linear(
         # Copies: solving destroys them, and the next step begins with the same H and b.
         copy(problem.inertia[i], A[i])
         x[i] = problem.momentum[i]
-    pressed = False
+    has_contacts = False
     if model.has_ground:
-        pressed = add_contacts(problem, count, h)
+        has_contacts = add_contacts(problem, count, h)
     for i in range(n):
         if is_held(segment[i]):
             # The row says v_i = held; the column goes to the right-hand side.
@@ -192,7 +192,7 @@ def solve_linear(
             x[i] = held
         else:
             x[i] += friction_impulse(segment[i], h * model.friction[i])
-    if pressed:
+    if has_contacts:
         # Contacts couple branches of the tree, and friction that slides is not even symmetric.
         solve_dense(A, x)
     else:

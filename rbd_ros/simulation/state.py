@@ -55,7 +55,7 @@ class Servo(NamedTuple):
     :param v: desired velocity [rad/s, m/s]
     :param torque: feed-forward [N m, N]
     :param segment: on which segment of its law each servo was found last
-    :param push: torque that the servo would have if the velocity became zero [N m, N]
+    :param rest_torque: torque that the servo would have if the velocity became zero [N m, N]
     :param slope: by how much the velocity at the end of the step lessens it
     """
 
@@ -65,7 +65,7 @@ class Servo(NamedTuple):
     v: FloatArray = floats('nv')
     torque: FloatArray = floats('nv')
     segment: IntArray = integers('nv')
-    push: FloatArray = floats('nv')
+    rest_torque: FloatArray = floats('nv')
     slope: FloatArray = floats('nv')
 
 

@@ -199,7 +199,7 @@ def _midpoint(system: _System, at: _Point, h: float) -> _Point:
 def _runge_kutta(system: _System, at: _Point, h: float) -> _Point:
     none = np.zeros(len(at.v))
     u, w, du, dw = none, at.v, np.zeros_like(at.dv), at.dv
-    way, gain, dway, dgain = none, none, np.zeros_like(du), np.zeros_like(du)
+    shift, gain, dshift, dgain = none, none, np.zeros_like(du), np.zeros_like(du)
     for part, weight in ((0.5, 1.0), (0.5, 2.0), (1.0, 2.0), (0.0, 1.0)):
         q, dq = system.moved(at.q, at.dq, u, du)
         stage = _Point(q, w, dq, dw)
@@ -210,11 +210,11 @@ def _runge_kutta(system: _System, at: _Point, h: float) -> _Point:
         donce = ad_u @ dw - ad_w @ du
         rate = w + 0.5 * once + ad_u @ once / 12.0
         drate = dw + 0.5 * donce + (ad_u @ donce - system.bracket(once) @ du) / 12.0
-        way, dway = way + weight * h / 6.0 * rate, dway + weight * h / 6.0 * drate
+        shift, dshift = shift + weight * h / 6.0 * rate, dshift + weight * h / 6.0 * drate
         gain, dgain = gain + weight * h / 6.0 * a, dgain + weight * h / 6.0 * da
         u, du = part * h * rate, part * h * drate
         w, dw = at.v + part * h * a, at.dv + part * h * da
-    q, dq = system.moved(at.q, at.dq, way, dway)
+    q, dq = system.moved(at.q, at.dq, shift, dshift)
     return _Point(q, at.v + gain, dq, at.dv + dgain)
 
 

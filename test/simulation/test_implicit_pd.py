@@ -768,19 +768,19 @@ def test_rounds_that_go_in_circles_end_within_the_limits():
     move = joint_servo.move_servos
     last = joint_servo.TOGETHER + joint_servo.ONE_BY_ONE
     for rounds, moved in ((0, 3), (9, 3), (10, 1), (49, 1), (50, 3)):
-        servo.segment[:], servo.slope[:], servo.push[:] = 0, 0.0, [11.0, -11.0, 12.0]
+        servo.segment[:], servo.slope[:], servo.rest_torque[:] = 0, 0.0, [11.0, -11.0, 12.0]
         assert move(model, state, np.zeros(3), rounds)
         assert np.count_nonzero(servo.segment) == moved
         assert_allclose(servo.segment, [1, -1, 1][:moved] + [0] * (3 - moved))
-    servo.push[:] = 0.0
+    servo.rest_torque[:] = 0.0
     assert not move(model, state, np.zeros(3), last)
     assert move(model, state, np.zeros(3), last - 1)
     assert_allclose(servo.segment, [0, -1, 1])
     # Never from one limit to the other at once.
-    servo.segment[:], servo.push[:] = [1, -1, 0], [-20.0, 20.0, 10.0]
+    servo.segment[:], servo.rest_torque[:] = [1, -1, 0], [-20.0, 20.0, 10.0]
     assert move(model, state, np.zeros(3), 0)
     assert_allclose(servo.segment, 0)
-    servo.push[:] = [10.0, -10.0, 10.0 + 1e-13]
+    servo.rest_torque[:] = [10.0, -10.0, 10.0 + 1e-13]
     assert not move(model, state, np.zeros(3), 0)
     assert joint_servo.servo_torque(model, state, 2, 0.0) == 10.0
 

@@ -33,8 +33,8 @@ from rbd_ros.simulation.loop_solver import (
     hold_joints,
     keep_loop_force,
     keep_stage_force,
-    press,
     solve_closed,
+    solve_with_contacts,
 )
 from rbd_ros.simulation.sweeps import find_response, sweep_to_rest
 
@@ -326,7 +326,7 @@ def test_contacts_that_are_not_symmetric_couple_motions_as_multipliers_say(held,
     problem.system[:] = A
     loops.coefficients[:] = 0.0
     loops.coefficients[:free] = [*known, *(basis[held:free] @ b)]
-    press(problem, held, free)
+    solve_with_contacts(problem, held, free)
     # Motions that are prescribed are constraints, too.
     rows = np.vstack([K, basis[:held]])
     matrix = np.block([[A, rows.T], [rows, np.zeros((len(rows), len(rows)))]])

@@ -47,8 +47,8 @@ def laws(physics, count, v, contact=CONTACT):
         most = contact.friction * normal
         tangent *= min(1.0, most / np.linalg.norm(tangent))
         forces[c] = [normal, *tangent]
-    pressed = h * np.einsum('cri,cr->i', problem.jacobian[:count], forces)
-    return forces, problem.inertia @ v - problem.momentum - pressed
+    contact_impulse = h * np.einsum('cri,cr->i', problem.jacobian[:count], forces)
+    return forces, problem.inertia @ v - problem.momentum - contact_impulse
 
 
 @pytest.mark.parametrize('seed', SEEDS)
@@ -186,9 +186,9 @@ def test_contacts_break_no_joint_away_that_friction_holds(worlds):
         problem, state = physics.fields.work.problem, physics.state
         v = state.v.copy()
         solve_velocity(physics.model, state, physics.contacts, problem, v, count, h)
-        own, pressed = problem.impulse - problem.contact_impulse, problem.contact_impulse
+        own, contact_impulse = problem.impulse - problem.contact_impulse, problem.contact_impulse
         for i in np.flatnonzero(state.segment == STICK):
-            if own[i] * pressed[i] > 0.0 and abs(pressed[i]) > 0.05 * abs(own[i]):
+            if own[i] * contact_impulse[i] > 0.0 and abs(contact_impulse[i]) > 0.05 * abs(own[i]):
                 cases += 1
                 friction = physics.model.friction.copy()
                 friction[i] = 1.01 * abs(own[i]) / h
@@ -271,8 +271,8 @@ def test_the_linearization_of_contacts_is_their_tangent_at_the_velocity(worlds, 
     _, forces = at(v)
     slope, intercept = problem.slope[:count].copy(), problem.intercept[:count].copy()
     assert_allclose(forces, laws(physics, count, v)[0], atol=1e-9)
-    pressed = h * np.einsum('cri,cr->i', problem.jacobian[:count], forces)
-    assert_allclose(problem.contact_impulse, pressed, atol=1e-12)
+    contact_impulse = h * np.einsum('cri,cr->i', problem.jacobian[:count], forces)
+    assert_allclose(problem.contact_impulse, contact_impulse, atol=1e-12)
     rates = problem.jacobian[:count] @ v
     assert_allclose(intercept + np.einsum('crs,cs->cr', slope, rates), forces, atol=1e-8)
     # What it says of itself: how far the tangent was off, of the largest force.

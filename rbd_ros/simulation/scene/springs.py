@@ -51,9 +51,9 @@ def spring_impulse(surface: FloatArray, h: float, depth: float, w: float) -> Tup
     """
     K, n, c = surface[STIFFNESS], surface[EXPONENT], surface[DISSIPATION]
     d, factor = max(0.0, depth + h * w), max(0.0, 1.0 + c * w)
-    pressed = d**n
-    impulse: float = h * K * pressed * factor
-    slope: float = h * K * (n * h * d ** (n - 1.0) * factor + c * pressed)
+    power = d**n
+    impulse: float = h * K * power * factor
+    slope: float = h * K * (n * h * d ** (n - 1.0) * factor + c * power)
     return impulse, slope
 
 
@@ -90,8 +90,8 @@ def pressing_velocity(
             return total / own
     # From above the root, Newton's method goes down to it: the function is convex.
     most = (total - own * low) / mobility
-    pressed = (most / (h * surface[STIFFNESS])) ** (1.0 / surface[EXPONENT])
-    w: float = max(0.0, (pressed - depth) / h)
+    deepest = (most / (h * surface[STIFFNESS])) ** (1.0 / surface[EXPONENT])
+    w: float = max(0.0, (deepest - depth) / h)
     if own > 0.0:
         w = min(w, total / own)
     for _ in range(MAX_STEPS):
