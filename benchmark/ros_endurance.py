@@ -33,7 +33,7 @@ from ros_processes import publish, quality, stamp_of, Waiting
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from rbd_ros.nodes.common.wire import JointStateWriter
+from rbd_ros.wire import JointStateWriter
 
 PERIOD_NS = 1_000_000  # between the stamps of two messages
 PATIENCE_NS = 5_000_000_000  # for an answer

@@ -40,12 +40,12 @@ from std_msgs.msg import Float64MultiArray
 
 from rbd_ros.nodes.common.blocking_subscriber import BlockingSubscriber
 from rbd_ros.nodes.common.communication import create_executor
-from rbd_ros.nodes.common.wire import (
+from rbd_ros.nodes.torque.torque_interface import JOINT_STATES
+from rbd_ros.wire import (
     ClockWriter,
     Float64MultiArrayWriter,
     JointStateWriter,
 )
-from rbd_ros.nodes.torque.torque_interface import JOINT_STATES
 
 PERIOD = 0.001  # [s]
 PERIOD_NS = 1_000_000

@@ -20,12 +20,12 @@ from support.source_imports import imports, module_name, PACKAGE, package_source
 MAY_IMPORT = {
     'bounded_files': set(),
     'lazy_names': set(),
-    'mcap_files': set(),
     'plot_names': set(),
     'programs': set(),
     'lookup': {'model'},
     'spatial': set(),
     'compiler': set(),
+    'wire': set(),
     'model': {'spatial'},
     'meshes': {'model'},
     'algorithms': {'spatial', 'model'},
@@ -41,7 +41,7 @@ MAY_IMPORT = {
         'contact',
         'control',
         'simulation',
-        'mcap_files',
+        'wire',
         'lookup',
     },
     'simulation': {
@@ -53,7 +53,7 @@ MAY_IMPORT = {
         'contact',
         'constraints',
     },
-    'identification': {'spatial', 'model', 'algorithms', 'robot', 'control', 'mcap_files'},
+    'identification': {'spatial', 'model', 'algorithms', 'robot', 'control', 'wire'},
     'fmi': {'spatial', 'model', 'algorithms', 'robot', 'contact', 'simulation', 'compiler'},
     'viewer': {
         'spatial',
@@ -63,7 +63,7 @@ MAY_IMPORT = {
         'collision',
         'contact',
         'simulation',
-        'mcap_files',
+        'wire',
     },
     'nodes': {
         'spatial',
@@ -75,7 +75,7 @@ MAY_IMPORT = {
         'control',
         'simulation',
         'hil',
-        'mcap_files',
+        'wire',
         'lookup',
     },
     'doctor': {'spatial', 'model', 'algorithms', 'meshes', 'robot', 'compiler'},
@@ -139,9 +139,9 @@ SINGLE_MODULES = {
     'simulation': LOOPS,
     'nodes': LOOPS,
     'viewer': LOOPS,
-    # How messages of recordings are read, and when a controller_manager cycles: no ROS.
-    'identification': {'rbd_ros.nodes.common.wire'},
-    'hil': {'rbd_ros.nodes.common.update_rate', 'rbd_ros.nodes.common.wire'},
+    'wire': LOOPS,
+    # When a controller_manager cycles: no ROS.
+    'hil': {'rbd_ros.nodes.common.update_rate'},
 }
 
 # What launch files may know of nodes: their declarations, which import nothing heavy.

@@ -11,7 +11,6 @@ import pytest
 from support import outside
 from support.source_imports import package_sources
 
-from rbd_ros import mcap_files
 from rbd_ros.bounded_files import (
     archive_problem,
     FileRefusedError,
@@ -20,6 +19,7 @@ from rbd_ros.bounded_files import (
     read_end,
     read_text,
 )
+from rbd_ros.wire import mcap_files
 
 #: Modules that read what is theirs: the system's tables, sources of this package, own output.
 OWN_FILES = {

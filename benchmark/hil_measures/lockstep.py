@@ -75,7 +75,7 @@ def control(cycles: int, domain: int) -> Run:
     from rclpy.qos import QoSProfile
     from sensor_msgs.msg import JointState
 
-    from rbd_ros.nodes.common.wire import JointStateReader, JointStateWriter
+    from rbd_ros.wire import JointStateReader, JointStateWriter
 
     context = rclpy.Context()
     rclpy.init(context=context, domain_id=domain)

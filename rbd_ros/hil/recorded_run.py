@@ -13,8 +13,8 @@ import numpy as np
 from rbd_ros.contact.arrays import FloatArray, IntArray
 from rbd_ros.hil.faults import Fault
 from rbd_ros.hil.run_recorder import ABOUT, BEGIN, COMMANDS, FORMAT, NANOSECONDS, TRUE
-from rbd_ros.mcap_files import Found, McapFileError, McapReader
-from rbd_ros.nodes.common.wire import JointStateReader, WireError
+from rbd_ros.wire import JointStateReader, WireError
+from rbd_ros.wire.mcap_files import Found, McapFileError, McapReader
 
 
 class HilRecordingError(ValueError):

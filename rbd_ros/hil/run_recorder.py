@@ -21,13 +21,13 @@ from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.hil.fault_injector import Change
 from rbd_ros.hil.faults import Fault
 from rbd_ros.hil.scenario import Scenario
-from rbd_ros.mcap_files import McapWriter, ROS2
-from rbd_ros.nodes.common.wire import (
+from rbd_ros.wire import (
     ClockWriter,
     JointStateWriter,
     ros2msg_schema,
     string_message,
 )
+from rbd_ros.wire.mcap_files import McapWriter, ROS2
 
 NANOSECONDS = 1_000_000_000
 #: Stamp of time 0 of a scenario [ns].

@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 from typing import Dict, Tuple
 
-from rbd_ros.mcap_files import McapWriter, unavailable_reason
 from rbd_ros.viewer.foxglove import messages, SCHEMAS
 from rbd_ros.viewer.motion_recording import MotionRecording
+from rbd_ros.wire.mcap_files import McapWriter, unavailable_reason
 
 __all__ = ['unavailable_reason', 'write_mcap']
 

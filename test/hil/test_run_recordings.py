@@ -24,8 +24,7 @@ from rbd_ros.hil.controllers import make_controller
 from rbd_ros.hil.recorded_run import read_run
 from rbd_ros.hil.run_recorder import BEGIN
 from rbd_ros.identification import read_recording
-from rbd_ros.mcap_files import McapReader, McapWriter, ROS2
-from rbd_ros.nodes.common.wire import (
+from rbd_ros.wire import (
     DEFINITIONS,
     JointStateReader,
     JointStateWriter,
@@ -34,6 +33,7 @@ from rbd_ros.nodes.common.wire import (
     string_message,
     WireError,
 )
+from rbd_ros.wire.mcap_files import McapReader, McapWriter, ROS2
 
 mcap = outside.load('mcap.reader')
 

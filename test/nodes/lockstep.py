@@ -13,7 +13,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
-from rbd_ros.nodes.common.wire import ClockWriter, JointStateReader, JointStateWriter
+from rbd_ros.wire import ClockWriter, JointStateReader, JointStateWriter
 
 TIMESTEP = 1e-3
 PATIENCE = 60.0  # for the answer to a state [s]

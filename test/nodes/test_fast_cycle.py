@@ -20,7 +20,6 @@ from rbd_ros.compiler.loops import interpreted_reason
 from rbd_ros.control import LawSettings, TorqueLaw, TorqueLimiter, TorqueLimits, TrajectoryError
 from rbd_ros.control.tolerances import Tolerances
 from rbd_ros.lookup.resources import resource_path
-from rbd_ros.nodes.common.wire import JointStateReader
 from rbd_ros.nodes.inverse_dynamics import INTERFACE
 from rbd_ros.nodes.torque import (
     commander as commander_module,
@@ -35,6 +34,7 @@ from rbd_ros.nodes.torque.output import TorqueOutput
 from rbd_ros.nodes.torque.state_input import StateInput
 from rbd_ros.nodes.torque.trajectory_reference import TrajectoryReference
 from rbd_ros.nodes.torque.watchdog import Watchdog
+from rbd_ros.wire import JointStateReader
 
 pytestmark = pytest.mark.skipif(
     interpreted_reason() is not None, reason='there is no machine code'

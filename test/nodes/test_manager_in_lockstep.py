@@ -23,10 +23,10 @@ from std_srvs.srv import SetBool, Trigger
 
 from rbd_ros.nodes.common.diagnostics import OK, WARN
 from rbd_ros.nodes.common.update_rate import PACE
-from rbd_ros.nodes.common.wire import ClockWriter, JointStateWriter
 from rbd_ros.nodes.simulator.lockstep import stamp_of
 from rbd_ros.nodes.simulator.manager_ports import ManagerPorts
 from rbd_ros.nodes.simulator.simulator_interface import check_simulator_parameters, INTERFACE
+from rbd_ros.wire import ClockWriter, JointStateWriter
 
 MANAGER = Path(__file__).with_name('manager_stand_in.py')
 PERIOD = 10_000_000  # [ns]

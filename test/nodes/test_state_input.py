@@ -10,8 +10,8 @@ outside.load('rclpy')
 
 from rbd_ros import Robot
 from rbd_ros.lookup.resources import resource_path
-from rbd_ros.nodes.common.wire import JointStateWriter
 from rbd_ros.nodes.torque.state_input import StateInput
+from rbd_ros.wire import JointStateWriter
 
 STEPS = 1500
 PERIOD = 1_000_000  # [ns]

@@ -26,14 +26,14 @@ from rbd_ros.hil.scenario import Scenario
 from rbd_ros.nodes.common.conversions import NANOSECONDS, set_stamp
 from rbd_ros.nodes.common.receipts import Receipts
 from rbd_ros.nodes.common.update_rate import NUDGE_AFTER, nudged, PACE, SETTLING_TIME
-from rbd_ros.nodes.common.wire import (
+from rbd_ros.nodes.simulator.lockstep import stamp_of
+from rbd_ros.wire import (
     ClockWriter,
     JointStateReader,
     JointStateWriter,
     NameList,
     WireError,
 )
-from rbd_ros.nodes.simulator.lockstep import stamp_of
 
 CONTACT = NANOSECONDS  # stamp of the first state, from which they grow by as little as can be [ns]
 CONTACT_STEP = 1000  # [ns]

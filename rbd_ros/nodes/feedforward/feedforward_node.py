@@ -27,14 +27,14 @@ from rbd_ros.nodes.common.conversions import NANOSECONDS, set_stamp
 from rbd_ros.nodes.common.diagnostics import OK, WARN
 from rbd_ros.nodes.common.node_interface import NodeInterface
 from rbd_ros.nodes.common.progress import Progress
-from rbd_ros.nodes.common.wire import (
+from rbd_ros.nodes.torque.prepared import checked_payload, per_joint
+from rbd_ros.robot import Robot
+from rbd_ros.wire import (
     JointStateReader,
     JointTrajectoryData,
     JointTrajectoryReader,
     WireError,
 )
-from rbd_ros.nodes.torque.prepared import checked_payload, per_joint
-from rbd_ros.robot import Robot
 
 SUBJECT = 'trajectory'
 SHOWN = 3  # limits that a message names

@@ -15,15 +15,15 @@ from rbd_ros.nodes.common.conversions import representable
 from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
 from rbd_ros.nodes.common.joint_names import JointNames, MessageProblem
 from rbd_ros.nodes.common.text import shorten
-from rbd_ros.nodes.common.wire import (
+from rbd_ros.nodes.gravity.gravity_interface import JOINT_TARGETS, POSITION_COMMANDS
+from rbd_ros.nodes.torque.torque_interface import JOINT_COMMANDS
+from rbd_ros.robot import Robot
+from rbd_ros.wire import (
     Float64MultiArrayWriter,
     JointStateReader,
     JointStateWriter,
     WireError,
 )
-from rbd_ros.nodes.gravity.gravity_interface import JOINT_TARGETS, POSITION_COMMANDS
-from rbd_ros.nodes.torque.torque_interface import JOINT_COMMANDS
-from rbd_ros.robot import Robot
 
 SUBJECT = 'servos'
 LONGEST_STEP = 0.1  # seconds for which offsets go on at most between two commands

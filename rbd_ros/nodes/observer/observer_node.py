@@ -25,10 +25,10 @@ from rbd_ros.nodes.common.conversions import NANOSECONDS, set_stamp, wrench_from
 from rbd_ros.nodes.common.diagnostics import OK, STALE, WARN
 from rbd_ros.nodes.common.node_interface import NodeInterface
 from rbd_ros.nodes.common.progress import Progress
-from rbd_ros.nodes.common.wire import JointStateData, JointStateReader, JointStateWriter, WireError
 from rbd_ros.nodes.observer.collision_response import NO_RESPONSE, STOP
 from rbd_ros.nodes.torque.prepared import checked_payload, per_joint
 from rbd_ros.robot import Robot
+from rbd_ros.wire import JointStateData, JointStateReader, JointStateWriter, WireError
 
 SUBJECT, STATES = 'observer', 'joint_states'
 #: Threshold of a collision unless one is given: part of the effort limit, or without one [N m, N].

@@ -8,9 +8,9 @@ from time import monotonic
 from typing import Any, Callable, Mapping, Sequence
 
 from rbd_ros.nodes.common.conversions import NANOSECONDS
-from rbd_ros.nodes.common.wire import ClockWriter
 from rbd_ros.nodes.simulator.cycle_ports import Ports
 from rbd_ros.nodes.simulator.simulator_parameters import ADAPTIVE
+from rbd_ros.wire import ClockWriter
 
 CONTROLLER_MANAGER = 'controller_manager'  # what the names of such nodes contain
 

@@ -7,7 +7,7 @@ from typing import Union
 
 from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
 from rbd_ros.nodes.common.joint_names import MessageProblem
-from rbd_ros.nodes.common.wire import WireError
+from rbd_ros.wire import WireError
 
 SUBJECT = 'commands'
 

@@ -16,7 +16,13 @@ from rbd_ros.compiler.loops import Record
 from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
 from rbd_ros.nodes.common.joint_names import JointNames, MessageProblem, Naming
 from rbd_ros.nodes.common.text import shorten
-from rbd_ros.nodes.common.wire import (
+from rbd_ros.nodes.simulator.command_fields import check_size, NamedJoints
+from rbd_ros.nodes.simulator.compiled_cycle import CommandPattern, is_command, obey, take_command
+from rbd_ros.nodes.simulator.control_tag import ControlTag, NO_TAG
+from rbd_ros.nodes.simulator.driven_joints import DrivenJoints
+from rbd_ros.robot import Robot
+from rbd_ros.simulation.drives import ACCELERATION
+from rbd_ros.wire import (
     Float64MultiArrayReader,
     JointStateReader,
     NameList,
@@ -24,12 +30,6 @@ from rbd_ros.nodes.common.wire import (
     plain_array_pattern,
     WireError,
 )
-from rbd_ros.nodes.simulator.command_fields import check_size, NamedJoints
-from rbd_ros.nodes.simulator.compiled_cycle import CommandPattern, is_command, obey, take_command
-from rbd_ros.nodes.simulator.control_tag import ControlTag, NO_TAG
-from rbd_ros.nodes.simulator.driven_joints import DrivenJoints
-from rbd_ros.robot import Robot
-from rbd_ros.simulation.drives import ACCELERATION
 
 ROWS = ('effort', 'position', 'velocity')  # interfaces, as in `Sent`
 MOST_LAYOUTS = 64  # runs of joint names that are remembered

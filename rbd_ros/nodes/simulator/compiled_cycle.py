@@ -14,7 +14,6 @@ import numpy as np
 
 from rbd_ros.compiler.loops import call_loop, compiled, entry_point, load_f64
 from rbd_ros.contact.arrays import IntArray
-from rbd_ros.nodes.common.wire import has_layout, Layout
 from rbd_ros.simulation.drives import (
     ACCELERATION,
     Drives,
@@ -25,6 +24,7 @@ from rbd_ros.simulation.drives import (
     ZERO,
 )
 from rbd_ros.simulation.workspace import PhysicsRecord
+from rbd_ros.wire import has_layout, Layout
 
 NANOSECONDS = 1_000_000_000
 

@@ -19,7 +19,6 @@ from rbd_ros.compiler.loops import Record
 from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK
 from rbd_ros.nodes.common.update_rate import steps_of_period
-from rbd_ros.nodes.common.wire import JointStateWriter
 from rbd_ros.nodes.simulator.base_placement import has_floating_base, place_base
 from rbd_ros.nodes.simulator.brakes import Brakes
 from rbd_ros.nodes.simulator.clock_output import ClockOutput
@@ -48,6 +47,7 @@ from rbd_ros.nodes.simulator.wrenches import ExternalWrenches
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator, Snapshot
 from rbd_ros.simulation.scene.scene_update import PreparedScene
+from rbd_ros.wire import JointStateWriter
 
 if TYPE_CHECKING:
     from rbd_ros.nodes.simulator.measurements import MeasurementPorts

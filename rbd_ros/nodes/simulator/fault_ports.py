@@ -13,9 +13,9 @@ from rbd_ros.hil.payloads import sets_of_payloads, with_payloads
 from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.diagnostics import ERROR, OK, WARN
 from rbd_ros.nodes.common.text import shorten
-from rbd_ros.nodes.common.wire import JointStateWriter
 from rbd_ros.nodes.simulator.cycle_ports import Message, Ports
 from rbd_ros.nodes.simulator.lockstep import restamped, stamp_of
+from rbd_ros.wire import JointStateWriter
 
 if TYPE_CHECKING:
     from rbd_ros.nodes.simulator.cycle import SimulationCycle

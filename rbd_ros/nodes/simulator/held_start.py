@@ -15,7 +15,6 @@ from typing import Any, Mapping
 import numpy as np
 
 from rbd_ros.nodes.common.conversions import NANOSECONDS
-from rbd_ros.nodes.common.wire import JointStateWriter
 from rbd_ros.nodes.simulator.clock_output import ClockOutput
 from rbd_ros.nodes.simulator.closed_loop_start import holding_effort
 from rbd_ros.nodes.simulator.control_tag import ControlTag
@@ -24,6 +23,7 @@ from rbd_ros.nodes.simulator.driven_joints import single_joints
 from rbd_ros.nodes.simulator.initial_state import first_time, held_configuration
 from rbd_ros.nodes.simulator.state_output import shown_fields, state_period
 from rbd_ros.robot import Robot
+from rbd_ros.wire import JointStateWriter
 
 PERIOD = 2e-3  # real time between two looks at what is due, at least [s]
 # Real time that one look makes good, at most [s]: the compiler keeps this thread waiting, and

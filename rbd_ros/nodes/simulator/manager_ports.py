@@ -17,7 +17,6 @@ from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
 from rbd_ros.nodes.common.receipts import Receipts
 from rbd_ros.nodes.common.update_rate import NUDGE_AFTER, nudged, PACE, SETTLING_TIME
-from rbd_ros.nodes.common.wire import ClockWriter, JointStateReader, WireError
 from rbd_ros.nodes.simulator.cycle_ports import Message
 from rbd_ros.nodes.simulator.lockstep import (
     BY_NAME,
@@ -27,6 +26,7 @@ from rbd_ros.nodes.simulator.lockstep import (
     SUBJECT,
     WAIT,
 )
+from rbd_ros.wire import ClockWriter, JointStateReader, WireError
 
 
 class ManagerPorts(LockstepPorts):

@@ -10,18 +10,18 @@ from __future__ import annotations
 from typing import Any, List, Mapping, NamedTuple, Optional, Protocol, Sequence
 
 from rbd_ros.nodes.common.conversions import NANOSECONDS
-from rbd_ros.nodes.common.wire import (
+from rbd_ros.nodes.simulator.measured_robots import MeasuredBase, MeasuredRobot
+from rbd_ros.nodes.simulator.sensor_places import SensorNames
+from rbd_ros.robot import Robot
+from rbd_ros.simulation import Simulator
+from rbd_ros.simulation.sensors import SensorBinding, Sensors
+from rbd_ros.wire import (
     ImuWriter,
     JointStateWriter,
     OdometryWriter,
     TransformsWriter,
     WrenchStampedWriter,
 )
-from rbd_ros.nodes.simulator.measured_robots import MeasuredBase, MeasuredRobot
-from rbd_ros.nodes.simulator.sensor_places import SensorNames
-from rbd_ros.robot import Robot
-from rbd_ros.simulation import Simulator
-from rbd_ros.simulation.sensors import SensorBinding, Sensors
 
 ODOM, TF, TORQUES = 'odom', '/tf', 'joint_torques'
 

@@ -17,12 +17,12 @@ from rclpy.node import Node
 from rbd_ros.nodes.common.communication import publisher, raw, subscription
 from rbd_ros.nodes.common.guarded_node import polled
 from rbd_ros.nodes.common.node_interface import Topic
-from rbd_ros.nodes.common.wire import JointStateWriter
 from rbd_ros.nodes.simulator.commands import Commands
 from rbd_ros.nodes.simulator.cycle_ports import Message
 from rbd_ros.nodes.simulator.ports import taker
 from rbd_ros.nodes.simulator.robot_commands import RobotCommands
 from rbd_ros.nodes.simulator.simulator_interface import INTERFACE
+from rbd_ros.wire import JointStateWriter
 
 NAMESPACE = re.compile(r'[A-Za-z_]\w*', re.ASCII)
 

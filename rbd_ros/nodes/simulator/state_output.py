@@ -9,11 +9,11 @@ from typing import List, Mapping, Optional, TYPE_CHECKING
 import numpy as np
 
 from rbd_ros.nodes.common.conversions import NANOSECONDS
-from rbd_ros.nodes.common.wire import JointStateWriter
 from rbd_ros.nodes.simulator.commands import Commands
 from rbd_ros.nodes.simulator.compiled_cycle import StateMessage
 from rbd_ros.nodes.simulator.cycle_ports import Ports
 from rbd_ros.simulation import Simulator
+from rbd_ros.wire import JointStateWriter
 
 if TYPE_CHECKING:
     from rbd_ros.nodes.simulator.robot_topics import RobotTopics

@@ -17,10 +17,6 @@ from rbd_ros.collision.world import World
 from rbd_ros.nodes.common.conversions import NANOSECONDS, set_stamp, wrench_from_force
 from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
 from rbd_ros.nodes.common.text import shorten
-from rbd_ros.nodes.common.wire import (
-    MultiDOFJointStateWriter,
-    TransformsWriter,
-)
 from rbd_ros.nodes.simulator import markers
 from rbd_ros.nodes.simulator.contact_cloud import contact_cloud
 from rbd_ros.nodes.simulator.object_motion import about, Motion, ObjectContacts, ObjectMotion
@@ -34,6 +30,10 @@ from rbd_ros.nodes.simulator.world_ports import CONTACT_MARKERS, CONTACTS, OBJEC
 from rbd_ros.simulation import Simulator
 from rbd_ros.simulation.scene.state import FreeBodies
 from rbd_ros.simulation.start_overlaps import unresolved_overlap_warnings
+from rbd_ros.wire import (
+    MultiDOFJointStateWriter,
+    TransformsWriter,
+)
 
 SUBJECT = 'world'
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from rbd_ros.nodes.common.diagnostics import Diagnostics, WARN
 from rbd_ros.nodes.common.text import short_name
-from rbd_ros.nodes.common.wire import WireError, WrenchStampedReader
 from rbd_ros.simulation import Simulator
 from rbd_ros.simulation.state import MAX_FORCES
+from rbd_ros.wire import WireError, WrenchStampedReader
 
 SUBJECT = 'external_wrench'
 

@@ -13,8 +13,8 @@ from typing import Callable, NamedTuple, Optional, Tuple
 import numpy as np
 
 from rbd_ros.compiler.loops import compiled, entry_point, load_f64, load_i64, Record
-from rbd_ros.nodes.common.wire import has_layout, Layout, make_pattern, Pattern
 from rbd_ros.robot.wraparound import whole_periods, Wraparound
+from rbd_ros.wire import has_layout, Layout, make_pattern, Pattern
 
 STAMP = 4  # where the time stamp of a JointState is [bytes]
 NANOSECONDS = 1_000_000_000

@@ -13,8 +13,8 @@ from rbd_ros.nodes.common.conversions import representable
 from rbd_ros.nodes.common.joint_names import JointNames
 from rbd_ros.nodes.common.node_interface import Topic
 from rbd_ros.nodes.common.text import shorten
-from rbd_ros.nodes.common.wire import Float64MultiArrayWriter, JointStateWriter
 from rbd_ros.nodes.torque.torque_interface import EFFORT_COMMANDS, JOINT_COMMANDS
+from rbd_ros.wire import Float64MultiArrayWriter, JointStateWriter
 
 
 class TorqueOutput:

@@ -22,15 +22,15 @@ from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
 from rbd_ros.nodes.common.joint_names import JointNames, MessageProblem, Naming
 from rbd_ros.nodes.common.text import shorten
-from rbd_ros.nodes.common.wire import (
+from rbd_ros.nodes.torque.fast_state_reader import FastStateReader
+from rbd_ros.robot import Robot
+from rbd_ros.robot.wraparound import Wraparound
+from rbd_ros.wire import (
     JointStateData,
     JointStateReader,
     NameList,
     WireError,
 )
-from rbd_ros.nodes.torque.fast_state_reader import FastStateReader
-from rbd_ros.robot import Robot
-from rbd_ros.robot.wraparound import Wraparound
 
 SUBJECT = 'joint_states'
 

@@ -14,13 +14,13 @@ from rbd_ros.control.tolerances import Tolerances
 from rbd_ros.nodes.common.communication import publisher, subscription
 from rbd_ros.nodes.common.conversions import representable
 from rbd_ros.nodes.common.diagnostics import OK, WARN
-from rbd_ros.nodes.common.wire import JointStateWriter, JointTrajectoryReader, WireError
 from rbd_ros.nodes.torque.follow_action import offer_goals
 from rbd_ros.nodes.torque.following import Followed, Following, VIOLATIONS
 from rbd_ros.nodes.torque.motion_reference import HELD, Motion, MOVING
 from rbd_ros.nodes.torque.prepared import per_joint
 from rbd_ros.nodes.torque.state_input import MeasuredState
 from rbd_ros.robot import Robot
+from rbd_ros.wire import JointStateWriter, JointTrajectoryReader, WireError
 
 SUBJECT = 'trajectory'
 

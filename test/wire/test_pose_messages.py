@@ -15,7 +15,7 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import MultiDOFJointState
 from wire_harness import encode, TEXT
 
-from rbd_ros.nodes.common.wire import (
+from rbd_ros.wire import (
     MultiDOFJointStateWriter,
     TransformsWriter,
 )

@@ -12,7 +12,7 @@ from typing import List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.nodes.common.wire.cdr import aligned, Cursor, NANOSECONDS, UNSIGNED, WireError
+from rbd_ros.wire.cdr import aligned, Cursor, NANOSECONDS, UNSIGNED, WireError
 
 FIELDS = ('positions', 'velocities', 'accelerations')  # that are read
 ALL_FIELDS = (*FIELDS, 'effort')  # in the order of the message

@@ -29,7 +29,7 @@ class McapFileError(ValueError):
 def unavailable_reason() -> str:
     """Return the reason why there is no MCAP file, and the cure; '' if there can be one.
 
-    >>> from rbd_ros.mcap_files import unavailable_reason
+    >>> from rbd_ros.wire.mcap_files import unavailable_reason
     >>> unavailable_reason() == '' or 'pip install' in unavailable_reason()
     True
     """
@@ -49,7 +49,7 @@ class McapWriter:
     :raises OSError: in `write` and `close`, as if the disk is full
 
     >>> import os, tempfile
-    >>> from rbd_ros.mcap_files import McapReader, McapWriter
+    >>> from rbd_ros.wire.mcap_files import McapReader, McapWriter
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = os.path.join(folder, 'a.mcap')
     ...     with McapWriter(path) as file:

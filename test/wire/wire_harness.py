@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import numpy as np
 from rclpy.serialization import deserialize_message
 
-from rbd_ros.nodes.common.wire import WireError
+from rbd_ros.wire import WireError
 
 TEXT = st.text(max_size=12).filter(lambda text: '\0' not in text)
 

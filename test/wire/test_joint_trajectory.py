@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from support import outside
 
-from rbd_ros.nodes.common.wire import JointTrajectoryReader, MAX_NAMES, WireError
-from rbd_ros.nodes.common.wire.joint_trajectory import LARGEST, MAX_POINTS, SHORT_RUN
+from rbd_ros.wire import JointTrajectoryReader, MAX_NAMES, WireError
+from rbd_ros.wire.joint_trajectory import LARGEST, MAX_POINTS, SHORT_RUN
 
 outside.load('rclpy')
 

@@ -37,7 +37,7 @@ def ros2msg_schema(kind: str) -> bytes:
 
     :param kind: one of `DEFINITIONS`
 
-    >>> from rbd_ros.nodes.common.wire import ros2msg_schema
+    >>> from rbd_ros.wire import ros2msg_schema
     >>> print(ros2msg_schema('rosgraph_msgs/msg/Clock').decode().replace('=' * 80, '==='))
     builtin_interfaces/Time clock
     ===

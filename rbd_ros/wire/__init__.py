@@ -7,20 +7,20 @@ aligned to its size counted from byte four. Whatever bytes come in, reading cost
 and raises nothing but `WireError`. Nothing here needs rclpy.
 """
 
-from rbd_ros.nodes.common.wire.cdr import MAX_NAMES, WireError
-from rbd_ros.nodes.common.wire.definitions import DEFINITIONS, ros2msg_schema
-from rbd_ros.nodes.common.wire.joint_state import (
+from rbd_ros.wire.cdr import MAX_NAMES, WireError
+from rbd_ros.wire.definitions import DEFINITIONS, ros2msg_schema
+from rbd_ros.wire.joint_state import (
     JointStateData,
     JointStateReader,
     JointStateWriter,
     NameList,
 )
-from rbd_ros.nodes.common.wire.joint_trajectory import JointTrajectoryData, JointTrajectoryReader
-from rbd_ros.nodes.common.wire.measured import ImuWriter, OdometryWriter, WrenchStampedWriter
-from rbd_ros.nodes.common.wire.pattern import has_layout, Layout, make_pattern, Pattern
-from rbd_ros.nodes.common.wire.plain_text import read_string, string_message
-from rbd_ros.nodes.common.wire.pose_messages import MultiDOFJointStateWriter, TransformsWriter
-from rbd_ros.nodes.common.wire.small_messages import (
+from rbd_ros.wire.joint_trajectory import JointTrajectoryData, JointTrajectoryReader
+from rbd_ros.wire.measured import ImuWriter, OdometryWriter, WrenchStampedWriter
+from rbd_ros.wire.pattern import has_layout, Layout, make_pattern, Pattern
+from rbd_ros.wire.plain_text import read_string, string_message
+from rbd_ros.wire.pose_messages import MultiDOFJointStateWriter, TransformsWriter
+from rbd_ros.wire.small_messages import (
     ClockWriter,
     Float64MultiArrayReader,
     Float64MultiArrayWriter,

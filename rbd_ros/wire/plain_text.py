@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from rbd_ros.nodes.common.wire.cdr import Cursor, Memory, WireError
+from rbd_ros.wire.cdr import Cursor, Memory, WireError
 
 LARGEST = 1 << 26  # maximum size of a message [bytes]: URDFs with many links
 
@@ -13,7 +13,7 @@ def string_message(text: str) -> bytes:
 
     :raises ValueError: if it contains a zero byte
 
-    >>> from rbd_ros.nodes.common.wire import read_string, string_message
+    >>> from rbd_ros.wire import read_string, string_message
     >>> read_string(string_message('hello'))
     'hello'
     """

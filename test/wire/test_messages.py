@@ -3,14 +3,13 @@
 
 import math
 import struct
-import time
 
 from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from support import outside
 
-from rbd_ros.nodes.common.wire import (
+from rbd_ros.wire import (
     ClockWriter,
     Float64MultiArrayReader,
     Float64MultiArrayWriter,
@@ -20,7 +19,7 @@ from rbd_ros.nodes.common.wire import (
     WireError,
     WrenchStampedReader,
 )
-from rbd_ros.nodes.common.wire.joint_state import LARGEST, MAX_LAYOUTS, MAX_NAME_LISTS
+from rbd_ros.wire.joint_state import LARGEST, MAX_LAYOUTS, MAX_NAME_LISTS
 
 outside.load('rclpy')
 
@@ -402,35 +401,3 @@ def test_spoiled_wrenches_are_refused_or_read_as_rclpy_does(rng, capfd):
         )
 
     check_spoiled_messages(valid, read, WrenchStamped, content_of, 5_000, rng, capfd)
-
-
-# -- over DDS -------------------------------------------------------------------------------------
-
-
-def test_messages_as_bytes_pass_through_the_middleware_both_ways(ros):
-    """Bytes that are published arrive as messages, and published messages as the same bytes."""
-    typed, raw = [], []
-    node = ros.node
-    node.create_subscription(JointState, 'wire_typed', typed.append, 10)
-    node.create_subscription(JointState, 'wire_raw', raw.append, 10, raw=True)
-    to_typed = node.create_publisher(JointState, 'wire_typed', 10)
-    to_raw = node.create_publisher(JointState, 'wire_raw', 10)
-    writer, reader = JointStateWriter(NAMES, frame_id='base'), JointStateReader()
-    message = full_state(frame='base')
-    end = time.monotonic() + 60.0
-    while time.monotonic() < end and min(len(typed), len(raw)) < 20:
-        writer.set_stamp(len(typed), 5)
-        message.header.stamp.sec = len(raw)
-        for field in FIELDS:
-            getattr(writer, field)[:] = range(6)
-        to_typed.publish(writer.data())
-        to_raw.publish(message)
-        ros.executor.spin_once(timeout_sec=0.1)
-    assert min(len(typed), len(raw)) >= 20
-    for received in typed:
-        assert found(reader.read(serialize_message(received))) == content(received)
-        assert content(received)[1:] == content(message)[1:]
-    for received in raw:
-        assert isinstance(received, bytes)
-        assert found(reader.read(received))[1:] == content(message)[1:]
-    assert reader.layouts == 1

@@ -7,7 +7,7 @@ from typing import List, Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.nodes.common.wire.cdr import Memory, NANOSECONDS, packed_stamp, StampedMessage
+from rbd_ros.wire.cdr import Memory, NANOSECONDS, packed_stamp, StampedMessage
 
 
 class MultiDOFJointStateWriter(StampedMessage):

@@ -9,8 +9,8 @@ from typing import Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.nodes.common.wire.cdr import Cursor, Memory, NANOSECONDS, StampedMessage
-from rbd_ros.nodes.common.wire.pattern import make_pattern, Pattern
+from rbd_ros.wire.cdr import Cursor, Memory, NANOSECONDS, StampedMessage
+from rbd_ros.wire.pattern import make_pattern, Pattern
 
 FIELDS = ('position', 'velocity', 'effort')
 STAMP, FRAME = 4, 12  # where in a message the time stamp and the name of the frame are

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from rbd_ros.nodes.common.wire.cdr import Memory, StampedMessage
+from rbd_ros.wire.cdr import Memory, StampedMessage
 
 # Numbers of a covariance: of three quantities, and of six.
 THREE, SIX = 9, 36

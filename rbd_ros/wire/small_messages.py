@@ -9,8 +9,8 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
-from rbd_ros.nodes.common.wire.cdr import Cursor, Memory, StampedMessage, WireError
-from rbd_ros.nodes.common.wire.pattern import make_pattern, Pattern
+from rbd_ros.wire.cdr import Cursor, Memory, StampedMessage, WireError
+from rbd_ros.wire.pattern import make_pattern, Pattern
 
 LARGEST = 1 << 18  # maximum size of a message [bytes]
 MAX_DIMENSIONS = 16  # of a Float64MultiArray; their labels and sizes are skipped
