@@ -75,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json_option(parser)
     add_plot_option(parser)
     parser.add_argument(
-        '--quick', action='store_true', help='measure for a shorter time, and skip first calls'
+        '--quick', action='store_true', help='measure for a shorter time, without first calls'
     )
     parser.add_argument(
         '--progress',
@@ -161,7 +161,7 @@ def measure(
     """
     robot = Robot.from_urdf(path, floating_base=floating_base)
     if robot.nv == 0:
-        raise ValueError(f'{robot.name!r} has no joint that moves: there is nothing to measure')
+        raise ValueError(f'{robot.name!r} has no movable joint, so there is nothing to measure')
     peer, notes = _peer(path, floating_base, robot)
     shown = Progress(progress, len(functions) * (3 if quick else 4))
     rows = []
@@ -204,8 +204,8 @@ def _peer(
     if peer.nv == robot.nv:
         return peer, []
     return peer, [
-        f'Pinocchio computes {peer.nv} degrees of freedom, this package {robot.nv}: '
-        'mimic joints, which follow another joint, are independent there'
+        f'Pinocchio computes {peer.nv} degrees of freedom, this package {robot.nv}: Pinocchio '
+        'treats mimic joints as independent joints'
     ]
 
 
@@ -258,7 +258,7 @@ def report(facts: Dict[str, Any]) -> List[str]:
         '',
         'Times per state in ns, medians; x: how many times faster than Pinocchio called from '
         'Python;',
-        f'batches of {facts["batch"]} states against as many in a loop; first calls in fresh '
+        f'batches of {facts["batch"]} states compared with a loop over them; first calls in new '
         'processes;',
         'saved: operations that are saved by a dynamically equivalent model with fewer parameters',
         '',

@@ -113,9 +113,9 @@ def archive_problem(archive: ZipFile, most: int) -> str:
     entries = archive.infolist()
     size = sum(each.file_size for each in entries)
     if len(entries) > MAX_ENTRIES:
-        return f'it has {len(entries)} entries, and at most {MAX_ENTRIES} are unpacked'
+        return f'it has {len(entries)} entries, more than the limit of {MAX_ENTRIES}'
     if size > most:
-        return f'it has {size} bytes unpacked, and at most {most} are read'
+        return f'it has {size} bytes unpacked, more than the limit of {most}'
     if any(each.compress_type not in (ZIP_STORED, ZIP_DEFLATED) for each in entries):
         return 'it is not compressed by deflate; pack it again'
     return ''
@@ -136,7 +136,9 @@ def unpacked(data: bytes, most: int = MAX_MESSAGE) -> bytes:
     except library.ZstdError as error:
         raise ValueError(f'it cannot be unpacked: {error}') from None
     if len(content) > most:
-        raise ValueError(f'it has {len(content)} bytes or more unpacked, at most {most} are read')
+        raise ValueError(
+            f'it has {len(content)} bytes or more unpacked, more than the limit of {most}'
+        )
     return content
 
 
@@ -211,8 +213,8 @@ def _check(status: os.stat_result, path: Path, most: int) -> None:
         kinds = (name for is_kind, name in _KINDS if is_kind(status.st_mode))
         raise FileRefusedError(
             errno.EINVAL,
-            f'it is {next(kinds, "something else")}, and only regular files are read; write its '
-            'content to a file',
+            f'it is {next(kinds, "something else")}, not a regular file; write its content to a '
+            'file',
             os.fspath(path),
         )
     if status.st_size > most:
@@ -222,6 +224,6 @@ def _check(status: os.stat_result, path: Path, most: int) -> None:
 def _too_large(path: Path, size: int, most: int) -> FileRefusedError:
     return FileRefusedError(
         errno.EFBIG,
-        f'it has {size} bytes or more, and at most {most} are read; give a smaller file',
+        f'it has {size} bytes or more, more than the limit of {most}; give a smaller file',
         os.fspath(path),
     )

@@ -68,7 +68,7 @@ def _run(command: list, environment: Dict[str, str]) -> Dict[str, float]:
         raise ValueError(f'the first call took longer than {_LIMIT} s') from None
     if done.returncode != 0:
         words = done.stderr.strip().splitlines() or ['no message']
-        raise ValueError(f'the first call failed in a fresh process: {words[-1]}')
+        raise ValueError(f'the first call failed in a new process: {words[-1]}')
     return json.loads(done.stdout.splitlines()[-1])
 
 

@@ -33,7 +33,7 @@ class PinocchioPeer:
         try:
             self.model = pinocchio.buildModelFromXML(text, *root)
         except Exception as error:  # whatever its parser raises
-            raise ValueError(f'pin does not load this URDF: {error}') from None
+            raise ValueError(f'Pinocchio cannot load this URDF: {error}') from None
         self.data = self.model.createData()
 
     @property

@@ -119,10 +119,14 @@ class Declaration:
                     raise TypeError(f'{self.name}: {name} has no value in tree coordinates')
             for name, kind in self.outputs.items():
                 if kind.from_tree is None:
-                    raise TypeError(f'{self.name}: {name} cannot be had from tree coordinates')
+                    raise TypeError(
+                        f'{self.name}: {name} cannot be computed from tree coordinates'
+                    )
         unknown = [symbol for symbol in self.along if symbol not in self.arrays]
         if unknown:
-            raise TypeError(f'{self.name}: no inputs {unknown} to differentiate by')
+            raise TypeError(
+                f'{self.name}: cannot differentiate by {unknown}, which are not inputs'
+            )
         names = [*self.outputs, *(name for name, _, _ in self.derivatives)]
         if len(names) > 1 and self.result is None:
             raise TypeError(f'{self.name}: several outputs need a named tuple as result')
@@ -305,7 +309,7 @@ def _specialization(
 def _required(function: Callable[..., Any]) -> Declaration:
     declared = declaration_of(function)
     if declared is None:
-        raise TypeError(f'{function!r} is no declared algorithm: put @algorithm above it')
+        raise TypeError(f'{function!r} is not a declared algorithm; decorate it with @algorithm')
     return declared
 
 

@@ -130,9 +130,11 @@ def run(arguments: argparse.Namespace) -> int:
 def _write_unit(arguments: argparse.Namespace) -> int:
     """Write an FMU."""
     if arguments.precision != 'double':
-        raise ValueError(f'--precision {arguments.precision} does not apply to an FMU; omit it')
+        raise ValueError(
+            f'--precision {arguments.precision} does not apply to an FMU; leave it out'
+        )
     if arguments.external_forces:
-        raise ValueError('--external-forces does not apply to an FMU; omit it')
+        raise ValueError('--external-forces does not apply to an FMU; leave it out')
     robot = Robot.from_urdf(
         named_robot(arguments),
         **model_options(arguments),
@@ -155,7 +157,8 @@ def _write_unit(arguments: argparse.Namespace) -> int:
         raise ValueError(f'--output {out} cannot be written: {error.strerror or error}') from error
     if not binaries:
         print(
-            'The FMU contains sources only: there is no C compiler (cc, gcc, clang) for Linux.',
+            'The FMU contains sources only, because no C compiler for Linux was found; install '
+            'cc, gcc or clang to add a binary.',
             file=sys.stderr,
         )
     print(path)

@@ -19,7 +19,7 @@ __all__ = ['add_arguments', 'EXIT_CODES', 'run']
 
 EXIT_CODES = {
     0: 'the error with inverse dynamics is --threshold times smaller than with feedback alone',
-    1: 'it is not',
+    1: 'the ratio of the errors is below --threshold',
     2: 'the demo could not run, or the command line is wrong',
     129: 'stopped by SIGHUP',
     143: 'stopped by SIGTERM',

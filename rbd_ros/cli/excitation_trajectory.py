@@ -49,8 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=5.0,
         metavar='SECONDS',
-        help='time of the first point, until which the controller moves the robot there '
-        '(default: %(default)g)',
+        help='time of the first point; the controller moves the robot there until then (default: '
+        '%(default)g)',
     )
     parser.add_argument(
         '--velocity-scaling',

@@ -215,7 +215,7 @@ def report(facts: Dict[str, Any]) -> List[str]:
     )
     joints = [body['joint'] for body in bodies[1:]]
     if joints:
-        lines += ['', 'Limits and losses (rad, m, N m, N; - is no limit)']
+        lines += ['', 'Limits and losses (rad, m, N m, N; -: none)']
         lines += table(
             ('joint', 'lower', 'upper', 'velocity', 'effort', 'damping', 'friction', 'armature'),
             [_joint_row(joint) for joint in joints],
@@ -229,14 +229,14 @@ def report(facts: Dict[str, Any]) -> List[str]:
     lines += [
         '',
         f'Shapes: {shapes["collision"]} collision, {shapes["visual"]} visual, '
-        f'{plural(shapes["mesh_files"], "mesh file")}, {lost} of them not found',
+        f'{plural(shapes["mesh_files"], "mesh file")}, {lost} of them missing',
     ]
     lines += facts.get('self_collision', [])
     if facts['singular_joints']:
         lines += [
             '',
-            'The mass matrix is singular, so there are no forward dynamics:',
-            f'no mass moves with {", ".join(facts["singular_joints"])}.',
+            'The mass matrix is singular, so forward dynamics do not exist:',
+            f'no mass moves with joint {", ".join(facts["singular_joints"])}.',
             'Add an armature to the joints, or masses to their links.',
         ]
     accuracy = facts['accuracy']

@@ -137,7 +137,7 @@ def _unknown(word: str) -> int:
     found = nearest(word)
     hint = f'did you mean {" or ".join(found)}? ' if found else ''
     make_parser(None).print_usage(sys.stderr)
-    text = f'there is no command {word[:80]!r}; {hint}rbd_ros --help lists all commands'
+    text = f'unknown command {word[:80]!r}; {hint}rbd_ros --help lists all commands'
     print(f'rbd_ros: error: {text}', file=sys.stderr)
     return 2
 

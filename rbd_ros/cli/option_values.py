@@ -119,7 +119,8 @@ def payload(robot: Robot, text: str) -> Tuple[str, FloatArray]:
         com = numbers('--payload: the center of mass X,Y,Z', center, 3)
     if link not in robot.link_names:
         raise ValueError(
-            f'--payload: there is no link {link!r}; there are {", ".join(robot.link_names)}'
+            f'--payload: the robot has no link {link!r}; its links are '
+            f'{", ".join(robot.link_names)}'
         )
     (value,) = numbers(f'--payload: MASS of {PAYLOAD}', mass, 1)
     return link, payload_parameters(value, com)

@@ -85,7 +85,7 @@ def add_extension_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--extension',
         metavar='FILE',
-        help='YAML file with what URDF cannot express: joint types, gears, rotors, loops',
+        help='YAML file of extensions that URDF cannot express: joint types, gears, rotors, loops',
     )
 
 
@@ -101,7 +101,7 @@ def description(
     if robot == '-':
         if xacro_arguments:
             raise RobotNotFoundError(
-                '--xacro does not apply to stdin, which is read as a URDF; name the xacro file'
+                '--xacro does not apply to stdin, which must be a URDF; name the xacro file'
             )
         return sys.stdin.buffer.read(MAX_BYTES + 1)
     return load_robot(robot, xacro_arguments, package_paths).source

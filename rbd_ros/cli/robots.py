@@ -30,7 +30,9 @@ def run(arguments: argparse.Namespace) -> int:
     print('Robots that come with rbd_ros')
     print('\n'.join(f'  {name}' for name in embedded))
     if not others:
-        print(f'\nRobots of example-robot-data are not installed: {INSTALL_EXAMPLES}')
+        print(
+            f'\nMore robots are in example-robot-data, which is not installed: {INSTALL_EXAMPLES}'
+        )
         return 0
     called = {name: [] for name in others}
     for common, name in common_names().items():

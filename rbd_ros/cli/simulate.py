@@ -39,7 +39,7 @@ _OF_A_ROBOT = ('start', 'hold_start', 'gravity_compensation', 'watch', 'srdf')
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rbd_ros simulate`."""
-    add_robot_options(parser, default='the objects of --world alone')
+    add_robot_options(parser, default='the objects of --world, without a robot')
     parser.add_argument('--start', metavar=start_option.METAVAR, help=start_option.HELP)
     torque = parser.add_mutually_exclusive_group()
     torque.add_argument(
@@ -210,7 +210,7 @@ def _robot(arguments: argparse.Namespace) -> Optional[Robot]:
             **model_options(arguments),
         )
     if arguments.world is None:
-        raise ValueError('robot is missing; name one, or give a --world with objects that move')
+        raise ValueError('no robot is given; name one, or give a --world with movable objects')
     return None
 
 
@@ -225,7 +225,7 @@ def _watch(arguments: argparse.Namespace, robot: Robot, scene: Scene) -> int:
     for option in ('record', 'start', 'hold_start', 'gravity_compensation', 'ground', 'srdf'):
         if getattr(arguments, option):
             name = option.replace('_', '-')
-            raise ValueError(f'--{name} does not apply to --watch; omit one of them')
+            raise ValueError(f'--{name} does not apply to --watch; leave one of them out')
     _report(arguments, scene.notices, scene)
     # Only this import needs ROS.
     from rbd_ros.viewer.watching import WatchSession

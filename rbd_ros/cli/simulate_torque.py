@@ -34,7 +34,7 @@ def chosen_torque(simulator: Simulator, hold_start: bool, compensation: bool) ->
         return None
     if model.loops:
         option = '--hold-start' if hold_start else '--gravity-compensation'
-        raise ValueError(f'{option} does not apply to robots with kinematic loops; omit it')
+        raise ValueError(f'{option} does not apply to robots with kinematic loops; leave it out')
     floating = any(isinstance(body.joint, Floating) for body in model.bodies)
     if hold_start and floating:
         hold_joints(simulator)
@@ -43,8 +43,8 @@ def chosen_torque(simulator: Simulator, hold_start: bool, compensation: bool) ->
         return Hold(simulator)
     if floating:
         raise ValueError(
-            '--gravity-compensation needs a fixed base: no joint holds a floating one; omit it, '
-            'or use --hold-start'
+            '--gravity-compensation needs a fixed base, because no joint holds a floating one; '
+            'leave it out, or use --hold-start'
         )
     return lambda now: robot.gravity_torque(now.q)
 

@@ -20,8 +20,8 @@ HELP = (
     'start configuration: a number for each position variable, such as --start=0,-1.5,0 (a '
     'floating base first has its quaternion w, x, y, z of norm 1 and its position x, y, z [m]); '
     'positions of some joints and the height of a floating base, such as '
-    '--start=elbow=1.5,height=0.4; or the name of a group state of the SRDF (default: the neutral '
-    'configuration, with a floating base as high as the robot stands)'
+    '--start=elbow=1.5,height=0.4; or the name of a group state of the SRDF (default: the '
+    'neutral configuration, with a floating base at the height at which the robot stands)'
 )
 
 #: Name of the height of a floating base [m].

@@ -97,7 +97,9 @@ def run(arguments: argparse.Namespace) -> int:
     except UnjudgedError as error:
         if arguments.json:
             print(json.dumps({'format': FORMAT, 'name': robot.name, **_unknown(str(error))}))
-        print(f'rbd_ros static-torque: error: not judged: {error}', file=sys.stderr)
+        print(
+            f'rbd_ros static-torque: error: the robot cannot be judged: {error}', file=sys.stderr
+        )
         return UNJUDGED
     facts = summary(robot, found, sampled=not arguments.pose, payload=arguments.payload)
     print(json.dumps(facts, indent=2) if arguments.json else '\n'.join(report(facts)))
@@ -216,7 +218,7 @@ def _verdict(held: bool, unknown: bool) -> Optional[bool]:
 
 def report(facts: Dict[str, Any]) -> List[str]:
     """Return the lines of a report with the facts of `summary`."""
-    how = ', random ones and the worst that a search found' if facts['sampled'] else ' given'
+    how = ', random poses and the worst one that a search found' if facts['sampled'] else ' given'
     load = f' with payload {facts["payload"]} (kg@link)' if facts['payload'] else ''
     lines = [f'{facts["name"]}{load}: {plural(facts["poses"], "pose")}{how}', '']
     rows: List[Sequence[str]] = [('joint', 'limit', 'torque', 'margin', '')]

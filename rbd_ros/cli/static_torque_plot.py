@@ -35,7 +35,7 @@ def plot_static_torque(facts: Dict[str, Any], found: StaticTorqueMargin, path: s
     for y, joint in enumerate(joints):
         limit, torques = joint['effort_limit'], found.torques[:, y]
         if not limit:
-            text = 'no limit given' if limit is None else 'limit is zero'
+            text = 'no effort limit' if limit is None else 'limit is zero'
             axes.text(
                 0.0, y, f'{text}: {joint["torque"]:.3g}', ha='center', va='center',
                 fontsize=8, color=INK if joint['held'] else OVER,

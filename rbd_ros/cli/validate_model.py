@@ -66,8 +66,9 @@ def lines(found: Evaluation) -> List[str]:
     result += table(_HEAD, rows, '.>>>>>>.')
     result += [
         '',
-        'error: root mean square of the error, as a share of that of the effort.',
-        'bias, scale, viscous, Coulomb: offset, factor and friction that the model lacks.',
+        'error: root mean square of the error, divided by that of the effort.',
+        'bias, scale, viscous, Coulomb: offset [N m or N], factor and friction that the model '
+        'lacks.',
     ]
     if found.payload is not None:
         payload = found.payload

@@ -80,7 +80,9 @@ def _points(shape: object) -> FloatArray:
     """Return the points of which a shape is, or is within, the hull, (n, 3) [m]."""
     if isinstance(shape, geometry.Mesh):
         if shape.path is None:
-            raise ValueError(f'{shape.uri} was not found; name its root in package_paths')
+            raise ValueError(
+                f'{shape.uri} was not found; add the folder of its package to package_paths'
+            )
         return np.asarray(mesh_vertices(shape.path, shape.scale), dtype=float).reshape(-1, 3)
     if isinstance(shape, geometry.HeightField):
         heights = np.asarray(shape.heights, dtype=float)
@@ -88,4 +90,4 @@ def _points(shape: object) -> FloatArray:
         return np.array(
             [[a, b, c] for a in (-x, x) for b in (-y, y) for c in (heights.min(), heights.max())]
         )
-    raise ValueError(f'a {type(shape).__name__} has no bounds')
+    raise ValueError(f'a {type(shape).__name__} has no bounded volume')

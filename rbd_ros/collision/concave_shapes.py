@@ -51,9 +51,9 @@ class TriangleMesh:
         if closed and _volume(triangles) < 0.0:
             triangles = np.ascontiguousarray(triangles[:, ::-1])
             beside, closed, odd = _neighbors(triangles)
-            notices.append('its triangles are inside out and are turned round')
+            notices.append('its triangles are inside out; their order is reversed')
         if odd:
-            notices.append(f'{odd} of its edges belong to more than two triangles')
+            notices.append(f'{odd} of its edges have more than two triangles')
         triangles.flags.writeable = False
         made: Any = {
             'triangles': triangles,
@@ -135,7 +135,7 @@ def _with_area(triangles: FloatArray) -> Tuple[FloatArray, List[str]]:
     if triangles.ndim != 3 or triangles.shape[1:] != (3, 3):
         raise MeshError(f'triangles must have shape (T, 3, 3), got {triangles.shape}')
     if not len(triangles):
-        raise MeshError('a mesh needs triangles, got none')
+        raise MeshError('a mesh must have at least one triangle, got none')
     if len(triangles) > MAX_TRIANGLES:
         raise MeshError(f'a mesh has at most {MAX_TRIANGLES} triangles, got {len(triangles)}')
     if not np.isfinite(triangles).all():

@@ -74,10 +74,10 @@ def chosen_pairs(
         ]
         if not here:
             raise ValueError(
-                f'there is no distance of {first!r} and {second!r}: neither moves with the robot, '
-                'or they may not touch (joined by a joint, ignored, or overlapping at the neutral '
-                'configuration), or they have no collision shapes of a supported kind; `notices` '
-                'tells which'
+                f'no distance of {first!r} and {second!r} is computed: both are fixed, or their '
+                'collision is disabled (joined by a joint, disabled by a file, or overlapping at '
+                'the neutral configuration), or they have no supported collision shapes; '
+                '`notices` gives the reason'
             )
         for pair in here:
             found.setdefault((min(pair), max(pair)), pair)

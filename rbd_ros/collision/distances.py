@@ -275,7 +275,7 @@ class RobotInWorld:
         True
         """
         if not self.pairs:
-            raise ValueError('there is no pair of shapes that may touch; `notices` tells more')
+            raise ValueError('no pair of shapes can collide; `notices` gives the reasons')
         states, batch = self._configurations(q)
         buffers = self._buffers(poses)
         if not batch:

@@ -40,9 +40,13 @@ def heights(entries: Dict[str, Field], path: str) -> NDArray[np.float64]:
     if not image and Path(path).suffix.lower() != '.npy':
         raise field.error('a height field is an image (.png) or an array (.npy); convert it')
     if image and 'range' not in entries:
-        raise field.error('range is missing; add "range: [0.0, 0.1]", heights of black and white')
+        raise field.error(
+            'range is missing; add "range: [0.0, 0.1]", the heights [m] of black and white'
+        )
     if not image and 'range' in entries:
-        raise entries['range'].error('an array holds meters; leave range out')
+        raise entries['range'].error(
+            'range applies to images only, since an array holds meters; leave it out'
+        )
     try:
         grid = _image(path) if image else _array(path)
     except _ShapeError as error:
@@ -90,10 +94,10 @@ def _array(path: str) -> NDArray[Any]:
     with open_regular(path, MAX_ARRAY) as file:
         header = read.get(read_magic(file))
         if header is None:
-            raise ValueError('it holds no array of numbers')
+            raise ValueError('it does not hold an array of numbers')
         shape, _, kind = header(file)
         if kind.kind not in 'fiu' or kind.hasobject:
-            raise ValueError('it holds no array of numbers')
+            raise ValueError('it does not hold an array of numbers')
         _check_shape(shape)
         file.seek(0)
         grid: NDArray[Any] = np.load(file, allow_pickle=False)
@@ -107,7 +111,7 @@ def _image(path: str) -> NDArray[Any]:
     with open_regular(path, MAX_IMAGE) as file:
         head = file.read(24)
         if head[:8] != _PNG or head[12:16] != b'IHDR':
-            raise ValueError('it is no PNG image')
+            raise ValueError('it is not a PNG image')
         # Before it is decoded: a small file may be of an image that fits into no memory.
         shape = int.from_bytes(head[20:24], 'big'), int.from_bytes(head[16:20], 'big')
         _check_shape(shape, MAX_IMAGE_SIDE, '; scale the image down, or give an array (.npy)')

@@ -56,8 +56,8 @@ def hull_vertices(points: FloatArray) -> Tuple[FloatArray, str, float]:
     chosen = _spread(vertices, MAX_VERTICES)
     lost = _shrinkage(vertices, vertices[chosen])
     notice = (
-        f'its convex hull has {len(vertices)} vertices, of which {MAX_VERTICES} are taken: it is '
-        f'smaller by up to {1e3 * lost:.2g} mm'
+        f'its convex hull has {len(vertices)} vertices, more than the limit of {MAX_VERTICES}; '
+        f'the simplified hull is smaller by up to {1e3 * lost:.2g} mm'
     )
     return _extreme(vertices[chosen]), notice, lost
 

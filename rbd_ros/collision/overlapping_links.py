@@ -27,7 +27,7 @@ OVERLAP = 1e-6
 KNUCKLE = 2e-4
 
 #: What notices say of links that are left out of self-collision.
-LEFT_OUT = 'do not touch each other'
+LEFT_OUT = 'have no collision with each other'
 
 #: Number of pairs that a notice names.
 _NAMED = 3
@@ -79,7 +79,7 @@ def left_out_notice(found: AbstractSet[Tuple[str, str]], why: str) -> List[str]:
 
     >>> from rbd_ros.collision.overlapping_links import left_out_notice
     >>> left_out_notice({('robot/a', 'robot/b')}, 'overlap')[0].split(';')[0]
-    '1 pair of links that overlap do not touch each other (a and b)'
+    '1 pair of links that overlap have no collision with each other (a and b)'
     """
     if not found:
         return []
@@ -90,6 +90,6 @@ def left_out_notice(found: AbstractSet[Tuple[str, str]], why: str) -> List[str]:
     more = f', and {len(named) - _NAMED} more' if len(named) > _NAMED else ''
     pairs = 'pair' if len(named) == 1 else 'pairs'
     return [
-        f'{len(named)} {pairs} of links that {why} {LEFT_OUT} ({some}{more}); an '
-        'entry of `pairs` in a world, or enable_collisions in an SRDF, lets them touch'
+        f'{len(named)} {pairs} of links that {why} {LEFT_OUT} ({some}{more}); an entry of '
+        '`pairs` in a world, or enable_collisions in an SRDF, enables their collision'
     ]

@@ -29,7 +29,7 @@ from rbd_ros.spatial import PluckerTransform
 STICKS = 1e3
 
 #: What notices say of shapes that do not touch.
-_NO_TOUCH = 'will not touch'
+_NO_TOUCH = 'have no collision'
 
 
 class SceneShape(NamedTuple):
@@ -106,7 +106,7 @@ def make_scene(model: Model, world: World, q: Optional[Sequence[float]] = None) 
         deep -= {each for each in deep if _put_back(world, *each)}
         pairs = [pair for p, pair in enumerate(pairs) if names[p] not in deep]
         table = _table(world, found, pairs, body_count) if deep else table
-        notices.extend(left_out_notice(deep, 'are in contact where the robot is neutral'))
+        notices.extend(left_out_notice(deep, 'are in contact at the neutral configuration'))
     why = 'are connected by links without shapes or without mass'
     notices.extend(left_out_notice(connected, why))
     return Scene(tuple(found), world.movable, body_count, table, (*notices, *maker.notices))
@@ -125,8 +125,8 @@ def _shapes_of_robots(
         others.update(f'{robot.name}/{link}' for link in robot.model.links)
         at = [slices[f'{robot.name}/{joint}'] for joint in robot.model.joint_names]
         notices.append(
-            f'robot {robot.name!r} of the world moves: v[{at[0].start}:{at[-1].stop}] is that of '
-            f'its joints {robot.name}/...'
+            f'robot {robot.name!r} of the world is movable: v[{at[0].start}:{at[-1].stop}] holds '
+            f'the velocity of its joints {robot.name}/...'
         )
     return _shapes_of_links(model, maker, notices, ROBOT, others)
 
@@ -152,8 +152,8 @@ def _shapes_of_links(
         pose = _pose(each.placement)
         if made.shape is None:
             notices.append(
-                f'{name!r} will not touch anything with its collision '
-                f'{type(each.shape).__name__.lower()}: {made.notice}'
+                f'{name!r} has no collision with its {type(each.shape).__name__.lower()}: '
+                f'{made.notice}'
             )
             continue
         if made.notice:
@@ -172,7 +172,7 @@ def _shapes_of_standing_robots(
             continue
         model = robot.model
         X0 = body_transforms(model, model.tree_position(start_configuration(robot)))
-        notices.append(f'robot {robot.name!r} of the world stands still as it is configured')
+        notices.append(f'robot {robot.name!r} of the world is static')
         for each in _shapes_of_links(model, maker, notices, robot.name):
             placed = _pose(X0[each.body_id] * robot.base_placement) @ each.pose
             found.append(each._replace(body_id=0, pose=placed))
@@ -219,7 +219,7 @@ def _shapes_of_objects(
             body += 1
         made = maker.make(each.shape, each.convex)
         if made.shape is None:
-            notices.append(f'object {each.name!r} will not touch anything: {made.notice}')
+            notices.append(f'object {each.name!r} has no collision: {made.notice}')
             continue
         if made.notice:
             notices.append(made.notice)
@@ -283,7 +283,8 @@ def _pairs(
             of_one.append(len(pairs))
         pairs.append((i, j))
     notices.extend(
-        f'{a!r} and {b!r} will not touch: one of two must be convex; say "convex: true" of a mesh'
+        f'{a!r} and {b!r} have no collision with each other, because neither is convex; add '
+        '"convex: true" to a mesh'
         for a, b in sorted(unknown)
     )
     return pairs, of_one, connected

@@ -33,7 +33,7 @@ class ShapeMaker:
     >>> from rbd_ros.collision.scene_shapes import ShapeMaker
     >>> from rbd_ros.model import geometry
     >>> ShapeMaker().make(geometry.Mesh('box.stl', None, (1.0, 1.0, 1.0)), convex=True).notice
-    'box.stl was not found; name its root in package_paths'
+    'box.stl was not found; add the folder of its package to package_paths'
     """
 
     def __init__(self) -> None:
@@ -54,8 +54,8 @@ class ShapeMaker:
             return tuple(found)
         most = max(found, key=lambda notice: found[notice])
         return (
-            f'{len(found)} meshes have convex hulls of too many vertices, of which some are left '
-            f'out; most of {most}',
+            f'{len(found)} meshes have convex hulls with too many vertices, which are '
+            f'simplified; most of all {most}',
         )
 
     def make(self, shape: object, convex: bool) -> Touching:
@@ -94,7 +94,9 @@ class ShapeMaker:
 
 def _of_mesh(mesh: geometry.Mesh, convex: bool) -> Touching:
     if mesh.path is None:
-        raise MeshError(f'{mesh.uri} was not found; name its root in package_paths')
+        raise MeshError(
+            f'{mesh.uri} was not found; add the folder of its package to package_paths'
+        )
     if convex:
         triangles = mesh_vertices(mesh.path, mesh.scale)
     else:

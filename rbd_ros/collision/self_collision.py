@@ -216,7 +216,7 @@ def srdf_elements(source: Union[str, os.PathLike[str]]) -> Tuple[str, List[Eleme
     def start(tag: str, attributes: Mapping[str, str]) -> None:
         if not open_tags and tag != 'robot':
             raise SrdfError(
-                f'{where()}: the root element is <{shorten(tag)[1:-1]}>; an SRDF has <robot>'
+                f'{where()}: the root element is <{shorten(tag)[1:-1]}>; an SRDF must have <robot>'
             )
         open_tags.append(tag)
         if len(open_tags) > 1:
@@ -227,7 +227,7 @@ def srdf_elements(source: Union[str, os.PathLike[str]]) -> Tuple[str, List[Eleme
         open_tags.pop()
 
     def refused(*details: object) -> None:
-        raise SrdfError(f'{where()}: document types are refused; remove it')
+        raise SrdfError(f'{where()}: document types are not supported; remove it')
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end

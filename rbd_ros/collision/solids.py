@@ -114,7 +114,7 @@ def _triangles(mesh: Mesh, convex: bool) -> FloatArray:
     triangles = mesh_triangles(mesh.path, mesh.scale)
     if not is_closed(triangles):
         raise MeshError(
-            f'{mesh.uri} is not closed, so that it has no volume; close it, give mass and '
-            'inertia, or take its convex hull by "convex: true"'
+            f'{mesh.uri} is not closed, so its volume is undefined; close it, give mass and '
+            'inertia, or use its convex hull by "convex: true"'
         )
     return triangles

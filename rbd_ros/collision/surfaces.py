@@ -74,20 +74,17 @@ class Surface:
         if self.stiffness is not None and not 0.0 < self.stiffness < math.inf:
             raise ValueError(f'stiffness must be positive and finite, got {self.stiffness}')
         if self.stiffness is None and self.damping > 0.0:
-            raise ValueError('damping is that of a compliant surface; give its stiffness too')
+            raise ValueError('damping needs stiffness; give both')
         if self.exponent is None and self.dissipation > 0.0:
             object.__setattr__(self, 'exponent', HERTZ)
         if self.exponent is not None:
             if not EXPONENTS[0] <= self.exponent <= EXPONENTS[1]:
                 raise ValueError(f'exponent must be from 1 to 10, got {self.exponent}')
             if self.stiffness is None:
-                raise ValueError(
-                    'exponent and dissipation are those of a compliant surface; give its '
-                    'stiffness too'
-                )
+                raise ValueError('exponent and dissipation need stiffness; give it too')
             if self.damping > 0.0:
                 raise ValueError(
-                    'damping is that of a linear spring; a spring with an exponent has dissipation'
+                    'damping applies to a linear spring only; give dissipation with an exponent'
                 )
 
     @property
@@ -178,8 +175,8 @@ def _in_series(first: Surface, second: Surface) -> Surface:
             for each in (first, second)
         ]
         raise ValueError(
-            f'their springs, {laws[0]} and {laws[1]}, cannot be put in series; give the pair a '
-            'compliance of its own'
+            f'their springs, {laws[0]} and {laws[1]}, cannot be combined in series; give the '
+            'pair its own compliance'
         )
     n = 1.0 if first.exponent is None else first.exponent
     soft = first.stiffness ** (-1.0 / n), second.stiffness ** (-1.0 / n)

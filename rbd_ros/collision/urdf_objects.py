@@ -49,23 +49,25 @@ def urdf_object(
     where = f'URDF of {name[:80]!r}'
     if len(model.links) != 1:
         raise WorldFileError(
-            f'{where}: it has {len(model.links)} links, and an object has one; a mechanism is a '
-            'robot of the world file'
+            f'{where}: it has {len(model.links)} links, but an object must have one; enter it '
+            'under "robots" of the world file'
         )
     shapes = [each for each in model.geometries if each.role == 'collision']
     if len(shapes) != 1:
         raise WorldFileError(
-            f'{where}: it has {len(shapes)} collision shapes, and an object has one; give one'
+            f'{where}: it has {len(shapes)} collision shapes, but an object must have one; give '
+            'one'
         )
     (shape,) = shapes
     if np.abs(np.array(shape.placement.pose(), dtype=float) - np.eye(4)).max() > SAME_FRAME:
         raise WorldFileError(
-            f'{where}: its collision shape has an origin of its own; move the frame of the link '
-            'there'
+            f'{where}: its collision shape has an <origin> that is not zero; move the frame of '
+            'the link there'
         )
     if isinstance(shape.shape, Mesh) and shape.shape.path is None:
         raise WorldFileError(
-            f'{where}: {shape.shape.uri[:200]} was not found; name its root in package_paths'
+            f'{where}: {shape.shape.uri[:200]} was not found; add the folder of its package to '
+            'package_paths'
         )
     body = model.bodies[0]
     if not body.inertia.mass > 0.0:

@@ -88,25 +88,25 @@ class WorldObject:
         if not isinstance(self.shape, get_args(ObjectShape)):
             kind = type(self.shape)
             raise ValueError(
-                f'the shape of object {self.name!r} is a {kind.__module__}.{kind.__name__}; take '
+                f'the shape of object {self.name!r} is a {kind.__module__}.{kind.__name__}; use '
                 'one of rbd_ros.model.geometry'
             )
         if self.inertia is None:
             return
         if isinstance(self.shape, STATIC_SHAPES):
             raise ValueError(
-                f'object {self.name!r} has no bounded volume and cannot move; leave its inertia '
-                'out'
+                f'object {self.name!r} has no bounded volume and must be static; leave its '
+                'inertia out'
             )
         if not self.inertia.mass > 0.0:
             raise ValueError(
-                f'object {self.name!r} moves freely and has the mass {self.inertia.mass:g} kg; '
-                'give a positive one'
+                f'object {self.name!r} is movable and has the mass {self.inertia.mass:g} kg; '
+                'give a positive mass'
             )
         if not is_solid(self.inertia.mass_center()[2]):
             raise ValueError(
-                f'object {self.name!r} moves freely, and a principal moment of its inertia is not '
-                'positive; give that of a solid'
+                f'object {self.name!r} is movable, and a principal moment of its inertia is not '
+                'positive; give the inertia of a solid'
             )
 
     @property
@@ -239,14 +239,17 @@ class World:
             if name in names[:k]:
                 raise ValueError(f'two objects or robots are named {name!r}; choose another name')
             if not name or '/' in name:
-                raise ValueError(f'{name!r} is no name; names are not empty and have no slash')
+                raise ValueError(
+                    f'{name!r} is not a valid name; a name must not be empty and must not '
+                    'contain a slash'
+                )
         for pair in (*self.pairs, *self.ignored):
             for name in pair:
                 self.check_name(name)
         for name in self.link_surfaces:
             self.check_name(name)
             if '/' not in name:
-                raise ValueError(f'{name!r} names no link; write "robot/link"')
+                raise ValueError(f'{name!r} does not name a link; write "robot/link"')
 
     # -- what there is
 
@@ -308,11 +311,15 @@ class World:
             raise ValueError(unknown_name('object or robot', owner[:80], self.names))
         if not slash or owner == ROBOT:
             if slash and not link:
-                raise ValueError(f'{name!r} names no link after the slash; write "{owner}/link"')
+                raise ValueError(
+                    f'{name!r} does not name a link after the slash; write "{owner}/link"'
+                )
             return
         robot = self._by_name[owner]
         if not isinstance(robot, WorldRobot):
-            raise ValueError(f'{owner!r} is an object and has no link {link!r}; name it alone')
+            raise ValueError(
+                f'{owner!r} is an object without link {link!r}; write {owner!r} alone'
+            )
         if link not in robot.model.links:
             raise ValueError(unknown_name(f'link of {owner!r}', link[:80], robot.model.links))
 

@@ -245,9 +245,11 @@ class _Reader:
             line = whole.item.lines[name]
             problem = ''
             if not name.strip() or '/' in name:
-                problem = 'is no name; names are not empty and have no slash'
+                problem = (
+                    'is not a valid name; a name must not be empty and must not contain a slash'
+                )
             elif name == ROBOT:
-                problem = 'is the robot that moves in this world; choose another name'
+                problem = 'is the name of the simulated robot; choose another name'
             elif name in taken:
                 first = f' in line {taken[name]}' if taken[name] else ''
                 problem = f'is the name of an object{first}; choose another name'
@@ -365,10 +367,10 @@ class _Reader:
             first, second = self._pair(entries['links'], world)
             if len(entries) == 1:
                 raise field.error(
-                    'it has no property of the pair; add "friction: ...", or disable_collisions'
+                    'it has no surface property; add "friction: ...", or use disable_collisions'
                 )
             if (first, second) in pairs or (second, first) in pairs:
-                raise field.error(f'{first!r} and {second!r} have an entry already; keep one')
+                raise field.error(f'{first!r} and {second!r} have two entries; keep one')
             a, b = world.surface_of(first), world.surface_of(second)
             try:
                 base = combine_surfaces(a, rigid(b) if 'compliance' in entries else b)
@@ -379,7 +381,7 @@ class _Reader:
             elif not directed_by_first(a, b):
                 first, second = second, first
             pairs[first, second] = surface_of(entries, base)
-        # What is said now counts before what was declared for the same two.
+        # This entry has priority over an earlier one for the same two.
         said = {frozenset(pair) for pair in pairs}
         before = {p: each for p, each in world.pairs.items() if frozenset(p) not in said}
         return {**before, **pairs}
@@ -407,7 +409,7 @@ class _Reader:
                     raise part.error(unknown_name('link', link[:80], self.robot.links))
         first, second = (part.name() for part in parts)
         if first == second and ('/' in first or _is_object(world, first)):
-            raise field.error(f'both are {first!r}, which does not touch itself; name two')
+            raise field.error(f'both are {first!r}; name two different ones')
         return first, second
 
 
@@ -441,7 +443,9 @@ def _position(model: Model, joint: str, field: Field) -> float:
     for coupling in model.couplings:
         if coupling.body == i:
             master = model.body(coupling.master).joint_name
-            raise field.error(f'it follows joint {master!r}; give the position of that')
+            raise field.error(
+                f'it mimics joint {master!r}; give the position of {master!r} instead'
+            )
     if body.joint.nq != 1:
         raise field.error(
             'only joints with one degree of freedom have a position at the start; leave it out'
@@ -450,7 +454,7 @@ def _position(model: Model, joint: str, field: Field) -> float:
     limits = model.limits[i]
     if not limits.lower - LIMIT_TOLERANCE <= position <= limits.upper + LIMIT_TOLERANCE:
         raise field.error(
-            f'{position:g} is not within the limits {limits.lower:g} and {limits.upper:g} of the '
-            'joint; give a position that is'
+            f'{position:g} is outside the limits of the joint, {limits.lower:g} to '
+            f'{limits.upper:g}; give a position within them'
         )
     return position

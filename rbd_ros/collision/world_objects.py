@@ -66,7 +66,7 @@ def world_object(name: str, field: Field, defaults: Defaults, paths: MeshPaths) 
         raise entries['static'].error(f'a {kind} has no bounded volume; leave "static" out')
     for key in _MASS:
         if key in entries and not movable:
-            raise entries[key].error('only movable objects have it; add "static: false"')
+            raise entries[key].error('only movable objects can have it; add "static: false"')
     pose = placement(field, entries)
     surface = defaults.surface
     if 'surface' in entries:
@@ -102,7 +102,7 @@ def bounded(field: Field, bounds: Tuple[float, float], unit: str = '') -> float:
     if not bounds[0] <= number <= bounds[1]:
         raise field.error(
             f'{number:g}{unit} is not between {bounds[0]:g} and {bounds[1]:g}{unit}; give a '
-            'number that is'
+            'number in this range'
         )
     return number
 
@@ -129,10 +129,10 @@ def placement(field: Field, entries: Dict[str, Field]) -> PluckerTransform:
         return fixed_angles(entries)
     quaternion = entries['quaternion']
     if 'rpy' in entries:
-        raise quaternion.error('rpy is given too; keep one of them')
+        raise quaternion.error('rpy is given as well; keep one of them')
     if isinstance(quaternion.item.value, list):
         raise quaternion.error(
-            'lists of quaternions are written in two orders; write "{w: 1, x: 0, y: 0, z: 0}"'
+            'a list does not say the order of the quaternion; write "{w: 1, x: 0, y: 0, z: 0}"'
         )
     parts = quaternion.mapping(('w', 'x', 'y', 'z'))
     w, x, y, z = (parts[key].number() for key in ('w', 'x', 'y', 'z'))
@@ -204,7 +204,7 @@ def _spring(field: Field) -> Surface:
         return Surface(stiffness=stiffness, damping=damping)
     if 'damping' in entries:
         raise entries['damping'].error(
-            'it is that of a linear spring; keep either it or exponent and dissipation'
+            'damping applies to a linear spring only; keep either it or exponent and dissipation'
         )
     return Surface(
         stiffness=stiffness,
@@ -275,7 +275,7 @@ def _height_field(field: Field, entries: _Entries, paths: MeshPaths) -> HeightFi
     if ('heights' in entries) == ('file' in entries):
         raise field.error('give either heights or a file; write "heights: [[0, 0], [0, 0.1]]"')
     if 'heights' in entries and 'range' in entries:
-        raise entries['range'].error('it is that of an image; leave it out')
+        raise entries['range'].error('range applies to images only; leave it out')
     path = file_of(entries['file'], paths) if 'file' in entries else ''
     return HeightField((x, y), heights(entries, path))
 
@@ -305,13 +305,12 @@ def _inertia(
 ) -> RigidBodyInertia:
     """Return the inertia of a movable object, in its coordinates."""
     if 'mass' in entries and 'density' in entries:
-        raise entries['density'].error('mass is given too; keep one of them')
+        raise entries['density'].error('mass is given as well; keep one of them')
     mass = None
     if 'mass' in entries:
         if entries['mass'].number() == 0.0:
             raise entries['mass'].error(
-                f'{name!r} moves freely and has no mass; give a positive one, or leave "static" '
-                'out'
+                f'{name!r} is movable and has no mass; give a positive mass, or leave "static" out'
             )
         mass = bounded(entries['mass'], MASSES, ' kg')
     if 'inertia' in entries:
@@ -320,14 +319,14 @@ def _inertia(
         return _given_inertia(entries, mass)
     if 'center_of_mass' in entries:
         raise entries['center_of_mass'].error(
-            'without an inertia it is that of the shape; give both or none'
+            'without an inertia the center of mass is that of the shape; give both or none'
         )
     density = defaults.density
     if 'density' in entries:
         density = bounded(entries['density'], DENSITIES, ' kg/m^3')
     if mass is None and density is None:
         raise field.error(
-            f'{name!r} moves freely and has no mass; add "mass: ..." or "density: ..."'
+            f'{name!r} is movable and has no mass; add "mass: ..." or "density: ..."'
         )
     try:
         solid = solid_inertia(shape, 1.0, convex)  # type: ignore[arg-type]
@@ -357,7 +356,7 @@ def _given_inertia(entries: _Entries, mass: float) -> RigidBodyInertia:
     matrix = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
     wrong = violated_conditions(mass, center, matrix)
     if not wrong and not is_solid(matrix):
-        wrong = ['a solid has no principal moment of inertia that is zero']
+        wrong = ['a principal moment of inertia is zero; give the inertia of a solid']
     if wrong:
         raise field.error(f'{wrong[0]}; correct it')
     return RigidBodyInertia.from_mass_center(mass, center, matrix)

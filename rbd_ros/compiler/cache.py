@@ -63,7 +63,7 @@ def directory() -> Optional[Path]:
         )
         return None
     _notice(
-        f'machine code is not cached in {root}: others may write there; make it yours alone '
+        f'machine code is not cached in {root}: other users can write there; make it private '
         '(chmod 700) or set RBD_ROS_CACHE_DIR'
     )
     return None
@@ -161,7 +161,8 @@ def store(name: str, header: Mapping[str, Any], object_file: bytes) -> None:
     except OSError as error:
         _notice(
             f'machine code cannot be written to the cache {root} ({error.strerror or error}), '
-            'what is in it is used; free or unlock it, or set RBD_ROS_CACHE_DIR'
+            'existing files in it are used; free some space or make it writable, or set '
+            'RBD_ROS_CACHE_DIR'
         )
         if temporary is not None:
             try:

@@ -80,7 +80,7 @@ class Definition:
 
     def __post_init__(self) -> None:
         if len(self.outputs) > 1 and self.result is None:
-            raise ValueError(f'{self.name}: several outputs need a named tuple to be returned in')
+            raise ValueError(f'{self.name}: several outputs need a named tuple as result')
 
     @classmethod
     def of_one_output(

@@ -365,18 +365,16 @@ class Symbol:
         return Symbol(self.graph, self.graph.negated(self.number), False)
 
     def __bool__(self) -> bool:
-        raise TypeError(
-            'the truth of a symbol is unknown: use where_positive instead of a condition'
-        )
+        raise TypeError('a symbol has no truth value: use where_positive instead of a condition')
 
     def _no_comparison(self, other: Any) -> bool:
-        raise TypeError('symbols do not compare: use where_positive instead of a condition')
+        raise TypeError('symbols cannot be compared: use where_positive instead of a condition')
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _no_comparison
     __hash__ = None  # what compares by raising cannot be the key of a dictionary
 
     def __float__(self) -> float:
-        raise TypeError('a symbol has no value')
+        raise TypeError('a symbol has no numerical value')
 
     def __repr__(self) -> str:
         return f'{"-" if self.negative else ""}{self.graph.nodes[self.number]}'

@@ -178,7 +178,9 @@ def friction_problem(
         or (bounds[0] == np.inf).any()
         or (bounds[1] == -np.inf).any()
     ):
-        raise ValueError('low must not be above high, and a force of each row must be possible')
+        raise ValueError(
+            'low must not be above high, and the bounds of each row must allow a finite force'
+        )
     if (mu < 0.0).any():
         raise ValueError(
             f'friction of contact {int(np.argmax((mu < 0.0).any(axis=1)))} is negative'

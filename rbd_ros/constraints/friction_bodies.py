@@ -111,12 +111,12 @@ def solve_friction_bodies(
         raise ValueError(f'bodies must be numbers from 0 to {count - 1}, or -1 for the world')
     if (pairs[:, 0] == pairs[:, 1]).any():
         raise ValueError(
-            f'contact {int(np.argmax(pairs[:, 0] == pairs[:, 1]))} has one body twice'
+            f'contact {int(np.argmax(pairs[:, 0] == pairs[:, 1]))} names one body twice'
         )
     if (mu < 0.0).any() or (soft < 0.0).any():
         raise ValueError('friction and compliance must not be negative')
     if not 0.0 < tolerance < math.inf or iterations < 1 or iterations != int(iterations):
-        raise ValueError('tolerance must be positive, and iterations a whole number from 1 on')
+        raise ValueError('tolerance must be positive, and iterations a whole number of at least 1')
     space = allocate(BodySpace, B=count, C=n, K=0, **matrix_sizes(count))
     space.sizes[BODIES], space.sizes[CONTACTS] = count, n
     filled = (

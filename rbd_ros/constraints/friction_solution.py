@@ -92,7 +92,7 @@ def solve_friction(
     if solver not in FRICTION_SOLVERS:
         raise ValueError(f'unknown solver {solver!r}; there are {", ".join(FRICTION_SOLVERS)}')
     if not 0.0 < tolerance < math.inf or iterations < 1 or iterations != int(iterations):
-        raise ValueError('tolerance must be positive, and iterations a whole number from 1 on')
+        raise ValueError('tolerance must be positive, and iterations a whole number of at least 1')
     size = len(problem.g)
     first = np.zeros(size) if start is None else np.asarray(start, dtype=float)
     if first.shape != (size,) or not np.isfinite(first).all():

@@ -54,7 +54,7 @@ def solve_lcp(M: ArrayLike, d: ArrayLike, method: str = 'lemke') -> LcpSolution:
                 continue
             if solution is not None:
                 return solution
-    raise NotSolvedError('the contact problem is beyond the precision of its numbers')
+    raise NotSolvedError('the contact problem is too badly conditioned for double precision')
 
 
 def infeasibility(M: ArrayLike, d: ArrayLike) -> Optional[InfeasibleContactError]:

@@ -119,7 +119,7 @@ def disc_contacts(center: ArrayLike, normal: ArrayLike, radius: float, count: in
     length = float(np.linalg.norm(axis))
     if count < 3 or not radius > 0.0 or not length > 0.0:
         raise ValueError(
-            f'a disc needs 3 points at least, a positive radius and an axis, got {count}, '
+            f'a disc needs at least 3 points, a positive radius and an axis, got {count}, '
             f'{radius} and {axis.tolist()}'
         )
     first = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])

@@ -60,9 +60,9 @@ class InfeasibleContactError(ArithmeticError):
         contacts = ', '.join(map(str, np.flatnonzero(certificate)))
         super().__init__(
             f'no contact forces keep contacts {contacts} from penetrating: forces in the '
-            f'proportions of the certificate balance each other, and leave a weighted separation '
-            f'acceleration of {rate:.3g} m/s^2; let the bodies penetrate slightly, so that the '
-            'normals change'
+            'proportions of the certificate balance each other, and leave a weighted separation '
+            f'acceleration of {rate:.3g} m/s^2; allow a slight penetration, so that the normals '
+            'change'
         )
         self.certificate, self.rate = certificate, rate
 

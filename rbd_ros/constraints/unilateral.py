@@ -68,8 +68,8 @@ def contact_state(
         raise ValueError(f'gap and rate must be numbers, got {gap} and {rate}')
     if gap < -gap_tolerance:
         raise PenetrationError(
-            f'the gap is {gap:.3g} m, below the tolerance of {gap_tolerance:.3g} m: go back to '
-            'the moment of contact'
+            f'the gap is {gap:.3g} m, below the tolerance of {gap_tolerance:.3g} m: return to '
+            'the time of contact'
         )
     if gap > gap_tolerance:
         return ContactState.APART
@@ -140,9 +140,14 @@ class UnilateralConstraint:
         """
         found = self._classified(gap, rate)
         if found not in _BY_MOTION[self.state]:
-            reason = 'an impulse must come first' if self.needs_impulse else 'only impulses do so'
+            reason = (
+                ('an impulse must be applied first')
+                if self.needs_impulse
+                else 'only an impulse changes it so'
+            )
             raise TransitionError(
-                f'no motion leads from state {self.state.value} to {found.value}: {reason}'
+                f'a contact cannot change from state {self.state.value} to {found.value} by '
+                f'motion: {reason}'
             )
         return self._enter(found, gap)
 
@@ -190,7 +195,8 @@ class UnilateralConstraint:
         found = self._classified(self._gap, rate)
         if not self.can_push or found is ContactState.COLLIDING:
             raise TransitionError(
-                f'no surface runs off from state {self.state.value} to {found.value}'
+                f'a contact cannot change from state {self.state.value} to {found.value} by '
+                'leaving the end of a surface'
             )
         return self._enter(found, self._gap)
 

@@ -52,9 +52,7 @@ def contact_shapes(
             kind, center, reach, own, size = _shape(geometry)
         except MeshError as error:
             # One bad file is no reason to refuse the robot: the rest of it can touch.
-            warnings.append(
-                f'link {geometry.link!r} will not touch anything: its collision mesh {error}'
-            )
+            warnings.append(f'link {geometry.link!r} has no collision: its collision mesh {error}')
             continue
         E: FloatArray = np.array(geometry.placement.E)  # from body to geometry coordinates
         origin = np.array(geometry.placement.r)
@@ -105,7 +103,9 @@ def _shape(
         points = 0.5 * np.array(shape.size) * np.array(list(product((-1.0, 1.0), repeat=3)))
     elif isinstance(shape, Mesh):
         if shape.path is None:
-            raise MeshError(f'{shape.uri} was not found; name its root in package_paths')
+            raise MeshError(
+                f'{shape.uri} was not found; add the folder of its package to package_paths'
+            )
         points = hull_points(mesh_vertices(shape.path, shape.scale))
     else:
         raise MeshError(f'is of an unknown kind, {type(shape).__name__}')

@@ -114,7 +114,9 @@ def declared(algorithm: Algorithm) -> Declaration:
         found = find(SYNONYMS['Robot'].get(algorithm, algorithm))
     if found is None:
         if not isinstance(algorithm, str):
-            raise ValueError(f'{algorithm!r} is no declared algorithm: put @algorithm above it')
+            raise ValueError(
+                f'{algorithm!r} is not a declared algorithm; decorate it with @algorithm'
+            )
         raise ValueError(
             f'unknown function {algorithm!r}; there are {", ".join(sorted(catalog()))}'
         )

@@ -80,7 +80,7 @@ def test_a_function_elsewhere_is_an_algorithm(robot):
 
 
 def test_a_function_that_says_nothing_is_refused(robot):
-    with pytest.raises(ValueError, match='no declared algorithm'):
+    with pytest.raises(ValueError, match='not a declared algorithm'):
         robot.kernel(lambda model, q: q)
     with pytest.raises(ValueError, match='unknown function .levitate.; there are .*bias_force'):
         robot.kernel('levitate')

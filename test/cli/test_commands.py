@@ -57,12 +57,12 @@ def test_a_wrong_word_suggests_the_nearest_command(word, meant, capsys):
     assert main([word, 'robot.urdf']) == 2
     usage, error = capsys.readouterr().err.splitlines()
     assert usage.startswith('usage: rbd_ros ')
-    assert error.startswith(f'rbd_ros: error: there is no command {word!r}; did you mean {meant}')
+    assert error.startswith(f'rbd_ros: error: unknown command {word!r}; did you mean {meant}')
 
 
 def test_a_word_that_is_like_no_command_names_the_help(capsys):
     assert main(['xyz']) == 2
-    text = "rbd_ros: error: there is no command 'xyz'; rbd_ros --help lists all commands"
+    text = "rbd_ros: error: unknown command 'xyz'; rbd_ros --help lists all commands"
     assert capsys.readouterr().err.splitlines()[-1] == text
 
 

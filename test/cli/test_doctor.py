@@ -106,9 +106,9 @@ def test_links_that_do_not_touch_each_other_are_one_line(capsys, tmp_path):
         + '</robot>'
     )
     line = (
-        '1 pair of links that are in contact where the robot is neutral do not touch each other '
-        '(a and c); an entry of `pairs` in a world, or enable_collisions in an SRDF, lets them '
-        'touch'
+        '1 pair of links that are in contact at the neutral configuration have no collision with '
+        'each other (a and c); an entry of `pairs` in a world, or enable_collisions in an SRDF, '
+        'enables their collision'
     )
     assert main(['doctor', str(path)]) == 0
     assert f'  ok     self-collision: {line}\n' in capsys.readouterr().out

@@ -134,7 +134,7 @@ def test_a_plot_is_written(tmp_path, motion):
             ['--payload', 'hand'],
             "--payload must be MASS@LINK[:X,Y,Z], such as 2.5@tool0, got 'hand'",
         ),
-        (['--payload', '1@wing'], "there is no link 'wing'; there are "),
+        (['--payload', '1@wing'], "the robot has no link 'wing'; its links are "),
         (
             ['--missing-joints', 'wing'],
             "--missing-joints must be JOINT=VALUE,..., such as elbow=1.5, got 'wing'",

@@ -211,7 +211,10 @@ def test_robots_of_a_world_move_without_another(capsys, tmp_path):
     assert main(['simulate', *options, '--hold-start', '--start', '0,1,1,0,0,0']) == 0
     out, err = capsys.readouterr()
     assert out == f'{path}\n'
-    assert "robot 'left' of the world moves: v[0:6] is that of its joints left/..." in err
+    assert (
+        "robot 'left' of the world is movable: v[0:6] holds the velocity of its joints left/..."
+        in err
+    )
     assert '"left/upper_arm_link"' in path.read_text()
     assert main(['simulate', *options, '--watch']) == 1
     assert '--watch needs a robot; name one' in capsys.readouterr().err
@@ -354,7 +357,7 @@ def test_objects_move_without_a_robot(capsys, tmp_path):
     options = ['--world', WORLD, '--duration', '0.1', '--record', str(path)]
     assert main(['simulate', *options]) == 0 and path.is_file()
     for more, message in (
-        ([], 'robot is missing; name one, or give a --world'),
+        ([], 'no robot is given; name one, or give a --world'),
         (['--world', WORLD, '--hold-start'], '--hold-start needs a robot; name one'),
         (['--world', WORLD, '--watch'], '--watch needs a robot; name one'),
         (['--world', WORLD, '--srdf', 'arm.srdf'], '--srdf needs a robot; name one'),

@@ -20,7 +20,7 @@ def test_an_arm_that_is_held_is_told_with_its_margins(capsys):
     code, captured = printed(capsys, TWO_LINK, '--samples', '50')
     rows = {line.split()[0]: line.split()[1:] for line in captured.out.splitlines() if line}
     assert (code, captured.err) == (0, '')
-    assert 'two_link_arm: 52 poses, random ones' in captured.out
+    assert 'two_link_arm: 52 poses, random poses' in captured.out
     assert [word.lstrip('-') for word in rows['shoulder']] == ['60', '13.98', '77%']
     assert 'All poses can be held.' in captured.out
 
@@ -91,7 +91,7 @@ def test_the_plot_is_a_picture(capsys, tmp_path):
         ('--payload=2@tool0:0,1', 'the center of mass X,Y,Z must be 3 finite numbers'),
         ('--gravity=0,0', '--gravity must be 3 finite numbers, separated by commas'),
         ('--gravity=0,0,nan', '--gravity must be 3 finite numbers, separated by commas'),
-        ('--payload=2@hand', "there is no link 'hand'; there are "),
+        ('--payload=2@hand', "the robot has no link 'hand'; its links are "),
         ('--payload=-2@tool0', 'mass of the payload must be finite and not negative'),
         ('--pose=1', '--pose 1 has 1 number, but the robot has 2 position variables'),
         ('--pose=1,x', "--pose must be 2 finite numbers, separated by commas, got '1,x'"),
@@ -143,7 +143,7 @@ def test_a_robot_that_cannot_be_judged_ends_with_two(capsys, tmp_path, text, opt
     (tmp_path / 'r.urdf').write_text(text)
     code, captured = printed(capsys, str(tmp_path / 'r.urdf'), *options)
     assert (code, captured.out) == (2, '')
-    assert captured.err.startswith('rbd_ros static-torque: error: not judged: ')
+    assert captured.err.startswith('rbd_ros static-torque: error: the robot cannot be judged:  ')
     assert reason in captured.err
     code, captured = printed(capsys, str(tmp_path / 'r.urdf'), *options, '--json')
     facts = json.loads(captured.out)

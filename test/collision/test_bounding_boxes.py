@@ -85,7 +85,7 @@ def test_a_mesh_is_within_the_box_of_its_vertices(tmp_path):
 
 
 def test_what_is_no_shape_is_refused():
-    with pytest.raises(ValueError, match='a str has no bounds'):
+    with pytest.raises(ValueError, match='a str has no bounded volume'):
         bounding_box('box', np.eye(4))
 
 

@@ -250,7 +250,7 @@ def test_points_of_a_floor_stay_the_same_ones_in_small_motions():
 @pytest.mark.parametrize(
     ('triangles', 'match'),
     [
-        (np.zeros((0, 3, 3)), 'needs triangles, got none'),
+        (np.zeros((0, 3, 3)), 'at least one triangle, got none'),
         (np.zeros((4, 3)), r'must have shape \(T, 3, 3\), got \(4, 3\)'),
         (np.full((2, 3, 3), np.nan), 'must be finite'),
         (np.zeros((2, 3, 3)), 'are lines or points'),
@@ -269,7 +269,7 @@ def test_what_is_odd_about_a_mesh_is_told_and_the_rest_of_it_is_used():
     assert mesh.notice == '1 of its 13 triangles are lines or points' and mesh.closed
     fin = np.array([[triangles[0, 0], triangles[0, 1], [2.0, 2.0, 2.0]]])
     odd = TriangleMesh(np.vstack([triangles, fin]))
-    assert odd.notice == '1 of its edges belong to more than two triangles' and not odd.closed
+    assert odd.notice == '1 of its edges have more than two triangles' and not odd.closed
     for each in (mesh, odd):
         assert_allclose(distance(Sphere(0.1), at(0, -0.8, 0), each, HERE).gap, 0.2, atol=1e-12)
 

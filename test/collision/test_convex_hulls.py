@@ -96,7 +96,7 @@ def test_a_million_points_make_a_hull_of_few_within_a_second_or_so_with_one_noti
     hull = ConvexHull(points)
     assert time.process_time() - start < 4.0  # on a busy machine
     assert len(hull.vertices) <= MAX_VERTICES
-    assert f'of which {MAX_VERTICES} are taken: it is smaller by up to' in hull.notice
+    assert f'limit of {MAX_VERTICES}; the simplified hull is smaller by up to' in hull.notice
     assert 0.9 < -distance(Sphere(0.0), np.eye(4), hull, np.eye(4)).gap < 1.0
 
 

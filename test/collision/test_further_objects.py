@@ -91,7 +91,7 @@ def test_what_is_taken_out_takes_along_what_is_said_of_it(world):
         ('pairs: [{links: [box, flor], friction: 1}]', "'flor'; did you mean 'floor'"),
         (
             'pairs: [{links: [box, floor], friction: 1}, {links: [floor, box], friction: 2}]',
-            'have an entry already',
+            'have two entries',
         ),
         ('disable_collisions: [[robot/hnd, box]]', "unknown link 'hnd'; did you mean 'hand'"),
         ('', 'expected a mapping such as "objects:'),
@@ -162,7 +162,7 @@ MOVED = SPHERE.replace('<geometry>', '<origin xyz="0 0 0.001"/><geometry>')
         (urdf(INERTIAL, SPHERE, SPHERE), 'it has 2 collision shapes'),
         (
             urdf(INERTIAL, MOVED),
-            'its collision shape has an origin of its own; move the frame of the link',
+            'its collision shape has an <origin> that is not zero; move the frame of the link',
         ),
         (
             urdf(INERTIAL, SPHERE).replace(
@@ -170,7 +170,7 @@ MOVED = SPHERE.replace('<geometry>', '<origin xyz="0 0 0.001"/><geometry>')
                 '<link name="k"/><joint name="j" type="fixed"><parent link="l"/><child link="k"/>'
                 '</joint></robot>',
             ),
-            'it has 2 links, and an object has one',
+            'it has 2 links, but an object must have one',
         ),
     ],
 )

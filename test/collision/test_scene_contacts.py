@@ -87,9 +87,9 @@ def test_one_line_reports_the_links_that_overlap():
     model = Robot.from_urdf(text + '</robot>').model
     scene = make_scene(model, read_world({}), neutral_configuration(model))
     assert scene.notices == (
-        '21 pairs of links that are in contact where the robot is neutral do not touch each other '
-        '(a and b, a and c, a and d, and 18 more); an entry of `pairs` in a world, or '
-        'enable_collisions in an SRDF, lets them touch',
+        '21 pairs of links that are in contact at the neutral configuration have no collision '
+        'with each other (a and b, a and c, a and d, and 18 more); an entry of `pairs` in a '
+        'world, or enable_collisions in an SRDF, enables their collision',
     )
 
 

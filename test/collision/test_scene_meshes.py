@@ -116,7 +116,7 @@ def test_vertices_without_faces_are_a_hull(tmp_path):
     scene = scene_of(hull=mesh(path, convex=True), surface=mesh(path))
     assert len(scene.shapes[1].shape.vertices) == 8 and len(scene.shapes) == 2
     (notice,) = scene.notices
-    assert notice.startswith("object 'surface' will not touch anything: ")
+    assert notice.startswith("object 'surface' has no collision: ")
     assert 'holds no triangles' in notice
 
 
@@ -164,7 +164,7 @@ def test_damaged_meshes_of_links_are_named_once_and_the_rest_goes_on(tmp_path):
         uri = f'file://{tmp_path / name}'
         scene = scene_of(robot_with(uri), floor=PLANE)
         (notice,) = scene.notices
-        assert notice.startswith("'robot/l0' will not touch anything with its collision mesh: ")
+        assert notice.startswith("'robot/l0' has no collision with its mesh: ")
         with pytest.raises(ValueError, match=problem):
             raise ValueError(notice)
         assert [each.name for each in scene.shapes] == ['robot/l1', 'floor']
@@ -175,7 +175,7 @@ def test_damaged_meshes_of_objects_are_named_once_and_the_rest_goes_on(tmp_path)
     for name, problem in damaged(tmp_path).items():
         scene = scene_of(a=mesh(tmp_path / name, convex=True), floor=PLANE)
         (notice,) = scene.notices
-        assert notice.startswith("object 'a' will not touch anything: ")
+        assert notice.startswith("object 'a' has no collision: ")
         with pytest.raises(ValueError, match=problem):
             raise ValueError(notice)
         assert [each.name for each in scene.shapes] == ['robot/l0', 'floor']
@@ -190,9 +190,12 @@ def test_a_robot_with_missing_meshes_moves_and_its_other_links_touch(tmp_path):
     )
     robot = robot_with(*uris)
     simulator = Simulator(robot, world={'objects': {'floor': PLANE}})
-    problems = [each for each in simulator.warnings if 'will not touch' in each]
+    problems = [each for each in simulator.warnings if 'has no collision' in each]
     assert len(problems) == 3
-    assert 'package://nowhere/arm.stl was not found; name its root in package_paths' in problems[0]
+    assert (
+        'package://nowhere/arm.stl was not found; add the folder of its package to package_paths'
+        in problems[0]
+    )
     assert 'gone.stl was not found' in problems[1] and 'in a plane' in problems[2]
     simulator.step(np.zeros(4), n=1000)
     z = 0.5 + simulator.q
@@ -220,7 +223,7 @@ def test_a_mesh_inside_out_is_turned_and_holds_what_falls_on_it(tmp_path, movabl
     ball = {'type': 'sphere', 'radius': 0.1, 'static': False, 'mass': 1.0, 'xyz': [0, 0, 0.3]}
     simulator = Simulator(None, world={'objects': {'cube': cube, 'ball': ball, 'floor': PLANE}})
     (notice,) = simulator.warnings
-    assert notice.endswith('cube.obj: its triangles are inside out and are turned round')
+    assert notice.endswith('cube.obj: its triangles are inside out; their order is reversed')
     simulator.step(n=300)
     assert simulator.object_pose('ball')[2, 3] == pytest.approx(0.3, abs=1e-9)
 
@@ -232,7 +235,7 @@ def test_a_sheet_and_edges_of_three_triangles_are_touched_as_they_are(tmp_path):
     box = {'type': 'box', 'size': [0.2] * 3, 'static': False, 'mass': 1.0, 'xyz': [0, 0, 0.1]}
     simulator = Simulator(None, world={'objects': {'a': mesh(tmp_path / 'fin.obj'), 'box': box}})
     (notice,) = simulator.warnings
-    assert notice.endswith('fin.obj: 1 of its edges belong to more than two triangles')
+    assert notice.endswith('fin.obj: 1 of its edges have more than two triangles')
     simulator.step(n=500)
     assert simulator.object_pose('box')[:3, 3] == pytest.approx([0, 0, 0.1], abs=1e-9)
 
@@ -250,8 +253,8 @@ def test_two_concave_meshes_do_not_touch_and_the_notice_says_what_to_do(tmp_path
     simulator = Simulator(None, world={'objects': objects})
     pairs = [('a', 'b'), ('a', 'ground'), ('b', 'ground')]
     assert simulator.warnings == tuple(
-        f'{a!r} and {b!r} will not touch: one of two must be convex; '
-        'say "convex: true" of a mesh' for a, b in pairs
+        f'{a!r} and {b!r} have no collision with each other, because neither is convex; '
+        'add "convex: true" to a mesh' for a, b in pairs
     )  # fmt: skip
     simulator.step(n=300)
     assert simulator.object_pose('c')[2, 3] == pytest.approx(0.1, abs=1e-9)
@@ -264,7 +267,9 @@ def test_one_notice_tells_how_much_smaller_a_hull_of_many_vertices_is(tmp_path):
     write_stl(tmp_path / 'egg.stl', round_triangles(Sphere(0.2), 64))
     scene = scene_of(robot_with(uri, uri), a=mesh(tmp_path / 'egg.stl', convex=True))
     told = [each for each in scene.notices if 'vertices' in each]
-    assert len(told) == 1 and told[0].startswith('2 meshes have convex hulls of too many vertices')
+    assert len(told) == 1 and told[0].startswith(
+        '2 meshes have convex hulls with too many vertices'
+    )
     # The larger one is smaller by more.
     assert 'egg.stl: its convex hull has' in told[0] and 'smaller by up to' in told[0]
     (alone,) = [text for text in scene_of(robot_with(uri, uri)).notices if 'vertices' in text]

@@ -149,7 +149,7 @@ def test_an_srdf_comes_from_a_file_too(tmp_path):
         ('link2="shoulder_link"', 'link2=""', 'line 7: <enable_collisions> has no link2'),
         ('link1="forearm_link"', 'link1="x" link1="y"', 'line 5: duplicate attribute'),
         ('</group>', '</grup>', 'line 3: mismatched tag'),
-        ('<robot', '<!DOCTYPE robot><robot', 'line 2: document types are refused'),
+        ('<robot', '<!DOCTYPE robot><robot', 'line 2: document types are not supported'),
         ('</robot>', '', 'no element found'),
         ('robot', 'sdf', 'line 2: the root element is <sdf>'),
     ],
@@ -178,7 +178,7 @@ def test_files_that_are_not_there_or_too_large_are_refused(tmp_path, monkeypatch
     (tmp_path / 'a.srdf').write_text(short)
     assert allowed_pairs(ARM, tmp_path / 'a.srdf') == allowed_pairs(ARM)
     (tmp_path / 'a.srdf').write_text(short + ' ')
-    with pytest.raises(SrdfError, match='at most 100 are read'):
+    with pytest.raises(SrdfError, match='more than the limit of 100'):
         allowed_pairs(ARM, tmp_path / 'a.srdf')
 
 

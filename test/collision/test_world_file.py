@@ -205,7 +205,9 @@ def test_a_pair_of_springs_that_cannot_be_combined_has_one_of_its_own():
         }
         return read_world({'objects': objects, 'pairs': [{'links': ['a', 'b'], **entry}]})
 
-    with pytest.raises(WorldFileError, match='pairs.*of exponent 2 and linear, cannot be put in'):
+    with pytest.raises(
+        WorldFileError, match='pairs.*of exponent 2 and linear, cannot be combined in'
+    ):
         world(friction=0.3)
     own = world(compliance={'stiffness': 1e5, 'dissipation': 0.1}).surface_between('b', 'a')
     assert own.surface == Surface(stiffness=1e5, exponent=1.5, dissipation=0.1)
@@ -445,8 +447,8 @@ ERRORS = [
     ('density: 700 ', 'densty: 700 ', "line 5: defaults: unknown key 'densty'; did you mean"),
     ('table:\n', 'floor:\n', "line 9: 'floor' is given twice, first in line 7"),
     ('second_arm:\n', 'table:\n', "line 61: robots: 'table' is the name of an object in line 9"),
-    ('  table:\n', '  robot:\n', "line 9: objects: 'robot' is the robot that moves"),
-    ('  table:\n', '  a/b:\n', "line 9: objects: 'a/b' is no name"),
+    ('  table:\n', '  robot:\n', "line 9: objects: 'robot' is the name of the simulated robot"),
+    ('  table:\n', '  a/b:\n', "line 9: objects: 'a/b' is not a valid name"),
     ('  table:\n', '  12:\n', 'line 9: .12. is no name; put names that look like numbers'),
     ('type: plane', 'type: plain', "line 8: objects: floor: type: unknown type 'plain'; did you"),
     ('type: plane', 'tpye: plane', 'line 8: objects: floor: type is missing'),
@@ -469,18 +471,22 @@ ERRORS = [
         'static: 1\n    mass',
         "line 19: .*expected true or false, got '1'",
     ),
-    ('static: false\n    mass: 0.5', 'mass: 0.5', 'line 19: .*only movable objects have it'),
-    ('mass: 0.5', 'mass: 0', "line 20: .*mass: 'box' moves freely and has no mass"),
+    ('static: false\n    mass: 0.5', 'mass: 0.5', 'line 19: .*only movable objects can have it'),
+    ('mass: 0.5', 'mass: 0', "line 20: .*mass: 'box' is movable and has no mass"),
     ('mass: 0.5', 'mass: 1e-300', 'line 20: .*mass: 1e-300 kg is not between 1e-20 and 1e'),
     ('mass: 0.5', 'mass: -1', 'line 20: .*mass: -1 kg is not between'),
-    ('mass: 0.5', 'mass: 0.5\n    density: 5', 'line 21: .*density: mass is given too'),
+    ('mass: 0.5', 'mass: 0.5\n    density: 5', 'line 21: .*density: mass is given as well'),
     ('mass: 0.5', 'inertia: {ixx: 1, iyy: 1, izz: 1}', 'line 20: .*inertia: mass is missing'),
     (
         'mass: 0.5',
         'mass: 0.5\n    inertia: {ixx: 1, iyy: 1, izz: 3}',
         'line 21: .*inertia: the principal moments .* triangle',
     ),
-    ('mass: 0.5', 'mass: 0.5\n    inertia: {ixx: 0, iyy: 0, izz: 0}', 'line 21: .*that is zero'),
+    (
+        'mass: 0.5',
+        'mass: 0.5\n    inertia: {ixx: 0, iyy: 0, izz: 0}',
+        'line 21: .*moment of inertia is zero',
+    ),
     ('mass: 0.5', 'mass: 0.5\n    inertia: {ixx: 1, iyy: 1}', 'line 21: .*izz is missing'),
     ('mass: 0.5', 'mass: 1\n    center_of_mass: [0, 0, 0]', 'line 21: .*without an inertia'),
     (
@@ -502,24 +508,36 @@ ERRORS = [
     ('damping: 100.0', 'exponent: hertz', "line 45: .*exponent: 'hertz' is not a finite number"),
     ('damping: 100.0', 'dissipation: -1', 'line 45: .*dissipation: -1 is not between'),
     ('damping: 100.0', 'dissipation: .inf', "line 45: .*dissipation: '.inf' is not a finite"),
-    ('damping: 100.0', 'damping: 1, exponent: 2', 'line 45: .*damping: it is that of a linear'),
-    ('damping: 100.0', 'damping: 0, dissipation: 2', 'line 45: .*damping: it is that of a linear'),
+    (
+        'damping: 100.0',
+        'damping: 1, exponent: 2',
+        'line 45: .*damping: damping applies to a linear',
+    ),
+    (
+        'damping: 100.0',
+        'damping: 0, dissipation: 2',
+        'line 45: .*damping: damping applies to a linear',
+    ),
     ('{stiffness: 5.0e4, damping', '{exponent: 1.5, dissipation', 'line 45: .*stiffness is miss'),
     ('5.0e4, damping', '0, dissipation', r'line 45: .*stiffness: 0 N/m\^n is not between'),
     ('{w: 0.7071068, x', '{w: 0.8, x', 'line 50: .*quaternion: its norm is 1.06771; give a unit'),
     ('{w: 0.7071068, x: 0, ', '{w: 0, ', 'line 50: .*quaternion: x is missing'),
-    ('{w: 0.7071068, x: 0, y: 0, z: 0.7071068}', '[1, 0, 0, 0]', 'line 50: .*in two orders'),
-    ('quaternion', 'rpy: [0, 0, 0]\n    quaternion', 'line 51: .*rpy is given too'),
+    (
+        '{w: 0.7071068, x: 0, y: 0, z: 0.7071068}',
+        '[1, 0, 0, 0]',
+        'line 50: .*order of the quaternion',
+    ),
+    ('quaternion', 'rpy: [0, 0, 0]\n    quaternion', 'line 51: .*rpy is given as well'),
     ('[0, 1, 0]}\n  gravel', '[0, 0, 0]}\n  gravel', 'line 51: .*direction: .*has no direction'),
     ('[0.02, 0.05, 0.01]', '[0.02, 0.05]', r'line 58: .*heights\[2\]: expected 3 numbers .*got 2'),
-    ('heights:\n', 'range: [0, 1]\n    heights:\n', 'line 56: .*range: it is that of an image'),
+    ('heights:\n', 'range: [0, 1]\n    heights:\n', 'line 56: .*range: range applies to images'),
     ('heights:\n', 'file: a.npy\n    heights:\n', 'line 53: .*either heights or a file'),
     ('heights:\n', 'hights:\n', "line 56: .*unknown key 'hights'; did you mean 'heights'"),
     ('six_axis_arm.urdf', 'seven.urdf', 'line 62: robots: second_arm: urdf: there is no file'),
     ('../urdf/six_axis_arm.urdf', 'table_world.yaml', 'line 62: .*urdf: .*table_world.yaml'),
     ('elbow_joint: 1.5', 'elbw_joint: 1', "line 65: .*unknown moving joint 'elbw_joint'; did you"),
     ('elbow_joint: 1.5', 'tool_joint: 1', "line 65: .*unknown moving joint 'tool_joint'"),
-    ('elbow_joint: 1.5', 'elbow_joint: 99', 'line 65: .*elbow_joint: 99 is not within the limits'),
+    ('elbow_joint: 1.5', 'elbow_joint: 99', 'line 65: .*elbow_joint: 99 is outside the limits'),
     ('elbow_joint: 1.5', 'elbow_joint: up', "line 65: .*elbow_joint: 'up' is not a finite number"),
     (
         '[box, table]',
@@ -528,14 +546,14 @@ ERRORS = [
     ),
     ('[box, table]', '[box]', r'line 67: pairs\[1\]: links: expected 2 names, got 1'),
     ('[box, table]', '[box, box]', r'line 67: .*both are .box.'),
-    ('[box, table]', '[box/lid, table]', r"line 67: .*'box' is an object and has no link 'lid'"),
+    ('[box, table]', '[box/lid, table]', r"line 67: .*'box' is an object without link 'lid'"),
     ('second_arm/tool0, ', 'second_arm/tol0, ', "line 68: .*link of 'second_arm' 'tol0'; did you"),
     (
         ', friction: 0.3, restitution: 0.0}',
         '}',
-        r'line 67: pairs\[1\]: it has no property of the pair',
+        r'line 67: pairs\[1\]: it has no surface property',
     ),
-    ('[second_arm/tool0, peg]', '[table, box]', 'line 68: .*have an entry already'),
+    ('[second_arm/tool0, peg]', '[table, box]', 'line 68: .*have two entries'),
     ('links: [box, table]', 'lnks: [box, table]', "line 67: .*unknown key 'lnks'; did you"),
     (
         '[robot, floor]',
@@ -572,9 +590,9 @@ def test_errors_name_file_line_and_entry(tmp_path, old, new, message):
         ([], 'got list'),
         ({1: {}}, "world: '1' is no name"),
         ({'objects': []}, 'objects: expected a mapping, got a list'),
-        ({'objects': {'': BOX}}, "'' is no name"),
+        ({'objects': {'': BOX}}, "'' is not a valid name"),
         ({'objects': {'it': None}}, 'it: expected a mapping, got nothing'),
-        ({'objects': {'it': {**BOX, 'static': False}}}, 'it: .it. moves freely and has no mass'),
+        ({'objects': {'it': {**BOX, 'static': False}}}, 'it: .it. is movable and has no mass'),
         ({'robots': {'it': {}}}, 'it: urdf is missing'),
         ({'robots': {'it': {'urdf': 'a\0b'}}}, 'there is no file'),
     ],
@@ -613,8 +631,8 @@ def test_files_that_are_no_worlds_are_refused_with_the_line(content, message, tm
         ({'file': 'flat.npy'}, 'file: holds 4 numbers; give at least 2x2'),
         ({'file': 'nan.npy'}, 'heights that are not finite'),
         ({'file': 'object.npy'}, 'file: cannot be read'),
-        ({'file': 'text.npy'}, 'no array of numbers'),
-        ({'file': 'good.npy', 'range': [0, 1]}, 'range: an array holds meters'),
+        ({'file': 'text.npy'}, 'not hold an array of numbers'),
+        ({'file': 'good.npy', 'range': [0, 1]}, 'range: range applies to images only'),
         ({'file': 'good.txt'}, 'is an image .* or an array'),
         ({'file': 'wrong.png'}, 'range is missing'),
         ({'file': 'wrong.png', 'range': [0, 1]}, 'file: cannot be read'),
@@ -666,7 +684,7 @@ def test_positions_at_the_start_may_lie_on_a_limit_but_for_rounding():
     for sign in (1.0, -1.0):
         beyond = sign * (limit + 5e-7)
         assert arm(beyond).configuration == {'elbow_joint': beyond}
-        with pytest.raises(WorldFileError, match='is not within the limits'):
+        with pytest.raises(WorldFileError, match='is outside the limits'):
             arm(sign * (limit + 2e-6))
 
 
@@ -676,7 +694,7 @@ def test_joints_that_follow_others_have_no_position_of_their_own(tmp_path):
     entry = {'urdf': str(path), 'initial_joint_positions': {'right': 0.01}}
     assert read_world({'robots': {'it': entry}})['it'].configuration == {'right': 0.01}
     entry['initial_joint_positions'] = {'left': 0.01}
-    with pytest.raises(WorldFileError, match="left: it follows joint 'right'"):
+    with pytest.raises(WorldFileError, match="left: it mimics joint 'right'"):
         read_world({'robots': {'it': entry}})
 
 
@@ -716,7 +734,7 @@ def test_errors_about_the_robot_itself_name_the_key(robot, message):
 
 
 def test_surfaces_are_of_links_that_there_are():
-    with pytest.raises(ValueError, match="'robot' names no link"):
+    with pytest.raises(ValueError, match="'robot' does not name a link"):
         World(link_surfaces={'robot': Surface()})
     with pytest.raises(ValueError, match="unknown object or robot 'arm'"):
         World(link_surfaces={'arm/tool0': Surface()})
@@ -828,7 +846,7 @@ def test_poses_have_names_and_touch_nothing():
         ({'size': [1, 1]}, 'size'),
         ({'color': 1}, 'color'),
         ({'tags': 'a'}, 'tags'),
-        ({'xyz': [1, 2, 3], 'quaternion': [1, 0, 0, 0]}, 'two orders'),
+        ({'xyz': [1, 2, 3], 'quaternion': [1, 0, 0, 0]}, 'order of the quaternion'),
     ],
 )
 def test_a_pose_that_is_wrong_is_refused_by_key(entry, text):

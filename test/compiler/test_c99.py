@@ -235,7 +235,7 @@ def test_an_argument_may_be_called_like_a_part(build):
 
 @pytest.mark.parametrize('name', ['int', '2d', 'a-b', '', 'é'])
 def test_a_function_must_have_a_name_of_c(name):
-    with pytest.raises(ValueError, match='no name of a function'):
+    with pytest.raises(ValueError, match='not a valid name of a function'):
         c99.source(program(Graph(), [1.0]), name)
 
 

@@ -158,7 +158,7 @@ def test_names_of_one_function_mean_nothing_in_the_next():
 )
 def test_another_form_is_refused_with_its_line(line):
     text = MODULE.format(line) + 'declare i64 @llvm.smax.i64(i64, i64)\n' * ('smax' in line)
-    with pytest.raises(ValueError, match='no form of LLVM text') as error:
+    with pytest.raises(ValueError, match='unknown form of LLVM text') as error:
         lower(text)
     quoted = re.search(r'@llvm.smax.i64|' + re.escape(line.split('ptr')[0]), str(error.value))
     assert quoted

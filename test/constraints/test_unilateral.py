@@ -91,25 +91,29 @@ def test_what_leaves_is_as_if_apart():
 def test_what_no_motion_can_do_is_refused():
     colliding = UnilateralConstraint(0.0, -1.0)
     for gap, rate in ((0.0, 0.0), (0.0, 1.0), (1.0, 1.0), (0.0, -1.0)):
-        with pytest.raises(TransitionError, match='state 2a to .*: an impulse must come first'):
+        with pytest.raises(
+            TransitionError, match='state 2a to .*: an impulse must be applied first'
+        ):
             colliding.move(gap, rate)
     with pytest.raises(TransitionError, match='leaves a separation velocity of -0.5'):
         colliding.strike(-0.5)
     with pytest.raises(TransitionError, match='state 2a does not depend'):
         colliding.accelerate(0.0)
-    with pytest.raises(TransitionError, match='no surface runs off from state 2a'):
+    with pytest.raises(TransitionError, match='a contact cannot change from state 2a'):
         colliding.run_off(1.0)
     apart = UnilateralConstraint(1.0, 0.0)
-    with pytest.raises(TransitionError, match='state 1 to 2b: only impulses do so'):
+    with pytest.raises(
+        TransitionError, match='state 1 to 2b by motion: only an impulse changes it so'
+    ):
         apart.move(0.0, 1.0)
     assert apart.trace == (APART,)
     touching = UnilateralConstraint(0.0, 0.0)
     for rate in (-1.0, 1.0):
-        with pytest.raises(TransitionError, match='state 3 to 2[ab]: only impulses'):
+        with pytest.raises(TransitionError, match='state 3 to 2[ab] by motion: only an impulse'):
             touching.move(0.0, rate)
     with pytest.raises(TransitionError, match='would penetrate'):
         touching.accelerate(-1e-3)
-    with pytest.raises(TransitionError, match='runs off from state 3 to 2a'):
+    with pytest.raises(TransitionError, match='cannot change from state 3 to 2a'):
         touching.run_off(-1.0)
     with pytest.raises(PenetrationError):
         touching.move(-1e-3, 0.0)

@@ -83,7 +83,7 @@ def test_an_arm_of_two_joints_has_four_directions_too_few():
     with pytest.raises(SingularTaskError, match='in 2 of 6') as caught:
         frame.require_regular([0.3, 0.4])
     assert caught.value.directions.shape == (4, 6)
-    with pytest.raises(ModelError, match='2 of the 6 freedoms'):
+    with pytest.raises(ModelError, match='2 of the 6 degrees of freedom'):
         frame.operational_inertia([0.3, 0.4])
 
 

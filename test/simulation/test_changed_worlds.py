@@ -265,7 +265,7 @@ def test_objects_alone_come_and_go():
     'name, entry, text',
     [
         ('floor', BALL, "objects: 'floor' is the name of an object; choose another name"),
-        ('robot', BALL, "'robot' is the robot that moves"),
+        ('robot', BALL, "'robot' is the name of the simulated robot"),
         ('a/b', BALL, 'is no name'),
         ('new', {**BALL, 'mass': 0}, 'has no mass'),
         ('new', {'type': 'bal'}, "'bal'"),

@@ -64,8 +64,9 @@ def test_the_whole_is_the_robot_and_those_that_move(arm):
     assert names == (*arm.joint_names, *(f'second_arm/{x}' for x in arm.joint_names))
     assert np.array_equal(simulator.q, [0] * 6 + [0, -1.2, 1.5, 0, 0, 0])
     assert simulator.warnings == (
-        "robot 'second_arm' of the world moves: v[6:12] is that of its joints second_arm/...",
-        "robot 'third_arm' of the world stands still as it is configured",
+        "robot 'second_arm' of the world is movable: v[6:12] "
+        'holds the velocity of its joints second_arm/...',
+        "robot 'third_arm' of the world is static",
     )
     base = simulator.robot.forward_kinematics(simulator.q)['second_arm/base_link']
     assert np.array_equal(base[:3, 3], [2, 0, 0])
@@ -426,9 +427,9 @@ def test_an_object_is_pushed_by_one_robot_onto_another():
     'robots, message',
     [
         ({'a': {'static': 'yes'}}, 'robots: a: static: .*yes'),
-        ({'robot': {'static': False}}, "'robot' is the robot that moves in this world"),
+        ({'robot': {'static': False}}, "'robot' is the name of the simulated robot"),
         ({'a': {'initial_joint_positions': {'elbow': 1}}}, "elbow: unknown moving joint 'elbow'"),
-        ({'a': {'initial_joint_positions': {'elbow_joint': 9}}}, '9 is not within the limits'),
+        ({'a': {'initial_joint_positions': {'elbow_joint': 9}}}, '9 is outside the limits'),
     ],
 )
 def test_entries_of_robots_that_move(arm, robots, message):

@@ -314,4 +314,4 @@ def test_real_meshes_that_are_missing_are_named(tmp_path):
         '</robot>'
     )
     simulator = Simulator(Robot.from_urdf(text), ground=HalfSpace())
-    assert any("link 'shell' will not touch" in warning for warning in simulator.warnings)
+    assert any("link 'shell' has no collision" in warning for warning in simulator.warnings)

@@ -123,7 +123,13 @@ NAMED = {'pairs': [{'links': ['robot/right', 'robot/left'], 'friction': 0.3}]}
     ('gap', 'world', 'srdf', 'touch', 'told'),
     [
         (0.1, {}, None, True, ''),
-        (-0.1, {}, None, False, '1 pair of links that are in contact where the robot is neutral'),
+        (
+            -0.1,
+            {},
+            None,
+            False,
+            '1 pair of links that are in contact at the neutral configuration',
+        ),
         (-0.1, {}, DISABLED, False, ''),
         (-0.1, {}, ENABLED, True, "'robot/left' starts 100.0 mm deep in 'robot/right'"),
         (-0.1, NAMED, None, True, "'robot/left' starts 100.0 mm deep in 'robot/right'"),

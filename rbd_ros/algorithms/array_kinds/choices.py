@@ -22,19 +22,19 @@ def _reference(model: Model, name: str) -> str:
 
 def _frame(model: Model, name: str) -> Frame:
     if name is None:
-        raise ValueError('a frame is needed: the name of a link or of a joint')
+        raise ValueError('no frame is given; name a link or a joint')
     return model.frame(name)
 
 
 def _frames(model: Model, names: Sequence[str]) -> Tuple[Frame, ...]:
     if isinstance(names, str) or not names:
-        raise ValueError('frames are needed: the names of links or joints, one at least')
+        raise ValueError('no frames are given; name at least one link or joint')
     return tuple(_frame(model, name) for name in names)
 
 
 def _bodies_of_joints(model: Model, names: Iterable[str]) -> FrozenSet[int]:
     if names is None or isinstance(names, str):
-        raise ValueError('names of joints are needed, as a tuple')
+        raise ValueError('no joints are given; give a tuple of names')
     numbers = {model.body(i).joint_name: i for i in model.independent}
     unknown = [name for name in names if name not in numbers]
     if unknown:
@@ -46,16 +46,17 @@ def _bodies_of_joints(model: Model, names: Iterable[str]) -> FrozenSet[int]:
 
 def _contacts(model: Model, pairs: Sequence[Tuple[Any, Any]]) -> Tuple[Tuple[int, int], ...]:
     if isinstance(pairs, str) or not pairs:
-        raise ValueError(
-            'contacts are needed: a pair (predecessor, successor) for each, one at least'
-        )
+        raise ValueError('no contacts are given; give at least one pair (predecessor, successor)')
     found: List[Tuple[int, int]] = []
     for pair in pairs:
         if isinstance(pair, str) or len(pair) != 2:
-            raise ValueError(f'a contact is a pair (predecessor, successor), got {pair!r}')
+            raise ValueError(f'a contact must be a pair (predecessor, successor), got {pair!r}')
         p, s = (0 if name is None else _frame(model, name).body for name in pair)
         if p == s:
-            raise ValueError(f'{pair[0]!r} and {pair[1]!r} move together: no contact is possible')
+            raise ValueError(
+                f'{pair[0]!r} and {pair[1]!r} belong to one body and cannot touch; name links of '
+                'two bodies'
+            )
         found.append((p, s))
     return tuple(found)
 

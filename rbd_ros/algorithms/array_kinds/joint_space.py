@@ -75,7 +75,7 @@ KNOWN = Array(
 )
 PARTITION = Array(
     'forward',
-    'which freedoms have their force given and their acceleration found: 1, the others 0',
+    '1 for each degree of freedom with a given force, 0 for one with a given acceleration',
     '',
     ('nv',),
 )

@@ -59,8 +59,8 @@ def require_no_gears(model: Model, given_later: Sequence[int], chosen: Mapping[s
     if model.couplings:
         names = ', '.join(repr(model.body(c.body).joint_name) for c in model.couplings)
         raise ModelError(
-            f'joints that mimic others connect subtrees ({names}), which then are no articulated '
-            'bodies of their own; forward_dynamics and handle_response exist with gears'
+            f'mimic joints {names} couple subtrees, which are then not independent articulated '
+            'bodies; use forward_dynamics or handle_response'
         )
 
 

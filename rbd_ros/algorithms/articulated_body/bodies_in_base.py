@@ -132,6 +132,6 @@ def require_inertias(model: Model, given_later: Sequence[int], chosen: Mapping[s
             flat.append(body.name)
     if flat:
         raise ModelError(
-            'the inverse inertia of each body is needed, but there is none of '
-            f'{", ".join(map(repr, flat))}; forward_dynamics needs none'
+            'this function needs the inverse inertia of each body, which does not exist for '
+            f'{", ".join(map(repr, flat))}; use forward_dynamics'
         )

@@ -111,8 +111,8 @@ def require_three_freedoms(
     freedoms = {model.tree_dof_index[k] for k in model.support_dofs(model.frame(name).body)}
     if len(freedoms) < 3:
         raise ModelError(
-            f'frame {name!r} has {len(freedoms)} of the 3 freedoms that the dynamics of its '
-            'origin take'
+            f'frame {name!r} has {len(freedoms)} of the 3 degrees of freedom that the dynamics '
+            'of its origin require'
         )
 
 

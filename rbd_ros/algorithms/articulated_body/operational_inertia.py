@@ -159,8 +159,8 @@ def require_six_freedoms(
     freedoms = {model.tree_dof_index[k] for k in model.support_dofs(body)}
     if len(freedoms) < 6:
         raise ModelError(
-            f'frame {name!r} has {len(freedoms)} of the 6 freedoms that an operational-space '
-            'inertia takes; inverse_operational_inertia exists for any'
+            f'frame {name!r} has {len(freedoms)} of the 6 degrees of freedom that an '
+            'operational-space inertia requires; use inverse_operational_inertia'
         )
 
 

@@ -172,11 +172,11 @@ def _require_chain(model: Model) -> None:
     elif any(body.parent != i - 1 for i, body in model.outward()):
         problem = 'branches'
     elif any(body.armature for body in model.bodies):
-        problem = 'rotors, which couple a joint to more than its neighbors'
+        problem = 'rotors, which couple joints that are not neighbors'
     elif any(body.inertia.mass == 0.0 for body in model.bodies):
         problem = 'bodies without mass'
     if problem or not model.bodies:
         raise ModelError(
-            f'the constraint-force algorithm is for unbranched chains; {model.name!r} has '
+            f'the constraint-force algorithm supports unbranched chains only; {model.name!r} has '
             f'{problem or "no bodies"}'
         )

@@ -78,7 +78,9 @@ def eliminate(
         if len(set(given)) != len(given) or not set(given) <= set(range(n)):
             raise ValueError(f'columns must be different numbers below {n}, got {list(given)}')
     if np.any(A[:, list(free_columns)]):
-        raise ValueError('free_columns: some of these columns of K are not zero')
+        raise ValueError(
+            'free_columns: some of these columns of K are not zero; name zero columns only'
+        )
     scale = float(np.abs(A).max(initial=0.0))
 
     rows = list(range(m))
@@ -107,7 +109,7 @@ def eliminate(
     if independent is not None and (rank < len(columns) or _left(A, rank) > tolerance * scale):
         raise InconsistentConstraintsError(
             f'the {len(independent)} elements {list(independent)} are not independent variables '
-            'of these constraints: the others do not follow from them alone'
+            'of these constraints: they do not determine the other elements; choose other ones'
         )
     dependent = columns[:rank]
     left = sorted(set(range(n)) - set(dependent))

@@ -179,13 +179,13 @@ def _motion_of(model: Model, gamma: LoopFunction, y: Scalars, yd: Scalars) -> Ex
     for body in model.bodies:
         if type(body.joint).position_rate is not JointType.position_rate:
             raise ModelError(
-                f'joint {body.joint_name!r}: a loop-closure function gives positions, whose rates '
-                f'are not the velocities of {body.joint!r}'
+                f'joint {body.joint_name!r}: a loop-closure function returns positions, but '
+                f'their rates are not the velocities of {body.joint!r}'
             )
     motion = explicit_motion(gamma, y, yd)
     if len(motion.q) != model.tree_nq:
         raise ModelError(
-            f'the loop-closure function gives {len(motion.q)} positions, the tree has '
+            f'the loop-closure function returns {len(motion.q)} positions, but the tree has '
             f'{model.tree_nq}'
         )
     return motion

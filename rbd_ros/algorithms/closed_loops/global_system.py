@@ -331,7 +331,10 @@ def by_motion_subspace(system: GlobalSystem) -> GlobalDynamics:
     from scipy.sparse.linalg import spsolve
 
     if system.P.shape[0] != system.P.shape[1] or system.gears.shape[1]:
-        raise ValueError('the motion subspace of the joints is that of a tree without gears')
+        raise ValueError(
+            'the global motion subspace supports trees without gears only; remove the gears and '
+            'mimic joints'
+        )
     P_T = system.P.T.tocsc()
     S = np.column_stack([spsolve(P_T, column) for column in system.S.toarray().T])
     a_0 = spsolve(P_T, system.velocity_products)

@@ -68,9 +68,9 @@ def cure_of_rounding(assembly: Assembly) -> str:
     if assembly.distance > ROUNDED:
         return ''
     return (
-        ', as where numbers are rounded and redundant constraints contradict each other: give '
-        'axes, angles and places with all digits, or a loop joint with fewer constraints, such as '
-        'spherical for a pin, or cylindrical'
+        '; rounded numbers make redundant constraints contradict each other: give axes, angles '
+        'and positions with all digits, or a loop joint with fewer constraints, such as '
+        'spherical or cylindrical in place of a revolute one'
     )
 
 

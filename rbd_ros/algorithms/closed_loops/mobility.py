@@ -79,8 +79,8 @@ class Mobility(NamedTuple):
     def report(self) -> str:
         """Report on the constraints in words, with the cure for redundant ones."""
         text = (
-            f'mobility {self.mobility}: {self.freedoms} freedoms of the tree less {self.rank} of '
-            f'the {self.constraints} loop constraints'
+            f'mobility {self.mobility}: {self.freedoms} degrees of freedom of the tree minus '
+            f'{self.rank} of the {self.constraints} loop constraints'
         )
         if self.is_properly_constrained:
             return text
@@ -90,8 +90,7 @@ class Mobility(NamedTuple):
         )
         return (
             f'{text}; {self.overconstraint} are redundant, in the loops closed by {names}: their '
-            'constraint forces are not determined; loop joints with fewer constraints have none '
-            'to spare'
+            'constraint forces are not unique; loop joints with fewer constraints avoid that'
         )
 
 

@@ -25,15 +25,15 @@ Scalars = Sequence[Scalar]
 
 def _pair(model: Model, names: Sequence[Optional[str]]) -> Tuple[Frame, ...]:
     if isinstance(names, str) or names is None or len(names) != 2:
-        raise ValueError(f'two links or joints collide, got {names!r}')
+        raise ValueError(f'a collision needs two links or joints, got {names!r}')
     frames = tuple(
         Frame(0, PluckerTransform.identity()) if name is None else model.frame(name)
         for name in names
     )
     if frames[0].body == frames[1].body:
         raise ValueError(
-            f'{names[0] or "the base"!r} and {names[1] or "the base"!r} are fixed to one body: '
-            'they cannot meet'
+            f'{names[0] or "the base"!r} and {names[1] or "the base"!r} belong to one body and '
+            'cannot collide; name links of two bodies'
         )
     return frames
 

@@ -230,12 +230,12 @@ def require_simple_joints(
     others = [body.joint_name for body in model.bodies if not _is_simple(body.joint)]
     if others:
         raise ModelError(
-            f'neither revolute nor prismatic: {_listed(others)}; the decoupled natural orthogonal '
-            'complement takes other joints as chains of these'
+            f'joints that are neither revolute nor prismatic: {_listed(others)}; replace each by '
+            'a chain of revolute and prismatic joints'
         )
     if model.loops:
         raise ModelError(
-            f'the tree alone does not say how a robot with loops moves: '
+            'this function ignores the loop constraints, but the robot has loops: '
             f'{_listed(loop.name for loop in model.loops)}'
         )
 
@@ -252,8 +252,8 @@ def require_free_joints(
     require_simple_joints(model, given_later, chosen)
     if model.couplings:
         raise ModelError(
-            'the recursion takes joints that move on their own: '
-            f'{_listed(model.body(c.body).joint_name for c in model.couplings)} mimic others'
+            'the recursion does not support mimic joints: '
+            f'{_listed(model.body(c.body).joint_name for c in model.couplings)}'
         )
 
 

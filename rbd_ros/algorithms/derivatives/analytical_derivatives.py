@@ -90,7 +90,7 @@ def require_constant_subspaces(
         name = next(x.joint_name for x in model.bodies if not x.joint.is_lower_pair)
         raise ModelError(
             f'the motion subspace of joint {name!r} depends on its position, and its second '
-            'derivative is missing here; inverse_dynamics_derivatives does without'
+            'derivative is not implemented; use inverse_dynamics_derivatives'
         )
 
 

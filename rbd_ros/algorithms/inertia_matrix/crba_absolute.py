@@ -60,7 +60,9 @@ def crba_unbranched(model: Model, q: Sequence[Scalar]) -> Matrix:
     """
     for i, body in model.outward():
         if body.parent != i - 1:
-            raise ModelError(f'body {body.name!r} branches off: its tree is no chain')
+            raise ModelError(
+                f'body {body.name!r} branches off: this function supports unbranched chains only'
+            )
     S, Ic = composite_bodies(model, q)
     H: Matrix = [[0.0] * model.tree_nv for _ in range(model.tree_nv)]
     for i, one in model.outward():

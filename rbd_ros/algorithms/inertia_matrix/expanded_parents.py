@@ -30,10 +30,15 @@ def expand_parents(parents: Parents, freedoms: Sequence[int]) -> Tuple[int, ...]
     (0, 1, 2, 3, 4, 5, 6, 6)
     """
     if len(parents) != len(freedoms):
-        raise ValueError(f'{len(parents)} parents, but the freedoms of {len(freedoms)} joints')
+        raise ValueError(
+            f'{len(parents)} parents, but the degrees of freedom of {len(freedoms)} joints'
+        )
     for i, parent in enumerate(parents, start=1):
         if not 0 <= parent < i:
-            raise ValueError(f'parents come before their bodies: {parent} is none of body {i}')
+            raise ValueError(
+                f'body {i} has the parent {parent}; a parent must have a lower number than its '
+                'body'
+            )
     # Where the variables of body i end; those of a weld end where its parent's do.
     last, ends = [0], [0, *accumulate(freedoms)]
     expanded = list(range(ends[-1]))

@@ -195,7 +195,8 @@ def require_free_hinges(
     for coupling in model.couplings:
         name = model.body(coupling.body).joint_name
         raise ModelError(
-            f'joint {name!r} is a mimic joint; this is for revolute joints that move freely'
+            f'joint {name!r} is a mimic joint; this function supports independent revolute '
+            'joints only'
         )
 
 

@@ -121,8 +121,8 @@ def require_open_chains(
     if model.loops:
         names = ', '.join(repr(loop.name) for loop in model.loops)
         raise ModelError(
-            f'the tree alone does not say how a robot with loops moves ({names}); its spanning '
-            'tree without them is Robot(model.with_loops(()))'
+            f'this function ignores the loop constraints, but the robot has the loops {names}; '
+            'use Robot(model.with_loops(())), which has none'
         )
 
 

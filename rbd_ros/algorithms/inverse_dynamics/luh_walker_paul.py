@@ -64,7 +64,9 @@ def require_revolute_chain(
     """
     for i, body in model.outward():
         if body.parent != i - 1:
-            raise ModelError(f'body {body.name!r} branches off: its tree is no chain')
+            raise ModelError(
+                f'body {body.name!r} branches off: this function supports unbranched chains only'
+            )
         _axis(body)
 
 

@@ -21,7 +21,10 @@ def require_mass(model: Model, given_later: Sequence[int], chosen: Mapping[str, 
     :raises ModelError: if nothing that moves has mass
     """
     if not given_later and not sum(body.inertia.mass for body in model.bodies):
-        raise ModelError('there is no center of mass: nothing that moves has mass')
+        raise ModelError(
+            'the center of mass is undefined, because no moving body has mass; give the links '
+            'their <inertial>'
+        )
 
 
 @algorithm(

@@ -66,8 +66,8 @@ class BaseParameters(NamedTuple):
         beta, _, rank, _ = np.linalg.lstsq(A / scale, b, rcond=_NEGLIGIBLE)
         if rank < len(self.columns):
             raise ValueError(
-                f'these states excite {rank} of {len(self.columns)} base parameters: more of '
-                'them, faster or in other places'
+                f'these states excite {rank} of {len(self.columns)} base parameters; give more '
+                'states, with higher velocities or other positions'
             )
         found: Array = beta / scale
         return found
@@ -92,7 +92,7 @@ def base_parameters(Y: Array) -> BaseParameters:
     Y = np.asarray(Y, dtype=float)
     rows, count = Y.shape
     if rows < count:
-        raise ValueError(f'{rows} rows say nothing of {count} parameters: give more states')
+        raise ValueError(f'{rows} rows cannot determine {count} parameters; give more states')
     # A parameter of a large robot moves more than one of a small one: only directions count.
     size = np.linalg.norm(Y, axis=0)
     idle = size <= _NEGLIGIBLE * size.max(initial=0.0)

@@ -215,14 +215,14 @@ def _checked(
         )
     for name, array in (('Y', A), ('tau', b), ('expected', pi)):
         if not np.isfinite(array).all():
-            raise ValueError(f'{name} holds infinities or what is not a number')
+            raise ValueError(f'{name} holds infinities or NaN; give finite numbers')
     if not 0.0 < weight < np.inf:
         raise ValueError(f'weight must be positive, got {weight}')
     for k, J in enumerate(J0):
         if not _is_of_a_body(J, -ROUNDING):
             raise ValueError(
-                f'expected: body {k} (from 0) has no extent in some direction, or parameters that '
-                'no body can have; expect some thickness of it'
+                f'expected: body {k} (from 0) has no extent in some direction, or physically '
+                'inconsistent parameters; give it a positive extent in each direction'
             )
     return A.reshape(b.size, pi.size), b.ravel(), pi, J0
 

@@ -95,7 +95,10 @@ class Instances:
             names, arguments = function.__globals__, tree.args
             others = arguments.posonlyargs + arguments.kwonlyargs + arguments.defaults
             if others or arguments.vararg or arguments.kwarg:
-                raise CompileError(f'{function.__name__} has other than plain parameters')
+                raise CompileError(
+                    f'{function.__name__} must have positional parameters only, without '
+                    'defaults, * or **'
+                )
             # Arrays and records have whatever type the caller has; what their annotation says is
             # for people and type checkers.
             parameters = [(each.arg, _number(each.annotation, names)) for each in arguments.args]

@@ -50,7 +50,7 @@ def _initial_threads() -> int:
     if text.isdecimal() and int(text) > 0:
         return int(text)
     if text not in ('', '0'):
-        _log.warning('RBD_ROS_NUM_THREADS is %r, which is no number: it is ignored', text)
+        _log.warning('RBD_ROS_NUM_THREADS is %r, not a whole number, and is ignored', text)
     return processors()
 
 

@@ -47,8 +47,8 @@ class BaseKernel:
 
     def __reduce__(self) -> Tuple[Any, ...]:
         raise TypeError(
-            f'the kernel {self.__name__} lives in this process and cannot be pickled: pickle the '
-            'robot, and ask it for its kernel or function there'
+            f'the kernel {self.__name__} holds machine code of this process and cannot be '
+            'pickled; pickle the robot and get the kernel from it in the other process'
         )
 
     def __copy__(self) -> BaseKernel:

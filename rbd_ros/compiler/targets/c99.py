@@ -141,7 +141,7 @@ def function(program: Program, name: Optional[str] = None, precision: str = 'dou
     """
     name = program.name if name is None else name
     if not re.fullmatch(r'[A-Za-z]\w*', name, re.ASCII) or name in _KEYWORDS:
-        raise ValueError(f'{name!r} is no name of a function in C')
+        raise ValueError(f'{name!r} is not a valid name of a function in C')
     if precision not in SUFFIXES:
         raise ValueError(f'precision must be {" or ".join(SUFFIXES)}, got {precision!r}')
     text = _Text(program, name, precision)

@@ -92,7 +92,7 @@ def nonnegative_least_squares(E: Array, f: Array) -> LeastSquares:
             u[leaving] = 0.0
             z = _free_solution(unit, f, positive)
         u = z
-    raise NotSolvedError(f'no end after {limit} steps')
+    raise NotSolvedError(f'the solver did not converge within {limit} steps')
 
 
 def _free_solution(E: Array, f: Array, positive: NDArray[Any]) -> Array:

@@ -118,12 +118,14 @@ def _shortest(A: Array, d: Array) -> Tuple[bool, Array, int]:
         if excess.min(initial=0.0) >= -(VIOLATION + ROUNDING * x.max(initial=0.0)):
             # Forces beyond this come of dividing by rounding errors, which excuse anything.
             if not x.max(initial=0.0) < 1.0 / BALANCE:
-                raise NotSolvedError('forces are too large to tell them from rounding errors')
+                raise NotSolvedError(
+                    'the contact forces are too large to distinguish from rounding errors'
+                )
             return True, x, steps
         entering = int(np.argmin(excess))
         while True:
             if steps == limit:
-                raise NotSolvedError(f'no end after {limit} steps')
+                raise NotSolvedError(f'the solver did not converge within {limit} steps')
             steps += 1
             shares = np.zeros(r)
             shares[working] = np.linalg.lstsq(A[:, working], A[:, entering], rcond=None)[0]

@@ -74,7 +74,7 @@ def lemke(M: Array, d: Array) -> LemkeEnd:
                     ray[variable - r] = -column[k]
             return LemkeEnd(False, none, ray, pivots)
         row = _lexicographic_minimum(table, rows, column[rows], basis, artificial)
-    raise NotSolvedError(f'no end after {limit} pivots')
+    raise NotSolvedError(f'the solver did not converge within {limit} pivots')
 
 
 def _lexicographic_minimum(

@@ -167,5 +167,5 @@ def test_a_frame_with_too_few_freedoms_has_a_response_only():
     q, v, tau = random_state(robot)
     name = robot.link_names[1]
     assert np.all(np.isfinite(robot.frame(name).response(q, v, tau).Phi))
-    with pytest.raises(ModelError, match=f'{name}.* of the 6 freedoms'):
+    with pytest.raises(ModelError, match=f'{name}.* of the 6 degrees of freedom'):
         robot.frame(name).articulated_inertia(q, v, tau)

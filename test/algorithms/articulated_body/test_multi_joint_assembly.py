@@ -177,7 +177,7 @@ def test_a_loop_joint_on_one_body_does_nothing():
 
 def test_gears_are_refused_by_name():
     tree = named_tree('branches, gears')
-    with pytest.raises(ModelError, match='mimic others'):
+    with pytest.raises(ModelError, match='mimic joints'):
         loop_assembly_dynamics(tree.model, *tree.states[0])
 
 

@@ -179,7 +179,7 @@ def test_a_frame_with_too_few_freedoms_is_named():
     robot = named_robot('gears')
     q, v, _ = random_state(robot)
     name = robot.link_names[1]
-    with pytest.raises(ModelError, match=f'{name}.* of the 6 freedoms'):
+    with pytest.raises(ModelError, match=f'{name}.* of the 6 degrees of freedom'):
         robot.frame(name).operational_dynamics(q, v)
-    with pytest.raises(ModelError, match=f'{name}.* of the 3 freedoms'):
+    with pytest.raises(ModelError, match=f'{name}.* of the 3 degrees of freedom'):
         robot.frame(name).translational_operational_dynamics(q, v)

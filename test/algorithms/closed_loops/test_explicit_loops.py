@@ -177,7 +177,7 @@ def test_what_gamma_cannot_move_is_refused():
     balls = linkages.linkage([linkages.Rod(0, 0.0, Spherical())])
     with pytest.raises(ModelError, match='joint1'):
         explicit_forward_dynamics(balls, lambda y: [1.0, 0.0, 0.0, y[0]], [0.1], [0.0], [0.0] * 3)
-    with pytest.raises(ModelError, match='gives 2 positions'):
+    with pytest.raises(ModelError, match='returns 2 positions'):
         explicit_forward_dynamics(
             linkages.triangle_arm(), lambda y: [y[0], y[0]], [0.1], [0.0], [0.0] * 4
         )

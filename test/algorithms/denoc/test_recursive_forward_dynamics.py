@@ -75,7 +75,7 @@ def test_a_payload_may_be_given_with_each_call():
 
 def test_gears_are_refused():
     tree = simple_tree('panda')
-    with pytest.raises(ModelError, match='mimic others'):
+    with pytest.raises(ModelError, match='mimic joints'):
         Robot(tree.model).denoc.forward_dynamics(*tree.states[0])
 
 

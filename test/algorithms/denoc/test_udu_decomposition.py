@@ -108,7 +108,7 @@ def test_compiled_factors_are_the_text(name):
 
 def test_gears_are_refused():
     tree = simple_tree('chain, gears')
-    with pytest.raises(ModelError, match='mimic others'):
+    with pytest.raises(ModelError, match='mimic joints'):
         Robot(tree.model).denoc.udu(tree.states[0].q)
 
 

@@ -182,5 +182,5 @@ def test_an_unknown_joint_is_named():
 
 def test_a_robot_with_loops_is_refused():
     robot = four_bar()
-    with pytest.raises(ModelError, match="with loops moves .*'closing'"):
+    with pytest.raises(ModelError, match="has the loops .*'closing'"):
         robot.hybrid.dynamics(np.zeros(3), np.zeros(3), np.zeros(3), [])

@@ -173,5 +173,5 @@ def test_unknown_joints_are_named():
     robot = Robot(named_tree('chain').model)
     with pytest.raises(ValueError, match="unknown joint 'elbow'; there are joint1"):
         robot.kernel('hybrid_dynamics_by_submatrix', forward_joints=('elbow',))
-    with pytest.raises(ValueError, match='as a tuple'):
+    with pytest.raises(ValueError, match='a tuple of names'):
         robot.kernel('hybrid_dynamics_by_submatrix', forward_joints='joint1')

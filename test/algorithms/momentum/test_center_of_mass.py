@@ -48,7 +48,7 @@ def massless():
 def test_without_mass_there_is_no_center():
     model = massless()
     assert np.all(np.isnan(run(center_of_mass, model, q=np.zeros(1))))
-    with pytest.raises(ModelError, match='nothing that moves has mass'):
+    with pytest.raises(ModelError, match='no moving body has mass'):
         require_mass(model, (), {})
     require_mass(model, (1,), {})  # which gets it at run time
     require_mass(named_tree('chain').model, (), {})

@@ -125,7 +125,7 @@ def test_compiled_functions_agree_with_pinocchio(name, floating):
 
 def test_without_mass_there_is_no_center():
     robot = Robot.from_urdf(random_trees.chain([{'type': 'revolute'}]))
-    with pytest.raises(ModelError, match='nothing that moves has mass'):
+    with pytest.raises(ModelError, match='no moving body has mass'):
         robot.centroidal.momentum(np.zeros(1), np.zeros(1))
     nothing = run(centroidal_momentum, robot.model, q=np.zeros(1), v=np.ones(1))
     assert np.isnan(nothing[:3]).all()

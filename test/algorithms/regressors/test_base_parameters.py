@@ -102,5 +102,5 @@ def test_states_that_excite_too_little_are_refused():
     Y = robot.regressors.torque(q, still, still)
     with pytest.raises(ValueError, match='excite 4 of 6 base parameters'):
         base.fitted(Y, robot.gravity_torque(q))
-    with pytest.raises(ValueError, match='3 rows say nothing of 20 parameters'):
+    with pytest.raises(ValueError, match='3 rows cannot determine 20 parameters'):
         base_parameters(np.ones((3, 20)))

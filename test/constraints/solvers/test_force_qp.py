@@ -105,5 +105,5 @@ def test_it_stops_at_its_limit_of_steps(monkeypatch):
     assert nonnegative_least_squares(np.eye(2), np.ones(2)).steps == 2
     assert nonnegative_least_squares(np.eye(40), np.ones(40)).steps == 40
     monkeypatch.setattr(module, 'STEPS', 0)
-    with pytest.raises(NotSolvedError, match='no end after 0 steps'):
+    with pytest.raises(NotSolvedError, match='not converge within 0 steps'):
         nonnegative_least_squares(np.eye(2), np.ones(2))

@@ -384,7 +384,7 @@ ONE = (np.eye(6)[None], np.zeros((1, 6)), [[0, -1]], np.zeros((1, 2, 3, 6)), [0.
         ({2: [[0, 1]]}, {}, 'bodies must be numbers from 0 to 0'),
         ({2: [[0, -2]]}, {}, 'bodies must be numbers from 0 to 0'),
         ({2: [[0.0, -1.0]]}, {}, 'bodies must be numbers'),
-        ({2: [[0, 0]]}, {}, 'contact 0 has one body twice'),
+        ({2: [[0, 0]]}, {}, 'contact 0 names one body twice'),
         ({4: [-0.5]}, {}, 'must not be negative'),
         ({1: np.full((1, 6), np.nan)}, {}, 'velocity must be finite'),
         ({}, {'bias': np.zeros(2)}, r'bias must have shape \(1, 3\)'),

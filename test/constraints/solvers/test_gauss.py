@@ -129,7 +129,7 @@ def test_it_stops_at_its_limit_of_steps(monkeypatch):
     monkeypatch.setattr(gauss, 'STEPS', 1)
     assert solve_gauss(*problem).iterations == 2
     monkeypatch.setattr(gauss, 'STEPS', 0)
-    with pytest.raises(NotSolvedError, match='no end after 0 steps'):
+    with pytest.raises(NotSolvedError, match='not converge within 0 steps'):
         solve_gauss(*problem)
 
 

@@ -70,7 +70,7 @@ def test_it_stops_at_its_limit_of_pivots(monkeypatch):
     M, d = np.eye(3) + 0.1, np.array([-1.0, -0.9, -0.8])
     assert lemke(M, d).pivots == 4
     monkeypatch.setattr(module, 'PIVOTS', 0)
-    with pytest.raises(NotSolvedError, match='no end after 0 pivots'):
+    with pytest.raises(NotSolvedError, match='not converge within 0 pivots'):
         lemke(M, d)
 
 

@@ -160,7 +160,9 @@ def _element(kind: str, indices: List[str], line: str) -> str:
 
 
 def _unknown(line: str) -> ValueError:
-    return ValueError(f'no form of LLVM text known to be written with typed pointers: {line!r}')
+    return ValueError(
+        f'unknown form of LLVM text, which cannot be written with typed pointers: {line!r}'
+    )
 
 
 class _Lowering:
