@@ -172,7 +172,7 @@ def test_a_bag_whose_messages_are_computed_is_refused(tmp_path):
         bag.execute(f'create view topics as {endless} select x id, x name, x type, x f from n')
         bag.execute('create table messages(id, topic_id, timestamp, data)')
     bag.close()
-    with pytest.raises(ValueError, match='a.db3 is no bag of ROS 2: it has no tables'):
+    with pytest.raises(ValueError, match='a.db3 is not a bag of ROS 2: it has no tables'):
         read_recording(str(tmp_path / 'a.db3'))
 
 

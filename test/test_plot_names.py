@@ -84,7 +84,7 @@ def test_a_picture_that_fails_loses_nothing_else(run, tmp_path, monkeypatch):
     monkeypatch.setattr(Figure, 'savefig', fail)
     report.write_report(*run, tmp_path / 'report')
     page = (tmp_path / 'report' / report.PAGE).read_text()
-    assert 'This picture cannot be drawn: no &lt;fonts&gt;' in page and 'Fingerprint' in page
+    assert 'This plot cannot be drawn: no &lt;fonts&gt;' in page and 'Fingerprint' in page
 
 
 def test_numbers_and_junit_are_written_before_the_page(run, tmp_path, monkeypatch):

@@ -124,7 +124,8 @@ class ClosedLoopLaw:
         """Refuse settings that are not for this robot, by a ValueError."""
         if settings.feedback in ('pd', 'task_impedance'):
             raise ValueError(
-                f'feedback {settings.feedback} is not for robots with loops; use computed_torque'
+                f'feedback {settings.feedback} does not support robots with loops; use '
+                'computed_torque'
             )
         if not self.closing.is_underactuated:
             return
@@ -134,10 +135,9 @@ class ClosedLoopLaw:
         ):
             if mode == refused:
                 raise ValueError(
-                    f'{what} {mode} is not for a robot with motions that its actuators do not '
-                    'control, for no torques make it follow a trajectory; choose feedforward '
-                    'gravity or none with feedback damping or none, or name more joints under '
-                    '"actuated" of the extension'
+                    f'{what} {mode} does not support an underactuated robot, which cannot follow '
+                    'a trajectory; choose feedforward gravity or none with feedback damping or '
+                    'none, or name more joints under "actuated" of the extension'
                 )
 
     def __call__(

@@ -33,15 +33,16 @@ class ClosedPoses:
         if wide:
             raise ValueError(
                 f'joint {listed(wide)} of {robot.name!r} has more than one degree of freedom; '
-                'robots with loops are examined with joints of one'
+                'this command supports robots with loops only if each joint has one degree of '
+                'freedom'
             )
         self._closing = LoopClosing(robot)
         if self._closing.is_underactuated:
             names = [robot.joint_names[k] for k in self._closing.independent]
             free = [name for name in names if name not in robot.model.actuated_joints]
             raise ValueError(
-                f'no actuator of {robot.name!r} holds joint {listed(free)}: name the joints with '
-                'motors under "actuated" of the extension, or give them effort limits'
+                f'no actuator of {robot.name!r} can hold joint {listed(free)}: name the joints '
+                'with motors under "actuated" of the extension, or give them effort limits'
             )
 
     def closed(self, poses: FloatArray) -> FloatArray:

@@ -82,7 +82,7 @@ class Feedforward:
             runtime = (*runtime, f'payload:{payload_link}')
             inputs = (*inputs, np.zeros(10) if settings.payload is None else settings.payload)
         elif settings.payload is not None and settings.payload.any():
-            raise ValueError('payload needs payload_link, the link that carries it')
+            raise ValueError('payload needs payload_link; give the link that carries the payload')
         self._dynamics = robot.function('inverse_dynamics', runtime)
         self._inputs = inputs
         friction = settings.friction != 'none'
@@ -132,14 +132,14 @@ def check_robot(robot: Robot) -> None:
     """
     if robot.model.loops:
         raise ValueError(
-            'the robot has loops: efforts of its actuated joints do not follow from their motion '
-            'alone; take the node inverse_dynamics, or leave the loops out of the extension'
+            'the robot has loops: the motion of its actuated joints does not determine their '
+            'efforts; use the node inverse_dynamics, or remove the loops from the extension'
         )
     wide = [body.joint_name for body in robot.model.bodies if body.joint.nv != 1]
     if wide:
         raise ValueError(
             f'joint {listed(wide)} has more than one degree of freedom, which a joint trajectory '
-            'cannot carry; take the robot with a fixed base'
+            'cannot contain; use a fixed base'
         )
     if not robot.nv:
-        raise ValueError('the robot has no joint that moves')
+        raise ValueError('the robot has no movable joint')

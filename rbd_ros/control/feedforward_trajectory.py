@@ -113,14 +113,14 @@ def completed(
     if missing and len(known) == len(trajectory.joint_names):
         raise TrajectoryError(
             f'the trajectory leaves out joint {listed(missing)}, on whose position the efforts '
-            'depend; add it to the trajectory, or say where it is held',
+            'depend; add it to the trajectory, or give the position at which it is held',
             missing[0],
             code='joint left out',
         )
     for name, value in given.items():
         if name not in robot.joint_names:
             raise TrajectoryError(
-                f'joint {shown(name)} that is to be held is not one of the robot; there are '
+                f'joint {shown(name)} to be held is not a joint of the robot; there are '
                 f'{listed(robot.joint_names)}',
                 name,
             )
@@ -138,14 +138,14 @@ def check_moves(model: Model, name: str) -> None:
         if model.body(coupling.body).joint_name == name:
             master = model.body(coupling.master).joint_name
             raise TrajectoryError(
-                f'joint {shown(name)} follows joint {shown(master)} and takes no effort of its '
-                f'own; leave it out and name {shown(master)}',
+                f'joint {shown(name)} mimics joint {shown(master)} and takes no effort; leave it '
+                f'out and name {shown(master)}',
                 name,
             )
     if name in model.joint_names and name not in model.actuated_joints:
         raise TrajectoryError(
-            f'joint {shown(name)} has no actuator that could give it an effort; leave it out and '
-            'say where it is held',
+            f'joint {shown(name)} has no actuator; leave it out and give the position at which '
+            'it is held',
             name,
         )
 

@@ -49,7 +49,7 @@ def down_of_orientation(quaternion: Sequence[float]) -> FloatArray:
     x, y, z, w = (float(part) for part in quaternion)
     length = float(np.sqrt(x * x + y * y + z * z + w * w))
     if not abs(length - 1.0) <= QUATERNION_TOLERANCE:  # NaN compares false
-        raise ValueError(f'its orientation is no unit quaternion: its length is {length:g}')
+        raise ValueError(f'its orientation is not a unit quaternion: its norm is {length:g}')
     x, y, z, w = x / length, y / length, z / length, w / length
     return np.array([2.0 * (w * y - x * z), -2.0 * (w * x + y * z), 2.0 * (x * x + y * y) - 1.0])
 
@@ -67,14 +67,15 @@ def down_of_acceleration(acceleration: Sequence[float], gravity: float) -> Float
     >>> down_of_acceleration([0.0, 20.0, 0.0], 9.81)
     Traceback (most recent call last):
         ...
-    ValueError: its linear acceleration has magnitude 20, far from gravity, 9.81 m/s^2
+    ValueError: its linear acceleration has the magnitude 20 m/s^2, which differs too much from
+    gravity, 9.81 m/s^2
     """
     measured: FloatArray = np.array(acceleration, dtype=float)
     magnitude = float(np.linalg.norm(measured))
     if not abs(magnitude - gravity) <= MAGNITUDE_TOLERANCE * gravity:
         raise ValueError(
-            f'its linear acceleration has magnitude {magnitude:.4g}, far from gravity, '
-            f'{gravity:.4g} m/s^2'
+            f'its linear acceleration has the magnitude {magnitude:.4g} m/s^2, which differs too '
+            f'much from gravity, {gravity:.4g} m/s^2'
         )
     return -measured / gravity
 

@@ -146,7 +146,9 @@ class StateGuard:
             return StateProblem('not_finite', name, f'{text}, not a number; check the publisher')
         if abs(value) > MAXIMUM_MEASURABLE:
             return StateProblem(
-                'implausible', name, f'{text}, beyond what any joint can have; check the publisher'
+                'implausible',
+                name,
+                f'{text}, which is implausible for any joint; check the publisher',
             )
         if abs(value) > most:
             return StateProblem(
@@ -157,9 +159,9 @@ class StateGuard:
         low, high = float(self._lower[j]), float(self._upper[j])
         advice = 'check the zero of its encoder and the limits of the robot description'
         if abs(value) > 10.0 and low <= math.radians(value) <= high:
-            advice = 'are these degrees? joint_states are in rad'
+            advice = 'check whether the driver sends degrees: joint_states must be in rad'
         elif abs(value) > 10.0 and low <= value / 1000.0 <= high:
-            advice = 'are these millimetres? joint_states are in m'
+            advice = 'check whether the driver sends millimeters: joint_states must be in m'
         side = 'below its lower limit' if value < low else 'above its upper limit'
         limit = low if value < low else high
         return StateProblem('beyond_limits', name, f'{text}, far {side} {limit:g}; {advice}')
@@ -171,7 +173,7 @@ class StateGuard:
         if last is None or stamp > last:
             return None
         if stamp == last:
-            return StateProblem('time_repeated', None, f'two states of the same time {stamp}')
+            return StateProblem('time_repeated', None, f'two states have the same time {stamp}')
         if last - stamp <= self._tolerance:
             return None
         in_order = self._older is None or stamp > self._older
@@ -180,11 +182,13 @@ class StateGuard:
         if self._older_count >= self._recover_after:
             self.time_jumped = True
             return None
-        return StateProblem('time_backwards', None, f'time runs back from {last} to {stamp}')
+        return StateProblem(
+            'time_backwards', None, f'the time of the states goes back from {last} to {stamp}'
+        )
 
 
 def _limits(values: Any, none: float, n: int) -> FloatArray:
     result = np.full(n, none) if values is None else np.array(values, dtype=float)
     if result.shape != (n,) or np.isnan(result).any():
-        raise ValueError(f'limits must be {n} numbers, one a joint')
+        raise ValueError(f'limits must be {n} numbers, one for each joint')
     return result

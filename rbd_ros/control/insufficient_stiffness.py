@@ -76,7 +76,7 @@ def describe_insufficient_stiffness(joints: Sequence[InsufficientStiffness]) -> 
         return ''
     each = ', '.join(f'{j.joint} (kp {j.kp:.4g}, needs {j.needed:.4g})' for j in joints)
     return (
-        f'the arm may fall: kp is below the gradient of gravity in some configurations for '
-        f'{each}; raise kp, or take feedback computed_torque or feedforward gravity, which know '
-        'gravity at the measured position'
+        'the arm may fall: kp is below the gradient of gravity in some configurations for '
+        f'{each}; raise kp, or use feedback computed_torque or feedforward gravity, which '
+        'compensate gravity at the measured position'
     )

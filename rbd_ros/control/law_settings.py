@@ -151,7 +151,7 @@ class LawSettings:
             if task is None:
                 raise ValueError('feedback task_impedance needs task, the impedance of a frame')
             if ki is not None and np.any(ki):
-                raise ValueError('feedback task_impedance yields, so it has no integral: ki is 0')
+                raise ValueError('feedback task_impedance has no integral; set ki to 0')
             kp = NULL_STIFFNESS if kp is None else kp
             kd = NULL_DAMPING if kd is None else kd
         gains = _gains(robot, feedback, {'kp': kp, 'kd': kd, 'ki': ki})
@@ -213,7 +213,7 @@ def check_integral(robot: Robot, settings: LawSettings) -> None:
     kp, kd, ki = settings.kp, settings.kd, settings.ki
     bad = (ki > 0.0) & (kp == 0.0)
     if bad.any():
-        _refuse_integral(robot, ki, bad, 'give it kp, without which an integral swings')
+        _refuse_integral(robot, ki, bad, 'give kp too, since an integral without kp oscillates')
     if settings.feedback == 'computed_torque':
         # All joints are alike: p^3 + kd p^2 + kp p + ki, stable by Hurwitz if kd kp > ki.
         bad = (ki > 0.0) & (ki >= kp * kd)
@@ -228,13 +228,14 @@ def check_integral(robot: Robot, settings: LawSettings) -> None:
         most = min_damping_rate(H, kd + settings.viscous) * kp
         bad = np.zeros(robot.nv, dtype=bool)
         bad[np.argmax(np.abs(motion) * np.sqrt(kp) * (ki > 0.0))] = True
-        _refuse_integral(robot, ki, bad, f'with ki below {most[bad][0]:.4g} it is surely stable')
+        _refuse_integral(robot, ki, bad, f'ki below {most[bad][0]:.4g} is certainly stable')
 
 
 def _refuse_integral(robot: Robot, ki: FloatArray, bad: BoolArray, cure: str) -> None:
     i = int(np.flatnonzero(bad)[0])
     raise ValueError(
-        f'ki of joint {dof_names(robot)[i]!r} is {ki[i]:.6g}, with which it is unstable; {cure}'
+        f'ki of joint {dof_names(robot)[i]!r} is {ki[i]:.6g}, which makes the loop unstable; '
+        f'{cure}'
     )
 
 
@@ -289,7 +290,8 @@ def _vector(name: str, values: Any) -> FloatArray:
         result = np.full(0, np.nan)
     if result.shape != (3,) or not np.linalg.norm(result) <= MAXIMUM[name]:
         raise ValueError(
-            f'{name} must be 3 numbers of at most {MAXIMUM[name]:g} m/s^2 together, got {values}'
+            f'{name} must be 3 numbers with a norm of at most {MAXIMUM[name]:g} m/s^2, got '
+            f'{values}'
         )
     return _frozen(result)
 

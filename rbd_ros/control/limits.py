@@ -71,7 +71,7 @@ class TorqueLimits:
     >>> TorqueLimits([-1.0])
     Traceback (most recent call last):
         ...
-    ValueError: effort limits must be one number a joint and not negative
+    ValueError: effort limits must be one number for each joint, and not negative
     """
 
     effort_limits: FloatArray
@@ -81,7 +81,7 @@ class TorqueLimits:
     def __post_init__(self) -> None:
         limits = np.array(self.effort_limits, dtype=float)
         if limits.ndim != 1 or not (limits >= 0.0).all():
-            raise ValueError('effort limits must be one number a joint and not negative')
+            raise ValueError('effort limits must be one number for each joint, and not negative')
         rate = self.rate
         if rate is not None:
             try:
@@ -243,7 +243,7 @@ class TorqueLimiter:
     def limits(self, limits: TorqueLimits) -> None:
         if limits.effort_limits.shape != self._limits.effort_limits.shape:
             raise ValueError(
-                f'limits must be of {self._limits.effort_limits.size} joints, got '
+                f'limits must have {self._limits.effort_limits.size} numbers, got '
                 f'{limits.effort_limits.size}'
             )
         self._take(limits)
@@ -275,7 +275,7 @@ class TorqueLimiter:
         beyond = result.item(-1)
         if not beyond >= 0.0:
             if np.isnan(torque).any():
-                raise FloatingPointError('a torque that is not a number cannot be limited')
+                raise FloatingPointError('the torque is NaN and cannot be limited')
             # The machine code takes no infinity either.
             torque, step = (np.clip(x, -UNLIMITED, UNLIMITED) for x in (torque, step))
             result = self._limited(torque, self._before, step, limits.finite_limits)

@@ -100,8 +100,8 @@ class LoopClosing:
         if off.max(initial=0.0) > AGREEMENT:
             k = int(off.argmax())
             raise ValueError(
-                f'position of joint {self.robot.joint_names[k]!r} is {q[k]:.4g}, where the loops '
-                f'have it at {found.q[k]:.4g}'
+                f'position of joint {self.robot.joint_names[k]!r} is {q[k]:.4g}, but the closed '
+                f'loops require {found.q[k]:.4g}'
             )
         G = self.velocities(found.q)
         self.q = found.q

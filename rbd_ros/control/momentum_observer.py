@@ -113,7 +113,7 @@ class MomentumObserver:
             known = effort + C.T @ v - self._gravity_torque(q, self._gravity, *self._payload)
             known = known - friction_torque(v, self._viscous, self._coulomb, TRANSITION)
         if not (np.isfinite(momentum).all() and np.isfinite(known).all()):
-            raise ValueError('the state is not finite, or its dynamics are not')
+            raise ValueError('the state or its dynamics are not finite')
         before = self._time
         if before is None or not 0.0 < time - before <= LONGEST_STEP:
             self.torque = np.zeros(self.robot.nv)
@@ -123,7 +123,7 @@ class MomentumObserver:
             kept = math.exp(-self.gain * step)
             torque: FloatArray = kept * self.torque + (1.0 - kept) * mean
             if not np.isfinite(torque).all():
-                raise ValueError('the estimate is not finite: speeds or efforts are too great')
+                raise ValueError('the estimate is not finite: velocities or efforts are too large')
             self.torque = torque
         self._time, self._momentum, self._rate = time, momentum, known
         return self.torque

@@ -269,14 +269,14 @@ class DesiredMotion:
         >>> motion.interrupted(q + 0.01, gap=0.3)
         'states had failed: the trajectory is resumed, 0.98 s before its end'
         >>> motion.interrupted(q + 0.5, gap=0.3)
-        "states had failed, and joint 'shoulder_pan_joint' is ... from where it should be..."
+        "states were missing, and joint 'shoulder_pan_joint' is ... from its desired position..."
         >>> motion.following
         False
         """
         options = self.options
         if options.state_loss_policy == 'resume' and not gap <= options.max_state_gap:
-            return self._hold_measured(q_measured, f'states had failed for {gap:.3g} s')
-        return self._resume(q_measured, 'states had failed')
+            return self._hold_measured(q_measured, f'states were missing for {gap:.3g} s')
+        return self._resume(q_measured, 'states were missing')
 
     def time_restarted(self, q_measured: Any) -> str:
         """Continue although the time of the states began again (a simulation or bag restarted).
@@ -291,9 +291,9 @@ class DesiredMotion:
         True
         >>> text = motion.follow(motion.plan(arm, [1.0], [q + 0.1], now=0, begin=5_000_000_000))
         >>> motion.time_restarted(q)
-        'the time of the states restarted; the trajectory that was to begin is dropped'
+        'the time of the states was reset; the scheduled trajectory is dropped'
         """
-        event = 'the time of the states restarted'
+        event = 'the time of the states was reset'
         self._stamp = None
         self._intervals.forget_debt()
         dropped = bool(self._scheduled or self._inbox)
@@ -301,7 +301,7 @@ class DesiredMotion:
         self._publish()
         text = self._resume(q_measured, event)
         if dropped:
-            text = f'{text or event}; the trajectory that was to begin is dropped'
+            text = f'{text or event}; the scheduled trajectory is dropped'
         return text
 
     def _resume(self, q_measured: Any, event: str) -> str:
@@ -318,7 +318,7 @@ class DesiredMotion:
             return self._hold_measured(
                 q,
                 f'{event}, and joint {shown(self._names[worst])} is {away[worst]:.3g} rad or m '
-                'from where it should be',
+                'from its desired position',
             )
         self._motion.resume_at(q, options.ramp_time)
         self._publish()
@@ -473,7 +473,7 @@ class DesiredMotion:
             ...
         rbd_ros.control.trajectory_checks.TrajectoryError: at point 1, joint ... would be at 9, ...
         >>> DesiredMotion(robot).plan(arm, [], [], now=0).text
-        'stop: the present desired position is held'
+        'stop: the node holds the current desired position'
         """
         epochs, groups = self._snapshot
         motion = MotionSnapshot(epochs, tuple(GroupSnapshot(*each) for each in groups))
@@ -500,7 +500,8 @@ class DesiredMotion:
         """
         if not plan.continues(self._epochs):
             raise TrajectoryError(
-                'the motion was interrupted while the trajectory was prepared; send it again',
+                'the motion was interrupted while the trajectory was being prepared; send the '
+                'trajectory again',
                 code='motion interrupted',
             )
         with self._inbox_lock:

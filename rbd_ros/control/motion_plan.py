@@ -154,7 +154,7 @@ class MotionPlanner:
         :param clock: time of its own clock [s]
         """
         if not len(points.times):
-            text = 'stop: the present desired position is held'
+            text = 'stop: the node holds the current desired position'
             whole = np.arange(len(self._names))
             return MotionPlan(
                 None, whole, 0.0, None, clock, False, motion.epochs, self._limits, text
@@ -163,7 +163,7 @@ class MotionPlanner:
         elapsed = (now - begin) / NANOSECONDS if begin else 0.0
         if -elapsed > LONGEST_DELAY:
             raise TrajectoryError(
-                f'trajectory begins in {-elapsed:.0f} s: its header.stamp must be in the time of '
+                f'trajectory begins in {-elapsed:.0f} s: header.stamp must be in the time of '
                 'joint_states, or 0',
                 code='trajectory in the far future',
             )
@@ -215,10 +215,10 @@ def _check_start(names: Sequence[str], jump: FloatArray, tolerance: float) -> No
     worst = int(np.argmax(np.abs(jump)))
     if 0.0 < tolerance < abs(jump[worst]):
         raise TrajectoryError(
-            f'trajectory begins {abs(jump[worst]):.3f} rad or m away from where joint '
-            f'{shown(names[worst])} should be (start_tolerance {tolerance:g}); give its '
-            'first point a time_from_start, and the robot moves there in that time',
+            f'trajectory begins {abs(jump[worst]):.3f} rad or m away from the desired position '
+            f'of joint {shown(names[worst])} (start_tolerance {tolerance:g}); give its first '
+            'point a time_from_start, in which the robot moves there',
             names[worst],
             0,
-            code='trajectory begins far away',
+            code='trajectory begins too far away',
         )

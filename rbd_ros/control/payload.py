@@ -58,8 +58,8 @@ def check_payload(parameters: Any) -> FloatArray:
         values = np.zeros(0)
     if values.shape != (10,) or not np.isfinite(values).all():
         raise ValueError(
-            'payload must be 10 finite numbers, those that payload_parameters makes of mass, '
-            f'center of mass and inertia; got {parameters}'
+            'payload must be 10 finite inertial parameters, as payload_parameters returns them; '
+            f'got {parameters}'
         )
     m = values[0]
     if not 0.0 <= m <= MAXIMUM_MASS:
@@ -113,6 +113,6 @@ def _check_principal_moments(matrix: FloatArray, tolerance: float) -> None:
     if principal[0] < -tolerance or principal[2] > principal[0] + principal[1] + tolerance:
         raise ValueError(
             'inertia of the payload is not physical: its principal moments '
-            f'{", ".join(f"{p:.6g}" for p in principal)} must not be negative, and none greater '
-            'than the sum of the others'
+            f'{", ".join(f"{p:.6g}" for p in principal)} must not be negative, and none may '
+            'exceed the sum of the others'
         )

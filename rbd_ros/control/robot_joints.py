@@ -55,7 +55,7 @@ def inertia_of_all_joints(robot: Robot, configurations: Any) -> FloatArray:
         if any(inertia < 0.0 for inertia in minimum):
             what, cure = 'a negative mass', 'a positive mass'
         raise ValueError(
-            f'joint {", ".join(light)} moves {what}: gains cannot follow from it; give its link '
-            f'{cure}, or gains of your own'
+            f'joint {", ".join(light)} moves {what}: gains cannot be computed from it; give its '
+            f'link {cure}, or set the gains'
         )
     return H

@@ -136,7 +136,7 @@ class SoftLimits:
         True
         """
         if not 0.0 <= margin < math.inf:
-            raise ValueError(f'the margin must not be negative, and finite, got {margin}')
+            raise ValueError(f'the margin must be finite and not negative, got {margin}')
         nv = robot.nv
         lower, upper, speed = np.full(nv, -math.inf), np.full(nv, math.inf), np.full(nv, math.inf)
         if positions:

@@ -223,13 +223,13 @@ def worst_case_poses(
 
 def _check(robot: Robot) -> None:
     if robot.nv == 0:
-        raise UnjudgedError(f'{robot.name!r} has no joint that moves: there is nothing to hold')
+        raise UnjudgedError(f'{robot.name!r} has no movable joint, so there is nothing to hold')
     free = [body.joint_name for body in robot.model.bodies if is_free(body) and body.parent == 0]
     if free:
         raise UnjudgedError(
-            f'{robot.name!r} has a floating base, which no joint holds; load it on a fixed base'
+            f'{robot.name!r} has a floating base, which no joint holds; load it with a fixed base'
             if free == [FLOATING_BASE_JOINT]
-            else f'{robot.name!r} floats by its joint {listed(free)}, which holds nothing; make '
+            else f'{robot.name!r} floats by its joint {listed(free)}, which cannot hold it; make '
             'the joint fixed in the description'
         )
 
@@ -249,7 +249,7 @@ def _unjudged(
     free = [body.joint_name for body in robot.model.bodies if is_free(body)]
     return {
         **unjudged_joints(robot.model, loads),
-        **dict.fromkeys(free, 'it floats, so that nothing holds what it carries'),
+        **dict.fromkeys(free, 'it floats, so it cannot hold its links'),
     }
 
 
@@ -261,7 +261,7 @@ def _holding_torque(robot: Robot, gravity: Any, payload: Any, payload_link: Opti
     runtime, inputs = ['gravity'], [g]
     if payload is not None:
         if payload_link is None:
-            raise ValueError('a payload needs the link that carries it: give payload_link')
+            raise ValueError('payload needs payload_link; give the link that carries the payload')
         runtime.append(f'payload:{payload_link}')
         inputs.append(check_payload(payload))
     function = robot.function('gravity_torque', runtime)

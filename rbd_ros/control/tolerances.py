@@ -122,7 +122,7 @@ class Tolerances:
             for name, position, velocity in given:
                 if name not in self.joint_names:
                     raise ToleranceError(
-                        f'{what}_tolerance names joint {shown(name)}, which is not one of the '
+                        f'{what}_tolerance names joint {shown(name)}, which is not in the '
                         f'trajectory; there are {listed(self.joint_names)}',
                         unknown_joint=True,
                     )

@@ -83,7 +83,7 @@ class TorqueLaw:
         if task_frame is not None:
             if not self._simple:
                 raise ValueError(
-                    'a task_frame is for robots whose joints have one degree of freedom each'
+                    'a task_frame needs a robot whose joints have one degree of freedom each'
                 )
             robot.model.link(task_frame)
             self._laws['task_impedance'] = law_kernel(
@@ -134,16 +134,18 @@ class TorqueLaw:
             if getattr(settings, name).shape != (nv,):
                 raise ValueError(
                     f'{name} has shape {getattr(settings, name).shape}, the robot needs ({nv},); '
-                    'make settings with LawSettings.for_robot'
+                    'create the settings with LawSettings.for_robot'
                 )
         payload: Tuple[FloatArray, ...] = ()
         if self.payload_link is not None:
             given = settings.payload
             payload = (np.zeros(10) if given is None else given,)
         elif settings.payload is not None and settings.payload.any():
-            raise ValueError('payload needs payload_link, the link that carries it')
+            raise ValueError('payload needs payload_link; give the link that carries the payload')
         if settings.feedback == 'task_impedance' and self.task_frame is None:
-            raise ValueError('feedback task_impedance needs task_frame, the link that yields')
+            raise ValueError(
+                'feedback task_impedance needs task_frame; give a link such as the tool'
+            )
         inputs = (settings.gravity, *payload)
         kernel = self._laws.get(settings.feedback, self._laws['pd'])
         active = PreparedLaw(settings, kernel, self._layout, inputs, self._gravity)
@@ -166,7 +168,7 @@ class TorqueLaw:
             if result[-1] != 0.0:
                 raise ValueError(
                     f'with these settings {self._which(result)} is not finite; gains, friction, '
-                    'gravity or payload are too great'
+                    'gravity or payload are too large'
                 )
 
     # -- torque -----------------------------------------------------------------------------------

@@ -352,7 +352,7 @@ class JointTrajectory:
     def _row(self, what: str, values: Any) -> FloatArray:
         rows = checked_values(what, [np.asarray(values, dtype=float)], self.joint_names, 1)
         if rows is None:
-            raise TrajectoryError(f'there are no {what}; give one a joint')
+            raise TrajectoryError(f'there are no {what}; give one for each joint')
         row: FloatArray = rows[0]
         return row
 
@@ -431,8 +431,8 @@ class JointTrajectory:
     ) -> None:
         name = self.joint_names[j]
         raise TrajectoryError(
-            f'{where} point {point}, joint {shown(name)} would be at {value:.6g}, beyond its '
-            f'limits [{lower[j]:.6g}, {upper[j]:.6g}]; keep the points further from them',
+            f'{where} point {point}, joint {shown(name)} would be at {value:.6g}, outside its '
+            f'limits [{lower[j]:.6g}, {upper[j]:.6g}]; move the points away from the limits',
             name,
             point,
         )
@@ -442,9 +442,9 @@ class JointTrajectory:
     ) -> None:
         name = self.joint_names[j]
         raise TrajectoryError(
-            f'{where} point {point}, joint {shown(name)} would move at {value:.6g}, its limit is '
-            f'{velocity[j]:.6g}; take at least {value / max(velocity[j], 1e-300):.3g} times as '
-            'long',
+            f'{where} point {point}, joint {shown(name)} would move at {value:.6g}, above its '
+            f'limit of {velocity[j]:.6g}; make the motion at least '
+            f'{value / max(velocity[j], 1e-300):.3g} times as long',
             name,
             point,
         )

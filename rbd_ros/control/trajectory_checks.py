@@ -46,7 +46,7 @@ class TrajectoryError(ValueError):
         message: str,
         joint: Optional[str] = None,
         point: Optional[int] = None,
-        code: str = 'trajectory not legal',
+        code: str = 'trajectory not valid',
     ):
         super().__init__(message)
         self.joint = joint
@@ -58,7 +58,7 @@ def checked_names(joint_names: Sequence[str]) -> Tuple[str, ...]:
     """Return the joint names as a tuple; there must be some, and each only once."""
     if len(joint_names) > MOST_NAMES:
         raise TrajectoryError(
-            f'the trajectory names {len(joint_names)} joints, more than any robot has'
+            f'the trajectory names {len(joint_names)} joints, which is too many for a robot'
         )
     names = tuple(joint_names)
     if not names:
@@ -86,7 +86,7 @@ def check_known(names: Sequence[str], wanted: Sequence[str]) -> None:
     for name in names:
         if not isinstance(name, str) or name not in known:
             raise TrajectoryError(
-                f'joint {shown(name)} of the trajectory is not one of the robot; there are '
+                f'joint {shown(name)} of the trajectory is not a joint of the robot; there are '
                 f'{listed(_similar(name, wanted))}',
                 name,
             )
@@ -113,7 +113,7 @@ def checked_times(times: Sequence[float]) -> FloatArray:
     shape = np.shape(times) if isinstance(times, np.ndarray) else (len(times),)
     if len(shape) != 1 or not shape[0]:
         raise TrajectoryError(
-            f'a trajectory needs at least one point and one time each, got {shape} times'
+            f'a trajectory needs at least one point and one time for each, got {shape} times'
         )
     check_size(shape[0], 1)
     result = np.empty(shape)
@@ -149,13 +149,13 @@ def _check_durations(times: FloatArray) -> None:
     if durations[point - 1] > 0.0:
         raise TrajectoryError(
             f'point {point}: time_from_start {times[point]} s is only {durations[point - 1]:.2g} '
-            f's after that of the point before, less than {SHORTEST_SEGMENT:g} s; leave one of '
-            'the two out',
+            f's after the previous point, less than {SHORTEST_SEGMENT:g} s; remove one of the '
+            'two points',
             point=point,
         )
     raise TrajectoryError(
-        f'point {point}: time_from_start {times[point]} s does not come after '
-        f'{times[point - 1]} s of the point before; times must strictly increase',
+        f'point {point}: time_from_start {times[point]} s is not after {times[point - 1]} s of '
+        'the previous point; times must strictly increase',
         point=point,
     )
 
@@ -165,8 +165,8 @@ def check_size(points: int, joints: int) -> None:
     if points > MOST_POINTS or points * joints > MOST_NUMBERS:
         raise TrajectoryError(
             f'the trajectory has {points} points for {joints} joints, more than {MOST_POINTS} '
-            f'points or {MOST_NUMBERS} numbers; send it in parts, or with fewer points: it is '
-            'smooth between them'
+            f'points or {MOST_NUMBERS} numbers; send it in parts or with fewer points, since the '
+            'node interpolates smoothly'
         )
 
 
@@ -210,7 +210,7 @@ def _any_filled(what: str, rows: Any, names: Sequence[str], points: int) -> bool
             row = rows[point]
             if not hasattr(row, '__len__'):
                 raise TrajectoryError(
-                    f'{what} must have one row a point, shape ({points}, {len(names)})',
+                    f'{what} must have one row for each point, shape ({points}, {len(names)})',
                     point=point,
                 )
             if len(row):
@@ -238,7 +238,7 @@ def _check_lengths(what: str, rows: Any, here: slice, n: int) -> None:
             'none'
         )
     else:
-        text = f'point {point} has {length} {what} for {n} joints; give one a joint'
+        text = f'point {point} has {length} {what} for {n} joints; give one for each joint'
     raise TrajectoryError(text, point=point)
 
 
@@ -261,7 +261,7 @@ def _refuse_values(what: str, block: FloatArray, start: int, names: Sequence[str
     name, value, point = names[joint], block[row, joint], start + row
     if np.isfinite(value):
         text = (
-            f'{what} of {value:.6g} are beyond what any joint can have ({most:g} {unit}); check '
+            f'{what} of {value:.6g} are implausible for any joint (above {most:g} {unit}); check '
             'the units and the sender'
         )
     else:

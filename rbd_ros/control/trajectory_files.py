@@ -65,7 +65,7 @@ def read_trajectory(path: str) -> JointTrajectory:
         text = data.decode('utf-8-sig')
     except UnicodeDecodeError as error:
         raise TrajectoryError(
-            f'{path}: byte {error.start} is no UTF-8; save it as text in UTF-8'
+            f'{path}: byte {error.start} is not UTF-8; save the file as text in UTF-8'
         ) from None
     return parse_trajectory(text, format_of(path), path)
 
@@ -193,7 +193,8 @@ class _Csv(_Content):
             lacking = [joint for joint in self.names if joint not in have]
             if have and lacking:
                 self.refuse(
-                    f'there are {name}, but not of {listed(lacking)}; give all, or none', 1
+                    f'{name} of {listed(lacking)} are missing; give those of all joints, or none',
+                    1,
                 )
         alone = [joint for _, joint in columns[1:] if joint not in self.names]
         if alone:
@@ -241,7 +242,7 @@ class _Yaml(_Content):
             return next((node for node in nodes if node is not None), None)
         except yaml.YAMLError as error:
             mark = getattr(error, 'problem_mark', None)
-            reason = getattr(error, 'problem', None) or 'it is no YAML'
+            reason = getattr(error, 'problem', None) or 'it is not YAML'
             self.refuse(f'{reason}; correct the YAML there', 0 if mark is None else mark.line + 1)
 
     def _add(self, k: int, node: Any) -> None:

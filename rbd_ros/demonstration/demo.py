@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         return _Demo(arguments).run()
     except Interrupted as stop:
-        print(f'\n{stop}; nothing is left running', file=sys.stderr)
+        print(f'\n{stop}; all processes have ended', file=sys.stderr)
         return 128 + stop.number
     except (DemoError, OSError, ValueError) as error:
         print(f'\ndemo: error: {error}', file=sys.stderr)
@@ -138,7 +138,8 @@ class _Demo:
         trajectory, scale = motion.trajectory, self._arguments.time_scale
         if not scale >= 1.0:
             raise DemoError(
-                f'--time-scale must be at least 1, got {scale:g}; the motion reaches the limits'
+                f'--time-scale must be at least 1, got {scale:g}, since the motion reaches the '
+                'limits'
             )
         return Plan(
             trajectory.joint_names,
@@ -153,7 +154,7 @@ class _Demo:
         scale = self._arguments.time_scale
         text = f'{self._robot.nv} joints, {scale * motion.trajectory.end_time:.2f} s'
         if scale == 1.0:
-            text += f', no less because of the {motion.limited_by}'
+            text += f', limited by the {motion.limited_by}'
         self._say(text)
 
     def _units(self) -> List[Tuple[str, str]]:
@@ -255,7 +256,7 @@ class _Demo:
             if event == 'error':
                 return str(message['message'])
             if event == 'ready':
-                self._say('all are running')
+                self._say('all nodes are running')
             elif event == 'waiting':
                 self._say_between(
                     f'waiting for {message["what"]} (a first run compiles the simulation)'
@@ -308,7 +309,7 @@ class _Demo:
         (self._output / 'table.txt').write_text(table + '\n')
         print(f'\n{table}\n')
         if problem:
-            self._say(f'real time: not measured: {problem}')
+            self._say(f'real time was not measured: {problem}')
         first, *_, last = runs.values()
         times = ratio(first, last)
         verdict = f'inverse dynamics tracks {times:.0f} times closer than feedback alone'
@@ -320,7 +321,7 @@ class _Demo:
             self._say(f'plot: {path}')
         reached = times >= self._arguments.threshold and np.isfinite(times)
         wanted = f'{self._arguments.threshold:g}'
-        self._say(f'{"PASS" if reached else "FAIL"}: {verdict} (at least {wanted} wanted)')
+        self._say(f'{"PASS" if reached else "FAIL"}: {verdict} (required: at least {wanted})')
         return 0 if reached else 1
 
     def _recording(self, key: str) -> Recording:

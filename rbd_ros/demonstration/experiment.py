@@ -262,5 +262,5 @@ def _motion(plan: Plan, recording: Recording) -> Tuple[np.ndarray, np.ndarray]:
     elapsed = (recording.state_stamps - recording.start) / NANOSECONDS
     during = (elapsed >= 0.0) & (elapsed <= plan.times[-1])
     if not during.any():
-        raise ValueError('no joint state was recorded during the motion')
+        raise ValueError('no joint state was recorded during the motion; run the demo again')
     return elapsed, during

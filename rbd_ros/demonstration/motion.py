@@ -71,10 +71,10 @@ def demonstration(
     """
     if not len(robot.joint_names) == robot.nv == robot.nq:
         raise ValueError(
-            'the demonstration is for arms: all joints must have one degree of freedom'
+            'the demonstration supports arms only: each joint must have one degree of freedom'
         )
     if robot.nv == 0:
-        raise ValueError('the robot has no joint that moves')
+        raise ValueError('the robot has no movable joint')
     planner = _Planner(robot, velocity_part, torque_part, center)
     amplitude = planner.amplitude
     for _ in range(SEARCH_STEPS):
@@ -112,7 +112,7 @@ class _Planner:
             raise ValueError(f'center must be {robot.nq} finite numbers, got {center}')
         room = np.minimum(self.center - lower, upper - self.center)
         if (room < 0.0).any():
-            raise ValueError(f'center beyond the limits of joint {self._names(room < 0.0)}')
+            raise ValueError(f'center is outside the limits of joint {self._names(room < 0.0)}')
         largest = np.where(sliding, LARGEST_SLIDE, LARGEST_SWING) / self.swings
         self.amplitude = np.minimum(largest, 2.0 * PART_OF_RANGE * room)
         weak = np.abs(robot.gravity_torque(self.center)) > self.torque

@@ -205,7 +205,7 @@ class TrajectoryExperiment(Node):
                 while waiting and stamp_of(waiting[0][0]) <= self._now < end:
                     self._hand_on.publish(waiting.pop(0)[0])
             if now - heard > CEILING:
-                raise ExperimentError('the simulator has fallen silent')
+                raise ExperimentError('the simulator no longer publishes joint states')
             if now - told > PROGRESS_INTERVAL:
                 told = now
                 part = (self._now - start) / NANOSECONDS / length

@@ -45,7 +45,10 @@ def _errors(plan: Plan, runs: Mapping[str, Tracking], units: Sequence[Tuple[str,
         for tracking in runs.values():
             row += [f'{tracking.rms[j]:.5f}', f'{tracking.peak[j]:.5f}']
         rows.append(row)
-    row, times = ['overall, part of swing', ''], ['times closer than feedback alone', '']
+    row, times = (
+        ['all joints, as a share of the swing', ''],
+        ['times closer than feedback alone', ''],
+    )
     first = next(iter(runs.values()))
     for tracking in runs.values():
         row += [f'{tracking.overall:.5f}', '']
@@ -79,12 +82,12 @@ def _loop(plan: Plan, timing: Timing) -> str:
             f'{timing.missed} ({timing.missed / timing.states:.2%})',
         ],
         ['longest gap', 'ms', f'{1e3 * timing.longest_gap:.0f}'],
-        ['states not recorded', '', f'{timing.lost_states}'],
+        ['number of lost states', '', f'{timing.lost_states}'],
     ]
     for percentile, value in zip(PERCENTILES, timing.latency_percentiles(PERCENTILES)):
         title = 'median' if percentile == 50.0 else f'{percentile:g} %'
         rows.append([f'state to command, {title}', 'us', f'{1e6 * value:.0f}'])
-    busy = '\nThe machine was busy: these times are its own. No figure above depends on them.'
+    busy = '\nThese times depend on the load of the machine. No figure above depends on them.'
     return _table(rows, header=1) + busy * timing.busy
 
 

@@ -48,8 +48,8 @@ def control_findings(
                     WARN,
                     subject,
                     f'the state interfaces of {", ".join(sensors)} stay NaN: the hardware reads '
-                    'joints alone',
-                    'leave broadcasters of them out; the simulator publishes SENSOR/imu and '
+                    'joints only',
+                    'remove their broadcasters; the simulator publishes SENSOR/imu and '
                     'SENSOR/wrench itself',
                 )
             )

@@ -89,12 +89,12 @@ def executor_finding(result: str) -> Finding:
         return Finding(
             WARN,
             subject,
-            'spin() without a timeout calls nothing back, takes a processor and ignores Ctrl-C '
-            'in this rclpy',
-            'in nodes of your own call spin_once(timeout_sec=0.1) in a loop; nodes of rbd_ros do',
+            'spin() without a timeout calls no callbacks, uses a whole processor and ignores '
+            'Ctrl-C in this rclpy',
+            'in your own nodes, call spin_once(timeout_sec=0.1) in a loop; nodes of rbd_ros do',
         )
     words = {
-        WORKS: 'it waits as it should',
-        MISSING: 'this rclpy has none; nodes take the SingleThreadedExecutor',
+        WORKS: 'it waits for messages without using a processor',
+        MISSING: 'this rclpy has no EventsExecutor; nodes use the SingleThreadedExecutor',
     }
-    return Finding(OK, subject, words.get(result, 'it could not be tried'))
+    return Finding(OK, subject, words.get(result, 'it could not be tested'))

@@ -31,7 +31,7 @@ class Finding:
 
     def __post_init__(self) -> None:
         if self.level not in LEVELS:
-            raise ValueError(f'the level {self.level!r} is none of {", ".join(LEVELS)}')
+            raise ValueError(f'the level {self.level!r} must be one of {", ".join(LEVELS)}')
 
     def text(self) -> List[str]:
         """Return the lines for a terminal."""

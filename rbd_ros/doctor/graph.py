@@ -64,7 +64,7 @@ def check_graph(graph: Graph, joints: Optional[Sequence[str]] = None) -> List[Fi
         found += [*rate_findings(heard), *joint_findings(heard, _joints_of(graph, heard, joints))]
     if all(finding.level == OK for finding in found):
         count = f'{len(graph.nodes)} nodes, {len(graph.topics)} topics'
-        found.insert(0, Finding(OK, 'graph', f'{count}: nothing to be said against them'))
+        found.insert(0, Finding(OK, 'graph', f'{count}: no problem found'))
     return found
 
 
@@ -75,13 +75,14 @@ def node_findings(nodes: Sequence[str]) -> List[Finding]:
 
     >>> from rbd_ros.doctor.graph import node_findings
     >>> node_findings(['/arm', '/arm'])[0].what
-    '2 nodes have this name: parameters and services reach any one of them'
+    '2 nodes have this name: requests for parameters and services reach an arbitrary one'
     """
     return [
         Finding(
             WARN,
             f'node {name}',
-            f'{count} nodes have this name: parameters and services reach any one of them',
+            f'{count} nodes have this name: requests for parameters and services reach an '
+            'arbitrary one',
             'end one, or start it with -r __node:=NAME or -r __ns:=/NAMESPACE',
         )
         for name, count in sorted(Counter(nodes).items())
@@ -99,12 +100,14 @@ def quality_findings(topic: Topic) -> List[Finding]:
     >>> state = 'sensor_msgs/msg/JointState'
     >>> driver, planner = Endpoint('/driver', state, reliable=False), Endpoint('/planner', state)
     >>> quality_findings(Topic('/joint_states', (driver,), (planner,)))[0].what
-    '/driver publishes best effort, /planner asks for reliable: it hears nothing'
+    '/driver publishes best effort, /planner subscribes to reliable: it receives nothing'
     """
     found: Dict[str, str] = {}
     for out in topic.publishers:
         for into in topic.subscribers:
-            ends = f'{out.node} publishes {{}}, {into.node} asks for {{}}: it hears nothing'
+            ends = (
+                f'{out.node} publishes {{}}, {into.node} subscribes to {{}}: it receives nothing'
+            )
             if out.type != into.type:
                 found[ends.format(out.type, into.type)] = (
                     'remap one of them: a topic has one type of messages'
@@ -112,18 +115,18 @@ def quality_findings(topic: Topic) -> List[Finding]:
                 continue
             if into.reliable and not out.reliable:
                 found[ends.format('best effort', 'reliable')] = (
-                    'publish reliable, or subscribe best effort, which hears both '
+                    'publish reliable, or subscribe best effort, which receives both '
                     '(qos_overrides of the node)'
                 )
             if into.durable and not out.durable:
                 found[ends.format('volatile', 'transient local')] = (
-                    'publish transient local, or subscribe volatile, which hears both '
+                    'publish transient local, or subscribe volatile, which receives both '
                     '(qos_overrides of the node)'
                 )
             if into.deadline and not 0.0 < out.deadline <= into.deadline:
                 offered = f'a deadline of {out.deadline:g} s' if out.deadline else 'no deadline'
                 found[ends.format(offered, f'one of {into.deadline:g} s')] = (
-                    'offer a deadline that is as short, or ask for none'
+                    'publish with a deadline that is as short, or subscribe without one'
                 )
     return [Finding(ERROR, f'topic {topic.name}', what, cure) for what, cure in found.items()]
 
@@ -153,7 +156,7 @@ def publisher_findings(topic: Topic) -> List[Finding]:
             Finding(
                 WARN,
                 subject,
-                f'{who} wait{"s" if len(topic.subscribers) == 1 else ""}, and nobody publishes',
+                f'{who} wait{"s" if len(topic.subscribers) == 1 else ""}, and no node publishes',
                 'start the publisher, or remap its topic; compare namespaces with ros2 topic list',
             )
         )
@@ -162,7 +165,7 @@ def publisher_findings(topic: Topic) -> List[Finding]:
             Finding(
                 WARN,
                 subject,
-                f'{names} publish{"es" if count == 1 else ""}, and nobody listens',
+                f'{names} publish{"es" if count == 1 else ""}, and no node subscribes',
                 'start the driver or simulator, or remap its topic',
             )
         )
@@ -177,11 +180,11 @@ def _publisher_conflict(topic: Topic, count: str, names: str) -> Finding:
         return Finding(ERROR, subject, what, 'deactivate or end all but one')
     if topic.last in COMMANDS or topic.last == JOINT_STATES:
         effect = 'states jump' if topic.last == JOINT_STATES else 'commands fight'
-        cure = 'end all but one, unless each has joints of its own'
+        cure = 'end all but one, unless each has its own joints'
         return Finding(WARN, subject, f'{count} ({names}): if they share joints, {effect}', cure)
     level = ERROR if topic.last == CLOCK else WARN
     cure = 'end all but one, or give each robot a namespace'
-    return Finding(level, subject, f'{count} ({names}), where one is meant', cure)
+    return Finding(level, subject, f'{count} ({names}), but there should be one', cure)
 
 
 def rate_findings(heard: HeardStates) -> List[Finding]:
@@ -198,7 +201,7 @@ def rate_findings(heard: HeardStates) -> List[Finding]:
     subject, found = f'topic {heard.topic}', []
     if len(heard.arrivals) < 2:
         what = f'{len(heard.arrivals)} messages came in {heard.duration:.2g} s'
-        cure = 'look at the driver: is it active, paused, or on another topic?'
+        cure = 'check whether the driver is active, not paused, and on the same topic'
         return [Finding(WARN, subject, what, cure)]
     times = heard.arrivals
     mean = (times[-1] - times[0]) / (len(times) - 1)
@@ -208,13 +211,18 @@ def rate_findings(heard: HeardStates) -> List[Finding]:
         f'messages come at {rate:.0f} Hz' if rate >= 100.0 else f'messages come at {rate:.3g} Hz'
     )
     if rate < SLOW:
-        cure = f'torque control wants 100 to 1000 Hz, at least {SLOW:g}: raise the rate'
+        cure = f'torque control needs 100 to 1000 Hz, at least {SLOW:g} Hz; raise the rate'
         found.append(Finding(WARN, subject, what, cure))
     else:
         found.append(Finding(OK, subject, what))
     if gap > max(GAP * mean, SHORT_GAP):
-        what = f'a message came {gap:.3g} s after the one before, {gap / mean:.2g} times the mean'
-        cure = 'look for loads on the machine or the network; wired, with real-time priority'
+        what = (
+            f'the longest gap between two messages is {gap:.3g} s, {gap / mean:.2g} times the mean'
+        )
+        cure = (
+            'reduce the load of the machine and the network; use a wired network and real-time '
+            'priority'
+        )
         found.append(Finding(WARN, subject, what, cure))
     for count, what, cure in (
         (heard.odd_lengths, 'have fields of another length than name', 'as many values as names'),
@@ -222,10 +230,10 @@ def rate_findings(heard: HeardStates) -> List[Finding]:
     ):
         if count:
             text = f'{count} of {len(times)} messages {what}'
-            found.append(Finding(ERROR, subject, text, f'have the driver publish {cure}'))
+            found.append(Finding(ERROR, subject, text, f'let the driver publish {cure}'))
     if not heard.stamped:
-        what = 'all messages have the same time stamp: nobody can tell how old they are'
-        found.append(Finding(WARN, subject, what, 'have the driver set header.stamp'))
+        what = 'all messages have the same time stamp, so their age is unknown'
+        found.append(Finding(WARN, subject, what, 'let the driver set header.stamp'))
     return found
 
 
@@ -248,7 +256,7 @@ def joint_findings(
         twice = [name for name, count in Counter(order).items() if count > 1]
         if twice:
             what = f'a message names {some(twice)} twice'
-            found.append(Finding(ERROR, subject, what, 'give each joint one place in name'))
+            found.append(Finding(ERROR, subject, what, 'name each joint once'))
     if joints is None or not heard.orders:
         return found
     source, names = joints
@@ -256,18 +264,21 @@ def joint_findings(
     missing = [name for name in names if name not in states]
     strangers = [name for name in states if name not in names]
     if missing:
-        what = f'no states of {some(missing)}, of {source}'
-        cure = 'start what publishes them; torque nodes wait for all of their joints'
+        what = f'{some(missing)} of {source}: no states'
+        cure = 'start their publisher; torque nodes wait for all their joints'
         found.append(Finding(WARN, subject, what, cure))
     if strangers:
         what = f'states of {some(strangers)}, which {source} does not have'
-        cure = 'compare the names with the description: prefix, spelling, another robot?'
+        cure = (
+            'compare the names with the description: check the prefix, the spelling, and whether '
+            'it is the same robot'
+        )
         found.append(Finding(WARN, subject, what, cure))
     for order in heard.orders:
         known = [name for name in order if name in names]
         if known != [name for name in names if name in known]:
-            what = f'joints come in another order than that of {source}'
-            cure = 'match them by name, never by place; nodes of rbd_ros do'
+            what = f'joints have another order than in {source}'
+            cure = 'match them by name, not by index; nodes of rbd_ros do'
             found.append(Finding(OK, subject, what, cure))
             break
     return found

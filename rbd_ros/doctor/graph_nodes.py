@@ -13,10 +13,10 @@ ACTIVE = 'active'
 #: What leads to the state active, by the state before.
 _CURES = {
     'unconfigured': 'ros2 lifecycle set {0} configure, then ros2 lifecycle set {0} activate',
-    'inactive': 'ros2 lifecycle set {0} activate, unless another one acts in its place',
+    'inactive': 'ros2 lifecycle set {0} activate, unless another node replaces it',
     'finalized': 'end its process and start it again',
 }
-_UNDER_WAY = 'wait for it; its log says what it waits for'
+_UNDER_WAY = 'wait; the log of the node gives the reason'
 
 
 def lifecycle_findings(states: Sequence[Tuple[str, str]]) -> List[Finding]:
@@ -33,7 +33,7 @@ def lifecycle_findings(states: Sequence[Tuple[str, str]]) -> List[Finding]:
         Finding(
             WARN,
             f'node {name}',
-            f'it is {state}: it does not act',
+            f'it is {state} and does not publish commands',
             _CURES.get(state, _UNDER_WAY).format(name),
         )
         for name, state in sorted(states)

@@ -46,12 +46,10 @@ def read_graph(duration: float = 3.0) -> Graph:
     >>> read_graph(-1.0)
     Traceback (most recent call last):
         ...
-    ValueError: the graph must be listened to for a time from 0 to 3600 s, got -1
+    ValueError: --duration must be from 0 to 3600 s, got -1
     """
     if not 0.0 <= duration <= 3600.0:
-        raise ValueError(
-            f'the graph must be listened to for a time from 0 to 3600 s, got {duration:g}'
-        )
+        raise ValueError(f'--duration must be from 0 to 3600 s, got {duration:g}')
     try:
         from rclpy import init
         from rclpy.context import Context
@@ -74,7 +72,7 @@ def read_graph(duration: float = 3.0) -> Graph:
         )
     except Exception as error:  # rclpy has no common class of them
         context.try_shutdown()
-        raise ValueError(f'no node can be made: {error}; see rbd_ros doctor') from None
+        raise ValueError(f'no node can be created: {error}; see rbd_ros doctor') from None
     executor: Any = SingleThreadedExecutor(context=context)
     executor.add_node(node)
     try:

@@ -29,7 +29,7 @@ def sim_time_findings(graph: Graph) -> List[Finding]:
     >>> from rbd_ros.doctor.graph_time import sim_time_findings
     >>> graph = Graph(('/arm', '/rviz'), sim_time=(('/arm', True), ('/rviz', False)))
     >>> sim_time_findings(graph)[0].what
-    '/arm follows simulated time, which nobody publishes: its time stands at 0'
+    '/arm follows simulated time, but no node publishes it: its time stands at 0'
     """
     sources: Set[str] = set()
     topics: Set[str] = set()
@@ -47,20 +47,20 @@ def sim_time_findings(graph: Graph) -> List[Finding]:
     if lost:
         one = len(lost) == 1
         what = (
-            f'{some(lost)} follow{"s" if one else ""} simulated time, which nobody publishes: '
+            f'{some(lost)} follow{"s" if one else ""} simulated time, but no node publishes it: '
             f'{"its" if one else "their"} time stands at 0'
         )
         cure = 'start the simulator, remap /clock to its topic, or set use_sim_time false'
         found.append(Finding(ERROR, _SUBJECT, what, cure))
     if sources and others:
         one = len(others) == 1
-        ours = f'{some(others)} take{"s" if one else ""} the time of the machine, although '
+        ours = f'{some(others)} use{"s" if one else ""} the system time, although '
         theirs = f'{some(sorted(sources))} publishes simulated time ({some(sorted(topics))})'
-        rest = f', which {some(followers)} follow' if followers else ', which nobody follows'
+        rest = f', which {some(followers)} follow' if followers else ', which no node follows'
         what = f'{ours}{theirs}{rest}{"s" if len(followers) == 1 else ""}'
         cure = (
             f'ros2 param set {others[0]} use_sim_time true, and so in launch files; nodes that '
-            'go by the stamps of messages alone need not follow'
+            'use only the stamps of messages do not need it'
         )
         found.append(Finding(WARN, _SUBJECT, what, cure))
     return found
@@ -80,12 +80,13 @@ def clock_findings(heard: HeardClock) -> List[Finding]:
     subject, factor = f'topic {heard.topic}', heard.factor
     if factor is None:
         what = f'{len(heard.times)} messages came in {heard.duration:.2g} s'
-        cure = 'look at the simulator: is it paused, or busy with one long step?'
+        cure = 'check whether the simulator is paused, or busy with one long step'
         return [Finding(WARN, subject, what, cure)]
     if any(later < before for before, later in zip(heard.times, heard.times[1:])):
-        what = 'simulated time ran back while it was listened to'
+        what = 'simulated time went back during the measurement'
         cure = (
-            'let one simulator or bag publish it; after a reset, start nodes that keep times anew'
+            'let one simulator or bag publish it; after a reset, restart the nodes that store '
+            'times'
         )
         return [Finding(WARN, subject, what, cure)]
     found = []
@@ -95,9 +96,9 @@ def clock_findings(heard: HeardClock) -> List[Finding]:
     elif abs(factor - 1.0) > FACTOR_TOLERANCE:
         what = f'simulated time runs at {factor:.3g} times real time'
         cure = (
-            'if that is not on purpose: a faster machine, a longer time step, or less contact'
+            'if this is not intended: use a faster machine, a longer timestep, or fewer contacts'
             if factor < 1.0
-            else 'if that is not on purpose: set the real-time factor of the simulator to 1'
+            else 'if this is not intended: set the real-time factor of the simulator to 1'
         )
         found.append(Finding(WARN, subject, what, cure))
     else:
@@ -105,7 +106,7 @@ def clock_findings(heard: HeardClock) -> List[Finding]:
         found.append(Finding(OK, subject, what))
     rate = (len(heard.arrivals) - 1) / (heard.arrivals[-1] - heard.arrivals[0])
     if rate < SLOW_CLOCK and factor:
-        what = f'messages come at {rate:.3g} Hz: timers of nodes wait for the next one'
+        what = f'messages come at {rate:.3g} Hz: timers of nodes fire only when one arrives'
         cure = f'raise its rate to {SLOW_CLOCK:g} Hz or more (clock_publish_rate of the simulator)'
         found.append(Finding(WARN, subject, what, cure))
     return found

@@ -80,10 +80,10 @@ def python_finding(version: Optional[Tuple[int, int]] = None) -> Finding:
         '.'.join(map(str, numbers)) for numbers in (found, OLDEST_PYTHON, NEWEST_PYTHON)
     )
     if found < OLDEST_PYTHON:
-        return Finding(ERROR, 'Python', f'{text} is too old', f'take {oldest} or newer')
+        return Finding(ERROR, 'Python', f'{text} is too old', f'use {oldest} or newer')
     if found > NEWEST_PYTHON:
-        what = f'{text} is newer than what this version is tested with'
-        return Finding(WARN, 'Python', what, f'take {newest} if anything looks odd')
+        what = f'{text} is newer than the versions that were tested'
+        return Finding(WARN, 'Python', what, f'use {newest} if problems occur')
     return Finding(OK, 'Python', text)
 
 
@@ -102,7 +102,7 @@ def library_findings(version: Callable[[str], str] = metadata.version) -> List[F
     found = []
     for name, oldest in OLDEST.items():
         wanted = '.'.join(map(str, oldest))
-        cure = f'pip install "{name}>={wanted}", or that of a newer distribution'
+        cure = f'pip install "{name}>={wanted}", or use a newer distribution'
         try:
             text = version(name)
         except metadata.PackageNotFoundError:
@@ -150,12 +150,12 @@ def cache_finding(folder: Callable[[], Optional[Path]] = directory) -> Finding:
     """
     found = folder()
     if found is not None:
-        return Finding(OK, 'cache', f'machine code is kept in {found}')
+        return Finding(OK, 'cache', f'machine code is cached in {found}')
     return Finding(
         WARN,
         'cache',
-        'machine code is not kept: each process compiles its robot again',
-        'unset RBD_ROS_CACHE_DIR, or set it to a folder that you alone may write to (chmod 700)',
+        'machine code is not cached: each process compiles its robot again',
+        'unset RBD_ROS_CACHE_DIR, or set it to a private folder (chmod 700)',
     )
 
 
@@ -185,34 +185,34 @@ def real_time_findings(
     if all(held):
         return [Finding(OK, what, 'root may') for what in subject]
     if not hasattr(resource, 'RLIMIT_RTPRIO'):
-        return [Finding(OK, subject[0], 'this system does not say')]
+        return [Finding(OK, subject[0], 'this system does not report it')]
     found = []
     priority = limit(resource.RLIMIT_RTPRIO)[1]
     memory = limit(resource.RLIMIT_MEMLOCK)[1]
     relogin = f'in {_LIMITS_FILE}, and log in again'
     if held[0]:
-        found.append(Finding(OK, subject[0], 'this process may ask for any'))
+        found.append(Finding(OK, subject[0], 'this process may request any priority'))
     elif priority == 0:
         found.append(
             Finding(
                 WARN,
                 subject[0],
-                'this user may not ask for any: loops of 1 kHz wait for other processes',
+                'this user may not request one: loops of 1 kHz wait for other processes',
                 f'add "@realtime - rtprio 99" {relogin} as a member of the group realtime',
             )
         )
     else:
         text = 'any' if priority == _UNLIMITED else f'up to {priority}'
-        found.append(Finding(OK, subject[0], f'this user may ask for {text}'))
+        found.append(Finding(OK, subject[0], f'this user may request {text}'))
     if held[1]:
-        found.append(Finding(OK, subject[1], 'this process may lock any'))
+        found.append(Finding(OK, subject[1], 'this process may lock all its memory'))
     elif memory != _UNLIMITED and memory < LOCKED_MEMORY:
         found.append(
             Finding(
                 WARN,
                 subject[1],
-                f'this user may lock {memory / 2**20:.3g} MB: a page that was swapped out stops '
-                'a loop',
+                f'this user may lock {memory / 2**20:.3g} MB: a control loop stalls when a page '
+                'is swapped out',
                 f'add "@realtime - memlock unlimited" {relogin}',
             )
         )
@@ -243,7 +243,7 @@ def cores_finding(usable: Optional[Collection[int]] = None) -> Finding:
     """
     if usable is None:
         if not hasattr(os, 'sched_getaffinity'):
-            return Finding(OK, 'cores', 'this system does not say')
+            return Finding(OK, 'cores', 'this system does not report it')
         usable = os.sched_getaffinity(0)
     return Finding(OK, 'cores', f'this process may use {", ".join(map(str, sorted(usable)))}')
 
@@ -264,11 +264,11 @@ def governor_finding(folder: str = _GOVERNORS) -> Finding:
         except OSError:
             continue
     if not found:
-        return Finding(OK, 'CPU governor', 'this system does not say')
+        return Finding(OK, 'CPU governor', 'this system does not report it')
     text = ', '.join(sorted(found))
     if found == {'performance'}:
         return Finding(OK, 'CPU governor', text)
-    what = f'{text}: an idle processor slows down, and wakes up late'
+    what = f'{text}: an idle processor slows down and responds late'
     return Finding(WARN, 'CPU governor', what, 'sudo cpupower frequency-set -g performance')
 
 
@@ -310,7 +310,7 @@ def ros_findings(
     """
     if not (find_spec('rclpy') is not None if rclpy is None else rclpy):
         cure = "source the setup.bash of a ROS 2 distribution, or pip install 'rbd_ros[ros]'"
-        return [Finding(WARN, 'rclpy', 'it is not installed: there are no nodes', cure)]
+        return [Finding(WARN, 'rclpy', 'it is not installed, so nodes cannot run', cure)]
     distribution = environment.get('ROS_DISTRO', '')
     named = f' of {distribution}' if distribution else ''
     if installed is None:
@@ -327,24 +327,25 @@ def _middleware(name: str, installed: Sequence[str], distribution: str) -> Findi
     there = f' (installed: {", ".join(installed)})' if installed else ''
     if name and installed and name not in installed:
         what = (
-            f'RMW_IMPLEMENTATION is {name[:80]!r}, which is not installed{there}: no node starts'
+            f'RMW_IMPLEMENTATION is {name[:80]!r}, which is not installed{there}, so no node '
+            'starts'
         )
         package = f'ros-{distribution or "$ROS_DISTRO"}-{name[:80].replace("_", "-")}'
         cure = f'sudo apt install {package}, or unset RMW_IMPLEMENTATION'
         return Finding(ERROR, 'RMW', what, cure)
-    chosen = name or "RMW_IMPLEMENTATION is not set: the distribution's own"
+    chosen = name or 'RMW_IMPLEMENTATION is not set: default of the distribution'
     return Finding(OK, 'RMW', f'{chosen}{there}')
 
 
 def _domain(text: str) -> Finding:
     subject = 'ROS_DOMAIN_ID'
     if not text:
-        what = 'it is not set: nodes are in domain 0, as are all others of the network'
+        what = 'it is not set: nodes use domain 0, as all nodes of the network do by default'
         return Finding(OK, subject, what)
     # ROS reads no blanks, signs or digits of other scripts
     number = int(text) if re.fullmatch(r'[0-9]{1,9}', text) else -1
     if not 0 <= number <= HIGHEST_DOMAIN:
-        what = f'{text[:40]!r} is no domain: nodes do not start'
+        what = f'{text[:40]!r} is not a valid domain: nodes do not start'
         return Finding(ERROR, subject, what, f'set it to a number from 0 to {SAFE_DOMAIN}')
     if number > SAFE_DOMAIN:
         what = f'{number} uses ports that Linux may have given to other processes'
@@ -359,13 +360,13 @@ def _discovery(environment: Mapping[str, str]) -> Finding:
         vain = [each for each in (name, 'ROS_LOCALHOST_ONLY') if environment.get(each)]
         if vain:
             what = f'{ZENOH} does not read {" and ".join(vain)}'
-            return Finding(WARN, subject, what, 'restrict its routers: ZENOH_ROUTER_CONFIG_URI')
-        return Finding(OK, subject, 'as the configuration of Zenoh says, through its router')
+            return Finding(WARN, subject, what, 'configure its routers by ZENOH_ROUTER_CONFIG_URI')
+        return Finding(OK, subject, 'through the router, as configured in Zenoh')
     if reach and reach not in DISCOVERY_RANGES:
-        what = f'{name} is {reach[:40]!r}, which means nothing'
+        what = f'{name} is {reach[:40]!r}, an unknown value'
         return Finding(ERROR, subject, what, f'set it to one of {", ".join(DISCOVERY_RANGES)}')
     if reach == 'OFF':
-        what = f'{name} is OFF: nodes find no others, not even on this machine'
+        what = f'{name} is OFF: nodes find no other nodes, not even on this machine'
         return Finding(WARN, subject, what, f'set it to LOCALHOST or unset it: unset {name}')
     local = reach == 'LOCALHOST' or environment.get('ROS_LOCALHOST_ONLY') == '1'
-    return Finding(OK, subject, 'on this machine alone' if local else 'in the whole network')
+    return Finding(OK, subject, 'on this machine only' if local else 'in the whole local network')

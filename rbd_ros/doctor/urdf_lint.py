@@ -91,7 +91,7 @@ def lint_model(model: Model) -> List[Finding]:
 
     >>> from rbd_ros.doctor.urdf_lint import lint_model
     >>> lint_model(model)[0].what
-    '6 moving bodies, 9 links, 21.7 kg: nothing to be said against them'
+    '6 moving bodies, 9 links, 21.7 kg: no problem found'
     """
     found = [*inertia_findings(model), *shape_findings(model), *chain_findings(model)]
     found += [*limit_findings(model), *mesh_findings(model)]
@@ -106,8 +106,8 @@ def lint_model(model: Model) -> List[Finding]:
             Finding(
                 OK,
                 'description',
-                f'{len(model.bodies)} moving bodies, {len(model.links)} links, {mass:.4g} kg: '
-                'nothing to be said against them',
+                f'{len(model.bodies)} moving bodies, {len(model.links)} links, {mass:.4g} kg: no '
+                'problem found',
             )
         )
     return found
@@ -141,7 +141,7 @@ def inertia_findings(model: Model) -> List[Finding]:
                 Finding(
                     ERROR,
                     f'joint {quote(joint)}',
-                    'it moves no mass, so that its acceleration is not determined',
+                    'it moves no mass, so its acceleration is not determined',
                     'give its link an inertia, or the joint an armature (extension file)',
                 )
             )
@@ -157,7 +157,7 @@ def inertia_findings(model: Model) -> List[Finding]:
             Finding(
                 WARN,
                 _named('link', links),
-                'with shapes but no <inertial>, although it moves: its weight is left out',
+                'with shapes but no <inertial>, although it moves: its weight is ignored',
                 'give it <inertial> with mass and inertia (a frame has no shapes)',
             )
         )
@@ -247,9 +247,9 @@ def mesh_findings(model: Model) -> List[Finding]:
         Finding(
             WARN,
             _named('mesh file', files),
-            f'with <up_axis> {axis}, which ROS ignores: shapes are not turned',
-            'look at the robot in the viewer; if parts lie wrong, export them with Z_UP, or turn '
-            'them by rpy of their <origin>',
+            f'with <up_axis> {axis}, which ROS ignores: shapes are not rotated',
+            'look at the robot in the viewer; if parts are rotated, export them with Z_UP, or '
+            'rotate them by rpy of their <origin>',
         )
         for axis, files in ignored_up_axes(model).items()
     ]
@@ -318,8 +318,8 @@ def chain_findings(model: Model) -> List[Finding]:
                     WARN,
                     f'link {quote(name)}',
                     f'it weighs {weights[name]:.3g} kg and carries {ratio:.3g} times its mass',
-                    'check both masses; contact and loops converge slowly across such a joint, '
-                    'armature of the joint helps',
+                    'check both masses; contacts and loops converge slowly across such a joint, '
+                    'and armature of the joint helps',
                 )
             )
     for name, ratio in numbers.center_ratios.items():
@@ -340,7 +340,7 @@ def chain_findings(model: Model) -> List[Finding]:
                 'mass matrix',
                 f'its condition number is {numbers.condition:.2g} at the neutral configuration: '
                 'accelerations lose as many digits',
-                'look for very light links beside heavy ones; armature of their joints helps',
+                'check for very light links next to heavy ones; armature of their joints helps',
             )
         )
     return found
@@ -367,17 +367,17 @@ def limit_findings(model: Model) -> List[Finding]:
         (
             'the effort limit 0',
             [b for b in joints if b.limits.effort == 0.0],
-            'give effort="..." in N m or N; 0 means that the joint has no drive',
+            'give effort="..." in N m or N; 0 disables the drive of the joint',
         ),
         (
             'the velocity limit 0',
             [b for b in joints if b.limits.velocity == 0.0],
-            'give velocity="..." in rad/s or m/s; 0 counts as not known in simulation',
+            'give velocity="..." in rad/s or m/s; simulation ignores a limit of 0',
         ),
         (
             'no effort limit',
             [b for b in joints if b.limits.effort == math.inf],
-            'add <limit effort="..."/> in N m or N: torques are cut there',
+            'add <limit effort="..."/> in N m or N: the nodes limit torques to it',
         ),
         (
             'no velocity limit',
@@ -429,7 +429,9 @@ def _numbers(values: Any) -> str:
 
 def _cure_of_warning(warning: str) -> str:
     if 'mesh file(s) not found' in warning:
-        return 'source the workspace of the package that has them, or give --package-path'
+        return 'source the workspace of their package, or give --package-path'
     if 'mimic a joint that does not exist' in warning:
         return 'correct the name of the joint in <mimic>, or remove it'
-    return 'docs/urdf.md says how it was read; correct the description if that is not meant'
+    return (
+        'docs/urdf.md describes how it was read; correct the description if this is not intended'
+    )

@@ -61,7 +61,7 @@ def model_description(
     for unit in dict.fromkeys(['s', *(each.unit for each in variables if each.unit)]):
         _child(_child(units, 'Unit', name=unit), 'BaseUnit', **_UNITS[unit])
     categories = _child(root, 'LogCategories')
-    _child(categories, 'Category', name='logStatusDiscard', description='what was refused')
+    _child(categories, 'Category', name='logStatusDiscard', description='rejected calls')
     _child(categories, 'Category', name='logStatusError', description='errors')
     _child(root, 'DefaultExperiment', startTime='0.0', stopTime='1.0', stepSize=repr(timestep))
     made = _child(root, 'ModelVariables')

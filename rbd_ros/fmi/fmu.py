@@ -78,7 +78,7 @@ def make_fmu(
     """
     identifier = library_name(robot.model.name) if name is None else name
     if library_name(identifier) != identifier.lower() or not identifier.isascii():
-        raise ValueError(f'{identifier!r} is no name in C')
+        raise ValueError(f'{identifier!r} is not a valid name in C')
     made = physics_source(robot, timestep, integrator, ground)
     declared = variables(robot, made.start)
     files = {'fmi3Interface.h': interface.header(), **made.files}
@@ -127,5 +127,7 @@ def compile_fmu(unit: Fmu) -> Dict[str, bytes]:
         command = [compiler, *_OPTIONS, '-o', str(target), *sources, '-lm']
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
-            raise RuntimeError(f'{compiler} refuses the sources: {done.stderr.strip()[:500]}')
+            raise RuntimeError(
+                f'{compiler} cannot compile the sources: {done.stderr.strip()[:500]}'
+            )
         return {f'binaries/{machine}-linux/{target.name}': target.read_bytes()}

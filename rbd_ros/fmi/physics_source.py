@@ -66,7 +66,7 @@ def physics_source(
 
     def name_of(address: int) -> str:
         if address not in recorder.asked:
-            raise ValueError('a loop calls a kernel that is none of this robot')
+            raise ValueError('a loop calls a kernel of another robot')
         if address not in kernels:
             program = recorder.asked[address].definition.program()
             name = f'kernel_{len(kernels)}_{re.sub(r"[^a-z0-9_]", "_", program.name.lower())}'
@@ -132,11 +132,11 @@ def _check(robot: Robot) -> None:
             raise ModelError(f'joint {body.joint_name!r} moves as a function of time')
         if body.joint.nq > body.joint.nv and body.joint.pose_variables() is None:
             raise ModelError(
-                f'joint {body.joint_name!r} has more position variables than freedoms, and is '
-                'no joint that moves freely: it cannot be part of an FMU'
+                f'joint {body.joint_name!r} has more position variables than degrees of freedom '
+                'and is not a floating joint, so it cannot be part of an FMU'
             )
     if not robot.nv:
-        raise ValueError(f'{robot.name!r} has no joint that moves: there is nothing to simulate')
+        raise ValueError(f'{robot.name!r} has no movable joint, so there is nothing to simulate')
 
 
 def _packed(name: str, inputs: List[int], outputs: List[int]) -> str:

@@ -241,7 +241,9 @@ def _checked(given: Any, count: int) -> FloatArray:
     except (TypeError, ValueError):
         torque = np.zeros(0)
     if torque.shape != (count,):
-        raise ControllerFailure(f'the controller answered {given!r:.60}, not {count} torques')
+        raise ControllerFailure(
+            f'the controller returned {given!r:.60} instead of {count} torques'
+        )
     if not np.isfinite(torque).all():
-        raise ControllerFailure('the controller answered a torque that is not finite')
+        raise ControllerFailure('the controller returned a torque that is not finite')
     return torque

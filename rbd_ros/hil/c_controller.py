@@ -70,8 +70,8 @@ class CController:
             return self._library[name]
         except AttributeError:
             raise ValueError(
-                f'controller {self._path} has no function {name}; is it static, or C++ without '
-                'extern "C"?'
+                f'controller {self._path} has no function {name}; export it, in C++ with extern '
+                '"C"'
             ) from None
 
     def __call__(self, time: float, q: FloatArray, v: FloatArray) -> FloatArray:

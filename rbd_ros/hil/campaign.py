@@ -64,8 +64,8 @@ class Campaign:
         if controller.kind == 'udp':
             if not any(PORT in each for each in controller.words):
                 raise ValueError(
-                    'each run of a campaign has a program of its own: give its command, with '
-                    f'{PORT} where it is told its port, see docs/hil_controllers.md'
+                    'each run of a campaign starts its own program: give its command, with '
+                    f'{PORT} for the port, see docs/hil_controllers.md'
                 )
             self._apart = over_udp_apart
         self.variations = tuple(variations)
@@ -199,8 +199,8 @@ class Campaign:
             self._refuse_another(before)
             if other := what_differs(before, settings, self.scenario):
                 raise ValueError(
-                    f'{other} has changed since the campaign in {self.folder} was begun, and one '
-                    'table would have rows of both; give another --report'
+                    f'{other} has changed since the campaign in {self.folder} began, and one '
+                    'table must not mix both; give another --report'
                 )
             return
         replace_file(path, json.dumps(settings, indent=2) + '\n')
@@ -251,7 +251,7 @@ def _make_work(
     scenario = read_scenario(path)
     if other := what_differs(expected, fingerprints(path, scenario), scenario):
         raise ValueError(
-            f'a worker finds another campaign as {path}: {other} differs; give it the same files'
+            f'the worker has another campaign as {path}: {other} differs; give it the same files'
         )
 
     def faults_of(number: int) -> Any:

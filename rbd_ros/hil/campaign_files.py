@@ -51,7 +51,7 @@ def alone(folder: Path) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise ValueError(
-                f'another process does the campaign in {folder}; wait for it, or give another '
+                f'another process runs the campaign in {folder}; wait for it, or give another '
                 '--report'
             ) from None
         yield

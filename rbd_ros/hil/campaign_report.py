@@ -44,8 +44,9 @@ def campaign_page(campaign: Campaign, rows: Sequence[Row]) -> str:
     if good.size:
         cells = ''.join(f'<td>{np.percentile(good, p):.4g}</td>' for p in (0, 50, 95, 99, 100))
         parts.append(
-            '<h2>Largest position error [rad, m]</h2><table><tr><th>smallest</th><th>median</th>'
-            f'<th>95 of 100</th><th>99 of 100</th><th>largest</th></tr><tr>{cells}</tr></table>'
+            '<h2>Maximum position error [rad, '
+            'm]</h2><table><tr><th>minimum</th><th>median</th><th>95 %</th><th>99 '
+            f'%</th><th>maximum</th></tr><tr>{cells}</tr></table>'
         )
         parts.append(_histogram(good, campaign.scenario.limits.tracking_error))
     for variation in campaign.variations:
@@ -69,7 +70,7 @@ def _histogram(values: FloatArray, limit: Any) -> str:
     axes.hist(values, bins=60, range=(low, top), color='#1769aa')
     if limit is not None:
         axes.axvline(limit, color=FAULT, lw=1.0, ls='--')
-    axes.set_xlabel('largest position error [rad, m]')
+    axes.set_xlabel('maximum position error [rad, m]')
     axes.set_ylabel('runs')
     return svg_of(figure)
 

@@ -103,7 +103,7 @@ def execute(
     remove_old_reports(arguments)
     seed, folder = arguments.seed, Path(arguments.report)
     if seed is not None and not 0 <= seed <= MAX_SEED:
-        raise ValueError(f'--seed {seed} is no seed; give a whole number from 0 to {MAX_SEED}')
+        raise ValueError(f'--seed {seed} is not valid; give a whole number from 0 to {MAX_SEED}')
     check_recording(arguments)
     if arguments.scenario is None:
         raise ValueError('give the path of a scenario file, see docs/hil.md')
@@ -112,7 +112,9 @@ def execute(
         return _campaign(arguments, folder, apart)
     for name in ('vary', 'scheduler', 'table'):
         if getattr(arguments, name):
-            raise ValueError(f'--{name} is for a campaign: say by --seeds how many runs')
+            raise ValueError(
+                f'--{name} applies to a campaign only; give the number of runs by --seeds'
+            )
     scenario = read_scenario(arguments.scenario)
     if arguments.replay_recording:
         found = replay(scenario, arguments.replay_recording)
@@ -177,11 +179,15 @@ def check_recording(arguments: argparse.Namespace) -> None:
     for name in ('record', 'replay_recording'):
         if getattr(arguments, name) and (many or timing):
             others = 'a campaign' if many else '--dead-time or --rates'
-            raise ValueError(f'--{name.replace("_", "-")} is for one run, not for {others}')
+            raise ValueError(
+                f'--{name.replace("_", "-")} applies to one run, not to {others}; leave it out'
+            )
     if arguments.record and arguments.replay_recording:
         raise ValueError('--record and --replay-recording do not go together: leave one out')
     if arguments.replay_recording and arguments.seed is not None:
-        raise ValueError('--seed is for a new run: a recording has its own')
+        raise ValueError(
+            '--seed applies to a new run only, since a recording has its own; leave it out'
+        )
 
 
 @contextmanager
@@ -204,7 +210,8 @@ def _campaign(
 ) -> Tuple[int, str]:
     if arguments.seed is not None:
         raise ValueError(
-            '--seed is for one run: the seeds of a campaign begin with that of the file'
+            '--seed applies to one run only, since the seeds of a campaign begin with that of '
+            'the file; leave it out'
         )
     variations = read_variations(arguments.vary)
     campaign = Campaign(arguments.scenario, folder, variations, apart)
@@ -222,7 +229,7 @@ def _campaign(
         rows = campaign.execute(count, jobs, _tell_progress, arguments.scheduler)
     except RuntimeError as error:
         raise ValueError(
-            f'{error}; what was done is kept, and the command goes on there'
+            f'{error}; the finished runs are kept, and the same command continues with the others'
         ) from None
     finally:
         sys.stderr.write('\n')
@@ -250,7 +257,7 @@ def _replay(campaign: Campaign, number: int, folder: Path) -> Tuple[int, str]:
         raise ValueError(f'--replay {number}: the campaign in {folder} has no such run')
     scenario, run = campaign.replay(number)
     same = rows[number]['digest'] == run.digest
-    told = 'bitwise identical' if same else 'NOT the run that it was: has the code changed?'
+    told = 'bitwise identical' if same else 'NOT the same run; check whether the code has changed'
     _, text = _reported(scenario, run, folder / run_folder(number))
     values = ', '.join(f'{name} {value:g}' for name, value in campaign.values(number).items())
     return 0 if same else 1, f'run {number} with {values or "its seed"}: {told}\n{text}'

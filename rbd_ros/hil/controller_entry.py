@@ -56,11 +56,13 @@ def read_controller(field: Field, folder: Path) -> Controller:
     entries = field.mapping((), [*CONTROLLERS, 'options', *_PROCESS_KEYS])
     kinds = [name for name in CONTROLLERS if name in entries]
     if len(kinds) != 1:
-        raise field.error(f'name one of {", ".join(CONTROLLERS)}; got {len(kinds)} of them')
+        raise field.error(f'give one of {", ".join(CONTROLLERS)}; got {len(kinds)} of them')
     (kind,) = kinds
     given = entries[kind]
     if 'options' in entries and kind != 'python':
-        raise entries['options'].error('options are for python; give arguments as words')
+        raise entries['options'].error(
+            'options apply to python only; give arguments as words of the command'
+        )
     for name in _PROCESS_KEYS:
         if name in entries and kind not in OVER_ROS:
             raise entries[name].error(f'{name} is for {" and ".join(OVER_ROS)}; leave it out')
@@ -102,7 +104,9 @@ def _c(given: Field, folder: Path) -> Controller:
     entries = given.mapping(['library', 'function'], ['begin', 'arguments'])
     for key in ('function', 'begin'):
         if key in entries and not _NAME_IN_C.fullmatch(entries[key].name()):
-            raise entries[key].error('it is no name in C; give that of a function, as control')
+            raise entries[key].error(
+                'it is not a valid name in C; give the name of a function, such as control'
+            )
     options: Dict[str, Any] = {}
     if 'begin' in entries:
         options['begin'] = entries['begin'].name()
@@ -110,7 +114,9 @@ def _c(given: Field, folder: Path) -> Controller:
         fields = entries['arguments'].sequence()
         options['arguments'] = tuple(each.choice(ARRAYS) for each in fields)
         if not fields:
-            raise entries['arguments'].error(f'none; give some of {", ".join(ARRAYS)}')
+            raise entries['arguments'].error(
+                f'the list is empty; give some of {", ".join(ARRAYS)}'
+            )
     library = str((folder / entries['library'].name()).resolve())
     return Controller('c', (library, entries['function'].name()), options)
 
@@ -119,7 +125,9 @@ def _udp(given: Field, folder: Path) -> Controller:
     entries = given.mapping(['port'], ['address', 'command'])
     port = entries['port'].number()
     if port != int(port) or not 1 <= port <= 65535:
-        raise entries['port'].error(f'{port:g} is no port; give a whole number up to 65535')
+        raise entries['port'].error(
+            f'{port:g} is not a valid port; give a whole number up to 65535'
+        )
     words: Tuple[str, ...] = ()
     if 'command' in entries:
         words = _words(entries['command'])
@@ -148,12 +156,15 @@ def read_fmu(
             for name, each in entries['variables'].mapping((), patterns).items():
                 pattern = each.name()
                 if '{joint}' not in pattern and '{index' not in pattern:
-                    raise each.error('a name for all joints; write {joint}, {index} or {index1}')
+                    raise each.error(
+                        'the pattern gives all joints the same name; write {joint}, {index} or '
+                        '{index1} in it'
+                    )
                 try:
                     pattern.format(joint='', index=0, index1=1)
                 except (KeyError, IndexError, ValueError):
                     raise each.error(
-                        'only {joint}, {index} and {index1} stand for something'
+                        'unknown placeholder; use {joint}, {index} or {index1}'
                     ) from None
                 options['variables'][name] = pattern
         if 'parameters' in entries:
@@ -167,12 +178,12 @@ def read_fmu(
 def _update_rate(given: Field, options: Mapping[str, Any]) -> int:
     """Return the rate of a controller_manager [Hz]."""
     if options.get('answers') != BY_ORDER:
-        raise given.error('update_rate is for answers in order; add "answers: order"')
+        raise given.error('update_rate needs answers in order; add "answers: order"')
     if 'keep' in options:
         raise given.error('a controller_manager cannot be restarted between runs; leave out keep')
     rate = given.number()
     if rate != int(rate) or not 1 <= rate <= MAX_UPDATE_RATE:
-        raise given.error(f'{rate:g} is no rate; give a whole number of Hz')
+        raise given.error(f'{rate:g} is not a valid rate; give a whole number of Hz')
     return int(rate)
 
 

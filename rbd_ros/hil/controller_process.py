@@ -71,7 +71,7 @@ class ControllerProcess:
         if code is None:
             return ''
         said = read_end(self._log, LAST_WORDS).strip()
-        return f'the controller ended with code {code}: {said or "it said nothing"}'
+        return f'the controller ended with code {code}: {said or "no output"}'
 
     def __enter__(self) -> ControllerProcess:
         return self

@@ -38,7 +38,7 @@ def find_factory(name: str) -> Callable[..., Callback]:
         if module_name.endswith('.py'):
             spec = importlib.util.spec_from_file_location('controller_under_test', module_name)
             if spec is None or spec.loader is None:
-                raise ImportError('it is no Python file')
+                raise ImportError('it is not a Python file')
             module = importlib.util.module_from_spec(spec)
             spec.loader.exec_module(module)
         else:
@@ -49,7 +49,7 @@ def find_factory(name: str) -> Callable[..., Callback]:
             f'controller {name}: {type(error).__name__}: {error}; give module:name or file.py:name'
         ) from None
     if not callable(factory):
-        raise ValueError(f'controller {name} is no function that makes a controller')
+        raise ValueError(f'controller {name} is not a function that creates a controller')
     return factory  # type: ignore[no-any-return]
 
 
@@ -68,7 +68,7 @@ def make_controller(scenario: Scenario) -> Callback:
         return FmuController(scenario)
     if scenario.controller.kind != 'python':
         kind = scenario.controller.kind
-        raise ValueError(f'a controller of the kind {kind} is a process of its own')
+        raise ValueError(f'a controller of the kind {kind} runs in its own process')
     name = scenario.controller.words[0]
     factory = find_factory(name)
     try:

@@ -101,7 +101,7 @@ def _results(
 ) -> Iterator[Tuple[int, Any]]:
     left = list(reversed(numbers))
     suspects: List[int] = []  # those whose workers have died
-    gone = RuntimeError(f'the scheduler at {address} has gone away')
+    gone = RuntimeError(f'the scheduler at {address} has ended')
     packed, succeeded, one_by_one = pickle.dumps(task), False, False
     running: Dict[Any, int] = {}
     try:
@@ -112,8 +112,8 @@ def _results(
                 room = AHEAD * max(1, threads)
                 if not threads and not alone:
                     sys.stderr.write(
-                        f'\nthe scheduler at {address} has no worker left: waiting for one, by '
-                        f'`dask worker {address} --nthreads 1`\n'
+                        f'\nthe scheduler at {address} has no worker left: waiting for one; '
+                        f'start it by `dask worker {address} --nthreads 1`\n'
                     )
                 alone = not threads
             # What was on a worker when it died need not have killed it: that is found out alone.
@@ -137,7 +137,7 @@ def _results(
                 if isinstance(result, WorkerDied) and not one_by_one:
                     suspects.append(number)
                     if not succeeded and len(suspects) > MOST_FAILED_STARTS:
-                        raise RuntimeError('workers end again and again')
+                        raise RuntimeError('workers end repeatedly')
                     continue
                 succeeded = succeeded or not isinstance(result, WorkerDied)
                 yield number, result

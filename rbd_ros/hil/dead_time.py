@@ -131,12 +131,15 @@ def summary(scenario: Scenario, found: DeadTime) -> str:
 
 def _sentence(found: DeadTime) -> str:
     if found.tolerated is None:
-        return 'the limits are not kept even without further dead time'
+        return 'the limits are exceeded even without additional dead time'
     told = f'{_milliseconds(found.tolerated)} ms'
     if not found.broken:
-        return f'tolerates a further dead time of {told} and maybe more; nobody looked further'
+        return (
+            f'tolerates an additional dead time of {told} or more; longer dead times were not '
+            'tested'
+        )
     step = f'{_milliseconds(found.resolution)} ms'
-    return f'tolerates a further dead time of {told} (resolution {step})'
+    return f'tolerates an additional dead time of {told} (resolution {step})'
 
 
 def _milliseconds(seconds: float) -> str:
@@ -194,9 +197,11 @@ def page(scenario: Scenario, found: DeadTime) -> str:
     parts = [
         f'<h1>{escape(scenario.name)}: '
         f'<span class="{word}">{escape(_sentence(found))}</span></h1>',
-        '<p>Commands come later by the dead time, on top of what the scenario delays.</p>',
+        '<p>The dead time delays commands in addition to the delays of the scenario.</p>',
         f'<h2>Verdict against dead time</h2>{_plot(scenario, found)}',
-        f'<p>At the smallest that is too much:</p><ul>{beyond}</ul>' if beyond else '',
+        f'<p>At the minimum dead time that exceeds a limit:</p><ul>{beyond}</ul>'
+        if beyond
+        else '',
         f'<h2>All runs</h2><table><tr>{heads}</tr>{"".join(lines)}</table>',
     ]
     return document(f'dead time: {scenario.name}', parts)
@@ -222,7 +227,7 @@ def _plot(scenario: Scenario, found: DeadTime) -> str:
     if scenario.limits.tracking_error is not None:
         axes.axhline(scenario.limits.tracking_error, color=FAINT, lw=0.8, ls='--')
     axes.set_yscale('log')
-    axes.set_xlabel('further dead time of commands [ms]')
-    axes.set_ylabel('largest position error [rad, m]')
+    axes.set_xlabel('additional dead time of commands [ms]')
+    axes.set_ylabel('maximum position error [rad, m]')
     axes.legend(frameon=False)
     return svg_of(figure)

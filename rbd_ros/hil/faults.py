@@ -41,15 +41,16 @@ class Kind(NamedTuple):
 
 #: All kinds of faults by name.
 KINDS: Mapping[str, Kind] = {
-    'latency': Kind('messages', 'delay [s]', 10.0, 'Messages come later by a fixed time.'),
+    'latency': Kind('messages', 'delay [s]', 10.0, 'A fixed delay of messages.'),
     'jitter': Kind(
         'messages',
-        'largest further delay [s]',
+        'maximum additional delay [s]',
         10.0,
-        'Messages come later by a random time, uniform from zero on; they may overtake others.',
+        'A random delay of messages, uniform from zero to the value; messages may overtake each '
+        'other.',
     ),
     'drop': Kind('messages', 'probability', 1.0, 'Messages are lost at random.'),
-    'duplicate': Kind('messages', 'probability', 1.0, 'Messages come twice at random.'),
+    'duplicate': Kind('messages', 'probability', 1.0, 'Messages are duplicated at random.'),
     'position_noise': Kind(
         'joints', 'standard deviation [rad, m]', 1e3, 'Gaussian noise of measured positions.'
     ),
@@ -63,24 +64,26 @@ KINDS: Mapping[str, Kind] = {
     ),
     'backlash': Kind(
         'joints',
-        'width of the play [rad, m]',
+        'width of the backlash [rad, m]',
         10.0,
-        'Play between joint and encoder: the measured position follows at the edge of the play, '
-        'and the measured velocity is zero within.',
+        'Backlash between joint and encoder: the measured position follows at the edge of the '
+        'backlash, and the measured velocity is zero within.',
     ),
     'joint_lock': Kind(
-        'joints', '', 0.0, 'The joint is locked: dry friction that no drive overcomes.'
+        'joints', '', 0.0, 'The joint is locked by dry friction that no drive overcomes.'
     ),
     'effort_derating': Kind(
-        'joints', 'part of the effort limit', 1.0, 'The actuator gives a part of its effort limit.'
+        'joints',
+        'fraction of the effort limit',
+        1.0,
+        'The actuator gives at most a fraction of its effort limit.',
     ),
     'actuator_failure': Kind('joints', '', 0.0, 'The actuator gives no torque.'),
     'friction': Kind(
         'joints',
-        'further dry friction [N m, N]',
+        'additional dry friction [N m, N]',
         1e6,
-        'Dry friction comes on top of its own; of a negative value less is left of it, down to '
-        'none.',
+        'Dry friction is added to that of the joint; a negative value reduces it, down to none.',
     ),
     'payload': Kind('link', 'mass [kg]', 1e5, 'A mass is fixed to a link.'),
     'power_cut': Kind('robot', '', 0.0, 'No actuator gives any torque.'),
@@ -133,7 +136,9 @@ class Fault:
         if self.joints:
             words.append('of ' + ', '.join(self.joints))
         if KINDS[self.kind].scope == 'messages':
-            words.append({'both': 'of all messages'}.get(self.channel, f'of {self.channel}s'))
+            words.append(
+                {'both': 'fraction of all messages'}.get(self.channel, f'of {self.channel}s')
+            )
         if self.link:
             words.append(f'at {self.link}')
         return ' '.join(words)

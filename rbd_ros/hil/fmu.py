@@ -49,7 +49,7 @@ def _version(path: str) -> int:
         with open_regular(path, MAX_SIZE) as file, zipfile.ZipFile(file) as archive:
             problem = archive_problem(archive, MAX_UNPACKED)
             if problem:
-                raise FmuError(f'{path}: {problem}; export it without what is not needed')
+                raise FmuError(f'{path}: {problem}; export it without unneeded content')
             if archive.getinfo(_DESCRIPTION).file_size > MAX_DESCRIPTION:
                 raise FmuError(
                     f'{path}: {_DESCRIPTION} has more than {MAX_DESCRIPTION} bytes; export fewer '
@@ -70,7 +70,7 @@ def _version(path: str) -> int:
         NotImplementedError,
         EOFError,
     ) as error:
-        raise FmuError(f'{path} is no FMU: {error}') from None
+        raise FmuError(f'{path} is not an FMU: {error}') from None
     version = root.get('fmiVersion', 'no version')
     if version[:1] not in VERSIONS:
         raise FmuError(f'{path} has FMI {version}; export it as FMI 2.0 or 3.0')
@@ -109,9 +109,9 @@ class LoadedFmu:
         try:
             self._description: Any = fmpy.read_model_description(path, validate=False)
         except Exception as error:  # of whatever somebody's description makes fmpy raise
-            raise FmuError(f'{path} is no FMU that can be read: {error}') from None
+            raise FmuError(f'{path} cannot be read as an FMU: {error}') from None
         if self._description.coSimulation is None:
-            raise FmuError(f'{path} is not for co-simulation; export it as such')
+            raise FmuError(f'{path} does not support co-simulation; export it for co-simulation')
         self._folder = tempfile.mkdtemp(prefix='rbd_ros_fmu_')
         # Not weakref.finalize, which the processes of multiprocessing do not call at their end.
         Finalize(self, shutil.rmtree, (self._folder, True), exitpriority=0)
@@ -283,7 +283,7 @@ class Instance:
         :raises FmuError: after `close`
         """
         if self._slave is None:
-            raise FmuError(f'{self._unit.path}: the instance is closed; make another one')
+            raise FmuError(f'{self._unit.path}: the instance is closed; create a new one')
         return self._slave
 
     def write(self, channel: Channel) -> None:
@@ -318,7 +318,10 @@ class Instance:
             if status > WARNING:
                 self._check(f'the step from {time:.6f} s', status)
             if self._flags[1]:
-                raise FmuError(f'{Path(self._unit.path).name} asks to end at {time:.6f} s')
+                raise FmuError(
+                    f'{Path(self._unit.path).name} requested the end of the simulation at '
+                    f'{time:.6f} s'
+                )
 
     def close(self) -> None:
         """Free it, and the library with its memory."""
@@ -383,5 +386,5 @@ def missing(unit: LoadedFmu, names: Sequence[str], causality: str) -> List[str]:
         if found is None:
             lacking.append(name)
         elif found.causality == other:
-            raise FmuError(f'{unit.path}: {name} is an {other}, and must be an {causality}')
+            raise FmuError(f'{unit.path}: {name} is an {other}, but must be an {causality}')
     return lacking

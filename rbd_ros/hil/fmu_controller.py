@@ -47,7 +47,7 @@ class FmuController:
                 places += range(k * len(joints), (k + 1) * len(joints))
         if not inputs:
             first = named(patterns['position'], joints)[0]
-            raise FmuError(f'{path} has no input at all such as {first!r}, {_cure("position")}')
+            raise FmuError(f'{path} has no input such as {first!r}, {_cure("position")}')
         self._instance = unit.instance()
         finalize(self, self._instance.close)
         self._instance.begin(options['parameters'])
@@ -82,4 +82,4 @@ class FmuController:
 
 
 def _cure(name: str) -> str:
-    return f'which controllers have for each joint; or say by variables: {{{name}: ...}} its name'
+    return f'which a controller must have; or give its name by variables: {{{name}: ...}}'

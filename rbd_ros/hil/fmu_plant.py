@@ -40,8 +40,8 @@ class FmuPlant:
             kind = 'input' if key in ('effort', 'start') else 'output'
             if lacking := missing(self._unit, each, kind):
                 raise FmuError(
-                    f'{plant.path} has no variable {lacking[0]!r}; say by variables: '
-                    f'{{{key}: ...}} what it is called'
+                    f'{plant.path} has no variable {lacking[0]!r}; give its name by variables: '
+                    f'{{{key}: ...}}'
                 )
         self._names = names
         self._steps = 0
@@ -93,8 +93,8 @@ class FmuPlant:
             joint = int(far.argmax())
             raise FmuError(
                 f'{self._declared.path}: {self._names["position"][joint]} begins at '
-                f'{self.q[joint]:g}, the trajectory at {q[joint]:g}; say by variables: '
-                '{start: ...} which variables set it, or begin the trajectory there'
+                f'{self.q[joint]:g}, but the trajectory at {q[joint]:g}; name the variables that '
+                'set it by variables: {start: ...}, or begin the trajectory there'
             )
 
     def step(self, torque: FloatArray) -> None:
@@ -105,7 +105,7 @@ class FmuPlant:
         """
         instance, h = self._open, self._timestep
         if instance is None:
-            raise PlantFailure('the FMU has not begun')
+            raise PlantFailure('the FMU is not initialized')
         np.clip(torque, -self.effort, self.effort, out=self.applied)
         self._input.values[:] = self.applied
         try:

@@ -51,11 +51,11 @@ def series_of(run: Run) -> List[Series]:
     age, answers = run.delay[np.isfinite(run.delay)], run.answer_times
     return [
         Series('command_age', 'age of the state behind the command in force [ms]', age, 1e3),
-        Series('command_age_jitter', 'its change from step to step [ms]', _jitter(age), 1e3),
+        Series('command_age_jitter', 'its change between steps [ms]', _jitter(age), 1e3),
         Series('state_to_command', 'real time from state to command [us]', answers, 1e6),
         Series(
             'state_to_command_jitter',
-            'its change from cycle to cycle [us]',
+            'its change between cycles [us]',
             _jitter(answers),
             1e6,
         ),

@@ -58,8 +58,8 @@ class PlantJoints:
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(
-            f'{name} of the robot is not known: the plant is an FMU; name the robot beside it in '
-            'the scenario'
+            f'{name} of the robot is unknown, because the plant is an FMU; give robot in '
+            'addition to plant in the scenario'
         )
 
 
@@ -84,7 +84,9 @@ def joints_of_plant(plant: Plant, field: Field) -> Robot:
     limits: Dict[str, float] = {}
     try:
         if not found:
-            raise FmuError('the name of efforts has no {joint}; name the robot beside the plant')
+            raise FmuError(
+                'the pattern of efforts has no {joint}; give robot in addition to plant'
+            )
         unit = open_fmu(plant.path)
         for name in unit.names:
             middle = name[len(before) : len(name) - len(after)]
@@ -96,8 +98,8 @@ def joints_of_plant(plant: Plant, field: Field) -> Robot:
         if not limits:
             named = plant.patterns['effort'].format(joint='JOINT')
             raise FmuError(
-                f'{plant.path} has no input such as {named!r}; say by variables: {{effort: ...}} '
-                'what they are called'
+                f'{plant.path} has no input such as {named!r}; give their names by variables: '
+                '{effort: ...}'
             )
     except FmuError as error:
         raise field.error(str(error)) from None
@@ -120,13 +122,13 @@ def refuse_faults(field: Field, robot: Robot) -> None:
         if kind == 'effort_derating' and not all(limited):
             raise named.error(
                 'effort_derating is a fraction of the effort limit, which the FMU does not '
-                'tell; name the robot beside the plant'
+                'contain; give robot in addition to plant'
             )
 
 
 def inside(kind: str) -> str:
     """Return the reason why a fault inside the FMU is refused."""
     return (
-        f'{kind} is in the physics, which is inside the FMU; faults of messages, sensors and '
-        'actuators work, others need robot in place of plant'
+        f'{kind} changes the physics inside the FMU; only faults of messages, sensors and '
+        'actuators are possible; give robot instead of plant'
     )

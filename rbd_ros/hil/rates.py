@@ -67,7 +67,7 @@ def read_rates(text: str) -> Tuple[Fraction, ...]:
         try:
             rate = Fraction(word.strip())
         except (ValueError, ZeroDivisionError):
-            raise ValueError(f'--rates: {word[:80]!r} is no rate; write 0.5,1,2') from None
+            raise ValueError(f'--rates: {word[:80]!r} is not a rate; write 0.5,1,2') from None
         if not Fraction(1, LARGEST) <= rate <= LARGEST:
             raise ValueError(f'--rates: {word[:80]}: give rates from {1 / LARGEST:g} to {LARGEST}')
         found.add(rate)
@@ -92,8 +92,8 @@ def at_rates(scenario: Scenario, rates: Sequence[Fraction]) -> List[Tuple[Fracti
     """
     if 'update_rate' in scenario.controller.options:
         raise ValueError(
-            '--rates: update_rate says how often this controller is called; change it in the '
-            'scenario and in the controller_manager'
+            '--rates does not apply to this controller, since update_rate sets its rate; change '
+            'it in the scenario and in the controller_manager'
         )
     period = round(1e9 * scenario.timestep)
     parts = math.lcm(*(each.numerator for each in rates))
@@ -102,8 +102,8 @@ def at_rates(scenario: Scenario, rates: Sequence[Fraction]) -> List[Tuple[Fracti
     if period % parts or step < LEAST_STEP or too_many:
         told = ','.join(str(each) for each in rates)
         raise ValueError(
-            f'--rates {told}: no time step of whole microseconds goes into all periods of a '
-            f'controller that is called every {scenario.timestep:g} s; give rates as 0.5,1,2'
+            f'--rates {told}: no timestep of whole microseconds divides all periods of a '
+            f'controller with a period of {scenario.timestep:g} s; give rates such as 0.5,1,2'
         )
     result = []
     for rate in rates:
@@ -177,7 +177,7 @@ def page(scenario: Scenario, results: Sequence[AtRate]) -> str:
     """Return the HTML page, whole in itself, with links to the report of each rate."""
     good = all(each.passed for each in results)
     checks = [check.name for check in judge(scenario, results[0].run).checks]
-    names = ['rate', 'of the controller', 'limits', *checks, 'error, root mean square']
+    names = ['rate', 'calls of the controller', 'limits', *checks, 'root mean square error']
     heads = ''.join(f'<th>{escape(name)}</th>' for name in names)
     lines = []
     for each in results:
@@ -192,11 +192,12 @@ def page(scenario: Scenario, results: Sequence[AtRate]) -> str:
     parts = [
         f'<h1>{escape(scenario.name)}: <span class="{"pass" if good else "fail"}">'
         f'{_sentence(results)}</span></h1>',
-        f'<p>One time step for all, {results[0].scenario.step:g} s; between two calls the last '
-        'command holds. Rates are parts of that of the scenario.</p>',
+        f'<p>All runs have the timestep {results[0].scenario.step:g} s; the last command holds '
+        'between two calls. Rates are multiples of the rate of the scenario.</p>',
         f'<table><tr>{heads}</tr>{"".join(lines)}</table>',
-        f'<h2>Largest position error of any joint [rad, m]</h2>{_errors(scenario, results)}',
-        f'<h2>Largest torque of any joint, part of the limit</h2>{_torques(scenario, results)}',
+        f'<h2>Maximum position error of all joints [rad, m]</h2>{_errors(scenario, results)}',
+        '<h2>Maximum torque of all joints, as a fraction of the '
+        f'limit</h2>{_torques(scenario, results)}',
     ]
     return document(f'rates: {scenario.name}', parts)
 

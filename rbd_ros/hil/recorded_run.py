@@ -64,10 +64,10 @@ def about_of(path: Any) -> Dict[str, str]:
             break
     about = reader.metadata.get(ABOUT, {})
     if about.get('format') != FORMAT:
-        found = about.get('format', 'nothing that says how it was made')
+        found = about.get('format', 'no metadata of a run')
         raise HilRecordingError(
-            f'{path} has {found[:80]}, and this replays {FORMAT!r}: record by --record or '
-            'hil_record'
+            f'{path} has {found[:80]}, but this command replays {FORMAT!r}; record it by '
+            '--record or hil_record'
         )
     return about
 
@@ -76,7 +76,7 @@ def _messages(reader: McapReader, path: Any) -> Any:
     try:
         yield from reader
     except McapFileError as error:
-        raise HilRecordingError(f'{path} is no MCAP file: {error}') from None
+        raise HilRecordingError(f'{path} is not an MCAP file: {error}') from None
     except OSError as error:
         raise HilRecordingError(
             f'{path} cannot be read: {error.strerror or error}; check the path'
@@ -93,7 +93,7 @@ def read_run(path: Any) -> RecordedRun:
     about = about_of(path)
     if about.get('kind') != 'bench':
         raise HilRecordingError(
-            f'{path} is a recording of a simulator node, which has no scenario: replay it by '
+            f'{path} is a recording of a simulator node, which has no scenario; replay it by '
             f'hil_run --replay-recording {path}'
         )
     try:
@@ -102,7 +102,8 @@ def read_run(path: Any) -> RecordedRun:
         faults = tuple(_fault(each) for each in json.loads(about['faults']))
     except (KeyError, ValueError, TypeError, AttributeError) as error:
         raise HilRecordingError(
-            f'{path} does not say what was run ({type(error).__name__}: {error}); record it again'
+            f'{path} does not contain the scenario ({type(error).__name__}: {error}); record it '
+            'again'
         ) from None
     reader, decode = McapReader(path), JointStateReader()
     states = _Rows(path, joints, ('position', 'velocity', 'effort'))
@@ -114,7 +115,7 @@ def read_run(path: Any) -> RecordedRun:
             commands.add(decode, found)
     if not states.times:
         raise HilRecordingError(
-            f'{path} has no state on {TRUE}: it ended before the first; record it again'
+            f'{path} has no state on {TRUE}: it ended before the first state; record it again'
         )
     time = np.array(states.times, dtype=np.int64)
     _check_times(path, time, round(timestep * NANOSECONDS))
@@ -167,7 +168,8 @@ class _Rows:
             values = getattr(message, field)
             if values is None or len(values) != len(names):
                 raise HilRecordingError(
-                    f'{when} has no {field} of each joint: record position, velocity and effort'
+                    f'{when} does not contain the {field} of each joint: record position, '
+                    'velocity and effort'
                 )
             self.rows.append(np.array(values)[order])
         # When a command reached the robot, or the robot was in a state.
@@ -182,12 +184,12 @@ def _check_times(path: Any, time: IntArray, step: int) -> None:
     label = Path(path).name
     if time[0] != BEGIN:
         raise HilRecordingError(
-            f'{label} begins at {(time[0] - BEGIN) / NANOSECONDS:.6f} s: the states before are '
-            'not known; record from the start'
+            f'{label} begins at {(time[0] - BEGIN) / NANOSECONDS:.6f} s, so earlier states are '
+            'unknown; record from the start'
         )
     gaps = np.diff(time)
     for wrong, text in (
-        (gaps <= 0, 'time goes back, or stands still, at {:.6f} s'),
+        (gaps <= 0, 'the time does not increase at {:.6f} s'),
         (gaps != step, 'states are missing after {:.6f} s'),
     ):
         if wrong.any():

@@ -101,7 +101,10 @@ def junit(scenario: Scenario, run: Run, verdict: Verdict) -> str:
 
     case('runs to the end', verdict.failure)
     for check in verdict.checks:
-        told = f'{check.value:.6g} instead of at most {check.limit:g} {check.unit}, {check.where}'
+        told = (
+            f'{check.value:.6g} {check.unit}, above the limit of {check.limit:g} {check.unit}, '
+            f'{check.where}'
+        )
         case(check.name, '' if check.passed else told)
     return ElementTree.tostring(suite, encoding='unicode', xml_declaration=True) + '\n'
 
@@ -190,14 +193,14 @@ def _plots(scenario: Scenario, run: Run) -> List[Tuple[str, str]]:
     plots = [
         ('Position error [rad, m]', _lines(run, time, run.error[::thin], names, limit)),
         (
-            'Torque, part of the limit',
+            'Torque, as a fraction of the limit',
             _lines(run, time, part[::thin], names, scenario.limits.torque),
         ),
         ('Positions [rad, m]', _lines(run, time, run.q[::thin], names, None)),
     ]
     plots.append(('Histograms of latency and jitter', _histograms(series_of(run))))
     if run.answer_times.size:
-        plots.append(('Real time from state to command, cycle by cycle [us]', _cycles(run)))
+        plots.append(('Real time from state to command, for each cycle [us]', _cycles(run)))
     return plots
 
 
@@ -288,6 +291,6 @@ def svg_of(figure: Any) -> str:
             figure.savefig(buffer, format='svg', metadata={'Date': None, 'Creator': None})
     except Exception as error:  # of whatever matplotlib and its fonts make of a text
         reason = ' '.join(str(error).split())[:200] or type(error).__name__
-        return f'<p class="fail">This picture cannot be drawn: {escape(reason)}</p>'
+        return f'<p class="fail">This plot cannot be drawn: {escape(reason)}</p>'
     text = buffer.getvalue()
     return text[text.index('<svg') :]

@@ -223,8 +223,8 @@ class RunRecorder:
             self._problem = str(fault.strerror or fault)
         if self._problem and kind is None:
             raise ValueError(
-                f'{self._path} cannot be written to its end: {self._problem}; give a file where '
-                'there is room'
+                f'{self._path} cannot be written completely: {self._problem}; give a file on a '
+                'disk with more space'
             )
 
 

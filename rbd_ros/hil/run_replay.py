@@ -81,7 +81,7 @@ def replay(scenario: Scenario, path: Any) -> Replay:
             if step < before:
                 difference, before = text, step
     if not difference and steps < len(recorded.time):
-        why = run.failure or 'the scenario is shorter'
+        why = run.failure or 'the scenario is shorter than the recording'
         difference = f'it ended after {steps} of {len(recorded.time)} steps: {why}'
     return Replay(steps, difference, recorded.note)
 
@@ -117,21 +117,21 @@ def _check_robot(scenario: Scenario, recorded: RecordedRun, path: Any) -> None:
     about, robot = recorded.about, scenario.robot
     if tuple(recorded.joints) != tuple(robot.joint_names):
         raise HilRecordingError(
-            f'{path} is of another robot, {about.get("robot", "")!r} with the joints '
+            f'{path} belongs to another robot, {about.get("robot", "")!r} with the joints '
             f'{", ".join(recorded.joints)}; give the scenario that was recorded'
         )
     if about.get('description') != fingerprint(scenario.description):
         raise HilRecordingError(
-            f'{path} is of another robot: the description of {robot.name!r} was another one then; '
+            f'{path} belongs to another robot: the description of {robot.name!r} has changed; '
             'give the scenario that was recorded'
         )
     if recorded.timestep != scenario.timestep:
         raise HilRecordingError(
-            f'{path} has a time step of {recorded.timestep:g} s, and the scenario one of '
+            f'{path} has a time step of {recorded.timestep:g} s, but the scenario has one of '
             f'{scenario.timestep:g} s; give the scenario that was recorded'
         )
     if not np.array_equal(recorded.q[0], scenario.start):
         raise HilRecordingError(
-            f'{path} begins elsewhere than the trajectory of the scenario; give the one that was '
-            'recorded'
+            f'{path} begins at another position than the trajectory of the scenario; give the '
+            'scenario that was recorded'
         )

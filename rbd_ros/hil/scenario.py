@@ -170,18 +170,18 @@ def _scenario(top: Field, folder: Path) -> Scenario:
     most = most_steps(robot.nv)
     if duration / timestep > most:
         raise entries.get('duration', top).error(
-            f'more than {most} time steps, for which there is no memory; give a shorter duration '
+            f'more than {most} timesteps, which do not fit into memory; give a shorter duration '
             'or a longer timestep'
         )
     if round(duration / timestep) < 1:
         raise entries['duration'].error(
-            f'{duration:g} s has no time step of {timestep:g} s; give a longer one'
+            f'{duration:g} s is shorter than the timestep of {timestep:g} s; give a longer one'
         )
     seed = 0
     if 'seed' in entries:
         value = entries['seed'].number(0.0)
         if value != int(value) or value > MAX_SEED:
-            raise entries['seed'].error(f'{value:g} is no seed; give a whole number')
+            raise entries['seed'].error(f'{value:g} is not a valid seed; give a whole number')
         seed = int(value)
     faults: Tuple[Fault, ...] = ()
     if 'faults' in entries:
@@ -251,7 +251,9 @@ def _robot(field: Field, folder: Path) -> Tuple[str, Robot]:
     except ValueError as error:
         raise field.error(str(error)) from None
     if not len(robot.joint_names) == robot.nq == robot.nv or not robot.nv:
-        raise field.error('scenarios are for arms: joints of one degree of freedom, at least one')
+        raise field.error(
+            'a scenario needs an arm with at least one joint, each of one degree of freedom'
+        )
     return described.text, robot
 
 
@@ -269,14 +271,16 @@ def _trajectory(field: Field, robot: Robot) -> JointTrajectory:
     for row in entries['positions'].sequence():
         numbers = [each.number() for each in row.sequence()]
         if len(numbers) != len(named):
-            raise row.error(f'{len(numbers)} positions for {len(named)} joints; give one each')
+            raise row.error(f'{len(numbers)} positions for {len(named)} joints; give one for each')
         rows.append(numbers)
     if len(rows) != len(times):
         raise entries['positions'].error(
-            f'{len(rows)} points for {len(times)} times; give one for each'
+            f'{len(rows)} points for {len(times)} times; give one for each time'
         )
     if not rows:
-        raise entries['times'].error('no point; give at least one, such as [0.0]')
+        raise entries['times'].error(
+            'the list of points is empty; give at least one, such as [0.0]'
+        )
     # Joints that are left out stand still, as near to zero as their limits let them.
     rest = np.clip(np.zeros(robot.nq), robot.lower_limits, robot.upper_limits)
     whole = np.tile(rest, (len(rows), 1))
@@ -292,7 +296,7 @@ def _limits(field: Field) -> Limits:
     entries = field.mapping((), names)
     if 'recovery_error' in entries and 'recovery_time' not in entries:
         raise entries['recovery_error'].error(
-            'without recovery_time it limits nothing; add "recovery_time: ..."'
+            'it has no effect without recovery_time; add "recovery_time: ..."'
         )
     values = {name: _positive(entries, name, 0.0) for name in entries}
     return Limits(**values)

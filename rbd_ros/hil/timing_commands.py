@@ -46,7 +46,7 @@ def is_requested(arguments: argparse.Namespace) -> bool:
         if given
     ]
     if len(named) > 1:
-        raise ValueError(f'{" and ".join(named)} do not go together; give one')
+        raise ValueError(f'{" and ".join(named)} cannot be combined; give one of them')
     return bool(named) and not others
 
 
@@ -61,8 +61,8 @@ def execute(
     """
     if scenario.limits == Limits():
         raise ValueError(
-            f'{scenario.name} has no limits, so that everything would be allowed; declare some '
-            'under limits:, such as tracking_error'
+            f'{scenario.name} has no limits to check; add some under limits:, such as '
+            'tracking_error'
         )
     if arguments.dead_time:
         found = dead_time.find_dead_time(scenario, lambda each: run(each, folder), _tell)

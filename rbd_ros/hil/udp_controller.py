@@ -167,6 +167,6 @@ def _held_port(address: str) -> Tuple[int, socket.socket]:
                     held.close()
     except (OSError, UnicodeError) as error:
         raise ValueError(
-            f'no UDP port at {address}: {error}; a campaign starts the program on this machine'
+            f'no UDP port at {address}: {error}; a campaign needs a port of this machine'
         ) from None
-    raise ValueError(f'no UDP port at {address} is free; do with fewer --jobs')
+    raise ValueError(f'no UDP port at {address} is free; use fewer --jobs')

@@ -117,16 +117,16 @@ class UdpExchange:
     def silence(self) -> str:
         """Return what is known of why no answer came, for an error message."""
         if self._refused:
-            return f'nobody listens at {self.place}'
+            return f'no program listens at {self.place}'
         found = [
             text.format(count)
             for text, count in (
-                ('{} answers to other states were left out', self.late),
-                ('{} packets that do not begin with RBDA were left out', self.foreign),
+                ('answers to other states that were ignored: {}', self.late),
+                ('packets without RBDA at the beginning that were ignored: {}', self.foreign),
             )
             if count
         ]
-        return '; '.join(found) or f'nothing comes from {self.place}'
+        return '; '.join(found) or f'no packet arrives from {self.place}'
 
     def counts(self) -> Dict[str, int]:
         """Return the packets by what became of them."""

@@ -50,7 +50,7 @@ class StateWriter:
 
     def __init__(self, count: int):
         if not 1 <= count <= MOST_JOINTS:
-            raise ValueError(f'{count} joints: a packet has room for 1 to {MOST_JOINTS}')
+            raise ValueError(f'{count} joints; a packet must have 1 to {MOST_JOINTS}')
         self._count = count
         self.data = bytearray(STATE_HEAD.size + 8 * len(ARRAYS) * count)
         #: Numbers behind the head: the vectors of `ARRAYS` one after another, (5n,)
@@ -79,15 +79,17 @@ def sequence_of(data: memoryview, count: int) -> int:
     if data[:4] != ANSWER_MAGIC:
         return -1
     if len(data) < ANSWER_HEAD.size:
-        raise PacketError(f'an answer has {len(data)} bytes, fewer than its head has')
+        raise PacketError(f'an answer has {len(data)} bytes, fewer than its header')
     _, version, joints, sequence = ANSWER_HEAD.unpack_from(data)
     if version != VERSION:
-        raise PacketError(f'an answer has version {version}; this is version {VERSION}')
+        raise PacketError(
+            f'an answer has protocol version {version}; the required version is {VERSION}'
+        )
     if joints != count:
         raise PacketError(f'an answer is for {joints} joints; the robot has {count}')
     size = ANSWER_HEAD.size + 8 * count
     if len(data) != size:
-        raise PacketError(f'an answer has {len(data)} bytes; for {count} joints it has {size}')
+        raise PacketError(f'an answer has {len(data)} bytes; {count} joints need {size}')
     return int(sequence)
 
 

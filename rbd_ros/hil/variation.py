@@ -75,7 +75,7 @@ def read_variations(text: Optional[str]) -> Tuple[Variation, ...]:
             raise ValueError(f'--vary: {unknown_name("fault", name[:80], KINDS)}')
         kind = KINDS[name]
         if not kind.quantity:
-            raise ValueError(f'--vary: {name} has no value that could vary')
+            raise ValueError(f'--vary: {name} has no value to vary')
         if name in found:
             raise ValueError(f'--vary: {name} is given twice; keep one')
         matched = _RANGE.match(given)
@@ -86,8 +86,8 @@ def read_variations(text: Optional[str]) -> Tuple[Variation, ...]:
             low, high = float(matched[1]) * factor, float(matched[2]) * factor
         except ValueError:
             raise ValueError(
-                f'--vary: {given[:80]!r} is no range of {name}; write {name}=0:1, with a unit '
-                'such as 0:20ms, and :LEVELS behind it'
+                f'--vary: {given[:80]!r} is not a range of {name}; write {name}=0:1, with a unit '
+                'such as 0:20ms, and :LEVELS at the end'
             ) from None
         smallest = -kind.maximum if name in SIGNED else 0.0
         if not smallest <= low <= high <= kind.maximum:
@@ -117,7 +117,7 @@ def varied(faults: Sequence[Fault], values: Dict[str, float]) -> Tuple[Fault, ..
             continue
         if KINDS[kind].scope == 'link':
             raise ValueError(
-                f'--vary {kind}: the scenario has none; give one there that names its link'
+                f'--vary {kind}: the scenario has no such fault; add one with its link'
             )
         result.append(Fault(kind, value))
     return tuple(result)

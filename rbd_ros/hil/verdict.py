@@ -79,7 +79,7 @@ def judge(scenario: Scenario, run: Run) -> Verdict:
             checks.append(Check('recovery time', value, limits.recovery_time, 's', where))
     elif not run.failure:
         # Limits that nothing could break were not kept.
-        return Verdict((), 'no time step was done')
+        return Verdict((), 'no timestep was simulated')
     return Verdict(tuple(checks), run.failure)
 
 
@@ -99,7 +99,7 @@ def _longest_recovery(run: Run, error: float, allowed: float) -> Tuple[float, st
     """
     found, over = position_error(run), np.inf
     times = sorted({each.time for each in run.changes})
-    longest, where = 0.0, 'no fault begins or ends'
+    longest, where = 0.0, 'the scenario has no fault that begins or ends'
     for change in run.changes:
         end = next((t for t in times if t > change.time), over)
         if change.time == 0.0 or (end - change.time <= allowed):

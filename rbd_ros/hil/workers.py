@@ -92,7 +92,7 @@ def in_processes(
                     failed_starts += 1
                     if failed_starts > MOST_FAILED_STARTS:
                         raise RuntimeError(
-                            f'workers end again and again, the last with code {result.code}'
+                            f'workers end repeatedly, the last one with code {result.code}'
                         )
                     yield number, result
                     if left:

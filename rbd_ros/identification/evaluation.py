@@ -159,8 +159,8 @@ def _fit(name: str, y: Floats, p: Floats, v: Floats, sign: Floats) -> JointFit:
 
 _ALIKE = 1e-2  # singular value below which causes cannot be distinguished
 _CAUSES = (
-    'offset of the effort sensor of {:.3g}',
-    'effort is {:.3g} times the model: inertia, motor constant or gear ratio',
+    'the effort sensor has an offset of {:.3g}',
+    'the effort is {:.3g} times that of the model: inertia, motor constant or gear ratio',
     'viscous friction differs by {:.3g}',
     'Coulomb friction differs by {:.3g}',
 )

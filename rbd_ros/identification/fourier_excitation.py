@@ -185,7 +185,7 @@ def _ranges(robot: Robot, given: Mapping[str, Tuple[float, float]]) -> Tuple[Flo
     low, high = middle - half, middle + half
     for name, (begin, end) in given.items():
         if name not in robot.joint_names:
-            raise ValueError(f'the range is of joint {shown(name)}, which the robot has not')
+            raise ValueError(f'the range names joint {shown(name)}, which the robot does not have')
         j = robot.joint_names.index(name)
         if not robot.lower_limits[j] <= begin < end <= robot.upper_limits[j]:
             raise ValueError(
@@ -232,5 +232,5 @@ def _within_efforts(feedforward: Feedforward, q: Floats, v: Floats, a: Floats) -
     worst = int(np.argmax((effort / limits).max(axis=0)))
     raise ValueError(
         f'the effort limit of joint {shown(feedforward.robot.joint_names[worst])} does not allow '
-        'the motion however small it is: give ranges in which it holds the robot'
+        'even the smallest motion; give ranges in which the joint can hold the robot'
     )

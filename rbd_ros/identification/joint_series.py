@@ -66,7 +66,7 @@ class JointSeries:
             if self.without_effort:
                 raise RecordingError(
                     f'{self.label}: none of its {self.without_effort} joint states has efforts, '
-                    'from which alone parameters can be found; record a robot that publishes them'
+                    'which identification needs; record a robot that publishes them'
                 )
             raise RecordingError(
                 f'{self.label} has no joint states'
@@ -86,7 +86,7 @@ class JointSeries:
                 others += len(self._rows[key])
                 continue
             notes.append(
-                f'joint {listed(key)} is in messages of its own, and interpolated to the times '
+                f'joint {listed(key)} is in separate messages and is interpolated to the times '
                 f'of joint {listed(names)}'
             )
             names, q, tau = (*names, *key), np.hstack([q, more[0]]), np.hstack([tau, more[1]])

@@ -79,7 +79,7 @@ def read_mcap(path: Path, topic: str, series: JointSeries) -> None:
         for _ in reader:  # to its end, for the channels
             pass
     except McapFileError as error:
-        raise RecordingError(f'{series.label} is no MCAP file: {error}') from None
+        raise RecordingError(f'{series.label} is not an MCAP file: {error}') from None
     named = [name for name, *kind in reader.channels if _decoder(*kind) is not None]
     wanted = chosen_topics(series.label, topic, named)
     decoders: Dict[Tuple[str, str], Optional[Decoder]] = {}
@@ -103,7 +103,7 @@ def _decoder(schema: str, encoding: str) -> Optional[Decoder]:
 
 
 def _cut_off(error: Exception) -> str:
-    return f'the file ends too early ({type(error).__name__}); what was written before is read'
+    return f'the file ends too early ({type(error).__name__}); the complete part is read'
 
 
 # -- bags -----------------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ def read_bag(path: Path, topic: str, series: JointSeries) -> None:
                     raise RecordingError(f'{series.label}: a message: {error}') from None
     except sqlite3.DatabaseError as error:
         raise RecordingError(
-            f'{series.label} is no bag of ROS 2: {error}; give the file .db3 or its folder'
+            f'{series.label} is not a bag of ROS 2: {error}; give the file .db3 or its folder'
         ) from None
 
 
@@ -195,9 +195,9 @@ def read_robot_description(path: Path) -> Optional[str]:
     except WireError as error:
         raise RecordingError(f'{path.name}: its robot description: {error}') from None
     except McapFileError as error:
-        raise RecordingError(f'{path.name} is no MCAP file: {error}') from None
+        raise RecordingError(f'{path.name} is not an MCAP file: {error}') from None
     except sqlite3.DatabaseError as error:
-        raise RecordingError(f'{path.name} is no bag of ROS 2: {error}') from None
+        raise RecordingError(f'{path.name} is not a bag of ROS 2: {error}') from None
     except ValueError as error:
         raise RecordingError(f'{path.name}: a message: {error}') from None
     return None

@@ -163,7 +163,10 @@ def identify_payload(
     """
     body = robot.model.link(link).body
     if body == 0:
-        raise ValueError(f'link {shown(link)} is fixed to the base: no joint carries its payload')
+        raise ValueError(
+            f'link {shown(link)} is fixed to the base, so no joint carries its payload; name a '
+            'moving link'
+        )
     whole = recording.of_robot(robot, missing_joints)
     low_pass = LowPass.for_recording(whole, cutoff)
     parts = motions(whole, robot, low_pass)

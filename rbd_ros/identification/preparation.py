@@ -68,8 +68,8 @@ class LowPass:
     def __post_init__(self) -> None:
         if not 0.0 < self.cutoff < 0.45 * self.rate:
             raise RecordingError(
-                f'a cutoff of {self.cutoff:g} Hz does not suit {self.rate:.4g} states per second; '
-                f'give one between 0 and {0.45 * self.rate:.4g} Hz'
+                f'a cutoff of {self.cutoff:g} Hz is not possible with {self.rate:.4g} states per '
+                f'second; give one between 0 and {0.45 * self.rate:.4g} Hz'
             )
 
     @classmethod
@@ -123,8 +123,8 @@ def motions(recording: Recording, robot: Robot, low_pass: LowPass) -> List[Motio
     ]
     if not found:
         raise RecordingError(
-            f'{recording.label} has no part without a gap longer than '
-            f'{shortest / low_pass.rate:.3g} s; record for longer, or raise the cutoff frequency'
+            f'{recording.label} has no part longer than {shortest / low_pass.rate:.3g} s without '
+            'a gap; record for longer, or raise the cutoff frequency'
         )
     for j, name in enumerate(robot.joint_names):
         moved = max(float(np.ptp(motion.q[:, j])) for motion in found)
@@ -133,8 +133,8 @@ def motions(recording: Recording, robot: Robot, low_pass: LowPass) -> List[Motio
             if not np.ptp(efforts):
                 raise RecordingError(
                     f'{recording.label}: the effort of joint {shown(name)} is always '
-                    f'{efforts[0]:g} although it moves: it is not measured; leave its efforts out '
-                    'or record a robot that measures them'
+                    f'{efforts[0]:g} although the joint moves, so it is not measured; leave its '
+                    'efforts out or record a robot that measures them'
                 )
     return found
 

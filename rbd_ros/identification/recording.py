@@ -79,7 +79,9 @@ class Recording:
     def step(self) -> float:
         """Usual time from one state to the next, the median [s]."""
         if len(self.times) < 2:
-            raise RecordingError(f'{self.label}: {len(self.times)} states are no recording')
+            raise RecordingError(
+                f'{self.label}: {len(self.times)} states are too few for a recording'
+            )
         return float(np.median(np.diff(self.times)))
 
     @property
@@ -109,7 +111,7 @@ class Recording:
         here = (since >= begin) & (since <= end)
         if here.sum() < 2:
             raise RecordingError(
-                f'{self.label}: nothing was recorded between {begin:g} and {end:g} s; it has '
+                f'{self.label}: no state was recorded between {begin:g} and {end:g} s; it has '
                 f'{self.duration:g} s'
             )
         return Recording(
@@ -142,25 +144,26 @@ class Recording:
         for name in held:
             if name not in robot.joint_names:
                 raise RecordingError(
-                    f'joint {shown(name)} that is to be held is not one of the robot; there are '
+                    f'joint {shown(name)} to be held is not a joint of the robot; there are '
                     f'{listed(robot.joint_names)}'
                 )
         known = [name for name in robot.joint_names if name in self.joint_names]
         if not known:
             raise RecordingError(
-                f'{self.label} is of another robot: it has joint {listed(self.joint_names)}, the '
-                f'robot {listed(robot.joint_names)}; give the URDF of the robot that was recorded'
+                f'{self.label} belongs to another robot: it has joint '
+                f'{listed(self.joint_names)}, but the robot has {listed(robot.joint_names)}; '
+                'give the URDF of the robot that was recorded'
             )
         missing = [n for n in robot.joint_names if n not in known and n not in held]
         if missing:
             raise RecordingError(
                 f'{self.label} lacks joint {listed(missing)} of the robot, on whose position the '
-                'efforts depend; record it, or say where it was held'
+                'efforts depend; record it, or give the position at which it was held'
             )
         extra = [n for n in self.joint_names if n not in robot.joint_names]
         notes = self.notes
         if extra:
-            notes += (f'joint {listed(extra)} is not one of the robot and is left out',)
+            notes += (f'joint {listed(extra)} is not a joint of the robot and is ignored',)
         at = {name: self.joint_names.index(name) for name in known}
         q = np.empty((len(self.times), robot.nv))
         tau = np.full_like(q, np.nan)
@@ -188,7 +191,7 @@ def recording_of(
     notes: List[str] = []
     finite = np.isfinite(times) & np.isfinite(q).all(axis=1) & np.isfinite(tau).all(axis=1)
     if not finite.all():
-        notes.append(f'{(~finite).sum()} of {len(times)} states are not finite and are left out')
+        notes.append(f'{(~finite).sum()} of {len(times)} states are not finite and are ignored')
     times, q, tau = times[finite], q[finite], tau[finite]
     if len(times):
         # The first of several of one time counts, and what lies before one that came earlier
@@ -198,17 +201,17 @@ def recording_of(
         again = int((times == latest).sum())
         back = int((times < latest).sum())
         if again:
-            notes.append(f'{again} states repeat the time of an earlier one and are left out')
+            notes.append(f'{again} states repeat the time of an earlier state and are ignored')
         if back:
             when = float(times[times < latest][0] - times[0])
             notes.append(
-                f'time goes back {back} states long, first to {when:.3f} s after the beginning; '
-                'they are left out'
+                f'the time goes back for {back} states, first to {when:.3f} s after the '
+                'beginning; they are ignored'
             )
         if back > 0.5 * len(times):
             raise RecordingError(
-                f'{label}: time goes back and stays there for {back} of {len(times)} states; cut '
-                'the recording where the clock was set'
+                f'{label}: the time goes back for {back} of {len(times)} states; cut the '
+                'recording where the clock was set'
             )
         times, q, tau = times[onward], q[onward], tau[onward]
     if len(times) < SHORTEST:
@@ -220,15 +223,15 @@ def recording_of(
     pieces = found.pieces()
     if not pieces:
         raise RecordingError(
-            f'{label} has no {SHORTEST} states in a row without a gap: the usual step is '
-            f'{found.step:.4g} s; record at a steady rate'
+            f'{label} has no {SHORTEST} consecutive states without a gap (typical step '
+            f'{found.step:.4g} s); record at a steady rate'
         )
     lost = len(times) - sum(piece.stop - piece.start for piece in pieces)
     gaps = np.diff(times)
     gaps = gaps[gaps > GAP * found.step]
     if len(gaps):
-        text = f'{len(gaps)} gaps, up to {gaps.max():.3g} s; parts are filtered apart'
-        notes.append(text + (f', {lost} states between gaps are left out' if lost else ''))
+        text = f'{len(gaps)} gaps, up to {gaps.max():.3g} s; parts are filtered separately'
+        notes.append(text + (f', {lost} states between gaps are ignored' if lost else ''))
     return Recording(found.joint_names, times, q, tau, tuple(notes), label)
 
 
@@ -238,6 +241,7 @@ def _check_limits(robot: Robot, q: Floats, label: str) -> None:
     for j in np.flatnonzero(outside):
         raise RecordingError(
             f'{label}: joint {shown(robot.joint_names[j])} was between {low[j]:.4g} and '
-            f'{high[j]:.4g}, its limits are {robot.lower_limits[j]:.4g} and '
-            f'{robot.upper_limits[j]:.4g}: another robot, or degrees instead of radians'
+            f'{high[j]:.4g}, outside its limits {robot.lower_limits[j]:.4g} and '
+            f'{robot.upper_limits[j]:.4g}; check whether it is the same robot, and radians '
+            'instead of degrees'
         )

@@ -41,8 +41,8 @@ def read_recording(path: str, topic: str = TOPIC) -> Recording:
         reader = _READERS.get(_suffix(place))
         if reader is None:
             raise RecordingError(
-                f'{path}: the name of a recording ends with {", ".join(_READERS)}, or is that of '
-                'the folder of a bag'
+                f'{path}: unknown type of recording; give a file that ends with '
+                f'{", ".join(_READERS)}, or the folder of a bag'
             )
         series = JointSeries(place.name)
         with open_regular(place, MAX_RECORDING):
@@ -91,8 +91,8 @@ def _of_folder(folder: Path, topic: str) -> Recording:
     files = _files(folder)
     if not files:
         raise RecordingError(
-            f'{folder} is no bag: it has no file .mcap or .db3, alone or with .zstd behind; what '
-            'is compressed otherwise becomes one by ros2 bag convert'
+            f'{folder} is not a bag: it has no .mcap, .db3, .mcap.zstd or .db3.zstd file; '
+            'convert other compressed bags by ros2 bag convert'
         )
     series = JointSeries(folder.name)
     # The number of a file is the last part of its name, and need not have leading zeros.
@@ -146,7 +146,7 @@ def _read_csv(path: Path, topic: str, series: JointSeries) -> None:
 def _lines(file: TextIO) -> Iterator[str]:
     for line in iter(partial(file.readline, MAX_LINE), ''):
         if len(line) == MAX_LINE:
-            raise csv.Error(f'a line has {MAX_LINE} letters or more')
+            raise csv.Error(f'a line has {MAX_LINE} characters or more')
         yield line
 
 
@@ -164,8 +164,8 @@ def _columns(label: str, head: Sequence[str]) -> Tuple[Tuple[str, ...], List[int
     without = [name for name in names if f'{name}.effort' not in head]
     if without:
         raise RecordingError(
-            f'{label} has no efforts of joint {listed(without)}, from which alone parameters can '
-            f'be found; add a column {without[0]}.effort'
+            f'{label} has no efforts of joint {listed(without)}, which identification needs; add '
+            f'a column {without[0]}.effort'
         )
     words = ['time', *(f'{n}.position' for n in names), *(f'{n}.effort' for n in names)]
     return names, [head.index(word) for word in words]

@@ -156,8 +156,8 @@ def _stacked(parts: Sequence[Equations], weights: Floats) -> Tuple[Floats, Float
 def _solved(A: Floats, b: Floats, names: Sequence[str]) -> Floats:
     if len(A) < 2 * A.shape[1]:
         raise RecordingError(
-            f'{len(A)} usable samples for {A.shape[1]} parameters are too few: record for longer, '
-            'and let all joints move'
+            f'{len(A)} usable samples for {A.shape[1]} parameters are too few; record for '
+            'longer, and move all joints'
         )
     length = np.linalg.norm(A, axis=0)
     idle = length <= 1e-9 * length.max(initial=0.0)

@@ -122,7 +122,7 @@ def with_inertials(
     missing = [n for n in inertias if ('link', n) not in places]
     missing += [n for n in friction if ('joint', n) not in places]
     if missing:
-        raise ValueError(f'{listed(missing)} is not in the text of the URDF')
+        raise ValueError(f'{listed(missing)} was not found in the text of the URDF')
     edits: List[Tuple[int, int, bytes]] = []
     for name, inertia in inertias.items():
         edits.append(_edit(data, places['link', name], 'link', _inertial(inertia)))
@@ -207,7 +207,7 @@ def _places(data: bytes) -> Dict[Tuple[str, str], _Place]:
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
-        raise ValueError(f'the URDF is no XML: {error}') from None
+        raise ValueError(f'the URDF is not XML: {error}') from None
     return found
 
 

@@ -222,8 +222,8 @@ class Arguments:
             raise ArgumentError(f'launch argument {name}: cannot read {path}: {reason}') from None
         if not _holds_parameters(content):
             raise ArgumentError(
-                f'launch argument {name}: {path} is no file with ROS parameters '
-                '(no ros__parameters in it)'
+                f'launch argument {name}: {path} is not a parameter file of ROS; add the key '
+                'ros__parameters'
             )
         return str(path)
 
@@ -236,7 +236,7 @@ class Arguments:
         if not NAMESPACE.fullmatch(namespace):
             raise ArgumentError(
                 'launch argument namespace must consist of letters, digits, _ and /, and no part '
-                f'may begin with a digit; not {self["namespace"]!r}'
+                f'may start with a digit; not {self["namespace"]!r}'
             )
         return namespace
 

@@ -122,8 +122,8 @@ def _declare_choices() -> List[DeclareLaunchArgument]:
         DeclareLaunchArgument(
             'controller_params_file',
             default_value='',
-            description='YAML file with the parameters of the controller, likewise. Empty: the '
-            'file of rbd_ros for that controller.',
+            description='YAML file with the parameters of the controller, also overridden by given '
+            'arguments. Empty: the file of rbd_ros for that controller.',
         ),
     ]
 
@@ -146,7 +146,7 @@ def _refuse_ambiguous(context: LaunchContext, ambiguous: Dict[str, dict]) -> Non
     for name in (word.partition(':=')[0] for word in context.argv):
         if name in ambiguous:
             raise ArgumentError(
-                f'{name} means different things to {", ".join(ambiguous[name])}: set it in '
+                f'{name} has a different meaning for {", ".join(ambiguous[name])}; set it in '
                 'simulator_params_file or controller_params_file'
             )
 
@@ -156,8 +156,8 @@ def _refuse_idle(arguments: Arguments, clear: Dict[str, dict], started: List[str
     for name, uses in clear.items():
         if arguments[name] and not set(uses) & set(started):
             raise ArgumentError(
-                f'launch argument {name} is for {" and ".join(uses)}, which is not started: '
-                f'controller is {arguments["controller"]}'
+                f'launch argument {name} applies to {" and ".join(uses)}, which is not started, '
+                f'because controller is {arguments["controller"]}'
             )
 
 
@@ -199,7 +199,7 @@ def _own_node(request: Request, interface: Any, parameters: List[Any], robot: st
 def _robot_state_publisher(request: Request) -> Action:
     obstacle = None if is_installed(PUBLISHER, PUBLISHER) else 'it is not installed'
     if request.robot.text is None:
-        obstacle = 'it needs the description, which comes by a topic here'
+        obstacle = 'it needs the robot description as a file, not from a topic'
     wanted = request.arguments.boolean(PUBLISHER, (AUTO,))
     if wanted == 'false' or (wanted == AUTO and obstacle):
         return _left_out(PUBLISHER, wanted, obstacle)

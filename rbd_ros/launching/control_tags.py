@@ -53,7 +53,10 @@ def controlled(robot: LaunchedRobot, file: str, namespace: str) -> Controlled:
     :raises ArgumentError: if there is no description, or its tags are not for the simulator alone
     """
     if robot.text is None:
-        raise ArgumentError(f'launch argument urdf: {file} needs the description, not its topic')
+        raise ArgumentError(
+            f'launch argument urdf: {file} needs the robot description as a file; topic is not '
+            'possible'
+        )
     tags = ElementTree.fromstring(robot.text.strip()).findall('ros2_control')
     if not tags:
         return Controlled(_with_tag(robot.text), OWN_TOPICS, (OWN_TAG,))
@@ -69,8 +72,8 @@ def controlled(robot: LaunchedRobot, file: str, namespace: str) -> Controlled:
     if len(found) > 1:
         uses = '; '.join(f'{name}: {t.commands}, {t.states}' for t, name in found.items())
         raise ArgumentError(
-            f'launch argument urdf: the <ros2_control> tags have different topics ({uses}), and '
-            'the simulator has one of each: give all tags the same joint_commands_topic and '
+            f'launch argument urdf: the <ros2_control> tags have different topics ({uses}), but '
+            'the simulator has one of each; give all tags the same joint_commands_topic and '
             'joint_states_topic'
         )
     topics = next(iter(found))
@@ -103,15 +106,15 @@ def check_answers(text: str) -> None:
     tags = ElementTree.fromstring(text.strip()).findall('ros2_control')
     if len(tags) > 1:
         raise ArgumentError(
-            'launch argument lockstep: each of the '
-            f'{len(tags)} <ros2_control> tags sends commands of its own, and the simulator waits '
-            'for one: put all joints into one tag'
+            f'launch argument lockstep: each of the {len(tags)} <ros2_control> tags sends its '
+            'own commands, but the simulator waits for one; put all joints into one tag'
         )
     own = {each.get('name'): (each.text or '').strip() for each in tags[0].iter('param')}
     if not own.get(THRESHOLD, '').startswith('-'):
         raise ArgumentError(
             f'launch argument lockstep: without {THRESHOLD} -1 in the <ros2_control> tag, its '
-            'hardware is silent while a command equals the state, and the simulator waits for it'
+            'hardware sends no command while it equals the state, and the simulator waits; set '
+            'it to -1'
         )
 
 
@@ -123,14 +126,14 @@ def _check(tag: ElementTree.Element) -> None:
     plugin = (tag.findtext('hardware/plugin') or '').strip()
     if plugin != PLUGIN:
         raise ArgumentError(
-            f'launch argument urdf: the <ros2_control> tag {tag.get("name", "")!r} is for '
-            f'{plugin or "no plugin"}, not for {PLUGIN}: let xacro make one for the simulator '
-            '(urdf/simulated_hardware.xacro)'
+            f'launch argument urdf: the <ros2_control> tag {tag.get("name", "")!r} has '
+            f'{plugin or "no plugin"} instead of {PLUGIN}; let xacro create one for the '
+            'simulator (urdf/simulated_hardware.xacro)'
         )
     if unread := unread_commands(tag):
         raise ArgumentError(
             f'launch argument urdf: the command interfaces {", ".join(unread)} have no state '
-            'interface of that name, without which the hardware deactivates itself: declare both'
+            'interface of that name, so the hardware deactivates itself; declare both'
         )
 
 
@@ -148,9 +151,9 @@ def check_node_names(names: List[str]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise ArgumentError(
-                f'launch argument urdf: two nodes would be called /{name}, and parameters reach '
-                'any one of them: ros2_control makes a node of each <ros2_control> tag and of '
-                'each controller; give the tag another name'
+                f'launch argument urdf: two nodes would have the name /{name}: ros2_control '
+                'starts a node for each <ros2_control> tag and each controller; give the tag '
+                'another name'
             )
 
 

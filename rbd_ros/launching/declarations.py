@@ -64,9 +64,10 @@ def declare_urdf() -> DeclareLaunchArgument:
     return DeclareLaunchArgument(
         'urdf',
         default_value=DEFAULT_ROBOT,
-        description='Robot: path of a URDF or xacro file ("arm.urdf.xacro name:=value" with '
-        'arguments of xacro), package://PACKAGE/PATH, name of an embedded robot or of one of '
-        f'example-robot-data, or {FROM_TOPIC}: the robot comes by the topic robot_description.',
+        description='Robot: path of a URDF or xacro file ("arm.urdf.xacro name:=value" with arguments of '
+        'xacro), package://PACKAGE/PATH, name of an embedded robot or of one of '
+        f'example-robot-data, or {FROM_TOPIC}: the nodes wait for the topic '
+        'robot_description.',
     )
 
 
@@ -80,7 +81,7 @@ def declare_common() -> List[DeclareLaunchArgument]:
             'clock',
             default_value='/clock',
             description='Topic of simulated time, in the namespace if it has no leading slash; '
-            'false: there is none.',
+            'false: no topic.',
         ),
         DeclareLaunchArgument(
             'log_level',
@@ -95,7 +96,7 @@ def declare_frame_prefix() -> DeclareLaunchArgument:
     return DeclareLaunchArgument(
         'frame_prefix',
         default_value='',
-        description='What the names of all frames of the robot begin with, such as left/.',
+        description='Prefix of the names of all frames of the robot, such as left/.',
     )
 
 

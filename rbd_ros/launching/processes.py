@@ -46,7 +46,7 @@ def require(package: str, executable: str, cure: str = '') -> None:
     if not is_installed(package, executable):
         distribution = os.environ.get('ROS_DISTRO', '$ROS_DISTRO')
         name = package.replace('_', '-')
-        cure = cure or f'apt install ros-{distribution}-{name}, or leave it out'
+        cure = cure or f'apt install ros-{distribution}-{name}, or leave the argument out'
         raise MissingError(f'{executable} of package {package} is not installed: {cure}')
 
 
@@ -166,5 +166,5 @@ def _end_of_failed(event: ProcessExited, context: LaunchContext) -> None:
     if event.returncode < 0:
         end = f'was ended by {signal.Signals(-event.returncode).name}'
     else:
-        end = f'failed with exit code {event.returncode}, see above why'
-    raise RuntimeError(f'{event.process_name} {end}; everything else is ended, too')
+        end = f'failed with exit code {event.returncode}; the reason is in the output above'
+    raise RuntimeError(f'{event.process_name} {end}; the launch ends all other processes')

@@ -48,8 +48,8 @@ def launched_robot(
     if urdf == FROM_TOPIC:
         if xacro_arguments:
             raise ArgumentError(
-                'launch argument xacro_args: the robot comes by the topic robot_description, '
-                'where it is expanded already'
+                'launch argument xacro_args: it does not apply, because the topic '
+                'robot_description has the expanded description; leave it out'
             )
         return LaunchedRobot({'robot_description': '', 'robot_description_file': ''})
     try:

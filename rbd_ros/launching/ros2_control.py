@@ -56,11 +56,11 @@ USUAL_UPDATE_RATE = 100
 
 #: Why parameters of the simulator are refused.
 STANDS = (
-    'a controller manager acts when /clock goes on, which would then wait for it; call ~/pause of '
-    'the simulator once the controllers are active'
+    'the controller manager and the simulator would wait for each other; call ~/pause of the '
+    'simulator once the controllers are active'
 )
-BY_ORDER = 'its commands do not have the stamps of states; with order, the simulator waits for it'
-RUNS_AWAY = 'time would not wait for the controller manager; give a factor, such as 2'
+BY_ORDER = 'its commands do not have the stamps of states; use order'
+RUNS_AWAY = 'simulated time would not wait for the controller manager; give a factor, such as 2'
 
 
 def ros2_control_launch_description() -> LaunchDescription:
@@ -71,18 +71,18 @@ def ros2_control_launch_description() -> LaunchDescription:
         DeclareLaunchArgument(
             'controllers_file',
             default_value=str(resource_path('config', 'ros2_control.yaml')),
-            description='YAML file with the parameters of controller_manager and controllers, in '
-            'the namespace if their names have none.',
+            description='YAML file with the parameters of controller_manager and controllers, in the '
+            'namespace of the launch file unless their names have one.',
         ),
         DeclareLaunchArgument(
             'controllers',
             default_value='joint_state_broadcaster effort_trajectory_controller',
-            description='Controllers that are loaded and activated, with blanks between.',
+            description='Controllers to load and activate, separated by spaces.',
         ),
         DeclareLaunchArgument(
             'inactive_controllers',
             default_value='position_trajectory_controller effort_controller',
-            description='Controllers that are loaded, to be switched to; none: no others.',
+            description='Controllers to load but not activate; none: no controllers.',
         ),
         DeclareLaunchArgument(
             'params_file',
@@ -105,7 +105,9 @@ def ros2_control_launch_description() -> LaunchDescription:
 def _start(context: LaunchContext, arguments: Arguments) -> List[Action]:
     interface, clock = node_interface(SIMULATOR), arguments.clock()
     if not clock:
-        raise ArgumentError('launch argument clock: ros2_control needs simulated time here')
+        raise ArgumentError(
+            'launch argument clock: this launch file needs simulated time; give a topic'
+        )
     robot = launched_robot(
         arguments['urdf'], arguments.words('xacro_args'), arguments.paths('package_paths')
     )
@@ -244,8 +246,8 @@ def _check_sensors(name: str, parameters: Dict[str, Any], unread: Tuple[str, ...
         if sensor in unread:
             raise ArgumentError(
                 f'launch argument controllers: {name} reads the sensor {sensor}, whose state '
-                f'interfaces stay NaN: {HARDWARE} reads joints alone. Leave it out; the simulator '
-                f'publishes {sensor}/imu or {sensor}/wrench itself'
+                f'interfaces stay NaN: {HARDWARE} reads joints only. Leave the controller out; '
+                f'the simulator publishes {sensor}/imu or {sensor}/wrench itself'
             )
 
 

@@ -83,9 +83,9 @@ class _Reader:
         name = ('' if element is None else element.get(key, '')).lstrip('#')
         found = (inside or {}).get(name) or self.by_id.get(name, [])
         if not found:
-            raise ValueError(f'{name!r} is not there')
+            raise ValueError(f'the element {name!r} is missing')
         if len(found) > 1:
-            raise ValueError(f'the id {name!r} is there {len(found)} times')
+            raise ValueError(f'the id {name!r} occurs {len(found)} times')
         return found[0]
 
     def _only(self, element: Element, key: str) -> Optional[Element]:
@@ -214,7 +214,7 @@ def _integers(element: Optional[Element]) -> IntArray:
 def _fans(indices: IntArray, counts: IntArray) -> IntArray:
     """Return the triangles of polygons: each a fan about its first vertex."""
     if counts.sum() != len(indices):
-        raise ValueError(f'{len(indices)} corners in polygons of {counts.sum()}')
+        raise ValueError(f'{len(indices)} corners, but polygons with {counts.sum()}')
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]]) if len(counts) else counts
     fans = [_EMPTY]
     for size in np.unique(counts):

@@ -50,7 +50,7 @@ def read_gltf(path: Path) -> List[Triangles]:
         buffers = _buffers(document, binary, path.parent)
         _check(document)
     except (TypeError, AttributeError) as error:
-        raise ValueError(f'it is not as glTF should be: {error}') from error
+        raise ValueError(f'it is not valid glTF: {error}') from error
     except RecursionError:
         raise ValueError('its document is nested too deep') from None
     named = {str(k): data for k, data in enumerate(buffers)}
@@ -70,14 +70,14 @@ def _document(data: bytes) -> Tuple[Dict[str, Any], bytes]:
             chunks.setdefault(kind, data[at + 8 : at + 8 + size])
             at += 8 + size
         if _JSON not in chunks or at > len(data):
-            raise ValueError('its chunks are not as long as it says')
+            raise ValueError('its chunks do not have the declared length')
         data, binary = chunks[_JSON], chunks.get(_BINARY, b'')
     if len(data) - len(data.translate(None, b'[{,')) > MAX_ELEMENTS:
         raise ValueError(f'it has more than {MAX_ELEMENTS} values')
     document = json.loads(data)
     version = document.get('asset', {}).get('version')
     if not str(version).startswith('2.'):
-        raise ValueError(f'it is of version {version}, and 2.0 is read')
+        raise ValueError(f'it has version {version}; export it as version 2.0')
     return document, binary
 
 
@@ -93,7 +93,7 @@ def _buffers(document: Dict[str, Any], binary: bytes, folder: Path) -> List[byte
         else:
             name, parts = os.path.normpath(unquote(uri)), urlsplit(uri)
             if parts.scheme or parts.netloc or os.path.isabs(name) or name.startswith('..'):
-                raise ValueError(f'it names {uri[:200]!r}, which is not in its folder')
+                raise ValueError(f'it names {uri[:200]!r}, which is outside its folder')
             found.append(read_bytes(folder / name, left))
     return found
 
@@ -105,7 +105,10 @@ def _check(document: Dict[str, Any]) -> None:
     """
     for name in document.get('extensionsRequired', ()):
         if not _HARMLESS.fullmatch(name):
-            raise ValueError(f'it needs the extension {name[:80]}, as for compression')
+            raise ValueError(
+                f'it needs the extension {name[:80]}, which is not supported; export it without '
+                'compression'
+            )
     accessors = document.get('accessors', [])
     views = sum(_whole(each['byteLength']) for each in document.get('bufferViews', ()))
     size = sum(
@@ -122,14 +125,18 @@ def _check(document: Dict[str, Any]) -> None:
         for shape in shapes:
             shape.pop('extensions', None)
             if shape.get('mode', _TRIANGLES) == _FAN:
-                raise ValueError('it has fans of triangles; export triangles')
+                raise ValueError('it has triangle fans, which are not supported; export triangles')
             places = accessors[shape['attributes']['POSITION']]
             if places['componentType'] != _FLOAT or places['type'] != 'VEC3':
-                raise ValueError('it has positions that are not three floats, as for compression')
+                raise ValueError(
+                    'it has positions that are not three floats; export it without compression'
+                )
             shape['attributes'] = {'POSITION': shape['attributes']['POSITION']}
             used = [places, *([accessors[shape['indices']]] if 'indices' in shape else [])]
             if any('sparse' in each or 'bufferView' not in each for each in used):
-                raise ValueError('it has sparse numbers; export it without')
+                raise ValueError(
+                    'it has sparse accessors, which are not supported; export it without them'
+                )
             # A strip has a triangle for each corner.
             count += used[-1]['count'] // (1 if shape.get('mode') == _STRIP else 3)
         mesh['primitives'] = shapes
@@ -173,5 +180,5 @@ def _check_nodes(document: Dict[str, Any], sizes: List[Tuple[int, int]]) -> None
 
 def _whole(number: Any) -> int:
     if not isinstance(number, int) or number < 0:
-        raise ValueError(f'{number!r} is no size or number')
+        raise ValueError(f'{number!r} is not a valid number')
     return number

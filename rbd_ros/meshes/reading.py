@@ -109,16 +109,18 @@ def _parts(path: str) -> List[Triangles]:
     """Return the parts as the file has them, one at least, checked."""
     read = _READERS.get(Path(path).suffix.lower())
     if read is None:
-        raise MeshError(f'{path}: this format is not read; use STL, OBJ, DAE, GLB, glTF or PLY')
+        raise MeshError(
+            f'{path}: this format is not supported; use STL, OBJ, DAE, GLB, glTF or PLY'
+        )
     try:
         parts = read(Path(path))
         for part in parts:
             if ((part.corners < 0) | (part.corners >= len(part.vertices))).any():
-                raise ValueError('a face names a vertex that is not there')
+                raise ValueError('a face names a vertex that does not exist')
     except MeshError:
         raise
     except FileRefusedError as error:
-        named = '' if str(error.filename) == path else f'{path} names a file that is not read: '
+        named = '' if str(error.filename) == path else f'{path} names a file that cannot be read: '
         raise MeshError(f'{named}{error}') from error
     except OSError as error:
         what = path
@@ -134,7 +136,7 @@ def _parts(path: str) -> List[Triangles]:
         raise MeshError(f'{path} holds vertices that are not finite; export it again')
     if any(np.abs(each).max(initial=0.0) > MAX_COORDINATE for each in used):
         raise MeshError(
-            f'{path} holds vertices beyond {MAX_COORDINATE:g} from its origin; export it again'
+            f'{path} holds vertices more than {MAX_COORDINATE:g} from its origin; export it again'
         )
     return parts or [Triangles(np.empty((0, 3)), np.empty((0, 3), dtype=np.int64))]
 

@@ -33,7 +33,7 @@ def read_stl(path: Path) -> List[Triangles]:
     if data[:256].lstrip()[:5].lower() == b'solid' and len(data) != 84 + 50 * count:
         vertices = _vertices_of_text(data)
     elif len(data) < 84 + 50 * count or len(data) < 84:
-        raise ValueError('it is neither a text STL file nor a whole binary one')
+        raise ValueError('it is neither a text STL file nor a complete binary one')
     else:
         facets = np.frombuffer(data, _FACET, count, 84)
         vertices = facets['corners'].reshape(-1, 3).astype(float)

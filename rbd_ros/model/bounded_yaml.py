@@ -32,7 +32,7 @@ class BoundedDepth:
         self._depth += 1
         if self._depth > self.deepest:
             raise yaml.MarkedYAMLError(
-                problem=f'there are more than {self.deepest} levels',
+                problem=f'it is nested more than {self.deepest} levels deep',
                 problem_mark=getattr(parent, 'start_mark', None),
             )
         super().descend_resolver(parent, index)  # type: ignore[misc]

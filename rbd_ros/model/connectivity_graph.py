@@ -267,8 +267,8 @@ class SpanningTree:
         chosen = [joint for joint in self.graph.joints if joint.name in self.joints]
         if not len(chosen) == len(self.joints) == len(self.graph.bodies):
             raise ModelError(
-                f'a spanning tree of {len(self.graph.bodies)} bodies has as many different joints'
-                f' of the graph, got {", ".join(self.joints)}'
+                f'a spanning tree of {len(self.graph.bodies)} bodies needs as many different '
+                f'joints of the graph, got {", ".join(self.joints)}'
             )
         replace(self.graph, joints=tuple(chosen)).require_connected()
 

@@ -157,7 +157,7 @@ def checked(table: Sequence[DHLink]) -> None:
         a negative distance between axes, a negative mass, or an inertia that is not symmetric
     """
     if not table:
-        raise ModelError('a Denavit-Hartenberg table needs a link')
+        raise ModelError('a Denavit-Hartenberg table needs at least one link')
     for i, row in enumerate(table, start=1):
         link = f'link{i}'
         if row.type not in _TYPES:
@@ -188,8 +188,8 @@ def checked(table: Sequence[DHLink]) -> None:
 def _check_distance(link: str, a: float) -> None:
     if not (math.isfinite(a) and a >= 0.0):
         raise ModelError(
-            f'{link}: a is the distance between two axes and must not be negative, got {a}; turn '
-            'the frame by pi about z'
+            f'{link}: a is the distance between two axes and must not be negative, got {a}; '
+            'rotate the frame by pi about z'
         )
 
 

@@ -65,9 +65,9 @@ def refuse_second_base(bodies: Sequence[Body], links: Iterable[Link], base: int)
     free = bool(carried) and all(body.joint.pose_variables() == (0, 4) for body in carried)
     if free and not any(link.inertia.mass for link in links if link.body == base):
         raise ModelError(
-            f'joint {carried[0].joint_name!r} moves freely on the base, which has no mass, so the '
-            'robot has a floating base already; load it without floating_base, or make that joint '
-            'fixed'
+            f'joint {carried[0].joint_name!r} moves freely on the base, which has no mass: the '
+            'robot already has a floating base; load it without floating_base, or make that '
+            'joint fixed'
         )
 
 
@@ -89,7 +89,10 @@ def with_fixed_base(model: Model) -> Model:
         raise ModelError(problem)
     held = [x.name for x in model.loops if 0 in (x.predecessor.body, x.successor.body)]
     if held:
-        raise ModelError(f'the base of {model.name!r} is held by loop joints: {", ".join(held)}')
+        raise ModelError(
+            f'the base of {model.name!r} is connected to the world by loop joints: '
+            f'{", ".join(held)}'
+        )
     base = model.body(1)
     links = {name: link for name, link in model.links.items() if link.body}
     for name, link in links.items():
@@ -159,18 +162,18 @@ def not_floating(model: Model) -> str:
     """
     roots = [body for body in model.bodies if body.parent == 0]
     fixed = [body for body in roots if body.joint.pose_variables() is None]
-    cure = 'a URDF gets a floating base by Robot.from_urdf(..., floating_base=True)'
+    cure = 'load the URDF by Robot.from_urdf(..., floating_base=True)'
     if not roots or fixed:
         joints = ', '.join(repr(body.joint_name) for body in fixed)
-        why = f'{joints} connect{"s" * (len(fixed) == 1)} it' if fixed else 'nothing moves on it'
+        why = f'{joints} connect{"s" * (len(fixed) == 1)} it' if fixed else 'no link moves on it'
         return f'the base of {model.name!r} is fixed ({why}); {cure}'
     if len(roots) > 1:
         names = ', '.join(repr(body.name) for body in roots)
         return f'{model.name!r} has {len(roots)} bodies that move freely ({names}), not one'
     if roots[0].armature:
         return (
-            f'the floating base {roots[0].name!r} of {model.name!r} has an armature: there is no '
-            'rotor between it and the world; give its link the inertia instead'
+            f'the floating base {roots[0].name!r} of {model.name!r} has an armature, but no '
+            'rotor is between it and the world; add the inertia to its link instead'
         )
     return ''
 

@@ -68,8 +68,8 @@ def gear_limits(bodies: Sequence[Body], couplings: Sequence[Coupling]) -> GearLi
         changes = _changes(bodies[i - 1].limits, limits[i])
         if changes:
             notices.append(
-                f'joint {bodies[i - 1].joint_name!r}: the limits of what follows it, '
-                f'{", ".join(map(repr, names))}, hold for it, too: {changes}'
+                f'joint {bodies[i - 1].joint_name!r}: the limits of the joints that mimic it, '
+                f'{", ".join(map(repr, names))}, also limit it: {changes}'
             )
     return GearLimits(limits, tuple(notices))
 
@@ -134,10 +134,10 @@ def _contradiction(bodies: Sequence[Body], coupling: Coupling, given: JointLimit
     ends = (given.lower, given.upper) if coupling.ratio else (0.0, 0.0)
     reached = sorted(coupling.ratio * x + coupling.offset for x in ends)
     return (
-        f'joint {follower.joint_name!r}: its position limits, '
-        f'{follower.limits.lower:g} to {follower.limits.upper:g} rad or m, leave no room to what '
-        f'it mimics: joint {master.joint_name!r} moves it from {reached[0]:.6g} to '
-        f'{reached[1]:.6g}. They were left out; correct the limits, or multiplier and offset'
+        f'joint {follower.joint_name!r}: its position limits, {follower.limits.lower:g} to '
+        f'{follower.limits.upper:g} rad or m, cannot be met, because joint {master.joint_name!r} '
+        f'moves it from {reached[0]:.6g} to {reached[1]:.6g}. They are ignored; correct the '
+        'limits, or multiplier and offset'
     )
 
 

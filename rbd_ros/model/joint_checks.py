@@ -31,18 +31,18 @@ def check_joint_type(kind: Any) -> None:
     """
     name = getattr(kind, '__name__', repr(kind))
     if not (isinstance(kind, type) and issubclass(kind, JointType)):
-        raise ModelError(
-            f'joint type {name}: it is no class made from JointType; derive it from that'
-        )
+        raise ModelError(f'joint type {name}: it is not a class derived from JointType; derive it')
     if inspect.isabstract(kind):
         missing = ', '.join(sorted(kind.__abstractmethods__))
-        raise ModelError(f'joint type {name}: it lacks {missing}; write these verbs')
+        raise ModelError(f'joint type {name}: it lacks {missing}; write these methods')
     try:
         examples = list(kind.examples())
     except Exception as error:
         raise _broken(name, 'examples', error) from error
     if not examples or not all(isinstance(joint, kind) for joint in examples):
-        raise ModelError(f'joint type {name}: examples gives no joints of it; give one at least')
+        raise ModelError(
+            f'joint type {name}: examples() returns no joints of it; return at least one'
+        )
     for joint in examples:
         _check_sizes(name, joint)
         for q in _positions(name, joint):
@@ -67,13 +67,12 @@ def _check_sizes(name: str, joint: JointType) -> None:
         hash(joint)
     except TypeError:
         raise ModelError(
-            f'joint type {name}: joints of it cannot be told apart; make it a '
-            'dataclass(frozen=True)'
+            f'joint type {name}: joints of it cannot be hashed; make it a dataclass(frozen=True)'
         ) from None
     if ' at 0x' in repr(joint):
         raise ModelError(
-            f'joint type {name}: its repr does not show the parameters, by which compiled kernels '
-            'are found again; make it a dataclass(frozen=True)'
+            f'joint type {name}: its repr does not show the parameters, which name the compiled '
+            'kernels in the cache; make it a dataclass(frozen=True)'
         )
 
 
@@ -107,7 +106,7 @@ def _check_at(name: str, joint: JointType, q: Sequence[float]) -> None:
 
     E = X(q)[:3, :3]
     if not np.allclose(E @ E.T, np.eye(3), atol=1e-9) or np.linalg.det(E) < 0.0:
-        raise _contradiction(name, 'transform', 'it is no rotation and translation')
+        raise _contradiction(name, 'transform', 'it is not a rotation and translation')
     if list(q) == list(joint.neutral()) and not np.allclose(X(q), np.eye(6), atol=1e-12):
         raise _contradiction(name, 'neutral', 'the transform there is not the identity')
     subspace = S(q)
@@ -119,7 +118,7 @@ def _check_at(name: str, joint: JointType, q: Sequence[float]) -> None:
     T = np.array([f.to_array() for f in forces], dtype=float).reshape(-1, 6).T
     if T.shape[1] != 6 - joint.nv or np.linalg.matrix_rank(T) < 6 - joint.nv:
         raise _contradiction(
-            name, 'constraint_forces', f'they are not {6 - joint.nv} independent ones'
+            name, 'constraint_forces', f'they are not {6 - joint.nv} independent vectors'
         )
     if np.abs(T.T @ subspace).max(initial=0.0) > 1e-9:
         raise _contradiction(name, 'constraint_forces', 'they do work along the motion subspace')
@@ -171,9 +170,10 @@ def _call(name: str, verb: str, run: Callable[[], Any]) -> Any:
 def _broken(name: str, verb: str, error: Exception) -> ModelError:
     reason = ' '.join(str(error).split())[:200]
     return ModelError(
-        f'joint type {name}: {verb} fails with {type(error).__name__}: {reason}; correct that verb'
+        f'joint type {name}: {verb} fails with {type(error).__name__}: {reason}; correct that '
+        'method'
     )
 
 
 def _contradiction(name: str, verb: str, problem: str) -> ModelError:
-    return ModelError(f'joint type {name}: {verb}: {problem}; correct that verb')
+    return ModelError(f'joint type {name}: {verb}: {problem}; correct that method')

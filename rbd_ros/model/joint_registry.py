@@ -65,20 +65,20 @@ def register_joint_type(kind: Type[JointType], name: Optional[str] = None) -> Ty
     name = _snake(kind.__name__) if name is None else name
     if not _NAME.fullmatch(name):
         raise ModelError(
-            f'joint type {kind.__name__}: the name {name!r} must be small letters, digits and _; '
-            'give another name'
+            f'joint type {kind.__name__}: the name {name!r} must consist of lowercase letters, '
+            'digits and _; give another name'
         )
     known = registered_joint_types().get(name)
     if known is not None and known.kind is not kind:
         raise ModelError(
-            f'joint type {kind.__name__}: the name {name!r} is that of {known.kind.__name__}; '
-            'give another name'
+            f'joint type {kind.__name__}: the name {name!r} is the name of {known.kind.__name__} '
+            'already; give another name'
         )
     entry = _entry(name, kind)
     if entry is None:
         raise ModelError(
-            f'joint type {kind.__name__}: a file can give parameters that are float or Vector3 '
-            'only; make it a dataclass of such fields, or make models with it in Python'
+            f'joint type {kind.__name__}: files support float and Vector3 parameters only; make '
+            'it a dataclass of such fields, or create models with it in Python'
         )
     _registered[name] = entry
     return kind

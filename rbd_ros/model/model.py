@@ -196,7 +196,7 @@ class Model(GearedTree):
         loops, names = tuple(loops), {body.joint_name for body in self.bodies}
         for loop in loops:
             if loop.name in names:
-                raise ModelError(f'loop joint {loop.name!r}: there is another joint of this name')
+                raise ModelError(f'loop joint {loop.name!r}: another joint has this name')
             names.add(loop.name)
             for frame in (loop.predecessor, loop.successor):
                 if not 0 <= frame.body <= len(self.bodies):
@@ -206,9 +206,8 @@ class Model(GearedTree):
                     )
             if not loop.joint.closes_loops:
                 raise ModelError(
-                    f'loop joint {loop.name!r}: a loop can be closed by a lower pair, or by a '
-                    'joint that tells its constraints from where its frames are (loop_error), '
-                    f'not by {loop.joint!r}; cut the loop elsewhere'
+                    f'loop joint {loop.name!r}: {loop.joint!r} cannot close a loop, since it is '
+                    'not a lower pair and has no loop_error; cut the loop at another joint'
                 )
         return replace(self, loops=loops)
 
@@ -263,7 +262,7 @@ class Model(GearedTree):
                         f'{name} of joint {joint!r} must be finite{sign}, got {value}'
                     )
                 if joint not in stiffness:
-                    raise ModelError(f'rest: joint {joint!r} is given no stiffness')
+                    raise ModelError(f'rest: joint {joint!r} has no stiffness; give it one')
                 kind = joints[joint]
                 if not kind.nq == kind.nv == 1 or kind.is_rheonomic:
                     raise ModelError(

@@ -121,7 +121,7 @@ def assemble(
     for arc in numbering.tree.graph.joints:
         joints.setdefault(arc.name, Connection(*arc, Floating()))
     if set(numbering.numbers) != {base, *inertias} or len(joints) != len(numbering.joints):
-        raise ModelError('the numbering is one of other bodies or joints')
+        raise ModelError('the numbering belongs to other bodies or joints')
 
     # from the coordinates of the body in the model to its own
     placement = {base: PluckerTransform.identity()}

@@ -168,7 +168,7 @@ def plane_normal(model: Model) -> Vector3:
         if _length(across_both) > _ROUNDING:
             return _unit(across_both)
     if not slides:
-        raise ModelError(f'{model.name!r} has no joint that moves: it has no plane')
+        raise ModelError(f'{model.name!r} has no movable joint, so it has no plane of motion')
     return across(slides[0])[0]
 
 

@@ -55,9 +55,9 @@ def random_tree(joints: int, branching: float, seed: int = 0) -> Model:
     4
     """
     if joints < 0:
-        raise ValueError(f'a model has 0 joints or more, got {joints}')
+        raise ValueError(f'the number of joints must be at least 0, got {joints}')
     if not branching >= 1.0:
-        raise ValueError(f'bodies that have children have 1 or more, got branching {branching}')
+        raise ValueError(f'branching must be at least 1, got {branching}')
     bodies: List[Body] = []
     links = [Link('base', 0, PluckerTransform.identity(), RigidBodyInertia.zero())]
     for i, parent in enumerate(_parents(joints, branching), start=1):

@@ -52,10 +52,13 @@ def put_together(
     """
     placements = placements or {}
     if not models:
-        raise ModelError('there is no robot to put together; give one or more')
+        raise ModelError('no robots are given; give at least one')
     for each in models:
         if '/' in each:
-            raise ModelError(f'{each!r} is no name of a robot; names of robots have no slash')
+            raise ModelError(
+                f'{each!r} is not a valid name of a robot; a name must not be empty and must not '
+                'contain a slash'
+            )
     for each in placements:
         if each not in models:
             raise ModelError(f'placements: {unknown_name("robot", each, models)}')
@@ -107,7 +110,9 @@ def transform_of_pose(name: str, pose: ArrayLike) -> PluckerTransform:
     try:
         T = np.array(pose, dtype=float)
     except (TypeError, ValueError) as error:
-        raise ModelError(f'the placement of {name!r} is no array of numbers: {error}') from None
+        raise ModelError(
+            f'the placement of {name!r} is not an array of numbers: {error}'
+        ) from None
     if T.shape != (4, 4) or not np.isfinite(T).all():
         raise ModelError(
             f'the placement of {name!r} must be finite and have shape (4, 4), got {T.tolist()}'
@@ -242,7 +247,7 @@ def _common_gravity(
             if tuple(other.gravity) != tuple(gravity):
                 raise ModelError(
                     f'gravity of robot {each!r} is {tuple(other.gravity)}, that of {first!r} '
-                    f'{tuple(gravity)}; say which one all of them have, as gravity=(0, 0, -9.81)'
+                    f'{tuple(gravity)}; give one for all of them, such as gravity=(0, 0, -9.81)'
                 )
     x, y, z = gravity
     return x, y, z

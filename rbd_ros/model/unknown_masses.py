@@ -13,7 +13,7 @@ from rbd_ros.model.errors import ModelError
 from rbd_ros.model.model import Model
 
 #: What is known of links that move and have shapes, before their names.
-WITHOUT_MASS = 'links that move have shapes but no mass, so torques leave out their weight'
+WITHOUT_MASS = 'moving links have shapes but no mass, so torques lack their weight'
 
 
 def links_without_mass(model: Model) -> Tuple[str, ...]:
@@ -75,8 +75,8 @@ def require_masses(model: Model, gravity: Any) -> None:
     """
     if any(gravity) and not moving_mass(model):
         raise ModelError(
-            f'no link of {model.name!r} that moves has a mass, so gravity has nothing to act on: '
-            'give the links their <inertial>'
+            f'no link of {model.name!r} that moves has a mass, so gravity has no effect; give '
+            'the links their <inertial>'
         )
 
 
@@ -122,5 +122,5 @@ def unjudged_joints(model: Model, loads: Mapping[str, float]) -> Dict[str, str]:
         if i in lost:
             found[body.joint_name] = lost[i]
         elif not carried[i] and not model.loops:
-            found[body.joint_name] = 'nothing that it moves has a mass'
+            found[body.joint_name] = 'the links that it moves have no mass'
     return found

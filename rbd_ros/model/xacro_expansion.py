@@ -129,9 +129,12 @@ def _problem(label: str, answer: Dict[str, Any], code: int, said: str) -> str:
         near = difflib.get_close_matches(name, known, n=1)
         there = f'there are {", ".join(known)}' if known else 'there is none'
         cure = f'did you mean {near[0]}?' if near else 'leave it out'
-        return f'{label}: no file knows the xacro argument {name!r}, {there}; {cure}'
+        return f'{label}: no file has the xacro argument {name!r}, {there}; {cure}'
     if code in (-signal.SIGXCPU, -signal.SIGKILL):
-        return f'xacro cannot expand {label}: it does not end; correct its loops and recursion'
+        return (
+            f'xacro cannot expand {label}: the expansion takes too long; correct its loops and '
+            'recursion'
+        )
     reason = answer.get('error') or (said.strip().splitlines() or [f'it ended with {code}'])[-1]
     missing, package = _MISSING.search(reason), _PACKAGE.search(reason)
     if missing:

@@ -57,7 +57,7 @@ def main(request: Dict[str, Any]) -> None:
     except MemoryError:
         answer = {'error': f'it takes more than {MAX_MEMORY} bytes of memory'}
     except RecursionError:
-        answer = {'error': 'it is nested without end'}
+        answer = {'error': 'its macros call each other without end'}
     except Exception as error:  # whatever an expression in the file may raise
         cause = getattr(error, 'exc', None)
         if isinstance(cause, OSError) and cause.filename:  # which xacro says twice

@@ -181,7 +181,7 @@ def _unpacked(chunk: Any) -> bytes:
     """Return the content of a chunk: the library unpacks however much there is."""
     size: int = chunk.uncompressed_size
     if size > LARGEST:
-        raise ValueError(f'a chunk of {size} bytes, at most {LARGEST} are read')
+        raise ValueError(f'a chunk has {size} bytes, more than the limit of {LARGEST}')
     data: bytes = chunk.data
     if chunk.compression == 'zstd':
         import zstandard
@@ -192,7 +192,7 @@ def _unpacked(chunk: Any) -> bytes:
 
         data = LZ4FrameDecompressor().decompress(chunk.data, max_length=size + 1)
     if len(data) != size:
-        raise ValueError(f'a chunk of {len(data)} bytes or more that should have {size}')
+        raise ValueError(f'a chunk has {len(data)} bytes or more instead of {size}')
     return data
 
 
@@ -239,12 +239,12 @@ class McapReader:
                     record = next(records, None)
                 except Exception as error:  # of decompressors, too, which have their own classes
                     if isinstance(error, InvalidMagic) and stream.tell() <= 8:
-                        raise McapFileError('it does not begin like one') from None
+                        raise McapFileError('it does not begin with the magic bytes') from None
                     if stream.tell() < 8:
                         raise McapFileError(str(error) or 'it is too short') from None
                     self.note = (
-                        f'the file ends too early ({type(error).__name__}); what was written '
-                        'before is read'
+                        f'the file ends too early ({type(error).__name__}); the complete part is '
+                        'read'
                     )
                     return
                 if record is None:

@@ -228,7 +228,7 @@ def test_what_an_fmu_cannot_have_is_refused_in_one_line(capsys, tmp_path):
         assert f'--output {place} cannot be written' in refusal(
             capsys, arm, '--fmu', '--output', place
         )
-    assert "'7 axes' is no name in C" in refusal(capsys, arm, *out, '--name', '7 axes')
+    assert "'7 axes' is not a valid name in C" in refusal(capsys, arm, *out, '--name', '7 axes')
     assert not (tmp_path / 'it.fmu').exists()
 
 

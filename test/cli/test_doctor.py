@@ -78,7 +78,7 @@ def test_a_robot_that_is_not_there_is_named(capsys):
 
 def test_the_graph_needs_ros_and_a_time_to_listen(capsys, monkeypatch):
     assert main(['doctor', '--graph', '--listen', 'nan']) == 1
-    assert 'listened to for a time from 0 to 3600 s, got nan' in capsys.readouterr().err
+    assert '--duration must be from 0 to 3600 s, got nan' in capsys.readouterr().err
     monkeypatch.setitem(sys.modules, 'rclpy', None)
     assert main(['doctor', '--graph', '--listen', '0']) == 1
     error = capsys.readouterr().err

@@ -139,7 +139,7 @@ def test_a_plot_is_written(tmp_path, motion):
             ['--missing-joints', 'wing'],
             "--missing-joints must be JOINT=VALUE,..., such as elbow=1.5, got 'wing'",
         ),
-        (['--missing-joints', 'wing=1'], "'wing' that is to be held is not one of the robot"),
+        (['--missing-joints', 'wing=1'], "'wing' to be held is not a joint of the robot"),
         (['--time-scale', '0'], '--time-scale must be positive'),
         (['--time-scale', 'x'], '--time-scale must be a finite number'),
         (['--point-spacing', '0'], '--point-spacing must be positive'),

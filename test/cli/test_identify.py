@@ -105,14 +105,14 @@ def test_base_parameters_as_json_and_urdf(example, capsys):
     ('words', 'text'),
     [
         (['identify', 'six_axis_arm', 'RUN', '--payload-link', 'nowhere'], 'nowhere'),
-        (['identify', 'two_link_arm', 'RUN', '--payload-link', 'tool0'], 'of another robot'),
+        (['identify', 'two_link_arm', 'RUN', '--payload-link', 'tool0'], 'to another robot'),
         (['identify', 'six_axis_arm', 'absent.csv', '--payload-link', 'tool0'], 'cannot be read'),
         (
             ['identify', 'six_axis_arm', 'RUN', '--payload-link', 'tool0', '--confidence', '1'],
             '--confidence',
         ),
         (['validate-model', 'six_axis_arm', 'RUN', '--between', '3'], '--between'),
-        (['validate-model', 'six_axis_arm', 'RUN', '--between', '90,99'], 'nothing was recorded'),
+        (['validate-model', 'six_axis_arm', 'RUN', '--between', '90,99'], 'no state was recorded'),
         (['validate-model', 'six_axis_arm', 'RUN', '--cutoff', '-1'], '--cutoff'),
         (
             ['validate-model', 'six_axis_arm', 'RUN', '--missing-joints', 'elbow'],

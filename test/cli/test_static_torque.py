@@ -134,16 +134,16 @@ def two_links(upper=MASS, lower=MASS, first='revolute', effort=50):
     [
         (two_links('', ''), [], "no link of 'r' that moves has a mass"),
         (two_links('', ''), ['--payload', '1@base'], "no link of 'r' that moves has a mass"),
-        (two_links(first='floating'), [], "floats by its joint 'a', which holds nothing"),
+        (two_links(first='floating'), [], "floats by its joint 'a', which cannot hold it"),
         (two_links(), ['--floating-base'], 'floating base, which no joint holds'),
-        ('<robot name="r"><link name="base"/></robot>', [], 'no joint that moves'),
+        ('<robot name="r"><link name="base"/></robot>', [], 'no movable joint'),
     ],
 )
 def test_a_robot_that_cannot_be_judged_ends_with_two(capsys, tmp_path, text, options, reason):
     (tmp_path / 'r.urdf').write_text(text)
     code, captured = printed(capsys, str(tmp_path / 'r.urdf'), *options)
     assert (code, captured.out) == (2, '')
-    assert captured.err.startswith('rbd_ros static-torque: error: the robot cannot be judged:  ')
+    assert captured.err.startswith('rbd_ros static-torque: error: the robot cannot be judged: ')
     assert reason in captured.err
     code, captured = printed(capsys, str(tmp_path / 'r.urdf'), *options, '--json')
     facts = json.loads(captured.out)

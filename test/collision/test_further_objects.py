@@ -98,7 +98,7 @@ def test_what_is_taken_out_takes_along_what_is_said_of_it(world):
         ('- a', 'expected a mapping'),
         ('objects: [', 'line 1'),
         ('a: ' + 'x' * 1024 * 1024, 'larger than'),
-        ('!!python/object:os.system {}', 'is not accepted'),
+        ('!!python/object:os.system {}', 'is not supported'),
     ],
 )
 def test_errors_name_line_entry_and_cure(world, text, problem):

@@ -120,7 +120,7 @@ def test_a_neutral_configuration_is_within_the_limits():
 def test_further_robots_stand_where_they_are_configured(model):
     world = read_world(resource_path('config', 'table_world.yaml'))
     scene = make_scene(model, world)
-    assert any('stands still' in each for each in scene.notices)
+    assert any('is static' in each for each in scene.notices)
     other = Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf'))
     q = np.zeros(6)
     q[1], q[2] = -1.2, 1.5

@@ -66,12 +66,12 @@ def damaged(folder):
     (folder / 'half.stl').write_bytes((folder / 'nan.stl').read_bytes()[:-20])
     return {
         'nan.stl': 'holds vertices that are not finite; export it again',
-        'far.stl': r'holds vertices beyond 1e\+09 from its origin; export it again',
+        'far.stl': r'holds vertices more than 1e\+09 from its origin; export it again',
         'flat.stl': 'enclose no volume .* in a plane.*; give a solid, or a thin box',
         'line.stl': 'enclose no volume .* in line.*; give a solid, or a thin box',
-        'empty.stl': 'neither a text STL file nor a whole binary one.*; export it again',
+        'empty.stl': 'neither a text STL file nor a complete binary one.*; export it again',
         'nothing.stl': 'holds no (triangles|vertices); export it again',
-        'half.stl': 'neither a text STL file nor a whole binary one.*; export it again',
+        'half.stl': 'neither a text STL file nor a complete binary one.*; export it again',
     }
 
 

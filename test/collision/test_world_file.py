@@ -449,7 +449,7 @@ ERRORS = [
     ('second_arm:\n', 'table:\n', "line 61: robots: 'table' is the name of an object in line 9"),
     ('  table:\n', '  robot:\n', "line 9: objects: 'robot' is the name of the simulated robot"),
     ('  table:\n', '  a/b:\n', "line 9: objects: 'a/b' is not a valid name"),
-    ('  table:\n', '  12:\n', 'line 9: .12. is no name; put names that look like numbers'),
+    ('  table:\n', '  12:\n', 'line 9: .12. is not a name; put names that look like numbers'),
     ('type: plane', 'type: plain', "line 8: objects: floor: type: unknown type 'plain'; did you"),
     ('type: plane', 'tpye: plane', 'line 8: objects: floor: type is missing'),
     ('type: plane', 'type: plane\n    radius: 1', "line 9: .*floor: unknown key 'radius'"),
@@ -562,8 +562,8 @@ ERRORS = [
     ),
     ('[robot, floor]', 'floor', r"line 71: disable_collisions\[2\]: expected a list, got 'floor'"),
     ('gravity: [0', 'gravity: [[0', 'line 3: expected'),
-    ('type: plane', 'type: *plane', 'line 8: aliases are not accepted'),
-    ('type: plane', 'type: !!python/name:os.system x', 'line 8: .*is not accepted'),
+    ('type: plane', 'type: *plane', 'line 8: aliases are not supported'),
+    ('type: plane', 'type: !!python/name:os.system x', 'line 8: .*is not supported'),
 ]
 
 

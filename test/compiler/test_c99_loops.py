@@ -312,7 +312,7 @@ def reads_what_it_lacks(work: Work) -> int:
     ('function', 'words'),
     [
         (stores_in_a_constant, r'weights\[0\] is constant'),
-        (opens_a_file, 'no number|not written in C'),
+        (opens_a_file, 'not a number|not written in C'),
         (slices, 'slices are not compiled'),
         (kernel_of_unknown_address, 'address that is a constant'),
         (reads_what_it_lacks, 'no field missing'),

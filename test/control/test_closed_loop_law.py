@@ -184,9 +184,7 @@ def test_an_underactuated_robot_follows_no_trajectory():
             if 'feedforward' not in refused
             else 'feedback computed_torque'
         )
-        with pytest.raises(
-            ValueError, match=f'^{word}.*actuators do not control.*gravity or none'
-        ):
+        with pytest.raises(ValueError, match=f'^{word}.*underactuated robot.*gravity or none'):
             law_of(robot, **refused)
     with pytest.raises(ValueError, match='feedback pd'):
         law_of(robot, feedforward='none', feedback='pd', kp=1.0, kd=1.0, ki=0.0)

@@ -245,11 +245,11 @@ def refused(feedforward, names, *arguments, **options):
 def test_unusable_trajectories_are_rejected_by_name(arm, plain):
     names = arm.joint_names
     text, joint = refused(plain, names[:4], {names[4]: 0.0})
-    assert 'leaves out joint' in text and 'where it is held' in text and joint == names[5]
+    assert 'leaves out joint' in text and 'at which it is held' in text and joint == names[5]
     text, joint = refused(plain, (*names[:5], 'wrist_4_joint'))
-    assert "'wrist_4_joint' of the trajectory is not one of the robot" in text
+    assert "'wrist_4_joint' of the trajectory is not a joint of the robot" in text
     text, _ = refused(plain, names, {'wing': 0.0})
-    assert "'wing' that is to be held is not one of the robot" in text
+    assert "'wing' to be held is not a joint of the robot" in text
     text, _ = refused(plain, names[1:], {names[0]: np.nan})
     assert 'held at nan' in text
     for spacing in (0.0, -1.0, np.nan, np.inf):
@@ -275,7 +275,7 @@ def test_mimic_joints_count_with_the_joint_that_they_follow(rng):
     expected = robot.inverse_dynamics(result.positions, result.velocities, result.accelerations)
     assert_allclose(result.efforts[:-1], expected[:-1], rtol=1e-12, atol=1e-12)
     text, joint = refused(feedforward, ['j2'])
-    assert "'j2' follows joint 'j1'" in text and joint == 'j2'
+    assert "'j2' mimics joint 'j1'" in text and joint == 'j2'
 
 
 def test_robots_that_no_joint_trajectory_moves_are_refused():
@@ -288,7 +288,7 @@ def test_robots_that_no_joint_trajectory_moves_are_refused():
     )
     with pytest.raises(ValueError, match='the robot has loops'):
         Feedforward(linkage)
-    with pytest.raises(ValueError, match='no joint that moves'):
+    with pytest.raises(ValueError, match='no movable joint'):
         Feedforward(Robot.from_urdf(urdf_text.robot(urdf_text.link('base'))))
 
 

@@ -222,7 +222,7 @@ def test_only_its_own_joints_decide_whether_a_trajectory_begins_near_enough(loop
     loop.motion.follow(near)
     loop.run(0.1)
     assert loop.motion.stage(near) == 'followed'
-    with pytest.raises(TrajectoryError, match="away from where joint 'knee'"):
+    with pytest.raises(TrajectoryError, match="away from the desired position of joint 'knee'"):
         loop.motion.plan(
             ['knee'], [0.0, 0.5], [[-1.0], [0.2]],
             now=loop.time, allow_partial=True, start_tolerance=0.1)  # fmt: skip

@@ -99,13 +99,25 @@ def test_a_reset_guard_accepts_any_time(guard):
 @pytest.mark.parametrize(
     ('q', 'kind', 'text'),
     [
-        ([1e300, 0.0], 'implausible', "'hip' is 1e.300, beyond what any joint can have; check"),
-        ([-1e300, 0.0], 'implausible', "'hip' is -1e.300, beyond what any joint can have; check"),
+        (
+            [1e300, 0.0],
+            'implausible',
+            "'hip' is 1e.300, which is implausible for any joint; check",
+        ),
+        (
+            [-1e300, 0.0],
+            'implausible',
+            "'hip' is -1e.300, which is implausible for any joint; check",
+        ),
         ([0.0, 2e6], 'implausible', "'knee' is 2e.06, beyond 1e.06; check its unit"),
         ([3.2, 0.0], 'beyond_limits', "'hip' is 3.2, far above its upper limit 2; check the zero"),
         ([-2.1, 0.0], 'beyond_limits', "'hip' is -2.1, far below its lower limit -1; check the"),
-        ([-45.0, 0.0], 'beyond_limits', 'lower limit -1; are these degrees'),
-        ([1500.0, 0.0], 'beyond_limits', 'upper limit 2; are these millimetres'),
+        ([-45.0, 0.0], 'beyond_limits', 'lower limit -1; check whether the driver sends degrees'),
+        (
+            [1500.0, 0.0],
+            'beyond_limits',
+            'upper limit 2; check whether the driver sends millimeters',
+        ),
         ([np.nan, 0.0], 'not_finite', 'not a number; check the publisher'),
     ],
 )
@@ -121,7 +133,7 @@ def test_an_absurd_velocity_is_told(guard, v):
     problem = guard.check(1.0, OK, np.array([0.0, v]))
     assert problem.kind == 'implausible'
     assert 'velocity of joint' in problem.message
-    assert 'beyond what any joint can have; check the publisher' in problem.message
+    assert 'which is implausible for any joint; check the publisher' in problem.message
 
 
 @pytest.mark.parametrize('margin', [0.0, 0.5, [0.5, 0.0]])

@@ -173,7 +173,7 @@ def test_no_command_is_no_last_command():
 def test_a_torque_that_is_no_number_is_refused_and_forgotten():
     limiter = TorqueLimiter([100.0, 100.0], 10.0)
     limiter(np.array([1.0, 2.0]), 0.0)
-    with pytest.raises(FloatingPointError, match='not a number'):
+    with pytest.raises(FloatingPointError, match='torque is NaN'):
         limiter(np.array([np.nan, 2.0]), 1.0)
     assert_array_equal(limiter.last, [1.0, 2.0])
     assert limiter(np.array([50.0, 2.0]), 0.1)[0] == pytest.approx(2.0)

@@ -175,7 +175,7 @@ def test_joints_left_out_are_held_where_that_is_allowed(loop):
 def test_it_works_for_a_real_robot_and_its_limits():
     arm = Robot.from_urdf(ARM)
     loop = Loop(DesiredMotion(arm))
-    with pytest.raises(TrajectoryError, match="'slide' would move at .* its limit is 0.5"):
+    with pytest.raises(TrajectoryError, match="'slide' would move at .* above its limit of 0.5"):
         loop.plan([0.1], [[0.1]], names=('slide',))
     loop.follow([1.0], [[0.1]], names=('slide',))
     loop.run(1.1)
@@ -655,7 +655,7 @@ def test_a_plan_for_later_may_be_canceled_before_any_state_has_seen_it(loop):
 def test_a_plan_for_a_motion_that_was_dropped_is_refused(loop):
     plan = loop.plan(*swing())
     loop.motion.hold([1.0, 1.0])
-    with pytest.raises(TrajectoryError, match='send it again') as caught:
+    with pytest.raises(TrajectoryError, match='send the trajectory again') as caught:
         loop.motion.follow(plan)
     assert caught.value.code == 'motion interrupted'
     assert_array_equal(loop.state()[0], [1.0, 1.0])
@@ -670,22 +670,27 @@ def test_holding_drops_what_has_not_begun(loop):
 
 
 REFUSED = {
-    'unknown joint': ({'names': ('hip', 'wing')}, 'not one of the robot; there are', 'legal'),
-    'joint twice': ({'names': ('hip', 'hip')}, 'named twice', 'legal'),
+    'unknown joint': ({'names': ('hip', 'wing')}, 'not a joint of the robot; there are',
+        'not valid'),
+    'joint twice': ({'names': ('hip', 'hip')}, 'named twice', 'not valid'),
     'joint absent': ({'names': ('hip',), 'positions': [[0.0]]}, "leaves out joint 'knee'",
-                     'legal'),
-    'no joints': ({'names': ()}, 'names no joints', 'legal'),
-    'a name that is none': ({'names': (['hip'], 'knee')}, 'not one of the robot', 'legal'),
+                     'not valid'),
+    'no joints': ({'names': ()}, 'names no joints', 'not valid'),
+    'a name that is none': ({'names': (['hip'], 'knee')}, 'not a joint of the robot', 'not valid'),
     'far away': ({'times': [0.0], 'positions': [[0.3, 0.0]], 'start_tolerance': 0.2},
-                 "0.300 rad or m away from where joint 'hip' should be", 'begins far away'),
+                 "0.300 rad or m away from the desired position of joint 'hip'",
+                 'begins too far away'),
     'far below': ({'times': [0.0], 'positions': [[0.0, -0.3]], 'start_tolerance': 0.2},
-                  "0.300 rad or m away from where joint 'knee' should be", 'begins far away'),
+                  "0.300 rad or m away from the desired position of joint 'knee'",
+                  'begins too far away'),
     'past': ({'begin': 1}, 'ended 99.0', 'in the past'),
     'far future': ({'begin': 4000 * SECOND}, 'joint_states, or 0', 'in the far future'),
-    'beyond position limit': ({'positions': [[3.1, 0.0]]}, 'beyond its limits', 'legal'),
-    'beyond velocity limit': ({'positions': [[2.9, 0.0]]}, 'its limit is 2', 'legal'),
-    'huge': ({'positions': [[1e308, 0.0]], 'check_limits': False}, 'any joint can have', 'legal'),
-    'fast': ({'positions': [[3e4, 0.0]], 'check_limits': False}, 'its limit is 10000', 'legal'),
+    'beyond position limit': ({'positions': [[3.1, 0.0]]}, 'outside its limits', 'not valid'),
+    'beyond velocity limit': ({'positions': [[2.9, 0.0]]}, 'above its limit of 2', 'not valid'),
+    'huge': ({'positions': [[1e308, 0.0]], 'check_limits': False}, 'implausible for any joint',
+             'not valid'),
+    'fast': ({'positions': [[3e4, 0.0]], 'check_limits': False}, 'above its limit of 10000',
+             'not valid'),
 }  # fmt: skip
 
 
@@ -706,7 +711,7 @@ def test_what_cannot_be_followed_is_refused_and_the_motion_goes_on(loop, case):
 
 def test_no_limit_of_velocity_does_not_mean_any_velocity():
     loop = Loop(DesiredMotion(robot(velocity=math.inf, position=math.inf)))
-    with pytest.raises(TrajectoryError, match='its limit is 10000'):
+    with pytest.raises(TrajectoryError, match='above its limit of 10000'):
         loop.plan([1.0], [[3e4, 0.0]])
     loop.plan([1.0], [[3e3, 0.0]])
 
@@ -762,8 +767,8 @@ def test_a_robot_that_is_where_it_should_be_stays_on_its_path(interrupted):
 
 @pytest.mark.parametrize(
     ('away', 'gap', 'text'),
-    [(0.05, 1.1, 'failed for 1.1 s'), (0.3, 0.1, "joint 'knee' is 0.3 rad or m from"),
-     (0.0, math.inf, 'failed for inf s'), (0.0, math.nan, 'dropped')],
+    [(0.05, 1.1, 'missing for 1.1 s'), (0.3, 0.1, "joint 'knee' is 0.3 rad or m from"),
+     (0.0, math.inf, 'missing for inf s'), (0.0, math.nan, 'dropped')],
 )  # fmt: skip
 def test_a_long_gap_or_a_robot_elsewhere_ends_it(interrupted, away, gap, text):
     measured = interrupted.q[-1] + [0.0, away]
@@ -844,7 +849,7 @@ def test_what_was_to_begin_has_no_meaning_when_time_begins_anew(loop):
     loop.follow(*swing(), begin=loop.stamp + 500 * MS)
     loop.run(0.1)
     plan = loop.plan(*swing(), begin=loop.stamp + 500 * MS)
-    assert 'was to begin is dropped' in loop.motion.time_restarted([0.0, 0.0])
+    assert 'scheduled trajectory is dropped' in loop.motion.time_restarted([0.0, 0.0])
     assert not loop.motion.following
     with pytest.raises(TrajectoryError):
         loop.motion.follow(plan)
@@ -983,7 +988,7 @@ def test_planning_in_another_thread_disturbs_nothing():
             except TrajectoryError as refused:
                 # Where the motion is by then the other thread decides: perhaps too fast to turn,
                 # or past the end, as its seconds take some milliseconds only.
-                if not re.search('its limit is|trajectory ended', str(refused)):
+                if not re.search('above its limit of|trajectory ended', str(refused)):
                     problems.append(refused)
             except Exception as problem:  # whatever it is, the test must see it
                 problems.append(problem)

@@ -138,20 +138,24 @@ def test_a_joint_without_limit_is_held_and_one_with_limit_zero_is_not():
 
 
 def test_robots_that_no_joints_hold_are_refused(planar):
-    with pytest.raises(ValueError, match='floating base, which no joint holds; load it on a fix'):
+    with pytest.raises(
+        ValueError, match='floating base, which no joint holds; load it with a fix'
+    ):
         static_torque_margin(Robot.from_urdf(PLANAR, floating_base=True), np.zeros(9))
-    with pytest.raises(ValueError, match='no joint that moves: there is nothing to hold'):
+    with pytest.raises(ValueError, match='no movable joint, so there is nothing to hold'):
         static_torque_margin(Robot.from_urdf(chain('fixed')), [])
 
 
 def test_a_joint_that_floats_is_known_by_its_kind(planar):
     text = PLANAR.replace('"shoulder" type="revolute"', '"shoulder" type="floating"')
     assert text != PLANAR
-    with pytest.raises(UnjudgedError, match="floats by its joint 'shoulder', which holds nothing"):
+    with pytest.raises(
+        UnjudgedError, match="floats by its joint 'shoulder', which cannot hold it"
+    ):
         static_torque_margin(Robot.from_urdf(text), np.zeros(8))
     inner = PLANAR.replace('"elbow" type="revolute"', '"elbow" type="floating"')
     found = static_torque_margin(Robot.from_urdf(inner), np.eye(8)[1])
-    assert found.unjudged == {'elbow': 'it floats, so that nothing holds what it carries'}
+    assert found.unjudged == {'elbow': 'it floats, so it cannot hold its links'}
     assert not found.held[0]
     named = PLANAR.replace('"shoulder"', '"floating_base"')  # the name alone is nothing
     found, same = (static_torque_margin(Robot.from_urdf(x), [0.1, 0.2]) for x in (PLANAR, named))
@@ -193,7 +197,7 @@ def test_bad_arguments_are_named(planar):
         static_torque_margin(planar, [0.0, np.nan])
     with pytest.raises(ValueError, match='gravity must be 3 finite numbers'):
         static_torque_margin(planar, [0.0, 0.0], gravity=[0.0, np.inf, 0.0])
-    with pytest.raises(ValueError, match='needs the link that carries it'):
+    with pytest.raises(ValueError, match='give the link that carries the payload'):
         static_torque_margin(planar, [0.0, 0.0], payload=payload_parameters(1.0))
     with pytest.raises(ValueError, match='nowhere'):
         static_torque_margin(

@@ -180,7 +180,7 @@ BAD = {
     'joint twice': ({'joint_names': ['a', 'a']}, 'named twice', 'a', None),
     'no points': ({'times': [], 'positions': []}, 'at least one point', None, None),
     'time standing still': ({'times': [0.0, 1.0, 1.0]}, 'strictly increase', None, 2),
-    'time running back': ({'times': [0.0, 2.0, 1.0]}, 'does not come after', None, 2),
+    'time running back': ({'times': [0.0, 2.0, 1.0]}, 'is not after', None, 2),
     'negative time': ({'times': [-1.0, 0.0, 1.0]}, 'not negative', None, 0),
     'time without end': ({'times': [0.0, 1.0, np.inf]}, 'finite', None, 2),
     'time no number': ({'times': [0.0, np.nan, 2.0]}, 'finite', None, 1),
@@ -191,21 +191,21 @@ BAD = {
     'too many numbers': ({'velocities': [[0.0] * 3] * 3}, '3 velocities for 2 joints', None, 0),
     'some points empty': ({'velocities': [[0.0, 0.0], [], [0.0, 0.0]]}, 'no velocities', None, 1),
     'too few rows': ({'positions': [[0.0, 0.0]]}, '3 times but 1 rows', None, None),
-    'no rows': ({'positions': [0.0, 1.0, 2.0]}, 'one row a point', None, 0),
+    'no rows': ({'positions': [0.0, 1.0, 2.0]}, 'one row for each point', None, 0),
     'NaN': ({'positions': [[0.0, 0.0], [1.0, np.nan], [2.0, 2.0]]}, 'finite', 'b', 1),
     'Inf': ({'velocities': [[np.inf, 0.0], [1.0, 1.0], [0.0, 0.0]]}, 'finite', 'a', 0),
     'text': ({'positions': [['x', 'y']] * 3}, 'must be numbers', None, None),
     'moving at the end': ({'velocities': [[0.0, 0.0]] * 2 + [[0.0, 0.1]]}, 'end with velocity 0',
                           'b', 2),
-    'times too close': ({'times': [0.0, 1.0, 1.0 + 5e-7]}, '5e-07 s after that of',
+    'times too close': ({'times': [0.0, 1.0, 1.0 + 5e-7]}, '5e-07 s after the previous point',
                         None, 2),
     'a time of years': ({'times': [0.0, 1.0, 1e9]}, 'beyond 1e.06 s; check its unit', None, 2),
     'absurd position': ({'positions': [[0.0, 0.0], [1.0, -1e308], [2.0, 2.0]]},
-                        'beyond what any joint can have', 'b', 1),
+                        'implausible for any joint', 'b', 1),
     'absurd velocity': ({'velocities': [[0.0, 0.0], [2e4, 1.0], [0.0, 0.0]]},
-                        'beyond what any joint can have', 'a', 1),
+                        'implausible for any joint', 'a', 1),
     'absurd acceleration': ({'accelerations': [[0.0, 0.0], [1.0, 1.0], [0.0, 2e7]]},
-                            'beyond what any joint can have', 'b', 2),
+                            'implausible for any joint', 'b', 2),
     'a name that is none': ({'joint_names': ['a', 3]}, 'non-empty strings, got', None, None),
     'an empty name': ({'joint_names': ['a', '']}, 'non-empty strings, got', None, None),
     'accelerations alone': ({'velocities': None, 'accelerations': [[0.0, 0.0]] * 3},
@@ -252,10 +252,10 @@ def test_limits_hold_between_the_points_whenever_a_trajectory_is_accepted(values
     speed = max(abs(s[1][0]) for s in samples)
     trajectory.check_limits([-1.01 * reach - 1e-3], [1.01 * reach + 1e-3], [1.01 * speed + 1e-3])
     if reach > 1e-3:
-        with pytest.raises(TrajectoryError, match='beyond its limits'):
+        with pytest.raises(TrajectoryError, match='outside its limits'):
             trajectory.check_limits([-0.99 * reach], [0.99 * reach], [np.inf])
     if speed > 1e-3:
-        with pytest.raises(TrajectoryError, match='its limit is'):
+        with pytest.raises(TrajectoryError, match='above its limit of'):
             trajectory.check_limits([-np.inf], [np.inf], [0.99 * speed])
 
 
@@ -277,7 +277,7 @@ def far_joint(points, point):
 @pytest.mark.parametrize('point', [0, 3000, 19998])
 def test_the_place_is_named_in_long_trajectories_as_well(point):
     far_joint(20000, point).check_limits([-1] * 3, [1] * 3, [2.0] * 3)
-    with pytest.raises(TrajectoryError, match='beyond its limits') as caught:
+    with pytest.raises(TrajectoryError, match='outside its limits') as caught:
         far_joint(20000, point).check_limits([-1] * 3, [0.9] * 3, [2.0] * 3)
     assert (caught.value.joint, caught.value.point) == ('b', point)
     with pytest.raises(TrajectoryError, match='would move at 1.5') as caught:
@@ -427,5 +427,5 @@ def test_more_points_than_can_be_worked_off_are_refused_at_once(joints, points):
 
 
 def test_more_names_than_any_robot_has_are_refused():
-    with pytest.raises(TrajectoryError, match='more than any robot has'):
+    with pytest.raises(TrajectoryError, match='too many for a robot'):
         JointTrajectory(['a'] * 1_000_000, [1.0], [[0.0]])

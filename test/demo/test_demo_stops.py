@@ -30,7 +30,7 @@ def test_stopped_at_any_time_it_leaves_nothing_running(start, stage, number):
     demo.wait_for(stage)
     demo.process.send_signal(number)
     assert demo.wait() == 128 + number, demo.text()
-    assert 'nothing is left running' in demo.text()
+    assert 'all processes have ended' in demo.text()
     assert demo.nothing_left()
 
 

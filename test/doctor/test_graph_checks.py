@@ -40,7 +40,7 @@ def test_only_volatile_to_transient_local_is_silent(out, into):
     topic = Topic('/t', (replace(DRIVER, durable=out),), (replace(USER, durable=into),))
     found = quality_findings(topic)
     assert levels(found) == (['error'] if into and not out else [])
-    assert all('/driver publishes volatile, /user asks for' in each.what for each in found)
+    assert all('/driver publishes volatile, /user subscribes to' in each.what for each in found)
 
 
 @pytest.mark.parametrize(
@@ -86,9 +86,9 @@ def test_topics_of_a_robot_have_one_publisher(name, kind, level):
 
 def test_topics_with_one_end_alone_are_told():
     (finding,) = publisher_findings(Topic('/joint_states', (), (USER,)))
-    assert (finding.level, finding.what) == ('warn', '/user waits, and nobody publishes')
+    assert (finding.level, finding.what) == ('warn', '/user waits, and no node publishes')
     (finding,) = publisher_findings(Topic('/joint_commands', (DRIVER,)))
-    assert (finding.level, finding.what) == ('warn', '/driver publishes, and nobody listens')
+    assert (finding.level, finding.what) == ('warn', '/driver publishes, and no node subscribes')
     # nobody need listen to states
     assert publisher_findings(Topic('/joint_states', (DRIVER,))) == []
 
@@ -112,7 +112,9 @@ def test_rates_and_gaps_are_told():
     assert levels(rate_findings(replace(HEARD, arrivals=(*fast, 0.14)))) == ['ok']
     assert levels(rate_findings(replace(HEARD, arrivals=(*fast, 0.16)))) == ['ok', 'warn']
     assert rate_findings(replace(HEARD, arrivals=fast))[0].what == 'messages come at 1000 Hz'
-    assert '0.26 s after the one before' in rate_findings(replace(HEARD, arrivals=gap))[1].what
+    assert (
+        'gap between two messages is 0.26 s' in rate_findings(replace(HEARD, arrivals=gap))[1].what
+    )
 
 
 def test_messages_that_make_no_sense_are_told():
@@ -130,7 +132,7 @@ def test_joints_are_compared_with_those_of_the_robot():
     parts = replace(HEARD, orders=(('elbow',), ('shoulder',)))
     assert joint_findings(parts, ('x', names)) == []
     (missing,) = joint_findings(HEARD, ('x', [*names, 'wrist']))
-    assert missing.level == 'warn' and 'no states of wrist, of x' in missing.what
+    assert missing.level == 'warn' and 'wrist of x: no states' in missing.what
     (twice,) = joint_findings(replace(HEARD, orders=(('elbow', 'shoulder', 'elbow'),)))
     assert twice.level == 'error' and 'elbow twice' in twice.what
 
@@ -143,10 +145,10 @@ def test_the_robot_is_the_one_given_or_the_one_described_beside_the_topic():
         (('/robot_description', ('finger',)), ('/left/robot_description', ('wrist',))),
     )
     whats = [finding.what for finding in check_graph(graph)]
-    assert any('no states of wrist, of /left/robot_description' in what for what in whats)
+    assert any('wrist of /left/robot_description: no states' in what for what in whats)
     assert not any('finger' in what for what in whats)
     whats = [finding.what for finding in check_graph(graph, ['shoulder', 'elbow', 'toe'])]
-    assert any('no states of toe, of the robot given' in what for what in whats)
+    assert any('toe of the robot given: no states' in what for what in whats)
 
 
 def test_a_good_graph_is_told_so():

@@ -67,7 +67,7 @@ def test_nodes_that_disagree_are_told():
     (finding,) = sim_time_findings(graph(sim_time, heard_by('/a')))
     assert finding.level == 'warn' and finding.subject == 'use_sim_time'
     assert finding.what == (
-        '/b, /c take the time of the machine, although /simulator publishes simulated time '
+        '/b, /c use the system time, although /simulator publishes simulated time '
         '(/clock), which /a follows'
     )
     assert finding.cure.startswith('ros2 param set /b use_sim_time true')
@@ -77,8 +77,8 @@ def test_a_clock_that_nobody_follows_is_told():
     (finding,) = sim_time_findings(graph([('/b', False)], heard_by()))
     assert finding.level == 'warn'
     assert finding.what == (
-        '/b takes the time of the machine, although /simulator publishes simulated time '
-        '(/clock), which nobody follows'
+        '/b uses the system time, although /simulator publishes simulated time '
+        '(/clock), which no node follows'
     )
 
 
@@ -124,7 +124,7 @@ def test_a_clock_that_stands_is_told():
 def test_a_clock_that_ran_back_is_told():
     heard = HeardClock('/clock', 1.0, (0.0, 0.1, 0.2), (5.0, 0.0, 5.2))
     assert facts(clock_findings(heard)) == [
-        ('warn', 'simulated time ran back while it was listened to')
+        ('warn', 'simulated time went back during the measurement')
     ]
 
 

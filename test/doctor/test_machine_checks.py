@@ -129,7 +129,7 @@ def test_cores_that_can_be_named_are_told():
     assert cores_finding([2, 1]).what == 'this process may use 1, 2'
     found = by_subject(check_machine())['cores']
     assert found.level == 'ok'
-    assert found.what == 'this system does not say' or found.what.endswith(
+    assert found.what == 'this system does not report it' or found.what.endswith(
         ', '.join(map(str, sorted(os.sched_getaffinity(0))))
     )
 
@@ -170,13 +170,13 @@ def test_domains(domain, level):
 @pytest.mark.parametrize(
     ('environment', 'level', 'what'),
     [
-        ({}, 'ok', 'whole network'),
-        ({'ROS_LOCALHOST_ONLY': '1'}, 'ok', 'this machine alone'),
-        ({'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}, 'ok', 'this machine alone'),
-        ({'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SUBNET'}, 'ok', 'whole network'),
+        ({}, 'ok', 'whole local network'),
+        ({'ROS_LOCALHOST_ONLY': '1'}, 'ok', 'this machine only'),
+        ({'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}, 'ok', 'this machine only'),
+        ({'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SUBNET'}, 'ok', 'whole local network'),
         ({'ROS_AUTOMATIC_DISCOVERY_RANGE': 'OFF'}, 'warn', 'not even on this machine'),
-        ({'ROS_AUTOMATIC_DISCOVERY_RANGE': 'localhost'}, 'error', 'means nothing'),
-        ({'RMW_IMPLEMENTATION': 'rmw_zenoh_cpp'}, 'ok', 'configuration of Zenoh'),
+        ({'ROS_AUTOMATIC_DISCOVERY_RANGE': 'localhost'}, 'error', 'unknown value'),
+        ({'RMW_IMPLEMENTATION': 'rmw_zenoh_cpp'}, 'ok', 'as configured in Zenoh'),
         (
             {'RMW_IMPLEMENTATION': 'rmw_zenoh_cpp', 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'},
             'warn',

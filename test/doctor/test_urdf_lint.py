@@ -43,7 +43,7 @@ def only(text, **options):
 @pytest.mark.parametrize('name', ['two_link_arm', 'six_axis_arm', 'planar_3r'])
 def test_nothing_is_said_against_a_good_robot(name):
     level, _, what, cure = only(str(resource_path('urdf', f'{name}.urdf')))
-    assert (level, cure) == ('ok', '') and 'nothing to be said' in what
+    assert (level, cure) == ('ok', '') and 'no problem found' in what
     assert only(arm())[0] == 'ok'
 
 
@@ -265,7 +265,7 @@ def test_an_up_axis_that_is_ignored_is_noticed(axis, role, capsys, tmp_path):
         assert 'part.dae' in warnings[0] and axis.strip() in warnings[0]
         ((level, subject, what, cure),) = notices
         assert level == 'warn' and subject.startswith('mesh file ') and 'part.dae' in subject
-        assert axis.strip() in what and 'not turned' in what and 'rpy' in cure
+        assert axis.strip() in what and 'not rotated' in what and 'rpy' in cure
 
 
 @pytest.mark.parametrize('plugin, unread', [(PLUGIN, True), ('some_robot/System', False)])

@@ -110,7 +110,7 @@ def test_a_table_that_cannot_be_written_is_told(tmp_path):
 def test_tables_are_of_campaigns_alone(path, tmp_path, capsys):
     for words in (['--table', 'x.csv'], ['--scheduler', 'local']):
         assert main(['hil', str(path), '--report', str(tmp_path / 'r'), *words]) == 1
-        assert f'{words[0]} is for a campaign' in capsys.readouterr().err
+        assert f'{words[0]} applies to a campaign only' in capsys.readouterr().err
 
 
 def test_a_file_is_on_the_disk_before_it_takes_the_place_of_the_old_one(tmp_path, monkeypatch):

@@ -55,10 +55,10 @@ def test_ranges_are_read_with_their_units(text, expected):
         ('gremlin=0:1', 'gremlin'),
         ('joint_lock=0:1', 'no value'),
         ('drop=0:1,drop=0:1', 'twice'),
-        ('drop', 'no range'),
-        ('drop=0', 'no range'),
-        ('drop=0:1parsec', 'no range'),
-        ('drop=e:1', 'no range'),
+        ('drop', 'not a range'),
+        ('drop=0', 'not a range'),
+        ('drop=0:1parsec', 'not a range'),
+        ('drop=e:1', 'not a range'),
         ('drop=0:2', 'within 0 and 1'),
         ('drop=0.5:0.1', 'smaller number first'),
         ('latency=-1:1', 'within 0'),
@@ -90,7 +90,7 @@ def test_what_a_scenario_has_gets_the_value_and_what_it_has_not_is_added():
         Fault('actuator_failure'),
         Fault('drop', 0.25),
     )
-    with pytest.raises(ValueError, match='names its link'):
+    with pytest.raises(ValueError, match='add one with its link'):
         varied(faults, {'payload': 1.0})
 
 
@@ -121,7 +121,7 @@ def test_a_killed_worker_costs_only_its_own_piece():
 def test_work_that_raises_and_workers_that_never_work_end_it():
     with pytest.raises(RuntimeError, match='ArithmeticError: too large'):
         dict(in_processes(make_square, (1,), [1, 99], 1))
-    with pytest.raises(RuntimeError, match='again and again, the last with code -9'):
+    with pytest.raises(RuntimeError, match='repeatedly, the last one with code -9'):
         dict(in_processes(make_nothing, (), list(range(10)), 1))
 
 
@@ -197,7 +197,7 @@ def test_a_campaign_does_not_go_on_with_another_controller_but_replays_it(path, 
     assert f'the controller {file}:hold has changed since' in capsys.readouterr().err
     assert (tmp_path / 'r' / 'runs.csv').read_bytes() == table
     assert main([*words, '--replay', '0']) == 1
-    assert 'NOT the run' in capsys.readouterr().out
+    assert 'NOT the same run' in capsys.readouterr().out
     file.write_text(before)
     main([*words, '--seeds', '2'])
     assert len(rows_of(tmp_path / 'r')) == 2
@@ -268,7 +268,7 @@ def test_a_run_whose_worker_dies_is_a_failure_among_the_others(path, tmp_path):
 
 
 def test_processes_and_payloads_without_a_link_are_refused(path, tmp_path):
-    with pytest.raises(ValueError, match='names its link'):
+    with pytest.raises(ValueError, match='add one with its link'):
         Campaign(str(path), tmp_path / 'runs', read_variations('payload=0:1'))
     content = yaml.safe_load(path.read_text())
     path.write_text(yaml.safe_dump({**content, 'controller': {'command': 'a b'}}))
@@ -295,7 +295,7 @@ def test_the_command_does_a_campaign_and_replays_a_run(path, tmp_path, capsys):
     digest = rows_of(tmp_path / 'r')[4]['digest']
     table.write_text(table.read_text().replace(digest, 'f' * 64))
     assert main([*words, '--replay', '4']) == 1
-    assert 'NOT the run' in capsys.readouterr().out
+    assert 'NOT the same run' in capsys.readouterr().out
 
 
 def test_a_controller_that_always_kills_its_process_is_told(path, tmp_path, capsys):
@@ -303,7 +303,7 @@ def test_a_controller_that_always_kills_its_process_is_told(path, tmp_path, caps
     content['controller']['options'] = {'deadly': 0.2}
     path.write_text(yaml.safe_dump({**content, 'faults': []}))
     assert main(['hil', str(path), '--report', str(tmp_path / 'r'), '--seeds', '9']) == 1
-    assert 'again and again' in capsys.readouterr().err
+    assert 'repeatedly' in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -311,8 +311,8 @@ def test_a_controller_that_always_kills_its_process_is_told(path, tmp_path, caps
     [
         (['--seeds', '0'], '--seeds 0'),
         (['--seeds', '2', '--jobs', '0'], '--jobs 0'),
-        (['--seeds', '2', '--seed', '1'], '--seed is for one run'),
-        (['--vary', 'drop=0:1'], 'by --seeds how many'),
+        (['--seeds', '2', '--seed', '1'], '--seed applies to one run'),
+        (['--vary', 'drop=0:1'], 'number of runs by --seeds'),
         (['--replay', '3'], 'no campaign'),
     ],
 )

@@ -172,7 +172,7 @@ def test_a_function_that_is_not_there_is_told(tmp_path, keys):
     compile_library(tmp_path, FEEDBACK)
     path = scenario_of(tmp_path, {'library': 'own.so', **keys})
     missing = keys.get('begin', keys['function'])
-    with pytest.raises(ValueError, match=f'has no function {missing}; is it static'):
+    with pytest.raises(ValueError, match=f'has no function {missing}; export it'):
         make_controller(read_scenario(path))
 
 
@@ -181,9 +181,9 @@ def test_a_function_that_is_not_there_is_told(tmp_path, keys):
     [
         ({'library': 'a.so'}, 'function is missing'),
         ({'library': 'a.so', 'function': 'f', 'start': 'g'}, 'unknown key.*start'),
-        ({'library': 'a.so', 'function': 'a b'}, 'function.*no name in C'),
-        ({'library': 'a.so', 'function': 'f', 'begin': '2'}, 'begin.*no name'),
-        ({'library': 'a.so', 'function': 'f', 'arguments': []}, 'arguments: none'),
+        ({'library': 'a.so', 'function': 'a b'}, 'function.*not a valid name in C'),
+        ({'library': 'a.so', 'function': 'f', 'begin': '2'}, 'begin.*not a valid name'),
+        ({'library': 'a.so', 'function': 'f', 'arguments': []}, 'arguments: the list is empty'),
         ({'library': 'a.so', 'function': 'f', 'arguments': ['torque']}, 'arguments.*torque'),
     ],
 )

@@ -98,7 +98,7 @@ def test_dynamics_without_a_robot_are_an_error_that_names_the_cure(units):
         plant={'fmu': 'arm.fmu'},
         robot=None,
     )
-    with pytest.raises(ValueError, match='name the robot beside it'):
+    with pytest.raises(ValueError, match='give robot in addition to plant'):
         make_controller(read_scenario(path))
 
 
@@ -157,7 +157,7 @@ def test_a_plant_begins_where_the_trajectory_does_or_is_refused(tmp_path):
     assert list(run_of(plain).q[0]) == [0.5, -0.25]
     start = {'file': 'masses.fmu', 'variables': {'start': '{joint}.q0'}}
     scenario = read_scenario(scenario_of(tmp_path, plant={'fmu': start}, **content))
-    with pytest.raises(ValueError, match='a.position begins at 0, the trajectory at 0.5'):
+    with pytest.raises(ValueError, match='a.position begins at 0, but the trajectory at 0.5'):
         Bench(scenario).run(make_controller(scenario))
 
 
@@ -199,9 +199,9 @@ def test_a_plant_that_fails_is_told_and_no_controller_blamed(tmp_path, step, wor
 @pytest.mark.parametrize(
     ('fault', 'words'),
     [
-        ({'fault': 'friction', 'value': 1.0}, 'friction is in the physics'),
-        ({'fault': 'joint_lock'}, 'joint_lock is in the physics'),
-        ({'fault': 'payload', 'value': 1.0, 'link': 'tool0'}, 'payload is in the physics'),
+        ({'fault': 'friction', 'value': 1.0}, 'friction changes the physics'),
+        ({'fault': 'joint_lock'}, 'joint_lock changes the physics'),
+        ({'fault': 'payload', 'value': 1.0, 'link': 'tool0'}, 'payload changes the physics'),
     ],
 )
 def test_faults_inside_the_fmu_are_refused_by_line_and_name(units, fault, words):
@@ -216,7 +216,7 @@ def test_a_saturated_actuator_needs_known_limits(units):
     given = {'plant': {'fmu': 'arm.fmu'}, 'faults': faults}
     read_scenario(scenario_of(units, {'fmu': 'feedback3.fmu'}, **given))
     path = scenario_of(units, {'fmu': 'feedback3.fmu'}, robot=None, **given)
-    with pytest.raises(ScenarioError, match='which the FMU does not tell; name the robot'):
+    with pytest.raises(ScenarioError, match='which the FMU does not contain; give robot'):
         read_scenario(path)
 
 
@@ -225,7 +225,7 @@ def test_a_campaign_may_not_vary_what_is_inside_the_fmu(units, capsys):
     report = str(units / 'inside')
     command = ['hil', str(path), '--report', report, '--seeds', '2', '--jobs', '1']
     assert main([*command, '--vary', 'friction=0:1']) != 0
-    assert 'friction is in the physics' in capsys.readouterr().err
+    assert 'friction changes the physics' in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

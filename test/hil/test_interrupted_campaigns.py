@@ -89,7 +89,7 @@ def test_a_second_command_in_the_folder_is_refused_while_one_is_at_work(path, tm
     refused = []
 
     def second(done, count):
-        with pytest.raises(ValueError, match='another process does the campaign') as error:
+        with pytest.raises(ValueError, match='another process runs the campaign') as error:
             Campaign(str(path), folder).execute(2, 1, lambda *_: None)
         refused.append(str(error.value))
 

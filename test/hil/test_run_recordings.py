@@ -383,9 +383,9 @@ def test_gaps_and_time_that_goes_back_are_told_with_their_place(recorded, tmp_pa
 
     for work, words in (
         (without(0.2, 0.21), 'states are missing after 0.199000 s'),
-        (without(0.0, 0.1), 'begins at 0.100000 s: the states before are not known'),
-        (late, 'time goes back, or stands still, at 0.299000 s'),
-        (twice, 'time goes back, or stands still, at 0.070000 s'),
+        (without(0.0, 0.1), 'begins at 0.100000 s, so earlier states are unknown'),
+        (late, 'the time does not increase at 0.299000 s'),
+        (twice, 'the time does not increase at 0.070000 s'),
     ):
         target = rewritten(path, tmp_path / 'g.mcap', changed('/true_joint_states', work))
         with pytest.raises(HilRecordingError, match=f'g.mcap.*{words}'):
@@ -405,7 +405,7 @@ def test_missing_joints_and_fields_are_told_with_their_place(recorded, tmp_path)
     for topic, work, words in (
         ('/true_joint_states', fewer, 'at 0.100000 s, /true_joint_states lacks joint wrist_3'),
         ('/joint_commands', lambda t, d: [(t, edited(d, names=names[1:]))], 'lacks joint should'),
-        ('/true_joint_states', bare, 'at 0.000000 s.* has no effort of each joint'),
+        ('/true_joint_states', bare, 'at 0.000000 s.* does not contain the effort of each joint'),
         ('/true_joint_states', lambda t, d: [(t, d[:50])], 'cannot be read'),
     ):
         target = rewritten(path, tmp_path / 'm.mcap', changed(topic, work))
@@ -440,10 +440,10 @@ def test_recordings_of_others_are_told(recorded, tmp_path):
         'positions': [[-1.0, 1.2], [-1.1, 1.1]],
     }
     for changes, words in (
-        (other, 'of another robot, .six_axis_arm. with the joints shoulder_pan_joint'),
-        ({'robot': 'heavy.urdf'}, 'the description of .six_axis_arm. was another one'),
-        ({'timestep': 0.002}, 'a time step of 0.001 s, and the scenario one of 0.002 s'),
-        ({'trajectory': elsewhere}, 'begins elsewhere'),
+        (other, 'to another robot, .six_axis_arm. with the joints shoulder_pan_joint'),
+        ({'robot': 'heavy.urdf'}, 'the description of .six_axis_arm. has changed'),
+        ({'timestep': 0.002}, 'a time step of 0.001 s, but the scenario has one of 0.002 s'),
+        ({'trajectory': elsewhere}, 'begins at another position'),
     ):
         given = read_scenario(scenario_of(tmp_path, **changes))
         with pytest.raises(HilRecordingError, match=words):
@@ -458,20 +458,20 @@ def test_what_is_no_recording_is_told(recorded, tmp_path):
     with McapWriter(foreign) as file:
         file.write(file.channel('/a', 'b', 'jsonschema', b'{}', 'json'), 1, b'1')
     for given, words in (
-        (text, 'no MCAP file'),
+        (text, 'not an MCAP file'),
         (tmp_path / 'none.mcap', 'none.mcap cannot be read: No such file'),
         (tmp_path, 'cannot be read'),
-        (foreign, 'nothing that says how it was made'),
+        (foreign, 'no metadata of a run'),
     ):
         with pytest.raises(HilRecordingError, match=words):
             replay(scenario, given)
     for about, words in (
-        ({'format': 'rbd_ros recording 9'}, 'has rbd_ros recording 9, and this replays'),
+        ({'format': 'rbd_ros recording 9'}, 'has rbd_ros recording 9, but this command replays'),
         ({'kind': 'simulator'}, 'hil_run --replay-recording'),
-        ({'faults': 'x'}, 'does not say what was run'),
+        ({'faults': 'x'}, 'does not contain the scenario'),
         ({'faults': '[{"kind": "gremlin"}]'}, "no fault 'gremlin'"),
-        ({'seed': 'x'}, 'does not say what was run'),
-        ({'joints': '3'}, 'does not say what was run'),
+        ({'seed': 'x'}, 'does not contain the scenario'),
+        ({'joints': '3'}, 'does not contain the scenario'),
     ):
         change = changed('about', lambda _, then, new=about: {**then, **new})
         with pytest.raises(HilRecordingError, match=words):
@@ -505,10 +505,10 @@ def test_the_command_records_and_replays(tmp_path, capsys):
 def test_wrong_words_about_recordings_are_told(tmp_path, capsys, monkeypatch):
     path, file = str(scenario_of(tmp_path)), str(tmp_path / 'run.mcap')
     for words, told in (
-        (['--record', file, '--seeds', '3'], '--record is for one run'),
-        (['--replay-recording', file, '--replay', '3'], '--replay-recording is for one run'),
+        (['--record', file, '--seeds', '3'], '--record applies to one run'),
+        (['--replay-recording', file, '--replay', '3'], '--replay-recording applies to one run'),
         (['--replay-recording', file, '--record', file], 'do not go together'),
-        (['--replay-recording', file, '--seed', '3'], '--seed is for a new run'),
+        (['--replay-recording', file, '--seed', '3'], '--seed applies to a new run'),
         (['--replay-recording', file], 'cannot be read'),
         (['--record', str(tmp_path / 'no' / 'a.mcap')], 'cannot be written'),
     ):

@@ -105,7 +105,7 @@ def test_states_come_once_in_the_period_of_a_controller_manager(tmp_path):
     scenario = read_scenario(scenario_of(tmp_path, controller=controller, timestep=0.002))
     assert (scenario.timestep, scenario.substeps, scenario.step) == (0.008, 4, 0.002)
     assert scenario.steps == 250
-    with pytest.raises(ValueError, match='update_rate says how often'):
+    with pytest.raises(ValueError, match='update_rate sets its rate'):
         at_rates(scenario, [Fraction(1), Fraction(2)])
 
 
@@ -137,16 +137,19 @@ def test_controllers_can_be_processes(tmp_path, kind, given, words):
         ({'robot': 'no_such_arm'}, 'line.*robot.*no_such_arm'),
         ({'robots': 'x'}, 'unknown key.*robots'),
         ({'duration': 0}, 'duration.*not above 0'),
-        ({'duration': 1e9}, 'line 3: scenario: duration: more than .* time steps'),
-        ({'duration': 12200}, 'more than 12195121 time steps, for which there is no memory'),
-        ({'duration': 1e-4}, 'line 3: scenario: duration: 0.0001 s has no time step of 0.001 s'),
+        ({'duration': 1e9}, 'line 3: scenario: duration: more than .* timesteps'),
+        ({'duration': 12200}, 'more than 12195121 timesteps, which do not fit into memory'),
+        (
+            {'duration': 1e-4},
+            'line 3: scenario: duration: 0.0001 s is shorter than the timestep of 0.001 s',
+        ),
         ({'timestep': 1.5}, 'timestep.*nanoseconds'),
         ({'timestep': 1.23456789012e-3}, 'timestep.*nanoseconds'),
         ({'seed': 1.5}, 'seed.*whole number'),
-        ({'seed': -1}, 'seed.*below 0'),
+        ({'seed': -1}, 'seed.*below the minimum of 0'),
         ({'trajectory': {'times': [0.0], 'positions': [[0.0]]}}, '1 positions for 2 joints'),
         ({'trajectory': {'times': [0.0], 'positions': []}}, '0 points for 1 times'),
-        ({'trajectory': {'times': [], 'positions': []}}, 'no point'),
+        ({'trajectory': {'times': [], 'positions': []}}, 'list of points is empty'),
         (
             {'trajectory': {'times': [1.0, 0.5], 'positions': [[0.0, 0.0], [0.0, 0.0]]}},
             'trajectory.*increas',
@@ -155,12 +158,12 @@ def test_controllers_can_be_processes(tmp_path, kind, given, words):
             {'trajectory': {'joints': ['elbo'], 'times': [0.0], 'positions': [[0.0]]}},
             'joints.*elbo',
         ),
-        ({'controller': {}}, 'name one of python, c, fmu, udp, command, launch'),
+        ({'controller': {}}, 'give one of python, c, fmu, udp, command, launch'),
         ({'controller': {'python': 'a:b', 'command': 'c'}}, 'got 2 of them'),
         ({'controller': {'python': 'a.b'}}, 'module:name'),
         ({'controller': {'command': []}}, 'empty'),
         ({'controller': {'command': [True]}}, 'expected a word'),
-        ({'controller': {'command': 'a', 'options': {}}}, 'options are for python'),
+        ({'controller': {'command': 'a', 'options': {}}}, 'options apply to python only'),
         ({'controller': {'python': 'a:b', 'keep': True}}, 'keep is for command and launch'),
         ({'controller': {'command': 'a', 'keep': 3}}, 'true or false'),
         ({'controller': {'command': 'a', 'answers': 'late'}}, 'order'),
@@ -173,7 +176,7 @@ def test_controllers_can_be_processes(tmp_path, kind, given, words):
         ({'limits': {'tork': 1}}, 'unknown key.*tork'),
         (
             {'limits': {'torque': 1, 'recovery_error': 0.1}},
-            'line .*limits: recovery_error: without recovery_time it limits nothing',
+            'line .*limits: recovery_error: it has no effect without recovery_time',
         ),
         ({'faults': [{'fault': 'gremlin'}]}, 'gremlin'),
         (
@@ -372,7 +375,7 @@ def test_a_controller_that_fails_ends_the_run_and_is_told(tmp_path, name, option
         ('no.such.module:x', 'ModuleNotFoundError'),
         ('rbd_ros.hil.controllers:x', 'AttributeError'),
         ('/no/such/file.py:x', 'FileNotFoundError'),
-        ('controllers.py:number', 'no function'),
+        ('controllers.py:number', 'not a function'),
     ],
 )
 def test_a_controller_that_is_not_there_is_told(tmp_path, monkeypatch, name, words):
@@ -444,7 +447,7 @@ def test_what_did_no_step_is_never_passed(tmp_path):
     rows = ('time', 'q', 'v', 'desired', 'torque', 'delay', 'answer_times')
     none = replace(whole, **{name: getattr(whole, name)[:0] for name in rows})
     verdict = judge(scenario, none)
-    assert not verdict.passed and verdict.failure == 'no time step was done'
+    assert not verdict.passed and verdict.failure == 'no timestep was simulated'
     assert 'FAIL' in page(scenario, none, verdict) and not row(scenario, none)['passed']
     assert ElementTree.fromstring(junit(scenario, none, verdict)).get('failures') == '1'
 

@@ -62,9 +62,9 @@ def test_a_report_has_the_percentiles_and_the_plots(tmp_path):
     assert timing['command_age']['median'] == pytest.approx(0.006)
     assert timing['state_to_command']['largest'] > 0.0
     text = (tmp_path / 'r' / 'report.html').read_text()
-    for words in ('real time from state to command [us]', 'its change from cycle to cycle [us]'):
+    for words in ('real time from state to command [us]', 'its change between cycles [us]'):
         assert f'<td>{words}</td>' in text
-    assert 'cycle by cycle' in text and '<th>p99.9</th>' in text
+    assert 'for each cycle' in text and '<th>p99.9</th>' in text
 
 
 def test_values_that_differ_by_rounding_alone_are_drawn(tmp_path):
@@ -154,7 +154,10 @@ def test_the_command_finds_the_dead_time_that_a_delay_of_the_scenario_confirms(t
     found = numbers['dead_time']
     assert 0.0 < found < 0.1 and numbers['resolution'] == 0.001 and numbers['limit_found']
     captured = capsys.readouterr()
-    assert f'tolerates a further dead time of {1e3 * found:g} ms (resolution 1 ms)' in captured.out
+    assert (
+        f'tolerates an additional dead time of {1e3 * found:g} ms (resolution 1 ms)'
+        in captured.out
+    )
     assert 'beyond: tracking error' in captured.out and 'limits not kept' in captured.err
     text = (folder / 'dead_time.html').read_text()
     assert text.count('<svg') == 1 and text.count('<tr>') == 1 + len(numbers['tries'])
@@ -190,12 +193,12 @@ def test_rates_are_read_in_order_and_once(text, found):
 @pytest.mark.parametrize(
     ('text', 'words'),
     [
-        ('', 'no rate'),
-        ('1,fast', "'fast' is no rate"),
-        ('1/0', 'no rate'),
+        ('', 'not a rate'),
+        ('1,fast', "'fast' is not a rate"),
+        ('1/0', 'not a rate'),
         ('0', 'from 0.01 to 100'),
         ('-1', 'from 0.01 to 100'),
-        ('nan', 'no rate'),
+        ('nan', 'not a rate'),
         ('101', 'from 0.01 to 100'),
         (','.join(map(str, range(1, 14))), '13 of them'),
     ],
@@ -214,7 +217,7 @@ def test_rates_have_one_time_step_that_goes_into_all_periods(tmp_path):
     assert [each.substeps for each in changed] == [12, 9, 6, 2]
     assert {each.steps for each in changed} == {1000}
     for bad in (Fraction(7), Fraction(11, 13), Fraction(2)):
-        with pytest.raises(ValueError, match='no time step of whole'):
+        with pytest.raises(ValueError, match='no timestep of whole'):
             at_rates(replace(scenario, timestep=1e-6), [bad])
 
 
@@ -277,10 +280,10 @@ def test_the_command_compares_rates(tmp_path, capsys):
 @pytest.mark.parametrize(
     ('words', 'text'),
     [
-        (['--dead-time', '--rates', '1'], '--dead-time and --rates do not go together'),
+        (['--dead-time', '--rates', '1'], '--dead-time and --rates cannot be combined'),
         (['--dead-time', '--seeds', '3'], '--dead-time and a campaign'),
         (['--rates', '1', '--replay', '3'], '--rates and a campaign'),
-        (['--rates', 'x'], 'is no rate'),
+        (['--rates', 'x'], 'is not a rate'),
     ],
 )
 def test_what_does_not_go_together_is_told(tmp_path, capsys, words, text):
@@ -293,7 +296,7 @@ def test_timing_of_a_scenario_without_limits_is_refused(tmp_path, capsys):
     path = scenario_of(tmp_path, limits=None)
     for words in (['--dead-time'], ['--rates', '1']):
         assert main(['hil', str(path), '--report', str(tmp_path / 'r'), *words]) == 1
-        assert 'declare some under limits:' in capsys.readouterr().err
+        assert 'add some under limits:' in capsys.readouterr().err
     blocked = tmp_path / 'file'
     blocked.write_text('')
     path = scenario_of(tmp_path)

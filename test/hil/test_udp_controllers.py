@@ -148,11 +148,11 @@ def test_a_program_is_tested_to_the_bit_however_often_and_what_else_it_answers(r
     [
         ('ends', 'ended with code 3: no more power'),
         ('nan', 'an answer has a torque that is not finite'),
-        ('version', 'an answer has version 2; this is version 1'),
+        ('version', 'an answer has protocol version 2; the required version is 1'),
         ('joints', 'an answer is for 3 joints; the robot has 2'),
-        ('short', 'an answer has 31 bytes; for 2 joints it has 32'),
-        ('long', 'an answer has 40 bytes; for 2 joints it has 32'),
-        ('head', 'an answer has 10 bytes, fewer than its head'),
+        ('short', 'an answer has 31 bytes; 2 joints need 32'),
+        ('long', 'an answer has 40 bytes; 2 joints need 32'),
+        ('head', 'an answer has 10 bytes, fewer than its header'),
     ],
 )
 def test_a_bad_answer_ends_the_run_at_once_and_is_told(run, kind, words):
@@ -164,9 +164,9 @@ def test_a_bad_answer_ends_the_run_at_once_and_is_told(run, kind, words):
 @pytest.mark.parametrize(
     ('kind', 'words'),
     [
-        ('silent', 'within 0.5 s: nothing comes from 127.0.0.1:'),
-        ('wrong', '1 answers to other states were left out'),
-        ('foreign', '1 packets that do not begin with RBDA were left out'),
+        ('silent', 'within 0.5 s: no packet arrives from 127.0.0.1:'),
+        ('wrong', 'answers to other states that were ignored: 1'),
+        ('foreign', 'packets without RBDA at the beginning that were ignored: 1'),
     ],
 )
 def test_no_answer_ends_the_run_after_the_timeout_and_says_what_came(run, kind, words):
@@ -177,19 +177,23 @@ def test_no_answer_ends_the_run_after_the_timeout_and_says_what_came(run, kind, 
 
 def test_a_program_that_listens_no_more_is_told(run):
     code, told, numbers = run(run.program('closes'), response_timeout=0.5)
-    assert code == 1 and 'nobody listens at 127.0.0.1:' in told and numbers['steps'] == 6
+    assert code == 1 and 'no program listens at 127.0.0.1:' in told and numbers['steps'] == 6
 
 
 def test_a_program_that_is_not_there_is_told_and_reported(run, tmp_path, monkeypatch):
     monkeypatch.setenv('RBD_ROS_HIL_START_TIMEOUT', '0.3')
     port = free_port()
     code, told, numbers = run({'udp': {'port': port}}, name='never there')
-    assert code == 1 and f'nobody listens at 127.0.0.1:{port}' in told
+    assert code == 1 and f'no program listens at 127.0.0.1:{port}' in told
     assert 'never there: FAIL' in told and 'ended after 0 of 300 steps: no answer' in told
-    assert numbers['steps'] == 0 and not numbers['passed'] and 'nobody' in numbers['failure']
+    assert (
+        numbers['steps'] == 0
+        and not numbers['passed']
+        and 'no program listens' in numbers['failure']
+    )
     suite = ElementTree.parse(tmp_path / 'report' / 'junit.xml').getroot()
     assert (suite.get('tests'), suite.get('failures')) == ('1', '1')
-    assert 'nobody listens' in (tmp_path / 'report' / 'report.html').read_text()
+    assert 'no program listens' in (tmp_path / 'report' / 'report.html').read_text()
     code, told, numbers = run({'udp': {'port': port, 'command': '/no/such/program'}})
     assert code == 1 and 'check the command' in told
     assert not numbers and not (tmp_path / 'report' / 'junit.xml').exists()  # that of before
@@ -210,9 +214,9 @@ def test_an_address_that_is_none_is_told(run):
     ('given', 'words'),
     [
         ({}, 'port is missing'),
-        ({'port': 0}, 'port.*no port'),
-        ({'port': 65536}, 'port.*no port'),
-        ({'port': 80.5}, 'port.*no port'),
+        ({'port': 0}, 'port.*not a valid port'),
+        ({'port': 65536}, 'port.*not a valid port'),
+        ({'port': 80.5}, 'port.*not a valid port'),
         ({'port': 9700, 'host': 'a'}, 'unknown key.*host'),
         ({'port': 9700, 'command': []}, 'command.*empty'),
     ],
@@ -249,7 +253,7 @@ def test_a_campaign_refuses_a_program_that_is_told_no_port(run, tmp_path, capsys
     run({'udp': {'port': free_port(), 'command': '/no/such/program', **more}}, duration=0.01)
     path = tmp_path / 'scenario.yaml'
     assert main(['hil', str(path), '--report', str(tmp_path / 'many'), '--seeds', '2']) == 1
-    assert 'with {port} where it is told its port' in capsys.readouterr().err
+    assert 'for the port' in capsys.readouterr().err
 
 
 def test_no_two_runs_have_one_port(monkeypatch):
@@ -328,7 +332,7 @@ def test_packets_are_those_of_the_page():
 def test_more_joints_than_a_packet_has_room_for_are_refused():
     assert len(StateWriter(MOST_JOINTS).data) <= 65507
     for count in (0, MOST_JOINTS + 1):
-        with pytest.raises(ValueError, match=f'room for 1 to {MOST_JOINTS}'):
+        with pytest.raises(ValueError, match=f'must have 1 to {MOST_JOINTS}'):
             StateWriter(count)
 
 
@@ -393,7 +397,7 @@ def test_a_program_that_comes_back_is_heard(pair):
     other.close()
     for _ in range(3):
         assert exchange.exchange(0, 0.05) is None
-    assert exchange.silence() == f'nobody listens at 127.0.0.1:{port}'
+    assert exchange.silence() == f'no program listens at 127.0.0.1:{port}'
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as again:
         again.bind(('127.0.0.1', port))
         again.settimeout(30.0)

@@ -193,9 +193,9 @@ def test_what_was_not_there_is_added():
 
 
 def test_what_is_not_in_the_text_is_refused():
-    with pytest.raises(ValueError, match="'leg' is not in the text"):
+    with pytest.raises(ValueError, match="'leg' was not found in the text"):
         with_inertials(TEXT, {'leg': BALL}, {})
-    with pytest.raises(ValueError, match='no XML'):
+    with pytest.raises(ValueError, match='not XML'):
         with_inertials('<robot>', {}, {})
     with pytest.raises(ValueError, match='UTF-8'):
         with_inertials(b'<?xml version="1.0" encoding="utf-16"?><robot/>', {}, {})

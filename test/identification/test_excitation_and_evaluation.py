@@ -106,7 +106,7 @@ def test_a_right_model_has_nothing_to_tell(robot):
 @pytest.mark.parametrize(
     ('options', 'joint', 'hint'),
     [
-        ({'offset': np.array([0, 4.0, 0, 0, 0, 0])}, 1, 'offset of the effort sensor of 3.9'),
+        ({'offset': np.array([0, 4.0, 0, 0, 0, 0])}, 1, 'the effort sensor has an offset of 3.9'),
         ({'friction': np.array([4.5, 1.5, 1.0, 0.15, 0.15, 0.03])}, 0, 'Coulomb friction'),
         ({'damping': np.array([1.2, 1.2, 6.0, 0.15, 0.15, 0.02])}, 2, 'viscous friction'),
     ],
@@ -136,7 +136,7 @@ def test_a_motor_constant_is_told_as_a_scale(robot):
         robot, Recording(states.joint_names, states.times, states.positions, efforts)
     ).joints
     assert fits[2].scale == pytest.approx(1.5, abs=0.01)
-    assert fits[2].hint.startswith('effort is 1.5 times the model')
+    assert fits[2].hint.startswith('the effort is 1.5 times that of the model')
 
 
 def test_a_forgotten_payload_is_told(robot):

@@ -258,7 +258,7 @@ def test_arguments_of_xacro_have_a_launch_argument(machine):
 @pytest.mark.parametrize(
     'words, text',
     [
-        (('urdf:=topic', 'xacro_args:=a:=1'), 'expanded already'),
+        (('urdf:=topic', 'xacro_args:=a:=1'), 'has the expanded description'),
         (('urdf:=two_link_arm', 'xacro_args:=a:=1'), 'is no xacro file'),
         (('urdf:=arm.urdf.xacro', 'xacro_args:=a=1'), "name:=value, not 'a=1'"),
     ],
@@ -385,7 +385,7 @@ def test_rviz_shows_the_frames_of_the_prefix(machine, monkeypatch):
         (
             ['robot_state_publisher:=true', 'urdf:=topic'],
             {'rbd_ros', 'robot_state_publisher'},
-            ['robot_state_publisher', 'by a topic'],
+            ['robot_state_publisher', 'not from a topic'],
         ),
         ([], set(), ['simulator of package rbd_ros is not installed', 'colcon']),
         (['controller:=pid'], {'rbd_ros'}, ['controller', 'inverse_dynamics']),

@@ -250,7 +250,7 @@ def test_no_two_nodes_have_the_same_name(stack):
 )
 def test_a_tag_with_the_name_of_a_node_is_refused(stack, name):
     text = stack.refusal(FILE, with_tags(stack.folder, tag(name)))
-    assert f'two nodes would be called /{name.lower()}' in text
+    assert f'two nodes would have the name /{name.lower()}' in text
 
 
 #: Arguments that change how time goes on or what is sent, with a value other than the default;
@@ -429,9 +429,9 @@ def test_a_gripper_controller_is_looked_for_in_its_own_package(stack, kind, pack
     [
         (['controllers:=flying_controller'], 'declares no flying_controller; it has joint_state'),
         (['clock:=false'], 'clock'),
-        (['urdf:=topic'], 'needs the description'),
+        (['urdf:=topic'], 'needs the robot description'),
         (['controllers_file:=nothing.yaml'], 'cannot read'),
-        (['namespace:=2nd'], 'no part may begin with a digit'),
+        (['namespace:=2nd'], 'no part may start with a digit'),
         (['frame_prefix:=left'], 'end with /'),
     ],
 )

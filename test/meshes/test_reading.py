@@ -162,7 +162,7 @@ def test_half_of_a_binary_mesh_is_told_from_a_text(tmp_path):
     path.write_bytes(whole)
     assert len(mesh_vertices(str(path))) == 12
     path.write_bytes(whole[:-10])
-    with pytest.raises(MeshError, match='neither a text STL file nor a whole binary'):
+    with pytest.raises(MeshError, match='neither a text STL file nor a complete binary'):
         mesh_vertices(str(path))
 
 
@@ -181,7 +181,7 @@ def test_a_binary_file_may_begin_like_a_text(tmp_path):
     path.write_bytes(data + b'more')  # some writers do
     assert len(mesh_triangles(str(path))) == 12
     path.write_bytes(data[:-1])
-    with pytest.raises(MeshError, match='nor|whole binary'):
+    with pytest.raises(MeshError, match='nor|complete binary'):
         mesh_triangles(str(path))
 
 
@@ -198,9 +198,9 @@ def test_polygons_and_negative_numbers_of_obj_files(tmp_path):
 
 #: Files that nothing can be made of, and what is said.
 DAMAGED = [
-    ('a.stl', b'', 'neither a text STL file nor a whole binary one'),
-    ('a.stl', b'x' * 200, 'neither a text STL file nor a whole binary one'),
-    ('a.stl', b'x' * 83, 'neither a text STL file nor a whole binary one'),
+    ('a.stl', b'', 'neither a text STL file nor a complete binary one'),
+    ('a.stl', b'x' * 200, 'neither a text STL file nor a complete binary one'),
+    ('a.stl', b'x' * 83, 'neither a text STL file nor a complete binary one'),
     ('a.stl', binary_stl([CUBE[:3]] * 4)[:-10], 'damaged'),
     ('a.stl', b'solid a\nvertex 1 2\nendsolid', 'damaged'),
     ('a.stl', b'solid a\nvertex 1 2', 'damaged'),
@@ -209,18 +209,18 @@ DAMAGED = [
     ('a.stl', b'solid\nvertex nan 0 0\nvertex 1 0 0\nvertex 0 1 0', 'not finite'),
     ('a.obj', b'v 1 2\nf 1 1 1', 'a vertex has no z'),
     ('a.obj', b'v a b c\n', 'damaged'),
-    ('a.obj', b'v 0 0 0\nf 1 2 3\n', 'a vertex that is not there'),
-    ('a.obj', b'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4\n', 'a vertex that is not there'),
-    ('a.obj', b'v 0 0 0\nf -2 1 1\n', 'a vertex that is not there'),
-    ('a.obj', b'v 0 0 0\nf 0 1 1\n', 'a vertex that is not there'),
+    ('a.obj', b'v 0 0 0\nf 1 2 3\n', 'a vertex that does not exist'),
+    ('a.obj', b'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4\n', 'a vertex that does not exist'),
+    ('a.obj', b'v 0 0 0\nf -2 1 1\n', 'a vertex that does not exist'),
+    ('a.obj', b'v 0 0 0\nf 0 1 1\n', 'a vertex that does not exist'),
     ('a.obj', b'v 0 0 0\nf 1//2 a b\n', 'damaged'),
     ('a.obj', b'v 0 0 0\nf 1 1 99999999999999999999\n', 'damaged'),
     ('a.obj', b'v 0 0 0\nv inf 0 0\nv 0 1 0\nf 1 2 3\n', 'not finite'),
     ('a.dae', b'<COLLADA', 'not XML'),
     ('a.dae', b'<svg/>', 'not <COLLADA>'),
     ('a.dae', b'<COLLADA/>', 'no scene'),
-    ('a.off', b'OFF', 'this format is not read; use STL, OBJ, DAE, GLB, glTF or PLY'),
-    ('a', b'?', 'this format is not read; use STL, OBJ, DAE, GLB, glTF or PLY'),
+    ('a.off', b'OFF', 'this format is not supported; use STL, OBJ, DAE, GLB, glTF or PLY'),
+    ('a', b'?', 'this format is not supported; use STL, OBJ, DAE, GLB, glTF or PLY'),
 ]
 #: Files of nothing.
 EMPTY = [

@@ -162,7 +162,7 @@ GOOD = DHLink(a=0.1, mass=1.0)
     ('wrong', 'pattern'),
     [
         ({'type': 'screw'}, "link2: joint type 'screw'; there are revolute, prismatic"),
-        ({'a': -0.1}, 'link2: a is the distance .* must not be negative, got -0.1; turn'),
+        ({'a': -0.1}, 'link2: a is the distance .* must not be negative, got -0.1; rotate'),
         ({'a': float('nan')}, 'link2: a is the distance'),
         ({'alpha': float('nan')}, 'link2: alpha must be finite'),
         ({'d': float('inf')}, 'link2: d must be finite'),
@@ -183,7 +183,7 @@ def test_rows_that_make_no_sense_are_refused_by_name(read, wrong, pattern):
 
 
 def test_an_empty_table_and_a_wrong_end_are_refused():
-    with pytest.raises(ModelError, match='needs a link'):
+    with pytest.raises(ModelError, match='needs at least one link'):
         distal_chain('arm', [])
     with pytest.raises(ModelError, match='end: a is the distance'):
         proximal_chain('arm', [GOOD], end=DHFrame(-1.0, 0.0, 0.0, 0.0))

@@ -106,7 +106,7 @@ def test_positions_that_leave_no_room_are_left_out_and_named():
 def test_followers_that_contradict_each_other_are_named():
     subject = driven((1.0, 0.0, limit(-0.5, -0.2)), (1.0, 0.0, limit(0.2, 0.5)))
     assert limits_of(subject)[:2] == (-0.5, -0.2)
-    assert "joint 'f1'" in subject.warnings[0] and 'no room' in subject.warnings[0]
+    assert "joint 'f1'" in subject.warnings[0] and 'cannot be met' in subject.warnings[0]
 
 
 def test_what_stands_still_limits_nothing_unless_it_stands_outside_its_limits():

@@ -144,7 +144,7 @@ def test_unconnected_bodies_are_refused_by_name_or_move_freely(rng):
         ([Connection('j', 'world', 'b', Floating())], "there is no body 'b'"),
         (
             [Connection(x, 'world', 'a', SphericalYawPitchRoll()) for x in 'jk'],
-            "loop joint 'k': a loop can be closed by a lower pair, or by",
+            "loop joint 'k': .* cannot close a loop",
         ),
     ],
 )

@@ -283,7 +283,7 @@ def test_a_pitch_near_90_degrees_is_a_singularity_and_said_to_be():
         q = [0.3, pitch, -0.4]
         assert np.linalg.svd(S_of(joint, q))[1][-1] < 0.06
         assert f'pitch of {math.degrees(pitch):.1f} deg' in joint.singularity(q)
-        assert 'quaternion has none' in joint.singularity(q)
+        assert 'quaternion has no singularity' in joint.singularity(q)
     for pitch in (0.0, 1.4, -1.4, math.pi):
         q = [0.3, pitch, -0.4]
         assert joint.singularity(q) is None

@@ -346,7 +346,7 @@ def test_warnings_name_their_robot():
 @pytest.mark.parametrize(
     'robots, options, message',
     [
-        ({}, {}, 'there is no robot'),
+        ({}, {}, 'no robots are given'),
         ({'a/b': ARM}, {}, "'a/b' is no name of a robot"),
         ({'a': 'no.urdf'}, {}, 'no.urdf'),
         ({'arm': ARM}, {'placements': {'amr': np.eye(4)}}, "unknown robot 'amr'.*'arm'"),
@@ -355,7 +355,7 @@ def test_warnings_name_their_robot():
         ({'arm': ARM}, {'placements': {'arm': np.diag([-1, 1, 1, 1])}}, 'must be a homogeneous'),
         ({'arm': ARM}, {'placements': {'arm': np.diag([1, 1, 1, 2])}}, 'must be a homogeneous'),
         ({'arm': ARM}, {'placements': {'arm': np.full((4, 4), np.nan)}}, 'must be finite'),
-        ({'arm': ARM}, {'placements': {'arm': 'here'}}, "placement of 'arm' is no array"),
+        ({'arm': ARM}, {'placements': {'arm': 'here'}}, "placement of 'arm' is not an array"),
     ],
 )
 def test_what_is_wrong_is_named(robots, options, message):

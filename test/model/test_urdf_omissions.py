@@ -51,7 +51,7 @@ def test_the_first_of_several_shapes_in_a_geometry_is_read(role, second):
     model = load_urdf(robot(link('tool', inside)))
     assert [each.shape for each in model.geometries] == [Box((1.0, 2.0, 3.0))]
     (notice,) = model.warnings
-    assert "'tool'" in notice and second[1:4] in notice and f'<{role}> of its own' in notice
+    assert "'tool'" in notice and second[1:4] in notice and f'its own <{role}>' in notice
 
 
 @pytest.mark.parametrize('inside', BAD_MOTION.values(), ids=BAD_MOTION)

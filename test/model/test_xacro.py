@@ -118,9 +118,7 @@ def test_an_argument_that_no_file_knows_is_named(package, tmp_path):
     roots = [tmp_path / 'roots']
     known = {'prefix': 'left_'}
     assert 'name="left_hinge"' in expand_xacro(str(package), None, known, roots)
-    with pytest.raises(
-        ModelError, match="knows the xacro argument 'prefx', there are prefix; did"
-    ):
+    with pytest.raises(ModelError, match="has the xacro argument 'prefx', there are prefix; did"):
         expand_xacro(str(package), None, {'prefx': 'left_'}, roots)
     # One that is asked for in a branch that is not taken is known.
     content = '<link name="a"/><xacro:if value="0">$(arg b)</xacro:if>'

@@ -106,7 +106,7 @@ def findings(ros):
 
 
 def test_a_subscription_that_hears_nothing_is_told(findings):
-    what = '/driver publishes best effort, /tester asks for reliable: it hears nothing'
+    what = '/driver publishes best effort, /tester subscribes to reliable: it receives nothing'
     assert ('error', what) in findings['topic /joint_states']
 
 
@@ -118,14 +118,14 @@ def test_two_publishers_of_commands_are_told(findings):
 
 
 def test_a_subscription_without_publisher_is_told(findings):
-    assert findings['topic /joint_commands'] == [('warn', '/tester waits, and nobody publishes')]
+    assert findings['topic /joint_commands'] == [('warn', '/tester waits, and no node publishes')]
 
 
 def test_joint_states_are_measured_and_compared_with_the_description(findings):
     found = findings['topic /joint_states']
     (rate,) = (float(what.split()[-2]) for _, what in found if what.startswith('messages come'))
     assert 20.0 < rate < 110.0
-    assert ('warn', 'no states of shoulder, of /robot_description') in found
+    assert ('warn', 'shoulder of /robot_description: no states') in found
     assert ('warn', 'states of finger, which /robot_description does not have') in found
 
 
@@ -136,8 +136,8 @@ def test_the_doctor_leaves_itself_out(findings):
 def test_the_events_executor_is_tried(findings):
     ((level, what),) = findings['EventsExecutor']
     assert (level, what.split()[0]) in {('ok', 'it'), ('ok', 'this'), ('warn', 'spin()')}
-    assert what != 'it could not be tried'
-    assert executor_finding(try_events_executor(0.0)).what == 'it could not be tried'
+    assert what != 'it could not be tested'
+    assert executor_finding(try_events_executor(0.0)).what == 'it could not be tested'
 
 
 def test_nodes_with_another_time_are_told(findings):
@@ -156,7 +156,7 @@ def test_the_speed_of_simulated_time_is_told(findings):
 
 
 def test_managed_nodes_that_are_not_active_are_told(findings):
-    assert findings['node /idle'] == [('warn', 'it is unconfigured: it does not act')]
+    assert findings['node /idle'] == [('warn', 'it is unconfigured and does not publish commands')]
     assert 'node /working' not in findings
 
 

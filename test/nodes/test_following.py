@@ -144,10 +144,10 @@ def test_an_interruption_is_told_to_those_that_it_ended(loop):
     loop.followed.interrupted(loop.motion, 'it goes on')
     assert following.outcome is None
     loop.motion.hold([0.0, 0.0])
-    loop.followed.interrupted(loop.motion, 'states had failed')
-    assert following.outcome == ('dropped', 'states had failed')
+    loop.followed.interrupted(loop.motion, 'states were missing')
+    assert following.outcome == ('dropped', 'states were missing')
     following.drop('something else')
-    assert following.outcome.text == 'states had failed'  # the first counts
+    assert following.outcome.text == 'states were missing'  # the first counts
 
 
 def test_an_interruption_of_what_was_canceled_leaves_it_canceled(loop):
@@ -155,5 +155,5 @@ def test_an_interruption_of_what_was_canceled_leaves_it_canceled(loop):
     loop.run(10)
     following.canceled = True
     loop.motion.hold([0.0, 0.0])
-    loop.followed.interrupted(loop.motion, 'states had failed')
+    loop.followed.interrupted(loop.motion, 'states were missing')
     assert loop.run(1) == ['canceled']

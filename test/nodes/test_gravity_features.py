@@ -377,11 +377,14 @@ def nonsense():
     spinning = acceleration(0.0)
     spinning.angular_velocity.x = math.nan
     return [
-        (zero, 'no unit quaternion'),
-        (broken, 'no unit quaternion'),
+        (zero, 'not a unit quaternion'),
+        (broken, 'not a unit quaternion'),
         (none, 'neither orientation nor linear acceleration'),
-        (weak, 'far from gravity'),
-        (acceleration(0.0, magnitude=20.0), 'magnitude 20, far from gravity, 9.81'),
+        (weak, 'differs too much from gravity'),
+        (
+            acceleration(0.0, magnitude=20.0),
+            'magnitude 20 m/s^2, which differs too much from gravity, 9.81',
+        ),
         (spinning, 'angular velocity is not a number'),
         (orientation(0.0, ''), 'frame_id is empty'),
         (orientation(0.0, 'wing'), 'the robot has no link wing; set imu_frame'),

@@ -369,7 +369,7 @@ def test_one_without_a_simulator_says_so(ros, tmp_path):
     ros.until(heard, 'a state in the file')
     code, text = recording.end(signal.SIGTERM)
     assert code == 0 and ' of /alone/joint_states' in text and 'no replay' in text
-    with pytest.raises(HilRecordingError, match='nothing that says how it was made'):
+    with pytest.raises(HilRecordingError, match='no metadata of a run'):
         replay_node(tmp_path / 'a.mcap')
 
 

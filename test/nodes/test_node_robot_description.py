@@ -83,7 +83,7 @@ BAD = {
     '<robot name="broken"><link name="a">': '',
     '<sdf/>': '',
     '<robot name="x"/>': '',
-    '<robot name="rock"><link name="rock"/></robot>': 'no joint',
+    '<robot name="rock"><link name="rock"/></robot>': 'no movable joint',
     TWO_LINK_ARM.replace('<parent link="upper"/>', '<parent link="nobody"/>'): 'nobody',
     TWO_LINK_ARM.replace('value="1"', 'value="heavy"'): 'lower',
     WITHOUT_MASSES: 'moves has a mass',

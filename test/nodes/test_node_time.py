@@ -273,7 +273,7 @@ def test_parts_of_a_state_may_come_from_different_clocks(follower, apart):
     follower.ros.until(lambda: step() or np.abs(follower.position - GOAL).max() < 1e-3, 'the goal')
     assert follower.largest_jump() < SPEED * STEP
     told = [s.message for s in follower.ros.diagnostics[since:]]
-    assert not any('dropped' in text or 'time runs back' in text for text in told)
+    assert not any('dropped' in text or 'time of the states goes back' in text for text in told)
 
 
 # -- states that cannot be ------------------------------------------------------------------------

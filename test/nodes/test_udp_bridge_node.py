@@ -190,11 +190,11 @@ def test_the_program_is_shown_the_turn_that_is_nearest():
         (lambda s: [packet(s, (1.0, float('nan')))], 'a torque that is not finite'),
         (lambda s: [packet(s, (1.0, float('inf')))], 'a torque that is not finite'),
         (lambda s: [packet(s, (1.0,))], 'an answer has 24 bytes'),
-        (lambda s: [packet(s, (1.0, 1.0), version=2)], 'version 2; this is version 1'),
+        (lambda s: [packet(s, (1.0, 1.0), version=2)], 'version 2; the required version is 1'),
         (lambda s: [packet(s, (1.0,) * 3, n=3)], 'is for 3 joints; the robot has 2'),
-        (lambda s: [b'RBDA'], 'fewer than its head'),
-        (lambda s: [], 'nothing comes from'),
-        (lambda s: [b'hello'], 'do not begin with RBDA'),
+        (lambda s: [b'RBDA'], 'fewer than its header'),
+        (lambda s: [], 'no packet arrives from'),
+        (lambda s: [b'hello'], 'without RBDA'),
     ],
     ids=['nan', 'inf', 'short', 'version', 'joints', 'head', 'silent', 'foreign'],
 )
@@ -251,7 +251,7 @@ def test_without_the_program_nothing_is_sent_and_it_may_come_later(rig):
         with Program(rig.port):
             rig.comes((1.5, -0.5))
         rig.told('no usable answer for 1 s')
-        rig.told('nobody listens at 127.0.0.1:')
+        rig.told('no program listens at 127.0.0.1:')
         rig.told('no answer')
         rig.ros.until(lambda: not np.any(rig.commands[-1].effort), 'the last command')
         since, before = len(rig.commands), asked()

@@ -266,7 +266,7 @@ def test_objects_alone_come_and_go():
     [
         ('floor', BALL, "objects: 'floor' is the name of an object; choose another name"),
         ('robot', BALL, "'robot' is the name of the simulated robot"),
-        ('a/b', BALL, 'is no name'),
+        ('a/b', BALL, 'is not a valid name'),
         ('new', {**BALL, 'mass': 0}, 'has no mass'),
         ('new', {'type': 'bal'}, "'bal'"),
         ('new', {'type': 'sphere'}, 'radius is missing'),

@@ -115,7 +115,7 @@ def parse_document(
     :raises ModelError: as `read_document`
     """
     if len(text) > MAX_BYTES:
-        raise ModelError(f'{kind}: larger than {MAX_BYTES} bytes; give one entry an element')
+        raise ModelError(f'{kind}: larger than {MAX_BYTES} bytes; give one entry for each element')
     item = _parsed(text, kind)
     if key_of_list and isinstance(item.value, list):
         item = Item({key_of_list: item}, item.line, {key_of_list: item.line})
@@ -149,7 +149,7 @@ class _Converter:
             wrong = next((key for key in value if not isinstance(key, str)), None)
             if wrong is not None:
                 raise ModelError(
-                    f'{self.label}: {shorten(str(wrong))} is no name; names are texts, in quotes'
+                    f'{self.label}: {shorten(str(wrong))} is not a name; put names in quotes'
                 )
             inside = {key: self.item(each, depth + 1) for key, each in value.items()}
             return Item(inside, 0, dict.fromkeys(inside, 0))
@@ -175,7 +175,7 @@ class _Loader(BoundedDepth, yaml.SafeLoader):
     def compose_node(self, parent: Any, index: Any) -> Any:
         mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
         if self.check_event(yaml.AliasEvent):
-            raise yaml.MarkedYAMLError(problem='aliases are not accepted', problem_mark=mark)
+            raise yaml.MarkedYAMLError(problem='aliases are not supported', problem_mark=mark)
         self.entries += 1
         if self.entries > MAX_ENTRIES:
             raise yaml.MarkedYAMLError(
@@ -224,7 +224,7 @@ def _item(node: Any, label: str) -> Item:
     line = node.start_mark.line + 1
     if node.tag not in _ADMITTED:
         raise ModelError(
-            f'{label}: line {line}: {shorten(node.tag)} is not accepted; write plain names, '
+            f'{label}: line {line}: {shorten(node.tag)} is not supported; write plain names, '
             'numbers, lists and mappings'
         )
     if isinstance(node, yaml.MappingNode):
@@ -235,8 +235,8 @@ def _item(node: Any, label: str) -> Item:
             if not isinstance(key, yaml.ScalarNode) or key.tag not in _NAMES:
                 shown = key.value if isinstance(key, yaml.ScalarNode) else 'a list or mapping'
                 raise ModelError(
-                    f'{label}: line {at}: {shorten(str(shown))} is no name; put names that look '
-                    'like numbers in quotes'
+                    f'{label}: line {at}: {shorten(str(shown))} is not a name; put names that '
+                    'look like numbers in quotes'
                 )
             if key.value in inside:
                 raise ModelError(

@@ -25,7 +25,7 @@ def _with_actuated(model: Model, section: Field) -> Model:
         if name not in model.joint_names:
             raise field.error(unknown_name('independent joint', name[:80], model.joint_names))
     if not names:
-        raise section.error('it names no joint; leave it out, or name those with motors')
+        raise section.error('the list is empty; leave it out, or name the joints with motors')
     return replace(model, actuated=names)
 
 

@@ -74,7 +74,7 @@ class Field:
         value = self.item.word or self.item.value
         if isinstance(value, Number):
             raise self.error(
-                f'{shorten(value)} is no name; put names that look like numbers in quotes'
+                f'{shorten(value)} is not a name; put names that look like numbers in quotes'
             )
         if not isinstance(value, str) or not value:
             raise self.error(f'expected a name, got {self._shown()}; write the name alone')
@@ -116,10 +116,11 @@ class Field:
                 raise ValueError
         except (TypeError, ValueError, OverflowError):
             raise self.error(
-                f'{self._shown()} is not a finite number of sensible size; give one such as 0.5'
+                f'{self._shown()} is not a finite number of plausible size; give a number such '
+                'as 0.5'
             ) from None
         if number < minimum:
-            raise self.error(f'{number:g} is below {minimum:g}; give at least that')
+            raise self.error(f'{number:g} is below the minimum of {minimum:g}')
         return number
 
     def vector(self) -> Vector3:
@@ -167,6 +168,8 @@ def placement(entries: Mapping[str, Field]) -> PluckerTransform:
         rpy = entries['rpy'].vector()
         for angle, field in zip(rpy, entries['rpy'].sequence()):
             if abs(angle) > 100.0:
-                raise field.error(f'{angle:g} rad is no angle; give radians, such as 1.5708')
+                raise field.error(
+                    f'{angle:g} rad is too large for an angle; give radians, such as 1.5708'
+                )
         E = linear3.transpose(rpy_rotation(*rpy))
     return PluckerTransform(E, xyz)

@@ -32,7 +32,8 @@ def with_gears(model: Model, section: Field) -> Model:
         entries = field.mapping(('joint',), ('ratio', 'offset'))
         if isinstance(entries['joint'].item.value, (list, dict)):
             raise entries['joint'].error(
-                'a joint follows one other; for differential gears see Robot.loops.explicit'
+                'a joint can follow one other joint only; for differential gears see '
+                'Robot.loops.explicit'
             )
         master = _single(model, numbers, entries['joint'].name(), entries['joint'])
         ratio = entries['ratio'].number() if 'ratio' in entries else 1.0
@@ -76,7 +77,7 @@ def _composed(
         ratio, offset = ratio * r, ratio * o + offset
         if not max(abs(ratio), abs(offset)) <= MAX_MAGNITUDE:
             culprit = fields.get(follower) or next(iter(fields.values()))
-            raise culprit.error('ratios multiply up to absurd sizes; correct them')
+            raise culprit.error('the product of the ratios is too large; correct them')
     return Coupling(follower, master, ratio, offset)
 
 
@@ -102,18 +103,20 @@ def with_rotors(model: Model, section: Field) -> Model:
         if form == 'armature':
             for key in ('mass', 'transverse_inertia'):
                 if key in entries:
-                    raise entries[key].error('armature has none; write "as: body"')
+                    raise entries[key].error(
+                        'it does not apply to armature; leave it out or write "as: body"'
+                    )
             bodies[i - 1] = replace(body, armature=body.armature + ratio * ratio * inertia)
             continue
         axis = getattr(body.joint, 'axis', None)
         if axis is None or any(any(c.linear) for c in body.joint.motion_subspace((0.0,)).columns):
             raise field.error(
-                f'joint {name!r} is no hinge about an axis, along which a rotor could lie; write '
-                '"as: armature"'
+                f'joint {name!r} does not turn about an axis along which a rotor could lie; '
+                'write "as: armature"'
             )
         rotor = f'{name}_rotor'
         if rotor in model.links or rotor in frames:
-            raise field.error(f'there is a link or joint {rotor!r}; rename it in the URDF')
+            raise field.error(f'a link or joint is already named {rotor!r}; rename it in the URDF')
         mass = entries['mass'].number(0.0) if 'mass' in entries else 0.0
         across = inertia
         if 'transverse_inertia' in entries:

@@ -34,7 +34,7 @@ def joint_type(
             given[name] = directions[name]
         else:
             example = '0.01' if what == NUMBER else '[0, 0, 1]'
-            raise field.error(f'a {kind.name} joint has a {name}; add "{name}: {example}"')
+            raise field.error(f'a {kind.name} joint needs {name}; add "{name}: {example}"')
     try:
         joint = kind.make(**given)
         if 'reversed' in entries and entries['reversed'].boolean():
@@ -42,6 +42,6 @@ def joint_type(
     except (TypeError, ValueError, ArithmeticError) as error:
         reason = ' '.join(str(error).split())[:200]
         raise field.error(
-            f'no {kind.name} joint has these parameters: {reason}; correct them'
+            f'these parameters are not valid for a {kind.name} joint: {reason}; correct them'
         ) from None
     return joint, entries

@@ -75,14 +75,14 @@ def _members(
     names = (name,) if listed is None else listed.names()
     where = listed or field
     if not names:
-        raise where.error('it names no joint; name one or more consecutive ones')
+        raise where.error('the list of joints is empty; name one or more consecutive joints')
     for joint in names:
         if joint in taken:
             raise where.error(f'joint {joint!r} belongs to {taken[joint]!r} already; name it once')
         if joint not in numbers:
             raise where.error(unknown_name('moving joint', joint[:80], numbers))
     if name not in names and (name in numbers or name in model.joint_frames):
-        raise field.error('there is a joint of this name in the URDF; choose another one')
+        raise field.error('the URDF has a joint of this name; choose another name')
     members = [numbers[joint] for joint in names]
     for inner, outer in zip(members, members[1:]):
         if model.body(outer).parent != inner:
@@ -95,7 +95,8 @@ def _members(
     for i in members:
         if i in geared:
             raise where.error(
-                f'joint {model.body(i).joint_name!r} mimics or is mimicked; remove the <mimic>'
+                f'joint {model.body(i).joint_name!r} mimics another joint or is mimicked by one; '
+                'remove the <mimic>'
             )
     for i in members[:-1]:
         _check_intermediate(model, i, members, where)
@@ -184,7 +185,7 @@ def _rebuilt(
     warnings = model.warnings
     if lost:
         names = ', '.join(map(repr, sorted(lost)))
-        warnings = (*warnings, f'joint {name!r}: links {names} within it are no frames any more')
+        warnings = (*warnings, f'joint {name!r}: links {names} within it are no longer frames')
     return Model.create(
         model.name,
         bodies,

@@ -95,7 +95,7 @@ class Rheonomic(JointType):
         """Check that the motion of the joint is one of a single number."""
         if not (self.joint.nq == self.joint.nv == 1 and self.joint.is_flat):
             raise ValueError(
-                f'{self.joint!r} cannot follow a motion of one number: it has {self.joint.nq} '
+                f'{self.joint!r} cannot follow a motion of one variable: it has {self.joint.nq} '
                 f'position and {self.joint.nv} velocity variables'
             )
 

@@ -69,7 +69,7 @@ class SphericalYawPitchRoll(JointType):
             return None
         return (
             f'its pitch of {math.degrees(q[1]):.1f} deg is at the singularity of yaw, pitch and '
-            'roll; a spherical joint by quaternion has none'
+            'roll; use a spherical joint, whose quaternion has no singularity'
         )
 
     @classmethod

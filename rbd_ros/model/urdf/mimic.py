@@ -91,7 +91,7 @@ class Gears:
             if max(abs(gear.ratio), abs(gear.offset)) > MAX_MAGNITUDE:
                 raise ModelError(
                     f'joint {quote(follower)}: the multipliers and offsets of the joints that it '
-                    'mimics multiply up to absurd sizes; correct its <mimic>'
+                    'mimics are too large; correct its <mimic>'
                 )
             self._gears[follower] = gear
 

@@ -27,8 +27,8 @@ def refuse_quaternion(node: Element, owner: str) -> None:
     origin = node.find('origin')
     if origin is not None and origin.get('quat_xyzw') is not None:
         raise ModelError(
-            f'{owner}: quat_xyzw (line {line_of(origin)}) is not read; '
-            'give the rotation as rpy="..."'
+            f'{owner}: quat_xyzw (line {line_of(origin)}) is not supported; give the rotation as '
+            'rpy="..."'
         )
 
 
@@ -62,7 +62,7 @@ def omit_shapes(link: Element, rule: ElementRule, owner: str) -> List[str]:
                 notices.append(
                     f'{owner}: <geometry> (line {line_of(geometry)}) holds a second shape, '
                     f'<{quote(surplus.tag)[1:-1]}>, which is left out, as in other ROS tools; '
-                    f'give each shape a <{shape.tag}> of its own'
+                    f'give each shape its own <{shape.tag}>'
                 )
     for visual in link.findall('visual'):
         try:

@@ -250,7 +250,7 @@ def _check_numbers(where: str, name: str, text: str, attribute: AttributeRule) -
             parse_number(word, attribute.infinite)
         except TooLargeError as error:
             raise ModelError(
-                f'{where}: {name}={shorten(text)}: {error}; no robot has that: give at most '
+                f'{where}: {name}={shorten(text)}: {error}; it is implausible; give at most '
                 f'{MAX_MAGNITUDE:g}, in m, rad, kg, s'
             ) from None
         except ValueError as error:

@@ -98,8 +98,8 @@ def _content(source: Source) -> Tuple[Union[str, bytes], Optional[str]]:
             )
     elif not isinstance(source, os.PathLike):
         raise ModelError(
-            f'a description is a path or an XML string, got {type(source).__name__}; '
-            'give one of these'
+            f'a description must be a path or an XML string, got {type(source).__name__}; give '
+            'one of these'
         )
     return _read_file(source)
 
@@ -131,8 +131,8 @@ def _read_file(source: Union[str, os.PathLike[str]]) -> Tuple[bytes, str]:
 
 def _too_large(what: str, size: int) -> str:
     return (
-        f'{what} has {size} bytes or more, the most accepted are {MAX_BYTES}; a URDF is '
-        'far smaller, keep meshes in files of their own'
+        f'{what} has {size} bytes or more, more than the limit of {MAX_BYTES}; a URDF is far '
+        'smaller: put meshes into separate files'
     )
 
 
@@ -152,8 +152,7 @@ def _parse(data: Union[str, bytes], label: str) -> Node:
         raise ModelError(_expat_message(error, label, builder)) from None
     except UnicodeEncodeError as error:
         raise ModelError(
-            f'{label} holds a character that is no text at position {error.start}; '
-            'save it as UTF-8'
+            f'{label} holds an invalid character at position {error.start}; save it as UTF-8'
         ) from None
     except (LookupError, ValueError) as error:
         if isinstance(error, ModelError):
@@ -178,7 +177,7 @@ def _expat_message(error: expat.ExpatError, label: str, builder: _Builder) -> st
     elif 'token' in reason or 'encoding' in reason:
         cure = 'correct the XML there and save the file as UTF-8 without control characters'
     elif 'undefined entity' in reason:
-        cure = 'entities are not accepted in a URDF, write the text itself'
+        cure = 'entities are not supported in a URDF; write the text itself'
     return f'{where}: XML error{builder.inside()}: {reason}; {cure}'
 
 
@@ -215,12 +214,13 @@ class _Builder:
 
     def _doctype(self, name: str, *details: object) -> None:
         raise ModelError(
-            f'{self._where()}: <!DOCTYPE {quote(name, 60)[1:-1]}> is refused, as document types '
-            'and entities can read files and exhaust memory; remove it and write entities out'
+            f'{self._where()}: <!DOCTYPE {quote(name, 60)[1:-1]}> is rejected, since document '
+            'types and entities can read files and exhaust memory; remove it and write entities '
+            'out'
         )
 
     def _entity(self, name: str, *details: object) -> None:
-        raise ModelError(f'{self._where()}: entity {quote(name)} is refused; write its text out')
+        raise ModelError(f'{self._where()}: entity {quote(name)} is rejected; write its text out')
 
     def _start(self, tag: str, attributes: Dict[str, str]) -> None:
         self._elements += 1

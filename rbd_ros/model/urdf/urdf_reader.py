@@ -221,8 +221,8 @@ class _Builder:
             for what, value in (('damping', damping), ('friction', friction)):
                 if value < 0.0:
                     raise ModelError(
-                        f'joint {quote(joint.name)}: <dynamics {what}="{value:g}"> is negative, '
-                        'which would feed energy in; give a value >= 0'
+                        f'joint {quote(joint.name)}: <dynamics {what}="{value:g}"> is negative '
+                        'and would add energy; give a value >= 0'
                     )
         return Body(
             joint.child,
