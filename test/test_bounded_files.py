@@ -230,7 +230,7 @@ def test_a_chunk_of_a_recording_is_unpacked_up_to_what_it_says(compression):
 
     assert mcap_files._unpacked(chunk(10**7)) == content
     for size in (1000, 10**7 + 1):
-        with pytest.raises(ValueError, match=f'that should have {size}'):
+        with pytest.raises(ValueError, match=f'instead of {size}'):
             mcap_files._unpacked(chunk(size))
-    with pytest.raises(ValueError, match='at most'):
+    with pytest.raises(ValueError, match='more than the limit'):
         mcap_files._unpacked(chunk(1 << 40))

@@ -122,8 +122,8 @@ def _declare_choices() -> List[DeclareLaunchArgument]:
         DeclareLaunchArgument(
             'controller_params_file',
             default_value='',
-            description='YAML file with the parameters of the controller, also overridden by given '
-            'arguments. Empty: the file of rbd_ros for that controller.',
+            description='YAML file with the parameters of the controller, also overridden by '
+            'given arguments. Empty: the file of rbd_ros for that controller.',
         ),
     ]
 

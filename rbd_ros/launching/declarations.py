@@ -64,8 +64,8 @@ def declare_urdf() -> DeclareLaunchArgument:
     return DeclareLaunchArgument(
         'urdf',
         default_value=DEFAULT_ROBOT,
-        description='Robot: path of a URDF or xacro file ("arm.urdf.xacro name:=value" with arguments of '
-        'xacro), package://PACKAGE/PATH, name of an embedded robot or of one of '
+        description='Robot: path of a URDF or xacro file ("arm.urdf.xacro name:=value" with '
+        'arguments of xacro), package://PACKAGE/PATH, name of an embedded robot or of one of '
         f'example-robot-data, or {FROM_TOPIC}: the nodes wait for the topic '
         'robot_description.',
     )

@@ -71,8 +71,8 @@ def ros2_control_launch_description() -> LaunchDescription:
         DeclareLaunchArgument(
             'controllers_file',
             default_value=str(resource_path('config', 'ros2_control.yaml')),
-            description='YAML file with the parameters of controller_manager and controllers, in the '
-            'namespace of the launch file unless their names have one.',
+            description='YAML file with the parameters of controller_manager and controllers, in '
+            'the namespace of the launch file unless their names have one.',
         ),
         DeclareLaunchArgument(
             'controllers',

@@ -26,8 +26,8 @@ def share_directory() -> Path:
         if (share / 'package.xml').is_file():
             return share
     raise FileNotFoundError(
-        f'no share/{_PACKAGE.name} above {_PACKAGE}: the package was installed without its data '
-        'files; install it by pip or colcon'
+        f'there is no share/{_PACKAGE.name} above {_PACKAGE}: the package was installed without '
+        'its data files; install it by pip or colcon'
     )
 
 
@@ -41,7 +41,9 @@ def resource_path(*parts: str) -> Path:
     path = share_directory().joinpath(*parts)
     if not path.exists():
         beside = sorted(entry.name for entry in path.parent.glob('*'))
-        raise FileNotFoundError(f'no {"/".join(parts)}; there are: {", ".join(beside) or "none"}')
+        raise FileNotFoundError(
+            f'there is no file {"/".join(parts)}; there are: {", ".join(beside) or "none"}'
+        )
     return path
 
 

@@ -116,8 +116,8 @@ def described_by(
         raise RobotNotFoundError(f'{path} cannot be read: {error}') from None
     if not has_xacro:
         raise RobotNotFoundError(
-            f'{path} is no xacro file and takes no arguments ({", ".join(mappings)}); leave them '
-            'out, or name the xacro file'
+            f'{path} is not a xacro file and takes no arguments ({", ".join(mappings)}); leave '
+            'them out, or name the xacro file'
         )
     return RobotDescription(path, _expand(path, mappings, package_paths), package_paths)
 
@@ -141,7 +141,7 @@ def find_robot(name: str, package_paths: Iterable[Union[str, os.PathLike[str]]] 
     if path.is_dir():
         inside = [p.name for p in sorted(path.iterdir()) if p.suffix in SUFFIXES]
         raise RobotNotFoundError(
-            f'{os.path.abspath(path)} is a folder: name a file in it ({_some(inside)})'
+            f'{os.path.abspath(path)} is a folder; name a file in it ({_some(inside)})'
         )
     if path.suffix in SUFFIXES or len(path.parts) > 1:
         raise RobotNotFoundError(f'there is no file {os.path.abspath(path)}{_beside(path)}')
@@ -235,8 +235,8 @@ def _in_package(uri: str, paths: MeshPaths) -> Path:
     if paths.package(package) is not None:
         raise RobotNotFoundError(f'{uri}: package {package} has no file {inside}')
     raise RobotNotFoundError(
-        f'{uri}: there is no package {package!r} here; name the folder that '
-        'holds it (--package-path, package_paths), or is it installed, and its workspace sourced?'
+        f'{uri}: there is no package {package!r} here; name its folder (--package-path, '
+        'package_paths), or install it and source its workspace'
     )
 
 
@@ -276,7 +276,7 @@ def _no_such_robot(name: str, embedded: List[str], examples: List[str]) -> str:
 
 def _some(names: List[str]) -> str:
     if not names:
-        return 'there is no .urdf and no .xacro'
+        return 'it has no .urdf and no .xacro file'
     more = ' ...' if len(names) > MOST_SHOWN else ''
     return ', '.join(names[:MOST_SHOWN]) + more
 

@@ -36,8 +36,8 @@ def find_world(name: str, package_paths: Sequence[str] = ()) -> Path:
         found = MeshPaths(None, package_paths).resolve(name)
         if found is None:
             raise WorldNotFoundError(
-                f'{name} was not found below package_paths and AMENT_PREFIX_PATH; is the package '
-                'installed, and its workspace sourced?'
+                f'{name} was not found below package_paths and AMENT_PREFIX_PATH; install the '
+                'package and source its workspace'
             )
         return Path(found)
     try:
@@ -45,7 +45,7 @@ def find_world(name: str, package_paths: Sequence[str] = ()) -> Path:
         if path.is_file():
             return Path(os.path.abspath(path))
     except (OSError, RuntimeError, ValueError) as error:
-        raise WorldNotFoundError(f'{name!r} is no file: {error}') from None
+        raise WorldNotFoundError(f'{name!r} is not a file: {error}') from None
     embedded = embedded_worlds()
     if len(path.parts) == 1:
         wanted = name.removesuffix('.yaml')

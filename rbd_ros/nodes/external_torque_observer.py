@@ -32,7 +32,7 @@ INTERFACE = NodeInterface(
         Parameter(
             'gain',
             30.0,
-            'Gain of the observer, one over the time constant with which it follows [1/s].',
+            'Gain of the observer, the inverse of its time constant [1/s].',
             positive=True,
             maximum=1e5,
             live=True,
@@ -40,7 +40,7 @@ INTERFACE = NodeInterface(
         Parameter(
             'friction_compensation',
             True,
-            'Whether the viscous and Coulomb friction of the robot description is taken off.',
+            'Whether to subtract the viscous and Coulomb friction of the robot description.',
             live=True,
         ),
         Parameter(
@@ -52,8 +52,9 @@ INTERFACE = NodeInterface(
         Parameter(
             'collision_threshold',
             (),
-            'External torque that is a collision: one for all joints or one for each, in the '
-            'order of the robot [N m or N]; empty: a tenth of the effort limits, 10 without one.',
+            'Threshold of the external torque for a collision: one for all joints or one for '
+            'each, in the order of the robot [N m or N]; empty: a tenth of the effort limits, 10 '
+            'without one.',
             minimum=1e-9,
             maximum=1e9,
             live=True,
@@ -70,8 +71,8 @@ INTERFACE = NodeInterface(
         Parameter(
             'collision_response',
             NO_RESPONSE,
-            'Response to a collision besides the flag. none: no response; stop: a JointTrajectory '
-            'without points, at which inverse_dynamics holds the desired position.',
+            'Response to a collision in addition to the flag. none: no response; stop: an empty '
+            'JointTrajectory, at which inverse_dynamics holds the desired position.',
             choices=(NO_RESPONSE, STOP),
             live=True,
         ),
@@ -105,13 +106,14 @@ INTERFACE = NodeInterface(
             '~/external_wrench',
             'geometry_msgs/msg/WrenchStamped',
             'out',
-            'Wrench at the origin of wrench_frame, in its axes, that explains them best.',
+            'Wrench at the origin of wrench_frame, in its axes, that fits the external torques '
+            'best.',
         ),
         Topic(
             '~/collision',
             'std_msgs/msg/Bool',
             'out',
-            'Whether a torque is beyond its threshold, with hysteresis.',
+            'Whether a torque exceeds its threshold, with hysteresis.',
         ),
         Topic(
             'joint_trajectory',

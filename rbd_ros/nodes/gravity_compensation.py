@@ -14,14 +14,14 @@ from rbd_ros.nodes.torque.torque_interface import LARGEST_GAIN, TORQUE_PARAMETER
 
 INTERFACE = NodeInterface(
     name='gravity_compensation',
-    summary='Publishes the torques that hold the robot against gravity where it is.',
+    summary='Publishes the torques that hold the robot against gravity at its measured position.',
     parameters=(
         *TORQUE_PARAMETERS,
         Parameter(
             'damping',
             (),
-            'Damping added by the torque, against the measured velocity: one for all joints or '
-            'one for each, in the order of the robot [N m s/rad or N s/m]; empty: none.',
+            'Damping that the torque adds to the measured velocity: one for all joints or one '
+            'for each, in the order of the robot [N m s/rad or N s/m]; empty: none.',
             minimum=0.0,
             maximum=LARGEST_GAIN,
             live=True,

@@ -16,26 +16,26 @@ JOINT_TRAJECTORY = Topic(
     'joint_trajectory',
     'trajectory_msgs/msg/JointTrajectory',
     'in',
-    'Desired motion; see below.',
+    'Desired trajectory; see below.',
 )
 DESIRED_POSE = Topic(
     '~/desired_pose',
     'geometry_msgs/msg/PoseStamped',
     'in',
-    'Pose in the frame of the base link that `task_frame` is to have; joints go there within '
+    'Desired pose of `task_frame` in the frame of the base link; the joints move there within '
     'their limits.',
 )
 DESIRED_STATE = Topic(
     '~/desired_state',
     'sensor_msgs/msg/JointState',
     'out',
-    'Desired position and velocity, and the torque that was sent; only while somebody listens.',
+    'Desired position and velocity, and the torque that was sent; only while subscribed to.',
 )
 TRACKING_ERROR = Topic(
     '~/tracking_error',
     'sensor_msgs/msg/JointState',
     'out',
-    'Desired less measured position and velocity; only while somebody listens.',
+    'Desired minus measured position and velocity; only while subscribed to.',
 )
 FOLLOW_JOINT_TRAJECTORY = Action(
     '~/follow_joint_trajectory',
@@ -123,21 +123,21 @@ INTERFACE = NodeInterface(
         Parameter(
             'allow_partial_trajectory',
             False,
-            'Whether a trajectory may leave joints out; their motion goes on, or they stay.',
+            'Whether a trajectory may leave joints out; these continue their motion or stay.',
             live=True,
         ),
         Parameter(
             'check_limits',
             True,
-            'Whether trajectories beyond the position or velocity limits of the robot description '
-            'are refused.',
+            'Whether to reject trajectories beyond the position or velocity limits of the robot '
+            'description.',
             live=True,
         ),
         Parameter(
             'start_tolerance',
             0.2,
-            'How far from the desired position a trajectory may begin; it is approached smoothly '
-            '[rad or m]; 0: any distance.',
+            'Maximum distance of the start of a trajectory from the desired position, from which '
+            'the robot moves there smoothly [rad or m]; 0: any distance.',
             minimum=0.0,
             maximum=1e5,
             live=True,
@@ -145,9 +145,9 @@ INTERFACE = NodeInterface(
         Parameter(
             'state_loss_policy',
             'resume',
-            'What becomes of a trajectory when usable states had been absent for state_timeout. '
-            'resume: it goes on from where it was, if they are back within max_state_gap and the '
-            'robot is not far from there; hold: the measured position is held.',
+            'Policy for a trajectory when usable states were missing for state_timeout. resume: '
+            'continue it where it stopped, if states return within max_state_gap and the robot '
+            'is near; hold: hold the measured position.',
             choices=('resume', 'hold'),
             live=True,
         ),
@@ -162,8 +162,8 @@ INTERFACE = NodeInterface(
         Parameter(
             'constraints.trajectory',
             (),
-            'How far the robot may be from a trajectory on the way, one number for all joints or '
-            'one for each, in the order of the robot [rad or m]; 0 or empty: any distance.',
+            'Maximum position error during a trajectory, one number for all joints or one for '
+            'each, in the order of the robot [rad or m]; 0 or empty: any distance.',
             minimum=0.0,
             maximum=1e5,
             live=True,
@@ -171,7 +171,7 @@ INTERFACE = NodeInterface(
         Parameter(
             'constraints.goal',
             (),
-            'How far the robot may be from the last point of a trajectory, likewise.',
+            'Maximum position error at the last point of a trajectory, likewise.',
             minimum=0.0,
             maximum=1e5,
             live=True,
@@ -179,8 +179,8 @@ INTERFACE = NodeInterface(
         Parameter(
             'constraints.goal_time',
             0.0,
-            'How long after the end of a trajectory the robot may take to reach its goal [s]; 0: '
-            'any time.',
+            'Maximum time after the end of a trajectory in which the robot must reach its goal '
+            '[s]; 0: any time.',
             minimum=0.0,
             maximum=3600.0,
             live=True,
@@ -188,7 +188,7 @@ INTERFACE = NodeInterface(
         Parameter(
             'constraints.stopped_velocity_tolerance',
             0.01,
-            'Velocity below which a robot at its goal has stopped [rad/s or m/s]; 0: any.',
+            'Velocity below which a robot at its goal counts as stopped [rad/s or m/s]; 0: any.',
             minimum=0.0,
             maximum=1e4,
             live=True,

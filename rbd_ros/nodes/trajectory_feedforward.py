@@ -29,7 +29,7 @@ _SHARED = (
 
 INTERFACE = NodeInterface(
     name='trajectory_feedforward',
-    summary='Publishes trajectories with the efforts that they take.',
+    summary='Adds efforts to trajectories by inverse dynamics, and checks limits.',
     parameters=(
         *DESCRIPTION_PARAMETERS,
         gravity_parameter(live=True),
@@ -45,8 +45,8 @@ INTERFACE = NodeInterface(
         Parameter(
             'max_point_spacing',
             0.0,
-            'Maximum time between points; more points are inserted where it is longer, since '
-            'controllers interpolate efforts linearly [s]; 0: none is inserted.',
+            'Maximum time between points; the node inserts points where it is longer, since '
+            'controllers interpolate efforts linearly [s]; 0: no points.',
             minimum=0.0,
             maximum=1e3,
             live=True,
@@ -64,8 +64,8 @@ INTERFACE = NodeInterface(
         Parameter(
             'state_timeout',
             1.0,
-            'Age of joint_states up to which they say where joints are that a trajectory leaves '
-            'out [s], in real time; 0: any.',
+            'Maximum age of joint_states as positions of joints that a trajectory leaves out '
+            '[s], in real time; 0: any.',
             minimum=0.0,
             maximum=1e5,
             live=True,
@@ -77,7 +77,7 @@ INTERFACE = NodeInterface(
             'joint_trajectory',
             'trajectory_msgs/msg/JointTrajectory',
             'in',
-            'Trajectories; their own efforts are not looked at.',
+            'Trajectories; their efforts are ignored.',
             depth=10,
         ),
         Topic(
@@ -91,7 +91,7 @@ INTERFACE = NodeInterface(
             JOINT_STATES.name,
             JOINT_STATES.kind,
             'in',
-            'Where joints are that a trajectory leaves out.',
+            'Positions of joints that a trajectory leaves out.',
             reliable=False,
         ),
         DESCRIPTION_TOPIC,

@@ -33,15 +33,15 @@ _MOTION = (
 
 INTERFACE = NodeInterface(
     name='udp_bridge',
-    summary='Lets a program without ROS control the robot: states go out and torques come in by '
-    'UDP.',
+    summary='Sends states to a program without ROS and receives its torques, by UDP.',
     parameters=(
         Parameter('address', '127.0.0.1', 'Host name or IP address where the program listens.'),
         Parameter('port', 9700, 'UDP port where it listens.', minimum=1, maximum=65535),
         Parameter(
             'response_timeout',
             0.01,
-            'How long to wait for the answer to a state [s]; then that state has none.',
+            'Maximum time to wait for the answer to a state [s]; after it, that state has no '
+            'answer.',
             positive=True,
             maximum=10.0,
             live=True,

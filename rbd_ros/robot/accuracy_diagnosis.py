@@ -73,8 +73,8 @@ def diagnose(model: Model, q: Optional[Sequence[float]] = None) -> Diagnostics:
             if ratio > MAX_CENTER_RATIO:
                 warnings.append(
                     f'body {body.name!r}: its center of mass is {ratio:.3g} radii of gyration '
-                    f'from its frame, which costs {2.0 * math.log10(ratio):.1f} digits; put its '
-                    'joint nearer, or move the frame along the axis'
+                    f'from its frame, which costs {2.0 * math.log10(ratio):.1f} digits; place '
+                    'its joint nearer, or move the frame along the axis'
                 )
         if body.inertia.mass > 0.0:
             ratio = mass_ratios[body.name] = carried[i] / body.inertia.mass
@@ -91,12 +91,14 @@ def diagnose(model: Model, q: Optional[Sequence[float]] = None) -> Diagnostics:
         np.array(mass_matrix(model, q), dtype=float).reshape(model.nv, model.nv)
     )
     if condition > SINGULAR:
-        warnings.append('the mass matrix is singular at this configuration, but for rounding')
+        warnings.append(
+            'the mass matrix is singular at this configuration to within rounding errors'
+        )
     elif condition > MAX_CONDITION:
         warnings.append(
             f'the condition number of the mass matrix is {condition:.3g}: accelerations lose as '
-            'many digits, and forces must be that accurate; a shallower tree, armature, or '
-            'masses and lengths that differ less help'
+            'many digits as it has; use a shallower tree, armature, or masses and lengths that '
+            'differ less'
         )
     loop_condition = _loop_condition(model, q)
     if loop_condition is not None and loop_condition > 1.0 / NEARLY_SINGULAR:

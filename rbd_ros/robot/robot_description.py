@@ -83,7 +83,7 @@ class RobotDescription:
         found = (*self._model.warnings, *_of_masses(self._model), *_of_meshes(self._model))
         singular = singularity(self._model)
         if singular:
-            return (*found, f'forward dynamics is impossible: {singular}')
+            return (*found, f'forward dynamics does not exist: {singular}')
         joints = singular_joints(self._model, neutral(self._model))
         if joints:
             names = ', '.join(map(repr, joints))
@@ -221,6 +221,6 @@ def _of_masses(model: Model) -> Tuple[str, ...]:
 def _of_meshes(model: Model) -> Tuple[str, ...]:
     return tuple(
         f'{len(files)} mesh file(s) with <up_axis> {axis}, which ROS ignores: shapes are not '
-        f'turned; the first is {files[0]!r}'
+        f'rotated; the first is {files[0]!r}'
         for axis, files in ignored_up_axes(model).items()
     )

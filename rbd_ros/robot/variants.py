@@ -223,7 +223,7 @@ def _storage(algorithm: Declaration, storage: str) -> str:
     if storage not in (FULL, PACKED):
         raise ValueError(f'unknown storage {storage!r}; there are {FULL!r} and {PACKED!r}')
     if storage == PACKED and not _has_symmetric_output(algorithm):
-        raise ValueError(f'{algorithm.name} has no symmetric matrix that could be packed')
+        raise ValueError(f'{algorithm.name} has no symmetric matrix to pack')
     return storage
 
 

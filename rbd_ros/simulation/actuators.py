@@ -109,7 +109,7 @@ class DcMotor:
         :raises ValueError: if there is no inductance
         """
         if not self.inductance:
-            raise ValueError('without inductance the current follows at once: steady_current')
+            raise ValueError('without inductance the current has no dynamics; use steady_current')
         missing = self.steady_current(voltage, v) - current
         return missing * self.resistance / self.inductance
 

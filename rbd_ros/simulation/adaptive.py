@@ -80,7 +80,7 @@ class OdeSolution(NamedTuple):
                 f'the motion goes from {self.time[0]:g} s to {self.time[-1]:g} s, not to {t:g} s'
             )
         if not self.steps:
-            raise ValueError('steps of semi_implicit cannot be interpolated; take another method')
+            raise ValueError('steps of semi_implicit cannot be interpolated; use another method')
         step = self.steps[min(bisect_right(self.time.tolist(), t), len(self.steps)) - 1]
         return step.at((t - step.t) / step.h)
 
@@ -280,8 +280,8 @@ class StepControl:
             # Not a number, or a step that no longer changes the time: nothing is short enough.
             if not (h > 0.0 and t + h > t):
                 raise FloatingPointError(
-                    f'the motion cannot be continued beyond {t:g} s: it does not stay finite, or '
-                    'jumps; tolerances may be too tight'
+                    f'the motion cannot be continued beyond {t:g} s: it becomes infinite or '
+                    'jumps, or the tolerances are too tight'
                 )
             step = take_step(self.group, RK45, acceleration, t, q, v, h, first)
             error = self.error(step)

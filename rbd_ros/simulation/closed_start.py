@@ -64,7 +64,7 @@ def close_start(robot: Robot, q: FloatArray, v: FloatArray) -> ClosedStart:
             f'joint {error.assembly.loop!r} is open by {error.assembly.distance:.3g} (m or rad)'
             + (
                 cure_of_rounding(error.assembly)
-                or "; begin nearer to an assembly, or check the places of the loop's frames"
+                or '; start nearer to an assembly, or check the frames of the loop'
             )
         ) from None
     K = np.asarray(robot.loops.closure(closed).K)

@@ -103,7 +103,7 @@ def take_dop853_step(
         solver.step()
     if solver.status == 'failed' or not np.isfinite(solver.y).all():
         raise FloatingPointError(
-            f'the motion cannot be continued beyond {t:g} s: it does not stay finite, or jumps; '
-            'tolerances may be too tight'
+            f'the motion cannot be continued beyond {t:g} s: it becomes infinite or jumps, or '
+            'the tolerances are too tight'
         )
     return Dop853Step(group, solver, q), solver.h_abs if solver.h_abs > 0.0 else math.inf

@@ -132,7 +132,7 @@ class EventDrivenSimulator:
             )
         if not contacts:
             raise ValueError(
-                'no contacts are given; `integrate_ode` computes a motion without any'
+                'no contacts are given; use `integrate_ode` for a motion without contacts'
             )
         numbers = {
             'timestep': timestep,
@@ -207,8 +207,8 @@ class EventDrivenSimulator:
         if len(inside):
             deepest = int(inside[np.argmin(gaps.gap[inside])])
             raise ValueError(
-                f'contact {self._name(deepest)} begins {-gaps.gap[deepest]:.3g} m deep; move the '
-                'bodies apart'
+                f'contact {self._name(deepest)} starts with a penetration of '
+                f'{-gaps.gap[deepest]:.3g} m; move the bodies apart'
             )
         self._settle(GAIN, ())
 
@@ -257,7 +257,7 @@ class EventDrivenSimulator:
             stuck = stuck + 1 if self.time == before else 0
             if stuck > _MAXIMUM:
                 raise ArithmeticError(
-                    f'{stuck} events at {self.time:.9g} s: contacts open and close without end'
+                    f'{stuck} events at {self.time:.9g} s: contacts open and close endlessly'
                 )
 
     def _trial(self, left: float) -> DenseStep:

@@ -60,6 +60,6 @@ def impact(
         total[k] += impulse
         zeta = zeta + M[:, k] @ impulse
     raise ArithmeticError(
-        f'no end of collisions after {_MAXIMUM} rounds between contacts that are closed together; '
-        'with less restitution, or the other impact law, there may be one'
+        f'the impacts of simultaneous contacts did not end after {_MAXIMUM} rounds; use less '
+        'restitution, or the other impact law'
     )

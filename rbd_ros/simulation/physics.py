@@ -46,7 +46,9 @@ MAX_ANGLE = 2.0**49
 INTEGRATORS = ('midpoint', 'semi_implicit', 'rk4')
 
 #: Said to whom wants to change the world of a simulation that has none.
-NO_WORLD = 'a simulation without a world gets no objects; begin it with one, if only world={}'
+NO_WORLD = (
+    'a simulation without a world cannot get objects; create it with a world, such as world={}'
+)
 #: Laws of restitution for impacts in a world of objects.
 RESTITUTION_MODELS = ('newton', 'poisson')
 
@@ -106,11 +108,11 @@ class Physics:
         if integrator == 'midpoint' and has_loops:
             raise ValueError(
                 f'{robot.name!r} has kinematic loops, which the integrator midpoint does not '
-                'close: take semi_implicit or rk4'
+                'support; use semi_implicit or rk4'
             )
         if integrator == 'rk4' and has_loops and world is not None:
             raise ValueError(
-                f'{robot.name!r} has kinematic loops, which rk4 does not close in a world: take '
+                f'{robot.name!r} has kinematic loops, which rk4 does not support in a world; use '
                 'semi_implicit'
             )
         if restitution_model not in RESTITUTION_MODELS:
@@ -119,7 +121,9 @@ class Physics:
                 f'there are {", ".join(RESTITUTION_MODELS)}'
             )
         if world is None and restitution_model != 'newton':
-            raise ValueError('restitution_model is for rigid contact: give a world or omit it')
+            raise ValueError(
+                'restitution_model applies to rigid contact only; give a world, or leave it out'
+            )
         # Written so that what is not a number is refused, too.
         for name, value in (
             ('timestep', timestep),
@@ -175,8 +179,8 @@ class Physics:
 
     def __reduce__(self) -> Tuple[Any, ...]:
         raise TypeError(
-            'a Physics lives in memory that machine code knows, and cannot be copied or pickled: '
-            'copy or pickle its Simulator, or take a snapshot'
+            'a Physics holds addresses of its memory and cannot be copied or pickled; copy or '
+            'pickle its Simulator, or take a snapshot'
         )
 
     def allow_servos(self) -> None:
@@ -332,8 +336,8 @@ class Physics:
         if self.scene is not None and lost.any():
             names = ', '.join(o.name for o, bad in zip(self.scene.objects, lost) if bad)
             return FloatingPointError(
-                f'the motion of {names} is not finite at time {self.time:g} s: is it too fast, or '
-                'pushed too hard?'
+                f'the motion of {names} is not finite at time {self.time:g} s; check velocities '
+                'and forces, or use a smaller timestep'
             )
         far = {
             self.joint_of(i): float(self.state.q[at])
@@ -344,7 +348,7 @@ class Physics:
             where = ', '.join(f'{name} at {q:g} rad' for name, q in sorted(far.items()))
             return FloatingPointError(
                 f'joints of {self.robot.name!r} have turned so far at time {self.time:g} s that '
-                f'numbers do not tell where they point: {where}'
+                f'double precision cannot represent their angle: {where}'
             )
         from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints
 
@@ -352,14 +356,15 @@ class Physics:
         if joints:
             return FloatingPointError(
                 f'the mass matrix of {self.robot.name!r} is singular at time {self.time:g} s: '
-                f'joint {", ".join(map(repr, joints))} can move without moving mass where it is, '
-                'as in gimbal lock; begin elsewhere, or give the joint an armature'
+                f'joint {", ".join(map(repr, joints))} can move without moving mass at this '
+                'configuration, as in gimbal lock; start at another one, or give the joint an '
+                'armature'
             )
         v = self.fields.work.motion.next_v
         bad = {self.joint_of(i) for i in range(len(v)) if not math.isfinite(v[i])}
         return FloatingPointError(
             f'the dynamics of {self.robot.name!r} are not finite at time {self.time:g} s, joints '
-            f'{", ".join(sorted(bad)) or "unknown"}: is there enough inertia behind each joint?'
+            f'{", ".join(sorted(bad)) or "unknown"}; check the inertia that each joint moves'
         )
 
     def reset(self, q: FloatArray, v: FloatArray, time: float = 0.0) -> int:
@@ -429,8 +434,8 @@ class Physics:
         moving = [self.world, world]
         if len({tuple(r.name for r in e.moving_in(self.robot.model)) for e in moving if e}) > 1:
             raise ValueError(
-                'robots that move can neither come nor go while a simulation goes on: begin '
-                'another one with them'
+                'movable robots cannot be added or removed in a running simulation; create a new '
+                'one with them'
             )
         return prepare_scene(self.robot, world, self.scene, self.record, self.mutex)
 

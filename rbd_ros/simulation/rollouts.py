@@ -73,7 +73,8 @@ def checked_starts(
     if len(set(counts.values())) > 1:
         told = ', '.join(f'{name} has {count}' for name, count in counts.items())
         raise ValueError(
-            f'the numbers of rollouts differ: {told}; what is the same for all has no such axis'
+            f'the numbers of rollouts differ: {told}; pass values that all rollouts share '
+            'without that axis'
         )
     if steps is not None:
         try:
@@ -92,7 +93,7 @@ def checked_starts(
                 raise ValueError(f'{name} has {said} steps, but {what} {steps}')
             steps = said
     if steps is None:
-        raise ValueError('steps must be given where torque does not say how many there are')
+        raise ValueError('steps must be given unless torque has an axis of steps')
     torque, target = (
         given[name].reshape((1,) * (3 - given[name].ndim) + given[name].shape)
         for name in _IN_STEPS

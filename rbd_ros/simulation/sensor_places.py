@@ -49,22 +49,22 @@ def find_cut(model: Model, name: str) -> Cut:
         if is_free_base(body):
             if name in (body.joint_name, body.name):
                 raise ValueError(
-                    f'{name!r}: no joint bears a base that floats, so there is no force to measure'
+                    f'{name!r}: no joint carries a floating base, so there is no force to measure'
                 )
         elif name in (body.joint_name, body.name):
             return _moving(model, i)
     link = next((each for each in model.links.values() if name in (each.name, each.joint)), None)
     if link is None or not link.parent:
         raise ValueError(
-            f'{name!r}: no joint is known that bears it, so there is no force to measure; name a '
-            'joint, or a link that is the child of one'
+            f'{name!r}: no joint carries it, so there is no force to measure; name a joint, or a '
+            'link that is the child of one'
         )
     if lost := [
         each.name for each in model.links.values() if each.parent not in {'', *model.links}
     ]:
         raise ValueError(
-            f'{name!r}: links that bore {lost[0]!r} are no frames any more, so what is '
-            'beyond is not known; name a joint that moves'
+            f'{name!r}: the parent links of {lost[0]!r} are no longer frames, so the links '
+            'beyond it are unknown; name a movable joint'
         )
     return Cut(link.name, link.body, link.placement, frozenset(_beyond(model, link.name)), False)
 
@@ -173,6 +173,6 @@ def check_no_loops(model: Model, what: str) -> None:
     if model.loops:
         names = ', '.join(repr(loop.name) for loop in model.loops[:5])
         raise ModelError(
-            f'{what} of {model.name!r}: its loop joints {names} may share forces in many ways, '
-            'so what one joint transmits is not known. Sensors of inertia are for all robots'
+            f'{what} of {model.name!r}: the forces of its loop joints {names} are not unique, so '
+            'the force of one joint is unknown; inertial sensors work for all robots'
         )

@@ -100,16 +100,17 @@ def _read_source(
             return None
         return _rigid_ground(robot, contact or ContactParameters(), contact_links)
     if ground:
-        raise ValueError('a world has its own ground, a plane; leave the argument ground out')
+        raise ValueError(
+            'ground does not apply to a world; leave it out and add a plane to the world'
+        )
     if contact is not None:
         raise ValueError(
-            'contact is about a ground; a world says itself what its surfaces are like: leave the '
-            'argument out'
+            'contact does not apply to a world, which has its own surfaces; leave it out'
         )
     if contact_links is not None:
         raise ValueError(
-            'contact_links is for a ground; a world has `disable_collisions` for that: leave '
-            'the argument out'
+            'contact_links does not apply to a world; leave it out and use `disable_collisions` '
+            'of the world'
         )
     if isinstance(source, World):
         return source
@@ -125,8 +126,8 @@ def _rigid_ground(
 ) -> World:
     if contact != replace(ContactParameters(), friction=contact.friction):
         raise ValueError(
-            'contact: stiffness and damping are those of a compliant ground, and ground=True is '
-            'rigid: take ground=HalfSpace(), or give the friction alone'
+            'contact: stiffness and damping need a compliant ground, but ground=True is rigid; '
+            'use ground=HalfSpace(), or give only the friction'
         )
     return level_ground(robot.model, friction=contact.friction, links=links)
 

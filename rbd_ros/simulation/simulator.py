@@ -188,8 +188,8 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         for body in robot.model.bodies:
             if body.joint.is_rheonomic:
                 raise ModelError(
-                    f'joint {body.joint_name!r} moves as a function of time, which is not '
-                    'simulated: let it be an ordinary joint, and find its force by hybrid dynamics'
+                    f'joint {body.joint_name!r} is a prescribed function of time, which is not '
+                    'supported; use another joint type, and compute its force by hybrid dynamics'
                 )
         self._physics = Physics(
             robot,
@@ -515,8 +515,8 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         """
         if self._srdf is None:
             raise ValueError(
-                f'{name[:80]!r} is the name of no configuration, as there is no SRDF: give srdf, '
-                'or let the world name one'
+                f'{name[:80]!r} is not a known configuration, since there is no SRDF; give srdf, '
+                'or name it in the world file'
             )
         from rbd_ros.collision.group_states import named_configuration
 
@@ -636,7 +636,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         )
         physics = self._physics
         if target is not None and not physics.model.has_servos:
-            raise ValueError('there is no servo that goes to a target: see Simulator.set_joint_pd')
+            raise ValueError('no joint has a servo; set its gains by Simulator.set_joint_pd')
         results = result_arrays(out, given.rows, given.steps, robot.nq, robot.nv)
         start_q, start_v = self._starts(given.q, given.v)
         if not robot.nv:
@@ -845,14 +845,14 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         """Refuse a snapshot of another simulation."""
         if snapshot.objects != self.objects:
             raise ValueError(
-                'the snapshot is that of a world with other movable objects, '
+                'the snapshot belongs to a world with other movable objects, '
                 f'{", ".join(snapshot.objects) or "none"}'
             )
         check_identity(snapshot, self._physics)
         given = {name: (each.shape, each.dtype) for name, each in snapshot.arrays.items()}
         arrays = self._physics.arrays()
         if given != {name: (each.shape, each.dtype) for name, each in arrays.items()}:
-            raise ValueError(f'the snapshot is that of another simulation, of {snapshot.robot!r}')
+            raise ValueError(f'the snapshot belongs to another simulation, of {snapshot.robot!r}')
 
     def _pushed(self, name: str) -> Tuple[int, PluckerTransform]:
         """Return the number of the body of a link or object, and its frame in body coordinates."""

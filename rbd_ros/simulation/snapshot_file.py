@@ -74,7 +74,8 @@ def save_snapshot(snapshot: Snapshot, path: Union[str, 'os.PathLike[str]']) -> N
         _replace(place, buffer.getvalue())
     except OSError as error:
         raise SnapshotError(
-            f'{path} cannot be written: {error.strerror or error}; give a folder that is there'
+            f'{path} cannot be written: {error.strerror or error}; give a file in an existing '
+            'folder'
         ) from None
 
 
@@ -150,7 +151,7 @@ def _arrays(path: Any, file: Any) -> Dict[str, Any]:
 
 def _about(path: Any, text: Any) -> Dict[str, Any]:
     if text is None:
-        raise SnapshotError(f'{path} is no snapshot of rbd_ros; take one by save_snapshot')
+        raise SnapshotError(f'{path} is not a snapshot of rbd_ros; save one by save_snapshot')
     try:
         about = json.loads(np.asarray(text, dtype=np.uint8).tobytes())
         told = {name: about[name] for name in _TEXTS}
@@ -158,18 +159,18 @@ def _about(path: Any, text: Any) -> Dict[str, Any]:
         raise _damaged(path) from None
     if told['format'] != FORMAT:
         raise SnapshotError(
-            f'{path} is of the format {str(told["format"])[:80]!r}, and this version reads '
+            f'{path} has the format {str(told["format"])[:80]!r}, but this version reads '
             f'{FORMAT!r}: take the snapshot again'
         )
     if told['version'] != __version__:
         raise SnapshotError(
-            f'{path} was written by rbd_ros {str(told["version"])[:80]}, and this is '
-            f'{__version__}, whose states may mean something else: take the snapshot again'
+            f'{path} was written by rbd_ros {str(told["version"])[:80]}, but this is '
+            f'{__version__}, whose states may differ; take the snapshot again'
         )
     return about  # type: ignore[no-any-return]
 
 
 def _damaged(path: Any) -> SnapshotError:
     return SnapshotError(
-        f'{path} is cut off, damaged, or no snapshot of rbd_ros: take the snapshot again'
+        f'{path} is truncated, damaged, or not a snapshot of rbd_ros; take the snapshot again'
     )

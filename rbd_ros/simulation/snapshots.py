@@ -74,17 +74,17 @@ def check_identity(snapshot: Snapshot, physics: Physics) -> None:
     if not then:
         return
     for name, text in (
-        ('robot', 'is of the robot {then!r}, and this is a simulation of {now!r}'),
-        ('joints', 'is of a robot with other joints: {then}'),
-        ('model', 'is of a robot of this name with other inertias, frames, limits or drives'),
-        ('timestep', 'has a time step of {then} s, and this simulation one of {now} s'),
-        ('integrator', 'is of the integrator {then}, and this simulation of {now}'),
-        ('ground', 'has other ground, or other shapes of the robot that touch it'),
+        ('robot', 'belongs to the robot {then!r}, but this is a simulation of {now!r}'),
+        ('joints', 'belongs to a robot with other joints: {then}'),
+        ('model', 'belongs to a robot of this name with other inertias, frames, limits or drives'),
+        ('timestep', 'has a timestep of {then} s, but this simulation one of {now} s'),
+        ('integrator', 'belongs to the integrator {then}, but this simulation to {now}'),
+        ('ground', 'has another ground, or other shapes of the robot on it'),
         ('world', 'has other objects or surfaces around the robot'),
     ):
         if then.get(name) != now[name]:
             told = text.format(then=str(then.get(name))[:200], now=now[name][:200])
-            raise ValueError(f'the snapshot is that of another simulation: it {told}')
+            raise ValueError(f'the snapshot belongs to another simulation: it {told}')
 
 
 def _identity(physics: Physics) -> Dict[str, str]:

@@ -37,8 +37,9 @@ _NAMED = 5
 
 _RESOLVED = f'they are moved apart slowly, by at most {RETURN_SPEED:g} m/s'
 _UNRESOLVED = (
-    'they stay so: no joint within its limits and nothing movable can part them without pressing '
-    'others deeper; move them, or disable their contact: by `disable_collisions` of a world'
+    'they stay in penetration, because no joint or movable object can separate them without '
+    'deeper penetration elsewhere; move them, or disable their contact by `disable_collisions` '
+    'of a world'
 )
 
 
@@ -170,9 +171,9 @@ def robot_warnings(
         return []
     others = f', the deepest of {found.pairs} pairs' if found.pairs > 1 else ''
     return [
-        f'{found.first!r} starts {1e3 * found.depth:.1f} mm deep in {found.second!r}{others}, '
-        'and is moved out slowly, as far as its joints can; start elsewhere, or let them not '
-        'touch: by `disable_collisions` of a world, or contact_links for a ground'
+        f'{found.first!r} starts {1e3 * found.depth:.1f} mm deep in {found.second!r}{others} and '
+        'is moved out slowly, as far as its joints allow; start at another position, or disable '
+        'their contact by `disable_collisions` of a world, or contact_links for a ground'
     ]
 
 

@@ -92,8 +92,8 @@ def _of_masses(robot: Robot, q: FloatArray) -> Tuple[str, ...]:
         return ()
     return (
         f'the mass matrix is singular at the start: joint {joints} can move without moving mass '
-        'there, as in gimbal lock, and is as fast as its limits allow; begin elsewhere, or give '
-        'the joint an armature',
+        'there, as in gimbal lock, and may reach its velocity limit; start at another position, '
+        'or give the joint an armature',
     )
 
 
@@ -105,8 +105,8 @@ def _of_ground(physics: Physics, deepest: int) -> List[str]:
     first = physics.model.ground.shapes.first
     shape = int(np.searchsorted(first, deepest, side='right')) - 1
     return [
-        f'link {physics.geometries[shape].link!r} starts {1e3 * depth:.1f} mm deep in '
-        'the ground; contact_links chooses which links touch it'
+        f'link {physics.geometries[shape].link!r} starts {1e3 * depth:.1f} mm deep in the '
+        'ground; choose the links in contact with it by contact_links'
     ]
 
 
@@ -127,10 +127,9 @@ def _of_loops(physics: Physics) -> List[str]:
             )
     for loop, part in closed.rounded:
         found.append(
-            f'loop joint {loop!r} has a constraint that is redundant but for {part:.1g} '
-            'of its size, as by axes that should be parallel and are rounded: it will '
-            'lock the loop; give axes and angles with all digits, or a loop joint with '
-            'fewer constraints'
+            f'loop joint {loop!r} has a constraint that is redundant up to {part:.1g} of its '
+            'size, probably by rounded axes, and locks the loop; give axes and angles with all '
+            'digits, or a loop joint with fewer constraints'
         )
     return found
 

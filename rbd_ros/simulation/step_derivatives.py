@@ -281,11 +281,13 @@ def _require_smooth(simulator: Simulator) -> None:
     physics = simulator.physics
     model, name = physics.model, repr(physics.robot.name)
     if model.has_loops:
-        raise ValueError(f'{name} has kinematic loops: its steps are not differentiated')
+        raise ValueError(
+            f'{name} has kinematic loops, for which step derivatives are not supported'
+        )
     if model.runge_kutta and model.stiff:
         raise ValueError(
-            f'the damping, or a spring, of {name} is too stiff for rk4 at {model.timestep:g} s: '
-            "take integrator='midpoint'"
+            f'the damping, or a spring, of {name} is too stiff for rk4 at {model.timestep:g} s; '
+            "use integrator='midpoint'"
         )
 
 
@@ -335,7 +337,7 @@ def _require_same(simulator: Simulator, taken: _Taken, end: _Point, sticks: bool
     driven = simulator.physics.state.servo.kp.any() or simulator.physics.state.servo.kd.any()
     if sticks and simulator.integrator == 'rk4' and not driven:
         raise ValueError(
-            'a joint sticks: what rk4 does with one that moves a little is another step; take '
+            'a joint sticks by friction, where the step of rk4 is not differentiable; use '
             "integrator='midpoint'"
         )
     close = _ROUNDING * (1.0 + np.abs(end.v).max(initial=0.0))

@@ -29,8 +29,8 @@ STENCIL: Tuple[Tuple[float, float], ...] = tuple(
 )
 
 NOT_SMOOTH = (
-    'the step is not smooth: in it a joint limit, a contact or the guard on speed acts, or the '
-    'friction of a joint changes, or whether the torque of a joint is cut'
+    'the step is not smooth: a joint limit, a contact or the velocity guard becomes active in '
+    'it, or friction or torque saturation of a joint changes'
 )
 
 

@@ -111,7 +111,7 @@ def log_cholesky(inertia: RigidBodyInertia) -> Floats:
         U = np.linalg.cholesky(J[::-1, ::-1])[::-1, ::-1]
     except np.linalg.LinAlgError:
         raise ValueError(
-            'no body has this inertia: its pseudo-inertia is not positive definite (its least '
+            'no body has this inertia: its pseudo-inertia is not positive definite (its minimum '
             f'eigenvalue is {np.linalg.eigvalsh(J)[0]:.3g})'
         ) from None
     alpha = np.log(U[3, 3])

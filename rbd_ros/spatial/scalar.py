@@ -114,7 +114,7 @@ def derivatives(
         if method is not None:
             found: List[List[Scalar]] = method(function, at, rates)
             return found
-    raise TypeError('a number does not know what is computed from it: it has no derivatives')
+    raise TypeError('a plain number has no derivatives; use a symbol')
 
 
 def absolute(x: Scalar) -> Scalar:

@@ -70,7 +70,7 @@ def bound_and_moment(vector: V) -> Tuple[Vector3, Vector3]:
         return vector.angular, vector.linear
     if isinstance(vector, ForceVector):
         return vector.linear, vector.moment
-    raise TypeError(f'a {type(vector).__name__} is no screw: only motions and forces are')
+    raise TypeError(f'a {type(vector).__name__} is not a screw; give a motion or a force')
 
 
 def pitch(vector: V) -> Scalar:
@@ -165,7 +165,7 @@ def screw(vector: V) -> Screw:
     along = moment if free else s
     magnitude = _length(along)
     if magnitude == 0.0:
-        raise ValueError('the zero vector is no screw: it has no direction')
+        raise ValueError('the zero vector is not a screw, since it has no direction')
     direction = linear3.scale(1.0 / magnitude, along)
     if free:
         return Screw(magnitude, direction, (0.0, 0.0, 0.0), math.inf)

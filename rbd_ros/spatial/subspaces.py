@@ -70,7 +70,7 @@ def reciprocal_basis(basis: Sequence[MotionVector]) -> Tuple[ForceVector, ...]:
     (1.0, 0.0)
     """
     if len(basis) != 6 or rank(basis) != 6:
-        raise ValueError(f'six independent motions are a basis, got {len(basis)}')
+        raise ValueError(f'a basis needs six independent motions, got {len(basis)}')
     return tuple(ForceVector.from_array(row) for row in np.linalg.inv(_matrix(basis)).tolist())
 
 
@@ -122,7 +122,9 @@ def decompose(vector: V, *subspaces: Vectors) -> Tuple[V, ...]:
     sets = [_columns(subspace) for subspace in subspaces]
     every = [column for columns in sets for column in columns]
     if any(type(column) is not type(vector) for column in every):
-        raise TypeError(f'a {type(vector).__name__} has parts in its own space only')
+        raise TypeError(
+            f'a {type(vector).__name__} cannot be split among subspaces of another space'
+        )
     if rank(every) < len(every):
         raise ValueError('the sum of the subspaces is not direct: their vectors are dependent')
     matrix, target = _matrix(every), vector.to_array().astype(float)

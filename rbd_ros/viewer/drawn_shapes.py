@@ -115,7 +115,7 @@ class ShapeCollector:
             return tuple(self._notices)
         first, more = next(iter(self._failed)), len(self._failed) - 1
         others = f' (and {more} more)' if more else ''
-        return (f'meshes that are not drawn: {first}{others}', *self._notices)
+        return (f'meshes that cannot be drawn: {first}{others}', *self._notices)
 
     def _mesh(self, mesh: Mesh, convex: bool) -> Sequence[int]:
         """Return the numbers of the parts of a mesh file, which is read once."""

@@ -135,7 +135,7 @@ class MotionRecording:
         if not (np.isfinite(moved).all() and np.isfinite(forces).all()):
             raise ValueError('objects and contacts must be finite')
         if self._times and not time > self._times[-1]:
-            raise ValueError(f'time must grow: {time} s after {self._times[-1]} s')
+            raise ValueError(f'time must increase, got {time} s after {self._times[-1]} s')
         self._times.append(float(time))
         self._configurations.append(configuration)
         self._objects.append(moved)
@@ -208,13 +208,17 @@ def check_format(path: Union[str, 'os.PathLike[str]']) -> None:
     >>> check_format('motion.gif')
     Traceback (most recent call last):
         ...
-    ValueError: motion.gif: name a page (.html), a video (.mp4) or an MCAP file (.mcap)
+    ValueError: motion.gif has an unknown type; give a page (.html), a video (.mp4) or an MCAP
+    file (.mcap)
     """
     from rbd_ros.viewer import mcap_file, video
 
     suffix = Path(path).suffix.lower()
     if suffix not in FORMATS:
-        raise ValueError(f'{path}: name a page (.html), a video (.mp4) or an MCAP file (.mcap)')
+        raise ValueError(
+            f'{path} has an unknown type; give a page (.html), a video (.mp4) or an MCAP file '
+            '(.mcap)'
+        )
     target = Path(path)
     if target.is_dir() or not target.parent.is_dir():
         what = 'is a folder' if target.is_dir() else f'there is no folder {target.parent}'

@@ -54,7 +54,9 @@ class Pull(ABC):
         """
         held, aimed = _point(point), _point(target)
         if max(np.abs(held).max(), np.abs(aimed).max()) > _FARTHEST:
-            raise ValueError(f'a pull leads no farther than {_FARTHEST:g} m, got {list(aimed)}')
+            raise ValueError(
+                f'the target of a pull must be within {_FARTHEST:g} m, got {list(aimed)}'
+            )
         if not np.array_equal(held, self.point):
             mass, h = self._mass(held), self.simulator.timestep
             self.stiffness = min(self._desired, mass * (_FREQUENCY / h) ** 2)

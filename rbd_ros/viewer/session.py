@@ -174,7 +174,7 @@ class LiveSession:
         try:
             frame, links = value['frame'], self.scene.links
             if not 0 <= frame < len(self.scene.frames):
-                raise ValueError('there is nothing to be pulled')
+                raise ValueError('this session has no simulation to pull')
             name = [*links, *self.scene.objects][frame]
             pull, wanted = self._pull, LinkPull if frame < len(links) else ObjectPull
             if pull is None or pull.name != name or not isinstance(pull, wanted):
@@ -187,7 +187,7 @@ class LiveSession:
             pull.aim(value['point'], value['target'])
         except (KeyError, TypeError):
             self._let_go()
-            self._message = 'a pull has a frame, a point and a target'
+            self._message = 'a pull needs a frame, a point and a target'
         except ValueError as error:
             self._let_go()
             self._message = str(error)

@@ -37,7 +37,7 @@ def unavailable_reason() -> str:
         return "a video needs ffmpeg: apt install ffmpeg, or pip install 'rbd_ros[recording]'"
     reason = interpreted_reason()
     # By the interpreter, a picture would take minutes.
-    return f'the pictures of a video are drawn by machine code, and {reason}' if reason else ''
+    return f'a video needs the compiler, but {reason}' if reason else ''
 
 
 def write_video(

@@ -176,7 +176,9 @@ class WatchSession:
         if self.scene.objects and time.monotonic() - self._heard_of_objects > _SILENT:
             return f'No message on {self._ros.resolved(OBJECTS)}: objects are not followed.'
         if self._strangers:
-            return f'Not shown, as they are not in the world file: {_listed(self._strangers)}.'
+            return (
+                f'Not shown, because they are not in the world file: {_listed(self._strangers)}.'
+            )
         return ''
 
 
@@ -235,7 +237,7 @@ def _subscriber(namespace: str, wanted: Mapping[str, Callable[[Any], None]]) -> 
         node = Node(NODE, namespace=namespace or None, context=context)
     except InvalidNamespaceException as error:
         context.try_shutdown()
-        raise ValueError(f'--namespace {namespace!r} is none: {error}') from None
+        raise ValueError(f'--namespace {namespace!r} is not valid: {error}') from None
     # Best effort hears reliable publishers, too; of many messages, the newest counts.
     make_profile: Any = QoSProfile
     quality = make_profile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)

@@ -41,7 +41,9 @@ def packed_stamp(seconds: int, nanoseconds: int) -> bytes:
     try:
         return _PACK_STAMP(seconds, nanoseconds)
     except struct.error as error:
-        raise ValueError(f'{seconds} s and {nanoseconds} ns are no time: {error}') from None
+        raise ValueError(
+            f'{seconds} s and {nanoseconds} ns are not a valid time: {error}'
+        ) from None
 
 
 def aligned(at: int, size: int) -> int:
@@ -61,7 +63,7 @@ class Cursor:
         size = len(data)
         if size > largest:
             raise WireError(
-                'too large', f'a message of {size} bytes: more than the {largest} looked at'
+                'too large', f'a message of {size} bytes, more than the limit of {largest}'
             )
         if size < HEADER:
             raise WireError('truncated', f'a message of {size} bytes')
@@ -110,7 +112,7 @@ class Cursor:
         count = self.unsigned(what)
         if count * smallest > self.size - self.at:
             raise WireError(
-                'truncated', f'the message ends within {what}, of which it announces {count}'
+                'truncated', f'the message ends within {what}, of which it declares {count}'
             )
         return count
 
@@ -152,7 +154,7 @@ class Cursor:
         count = self.unsigned('the joint names')
         if count > most:
             raise WireError(
-                'too many names', f'{count} joint names: more than the {most} looked at'
+                'too many names', f'{count} joint names, more than the limit of {most}'
             )
         if count * 5 > self.size - self.at:  # of each there are its length and a final zero
             raise self.truncated(f'the {count} joint names')

@@ -64,7 +64,7 @@ class JointTrajectoryReader:
         count = cursor.count('the points', SMALLEST_POINT)
         if count > MAX_POINTS:
             raise WireError(
-                'too many points', f'{count} points: more than the {MAX_POINTS} looked at'
+                'too many points', f'{count} points, more than the limit of {MAX_POINTS}'
             )
         table = _table(cursor, count, len(names))
         times = _gather(cursor, table[_TIME], 8)

@@ -39,7 +39,7 @@ class Float64MultiArrayReader:
         if dimensions > MAX_DIMENSIONS:
             raise WireError(
                 'too many dimensions',
-                f'{dimensions} dimensions: more than the {MAX_DIMENSIONS} looked at',
+                f'{dimensions} dimensions, more than the limit of {MAX_DIMENSIONS}',
             )
         for k in range(dimensions):
             cursor.text(f'dimension {k}')

@@ -252,7 +252,9 @@ def test_bad_input_is_refused_in_one_line(capsys, tmp_path):
     assert "'hand'" in refusal(capsys, arm, *words)
     assert '--output is missing' in refusal(capsys, arm)
     assert f'--output {file}' in refusal(capsys, arm, '--output', file)
-    assert "'3d_inverse_dynamics' is no name" in refusal(capsys, arm, '--name', '3d', *out)
+    assert "'3d_inverse_dynamics' is not a valid name" in refusal(
+        capsys, arm, '--name', '3d', *out
+    )
     assert not (tmp_path / 'out').exists()
 
 

@@ -87,7 +87,7 @@ def test_videos_have_the_names_that_they_are_given(name, tmp_path, monkeypatch):
         (['--gravity-compensation', '--floating-base'], 'needs a fixed base'),
         (['--record', 'no/such/folder/out.html', '--duration', '0.01'], 'cannot be written'),
         (['--timestep', '-1'], 'timestep'),
-        (['--ground', '--world', 'table'], 'a world has its own ground'),
+        (['--ground', '--world', 'table'], 'ground does not apply to a world'),
         (['--srdf', 'none.srdf'], "'none.srdf': there is no such file"),
         (['--start=elbow_joint=up'], "--start elbow_joint must be a finite number, got 'up'"),
         (['--start=elbow=1'], "unknown joint 'elbow'; did you mean 'elbow_joint'?"),
@@ -242,7 +242,10 @@ def test_recordings_are_of_the_format_that_their_name_says(capsys, tmp_path, end
 def test_what_cannot_be_recorded_is_said_before_it_is_simulated(capsys, monkeypatch):
     monkeypatch.setattr(Robot, 'from_urdf', None)
     assert main(['simulate', ARM, '--record', 'out.avi']) == 1
-    assert r'out.avi: name a page (.html), a video (.mp4)' in capsys.readouterr().err
+    assert (
+        r'out.avi has an unknown type; give a page (.html), a video (.mp4)'
+        in capsys.readouterr().err
+    )
 
 
 def test_the_ground_is_rigid(monkeypatch, tmp_path):

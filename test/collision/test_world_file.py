@@ -588,7 +588,7 @@ def test_errors_name_file_line_and_entry(tmp_path, old, new, message):
         ('nowhere.yaml', "world file 'nowhere.yaml': there is no such file"),
         (7, 'expected a mapping or the path of a YAML file, got int; see docs/world.md'),
         ([], 'got list'),
-        ({1: {}}, "world: '1' is no name"),
+        ({1: {}}, "world: '1' is not a name"),
         ({'objects': []}, 'objects: expected a mapping, got a list'),
         ({'objects': {'': BOX}}, "'' is not a valid name"),
         ({'objects': {'it': None}}, 'it: expected a mapping, got nothing'),

@@ -134,7 +134,7 @@ def test_changed_limits_keep_the_last_torque():
 
 def test_limits_of_other_joints_are_refused():
     limiter = TorqueLimiter([100.0])
-    with pytest.raises(ValueError, match='1 joints, got 2'):
+    with pytest.raises(ValueError, match='1 numbers, got 2'):
         limiter.limits = TorqueLimits([1.0, 1.0])
 
 

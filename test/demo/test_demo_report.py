@@ -118,7 +118,7 @@ def arguments(*words):
         (('no_such_robot',), 'no robot'),
         (('two_link_arm', '--time-scale', '0.5'), '--time-scale'),
         (('{folder}/sick.urdf',), 'sick'),
-        (('{folder}/fixed.urdf',), 'no joint that moves'),
+        (('{folder}/fixed.urdf',), 'no movable joint'),
     ],
 )
 def test_what_cannot_be_run_ends_with_code_2_and_a_reason(words, said, tmp_path, capfd):

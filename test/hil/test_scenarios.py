@@ -344,9 +344,9 @@ def test_faults_of_the_machine_go_on_when_a_payload_comes(tmp_path):
     ('name', 'options', 'words'),
     [
         ('raises', {}, 'raised RuntimeError at 0.051000 s: out of memory'),
-        ('odd', {}, "answered 'up', not 2 torques"),
-        ('odd', {'what': 'short'}, 'not 2 torques'),
-        ('odd', {'what': 'nothing'}, 'not 2 torques'),
+        ('odd', {}, "returned 'up' instead of 2 torques"),
+        ('odd', {'what': 'short'}, 'instead of 2 torques'),
+        ('odd', {'what': 'nothing'}, 'instead of 2 torques'),
         ('odd', {'what': 'nan'}, 'not finite'),
     ],
 )

@@ -349,7 +349,7 @@ def test_states_from_before_are_left_out(tmp_path, original):
     times[200] = times[199]
     found = rewritten(tmp_path, original, times=times)
     assert len(found.times) == 289
-    assert any('goes back 10 states' in note for note in found.notes)
+    assert any('goes back for 10 states' in note for note in found.notes)
     assert any('1 states repeat' in note for note in found.notes)
 
 
@@ -380,7 +380,7 @@ def test_messages_without_efforts_are_told(tmp_path, original):
 
 
 def test_another_robot_is_told_by_its_joints(original):
-    with pytest.raises(RecordingError, match="of another robot: it has joint 'shoulder'"):
+    with pytest.raises(RecordingError, match="to another robot: it has joint 'shoulder'"):
         original.of_robot(arm())
 
 

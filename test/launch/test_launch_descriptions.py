@@ -259,7 +259,7 @@ def test_arguments_of_xacro_have_a_launch_argument(machine):
     'words, text',
     [
         (('urdf:=topic', 'xacro_args:=a:=1'), 'has the expanded description'),
-        (('urdf:=two_link_arm', 'xacro_args:=a:=1'), 'is no xacro file'),
+        (('urdf:=two_link_arm', 'xacro_args:=a:=1'), 'is not a xacro file'),
         (('urdf:=arm.urdf.xacro', 'xacro_args:=a=1'), "name:=value, not 'a=1'"),
     ],
 )

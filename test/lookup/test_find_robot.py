@@ -191,7 +191,7 @@ def test_missing_xacro_is_named(here, monkeypatch):
 
 
 def test_arguments_for_a_plain_urdf_are_refused(here):
-    assert 'no xacro file' in refusal(load_robot, 'arm.urdf a:=1')
+    assert 'not a xacro file' in refusal(load_robot, 'arm.urdf a:=1')
 
 
 def test_arguments_may_come_beside_the_name_and_override(xacro):

@@ -407,7 +407,7 @@ def test_an_id_that_could_mean_two_things_is_named(tmp_path):
     path = tmp_path / 'a.dae'
     text = collada_of(f'<node id="n0">{GEOMETRY}</node>')
     path.write_text(text.replace('<library_nodes>', '<library_nodes><node id="n0"/>'))
-    with pytest.raises(MeshError, match="the id 'n0' is there 2 times"):
+    with pytest.raises(MeshError, match="the id 'n0' occurs 2 times"):
         read_mesh(str(path))
 
 

@@ -311,10 +311,10 @@ def test_armature_files_of_before_are_extensions(tmp_path):
 @pytest.mark.parametrize(
     'content, words',
     [
-        ({'armature': {'yaw': -1}}, ['yaw', 'below 0']),
+        ({'armature': {'yaw': -1}}, ['yaw', 'below the minimum of 0']),
         ({'armature': {'jaw': 1}}, ["'jaw'", "'yaw'"]),
         ({'rotors': {'yaw': {'ratio': 3}}}, ['inertia is missing']),
-        ({'rotors': {'yaw': {'ratio': 3, 'inertia': -1}}}, ['below 0']),
+        ({'rotors': {'yaw': {'ratio': 3, 'inertia': -1}}}, ['below the minimum of 0']),
         ({'rotors': {'yaw': {'ratio': 3, 'inertia': 1, 'as': 'magic'}}}, ["'magic'"]),
         ({'rotors': {'yaw': {'ratio': 3, 'inertia': 1, 'mass': 1}}}, ['as: body']),
         ({'actuated': ['jaw']}, ["'jaw'"]),
@@ -514,7 +514,7 @@ def test_bad_loops_of_an_argument_are_refused(loops, word):
         (b'<<: {a: 1}', ['name']),
         (b'[' * 100_000, ['levels']),
         (b'\xff\xfe\xff', ['UTF-8']),
-        (b'j1: 1\n' * 300_000, ['at most 1048576']),
+        (b'j1: 1\n' * 300_000, ['limit of 1048576']),
         (b''.join(b'j%d: 1\n' % i for i in range(50_000)), ['entries']),
         (b'armature:\n  yaw: .nan', ['line 2', 'finite']),
         (b'armature:\n  yaw: true', ['line 2', 'finite']),

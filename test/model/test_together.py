@@ -347,7 +347,7 @@ def test_warnings_name_their_robot():
     'robots, options, message',
     [
         ({}, {}, 'no robots are given'),
-        ({'a/b': ARM}, {}, "'a/b' is no name of a robot"),
+        ({'a/b': ARM}, {}, "'a/b' is not a valid name of a robot"),
         ({'a': 'no.urdf'}, {}, 'no.urdf'),
         ({'arm': ARM}, {'placements': {'amr': np.eye(4)}}, "unknown robot 'amr'.*'arm'"),
         ({'arm': ARM}, {'placements': {'arm': np.eye(3)}}, "placement of 'arm' must be finite"),

@@ -420,5 +420,5 @@ def test_the_parameter_overrides_the_tag():
 
 def test_positions_cannot_be_left_out():
     values = {each.name: each.default for each in SIMULATOR_PARAMETERS}
-    with pytest.raises(ValueError, match='position among them'):
+    with pytest.raises(ValueError, match='must contain position'):
         check_simulator_parameters({**values, 'state_fields': ('effort',)})

@@ -198,15 +198,15 @@ def test_time_goes_on_by_a_step_where_somebody_answers(lockstep, step):
 @pytest.mark.parametrize(
     'there, here, words',
     [
-        ({'servo_bandwidth': 50.0}, {}, 'servo_bandwidth 50.0, and here it is 100.0'),
+        ({'servo_bandwidth': 50.0}, {}, 'servo_bandwidth 50.0, but here it is 100.0'),
         (
             {'timestep': 0.002, 'substeps': 2},
             {},
-            'timestep 0.002, and here it is 0.001',
+            'timestep 0.002, but here it is 0.001',
         ),
         ({'timestep': 0.002}, {}, 'timestep 0.002'),
-        ({'integrator': 'rk4'}, {}, 'of the integrator rk4'),
-        ({'gravity': 1}, {'robot': turntable(0.2)}, "'two_link', and this is a simulation of"),
+        ({'integrator': 'rk4'}, {}, 'to the integrator rk4'),
+        ({'gravity': 1}, {'robot': turntable(0.2)}, "'two_link', but this is a simulation of"),
     ],
 )
 def test_one_of_another_cycle_is_refused_and_changes_nothing(there, here, words):

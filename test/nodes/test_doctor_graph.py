@@ -113,7 +113,7 @@ def test_a_subscription_that_hears_nothing_is_told(findings):
 def test_two_publishers_of_commands_are_told(findings):
     assert findings['topic /effort_commands'] == [
         ('error', '2 publishers command the same joints (/driver, /rival)'),
-        ('warn', '/driver, /rival publish, and nobody listens'),
+        ('warn', '/driver, /rival publish, and no node subscribes'),
     ]
 
 

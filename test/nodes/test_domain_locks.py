@@ -43,7 +43,7 @@ def test_a_folder_that_is_not_this_user_s_alone_is_not_used(temporary, monkeypat
             place.rename(temporary / f'rbd_ros-{user}')
             place = temporary / f'rbd_ros-{user}'
             monkeypatch.setattr(domains.os, 'getuid', lambda: user)
-    with pytest.raises(ValueError, match=f'{place} is not a folder of yours alone.*TMPDIR'):
+    with pytest.raises(ValueError, match=f'{place} is not a private folder.*TMPDIR'):
         domains.lock_folder()
     if what != 'of another user':
         monkeypatch.setenv('XDG_RUNTIME_DIR', str(elsewhere))

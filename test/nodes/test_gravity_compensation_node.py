@@ -243,7 +243,7 @@ def test_two_publishers_that_contradict_each_other_stop_the_torque(rig):
         rig.torque()
         since = len(rig.ros.diagnostics)
         with Feed(other, joint_state(position=(1.5, 0.5))):
-            rig.ros.until_status('two publishers contradict each other', since=since)
+            rig.ros.until_status('two publishers publish contradictory states', since=since)
             rig.ros.until_status('last torque sent: zero', 'torque', since=since)
         rig.ros.node.destroy_publisher(other)
         rig.until_torque(approx(POSE), 'torque with one publisher')
@@ -307,7 +307,7 @@ def test_payload_gravity_and_limits_can_be_changed_while_running(rig):
         ('payload_center_of_mass', [0.0, 1.0], 'payload_center_of_mass must have 3 elements'),
         ('payload_inertia', [1.0, 0.0, 0.0, 1.0, 0.0, 5.0], 'inertia'),
         ('gravity', [0.0, 0.0, math.nan], 'finite'),
-        ('effort_limits', [1.0, 2.0, 3.0], '1 or 2 are needed'),
+        ('effort_limits', [1.0, 2.0, 3.0], 'give 1 or 2'),
         ('timeout_command', 'jump', 'must be one of zero, gravity, none'),
         ('state_timeout', 5.0, 'at start only'),
     ],

@@ -242,7 +242,7 @@ def test_joints_that_nobody_measures_are_named_with_the_cure(elbow_only):
     # The watchdog is off, so an old state would do: another node, which has seen none.
     rig = Rig(elbow_only.ros, '/half', state_timeout=0.3)
     message = joint_state(('elbow',), (0.1,), (0.0,))
-    text = 'no state of shoulder: publish them on joint_states, or name those that nobody measures'
+    text = 'no state of shoulder: publish it on joint_states, or name joints without a sensor'
 
     def told():
         rig.states.publish(message)
@@ -272,11 +272,11 @@ def test_for_a_robot_that_compensates_itself_the_links_are_left_out(relieved):
     assert np.allclose(relieved.step(POSE, (1.0, 2.0)), (-0.5, -1.0))
     assert relieved.set(True, payload_link='tool', payload_mass=0.7).successful
     assert np.allclose(relieved.step(), holding(POSE, 0.7) - holding())
-    assert 'the weight of the links is left out' in relieved.process.output()
+    assert 'the torque does not include the weight of the links' in relieved.process.output()
 
 
 def test_a_robot_that_does_not_is_warned_of(rig):
-    assert 'if yours compensates gravity itself' in rig.process.output()
+    assert 'if the robot compensates gravity itself' in rig.process.output()
     result = rig.set(robot_compensates_gravity=True)[0]
     assert not result.successful and 'at start only' in result.reason
 
@@ -414,7 +414,7 @@ def test_a_turning_imu_says_nothing_about_gravity(imu_rig):
 def test_a_silent_imu_is_told_of_and_gravity_stays(imu_rig):
     tell(imu_rig, orientation(0.25), tilted(0.25))
     since = len(imu_rig.ros.diagnostics)
-    imu_rig.status('no usable message for 0.5 s: gravity stays', 'imu', since)
+    imu_rig.status('no usable message for 0.5 s: the direction of gravity stays', 'imu', since)
     assert np.allclose(imu_rig.step(), tilted(0.25), rtol=1e-9)
 
 
@@ -525,7 +525,7 @@ def test_servos_are_told_where_to_pull_so_that_they_do_not_droop(ros):
     ros.spin(0.3)
     assert not arm.commands
     targets.publish(joint_state(['shoulder'], [arm.target[0]]))
-    ros.until_status('targets are there', 'servos', since=since)
+    ros.until_status('all targets were received', 'servos', since=since)
     ros.until(lambda: arm.is_at_rest() and arm.droop < 0.1 * droop, 'the target')
     first, last = (np.array(arm.commands[k].position) for k in (0, -1))
     assert np.abs(first - arm.target).max() < 0.3 * 0.1 / 0.5 + 1e-9  # from zero at a limited rate
@@ -536,7 +536,7 @@ def test_servos_are_told_where_to_pull_so_that_they_do_not_droop(ros):
     for message, text in (
         (joint_state(['elbow'], [math.nan]), 'position of elbow is not a number'),
         (joint_state(['elbow'], []), '0 positions for 1 names'),
-        (joint_state(['wing'], [1.0]), 'names no joint that is commanded'),
+        (joint_state(['wing'], [1.0]), 'names no commanded joint'),
         (joint_state(['elbow', 'elbow'], [1.0, 1.0]), 'given twice: elbow'),
     ):
         since = len(ros.diagnostics)
@@ -567,4 +567,4 @@ def test_servos_cannot_be_guided_by_hand(ros):
     )
     assert process.wait() == 1
     ros.processes.remove(process)
-    assert 'mode hand_guiding is not for servos' in process.output()
+    assert 'mode hand_guiding does not support servos' in process.output()

@@ -252,7 +252,7 @@ NEAR = (0.35, -1.0)
         (trajectory(point(1.0, NEAR, (0, 0)), point(2.0, NEAR)), 'velocities'),
         (trajectory(point(1.0, NEAR), point(1.0, POSE)), 'increas'),
         (trajectory(point(2.0, NEAR), point(1.0, POSE)), 'increas'),
-        (trajectory(point(-1.0, NEAR), point(1.0, POSE)), 'trajectory refused'),
+        (trajectory(point(-1.0, NEAR), point(1.0, POSE)), 'trajectory rejected'),
         (trajectory(point(1.0, (math.nan, 0.0))), 'shoulder'),
         (trajectory(point(1.0, (0.0, math.inf))), 'elbow'),
         (trajectory(point(1.0, NEAR, (math.nan, 0.0)), point(2.0, POSE, (0.0, 0.0))), 'shoulder'),
@@ -269,7 +269,7 @@ def test_a_bad_trajectory_is_refused_and_the_motion_before_it_goes_on(rig, messa
     rig.trajectories.publish(message)
     # Diagnostics may repeat the refusal before this one.
     status = rig.ros.until_status(text, 'trajectory', since=since)
-    assert 'trajectory refused' in status.message
+    assert 'trajectory rejected' in status.message
     assert list(rig.latest_desired().position) == before
     rig.trajectories.publish(trajectory(point(0.1, (before[0], before[1] + 0.01))))
     rig.ros.until(
@@ -334,7 +334,7 @@ def test_gains_below_the_gradient_of_gravity_are_named_by_joint(rig):
     assert 'shoulder (kp 1' in status.message and 'elbow' not in status.message
     since = len(rig.ros.diagnostics)
     rig.configure(feedforward='gravity')
-    rig.ros.until_status('no joint is known to be too weak', 'gains', since=since)
+    rig.ros.until_status('no joint has too little stiffness', 'gains', since=since)
     rig.configure(feedforward='inverse_dynamics', kp=[500.0], kd=[1.0])
     rig.configure(kp=[], kd=[])
 
@@ -378,7 +378,7 @@ def test_velocities_that_are_not_sent_are_worked_out(rig):
     [
         ('feedforward', 'magic', 'must be one of'),
         ('feedback', 'pid', 'must be one of'),
-        ('kp', [1.0, 2.0, 3.0], '1 or 2 are needed'),
+        ('kp', [1.0, 2.0, 3.0], 'give 1 or 2'),
         ('kd', [-1.0], 'kd[0] must not be negative'),
         ('natural_frequency', 0.0, 'natural_frequency'),
         ('kp', [math.nan], 'finite'),

@@ -135,7 +135,7 @@ def test_a_manager_that_waits_for_a_later_time_is_named_with_the_cure(ros):
     process = ros.start('simulator', SIMULATOR, apart)
     try:
         status = ros.until_status('start_time', 'later/simulator: simulation', level=WARN)
-        assert 'sends nothing' in status.message
+        assert 'sends no commands' in status.message
         commands.publish(JointState(name=['shoulder'], position=[0.1]))
         ros.until_status('receiving', 'later/simulator: commands')
     finally:

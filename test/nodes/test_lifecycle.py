@@ -230,7 +230,7 @@ def test_a_trajectory_does_not_outlast_deactivation(managed):
         rig.life.must('deactivate')
         since = len(rig.ros.diagnostics)
         trajectories.publish(trajectory((2.0, 0.0), 600))
-        rig.ros.until_status('trajectory refused', f'{rig.name[1:]}: trajectory', since=since)
+        rig.ros.until_status('trajectory rejected', f'{rig.name[1:]}: trajectory', since=since)
         rig.life.must('activate')
         count = len(rig.torques)
         rig.ros.until(lambda: len(rig.torques) > count + 50, 'torques')
@@ -252,11 +252,11 @@ def describe(rig, text):
 def test_activation_before_a_description_fails_with_the_reason(managed):
     rig = managed(robot_description='')
     rig.bring(INACTIVE)
-    assert rig.life.refused('activate', reason='there is no robot description yet')
-    assert lines_of(rig.process, 'activate failed', 'there is no robot description yet')
+    assert rig.life.refused('activate', reason='the node has no robot description yet')
+    assert lines_of(rig.process, 'activate failed', 'the node has no robot description yet')
     describe(rig, '<robot')
     rig.ros.until_status('cannot be used', f'{rig.name[1:]}: robot_description')
-    assert rig.life.refused('activate', reason='there is no robot description yet')
+    assert rig.life.refused('activate', reason='the node has no robot description yet')
     describe(rig, TWO_LINK_ARM)
     rig.ros.until_status('two_link, 2 degrees', f'{rig.name[1:]}: robot_description')
     assert rig.life.state() == INACTIVE
@@ -276,7 +276,9 @@ def test_configure_takes_the_newest_description_that_has_come(managed):
         rig.flows(HELD)
         since = len(rig.ros.diagnostics)
         publisher.publish(String(data=HEAVY_ARM))
-        rig.ros.until_status('it is not used', f'{rig.name[1:]}: robot_description', since=since)
+        rig.ros.until_status(
+            'arrived and is ignored', f'{rig.name[1:]}: robot_description', since=since
+        )
         rig.flows(HELD)
         rig.life.must('deactivate', 'cleanup', 'configure', 'activate')
         rig.ros.until(lambda: rig.torques[-1].effort[1] == pytest.approx(2.0 * HELD[1]), 'weight')
@@ -285,7 +287,7 @@ def test_configure_takes_the_newest_description_that_has_come(managed):
 def test_a_description_that_cannot_be_used_fails_to_configure_until_it_is_replaced(managed):
     rig = managed(robot_description='<robot name="x"><link name="a"/></robot>')
     for _ in range(2):
-        assert rig.life.refused('configure', reason='no joint that moves')
+        assert rig.life.refused('configure', reason='no movable joint')
     assert rig.process.alive()
     rig.must_set(robot_description=TWO_LINK_ARM)  # not live, but nothing was made of it yet
     rig.bring(ACTIVE)

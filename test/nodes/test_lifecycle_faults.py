@@ -131,7 +131,7 @@ def test_the_feedforward_node_answers_trajectories_when_it_is_active(ros, feedfo
         ros.until(lambda: len(out) > count, 'a trajectory with efforts')
         return efforts(out.pop())[-1] == pytest.approx(list(effort_by_name(pose).values()))
 
-    assert refused('there is no robot description yet')
+    assert refused('the node has no robot description yet')
     feedforward.must('configure')
     assert refused('the node is inactive: ros2 lifecycle set /trajectory_feedforward activate')
     feedforward.must('activate')
@@ -140,6 +140,6 @@ def test_the_feedforward_node_answers_trajectories_when_it_is_active(ros, feedfo
     assert refused('the node is inactive')
     ros.until_status('not active', 'trajectory_feedforward: trajectory')
     feedforward.must('cleanup')
-    assert refused('there is no robot description yet')
+    assert refused('the node has no robot description yet')
     feedforward.must('configure', 'activate')
     assert answered()

@@ -297,8 +297,8 @@ def test_what_the_loop_does_not_wait_for_waits_for_the_period_under_way(by):
 def test_rates_that_cannot_be_are_refused():
     defaults = {each.name: each.default for each in INTERFACE.parameters}
     for changes, words in (
-        ({'lockstep_update_rate': 300}, 'an update_rate of 250 Hz would do'),
-        ({'lockstep_update_rate': 100, 'lockstep': 'stamp'}, 'is for lockstep order'),
+        ({'lockstep_update_rate': 300}, 'use an update_rate of 250 Hz'),
+        ({'lockstep_update_rate': 100, 'lockstep': 'stamp'}, 'needs lockstep order'),
         ({'lockstep_update_rate': 100, 'clock_publish_rate': 0.0}, 'cycles by /clock'),
     ):
         with pytest.raises(ValueError, match=words):

@@ -109,7 +109,7 @@ def test_commands_of_nan_are_no_readiness_and_no_error(bench):
     run = bench('inactive', '--switched', 'inf', update_rate=100, patience=8)
     assert run.code == 1 and run.numbers['steps'] == 0
     failure = run.numbers['failure']
-    assert 'no command that can be used within 8 s: its efforts are not finite' in failure
+    assert 'no usable command within 8 s: its efforts are not finite' in failure
     assert len(run.times) > 10  # it was given time to start
 
 

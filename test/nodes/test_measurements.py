@@ -212,7 +212,7 @@ def test_two_sensors_do_not_share_a_topic():
         '<state_interface name="orientation.x"/><param name="frame_id">lower</param></sensor>'
         '</ros2_control></robot>'
     )
-    with pytest.raises(ValueError, match="two sensors would have the topics of 'tool'"):
+    with pytest.raises(ValueError, match="two sensors would have the topic 'tool'"):
         make(arm(), tag=tag, imus=['tool'])
 
 

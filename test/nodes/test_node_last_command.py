@@ -307,7 +307,7 @@ def test_a_trajectory_without_bounds_never_leaves_a_torque_standing(commanding, 
         with states_at(rig, POSES[0]):
             rig.ros.until(lambda n=count: len(rig.torques) > n + 20, 'torques')
             trajectories.publish(trajectory(position))
-            rig.ros.until_status('trajectory refused', 'trajectory', since=since)
+            rig.ros.until_status('trajectory rejected', 'trajectory', since=since)
             count = len(rig.torques)
             rig.ros.until(lambda n=count: len(rig.torques) > n + 60, 'torques after it')
         rig.ros.until(

@@ -191,7 +191,7 @@ def test_defaults_that_control_decides_are_those_of_control():
         ({'initial_base_pose': [0.0] * 3}, 'initial_base_pose has 3 numbers: give 7 (x, y, z, '),
         (
             {'initial_base_pose': [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.3]},  # w first, 0.3 m up
-            'the order is x, y, z [m], then the quaternion x, y, z, w',
+            'the order is x, y, z [m], quaternion x, y, z, w',
         ),
     ],
 )

@@ -160,7 +160,7 @@ def test_many_parameters_in_one_request_are_answered_while_torques_go_on(rig, at
 
 def test_the_log_of_all_that_is_short(rig):
     """Last of the module: what was said about requests, without endless names."""
-    assert lines_of(rig.process, 'could not be digested')
+    assert lines_of(rig.process, 'could not be processed')
     assert max(map(len, rig.process.output().splitlines())) < 2500
     assert len(rig.process.output().splitlines()) < 200
 

@@ -273,8 +273,8 @@ def test_the_simulator_refuses_to_follow_its_own_clock(ros):
     values = ros.get_parameters('/simulator', ['use_sim_time'])
     assert values[0].bool_value is False
     (result,) = ros.set_parameters('/simulator', use_sim_time=True)
-    assert not result.successful and 'cannot follow it' in result.reason
+    assert not result.successful and 'cannot use it' in result.reason
     assert not ros.get_parameters('/simulator', ['use_sim_time'])[0].bool_value
     assert process.stop() == 0
-    assert 'cannot follow it' in process.output()
+    assert 'cannot use it' in process.output()
     ros.processes.remove(process)

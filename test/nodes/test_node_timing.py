@@ -103,7 +103,7 @@ def test_silence_is_no_period(domain):
     newest(domain, TORQUE, lambda _, v: v['periodicity.min'] > 0.0)
     since, message = len(domain.diagnostics), domain.feed.message
     domain.feed.message = None
-    newest(domain, TORQUE, lambda s, _: 'nothing to measure' in s.message)
+    newest(domain, TORQUE, lambda s, _: 'no data yet' in s.message)
     domain.spin(3.0)
     domain.feed.message = message
     newest(domain, TORQUE, lambda _, v: v['periodicity.average'] > 1.0)
@@ -149,7 +149,7 @@ def test_the_simulator_is_judged_by_its_thresholds(domain):
 
 def test_a_paused_simulator_has_no_rate(domain):
     domain.call(SetBool, '/simulator/pause', SetBool.Request(data=True))
-    status, values = newest(domain, SIMULATOR, lambda s, _: 'nothing to measure' in s.message)
+    status, values = newest(domain, SIMULATOR, lambda s, _: 'no data yet' in s.message)
     assert status.level == OK
     assert values['update_rate'] == values['periodicity.average'] == 0.0
     domain.spin(3.0)

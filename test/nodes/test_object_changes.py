@@ -144,7 +144,7 @@ def test_what_is_placed_in_something_is_told(rig):
 def test_frames_of_poses_are_no_names_of_objects(rig, name):
     ball = '{type: sphere, radius: 0.1, static: false, mass: 1.0, xyz: [3, 2, 1]}'
     answer = spawn(rig, name=name, resource_string=ball)
-    assert 'the frame that poses are given in' in answer.result.error_message
+    assert 'the name of the frame of the world' in answer.result.error_message
     assert name not in rig.simulator.objects
 
 
@@ -155,7 +155,7 @@ def test_a_signal_ends_what_is_being_compiled(same, monkeypatch):
     monkeypatch.setattr(same.cycle, 'prepared_world', interrupted)
     before = same.changes.world
     answer = spawn(same, resource_string=NEW)
-    assert 'about to end' in answer.result.error_message and same.changes.world is before
+    assert 'simulator is ending' in answer.result.error_message and same.changes.world is before
 
 
 def test_commands_wrenches_and_placements_go_on_afterwards(rig):

@@ -254,7 +254,7 @@ def test_what_yaml_read_otherwise_is_refused_with_the_cure(context, name, value)
     read, made = table(context, 'simulator')
     (result,) = made.set_parameters([Parameter(name, value=value)])
     made.destroy_node()
-    assert not result.successful and 'quotes of its own' in result.reason
+    assert not result.successful and 'put it in quotes' in result.reason
 
 
 def test_a_parameter_that_cannot_be_changed_may_be_set_to_what_it_is(context):

@@ -117,8 +117,8 @@ def test_a_pose_that_is_there_already_takes_a_moment(arm, targets):
         ({'orientation_w': math.nan}, 'not finite'),
         ({'position_y': 2e3}, 'too far'),
         ({'position_y': -2e3}, 'too far'),
-        ({'orientation_x': 3.0}, 'no unit quaternion'),
-        ({'orientation_x': 1e200}, 'no unit quaternion'),
+        ({'orientation_x': 3.0}, 'not a unit quaternion'),
+        ({'orientation_x': 1e200}, 'not a unit quaternion'),
         ({'position_x': 5.0}, 'out of reach'),
     ],
 )
@@ -134,7 +134,7 @@ def test_all_zeros_are_no_orientation(arm, targets):
     empty = PoseStamped()
     empty.pose.orientation.w = 0.0
     targets.on_pose(empty)
-    assert targets._reference.told[-1][0] == 'pose no unit quaternion'
+    assert targets._reference.told[-1][0] == 'pose not a unit quaternion'
 
 
 def test_without_a_frame_or_a_state_poses_are_refused(arm, targets):
@@ -218,7 +218,7 @@ def test_an_arm_goes_over_to_another_configuration_at_rest_alone(arm, targets):
     targets.on_pose(message(arm, q))
     assert not reference.followed
     ((code, text),) = reference.told
-    assert code == 'pose out of reach' and 'at rest, other configurations' in text
+    assert code == 'pose out of reach' and 'at rest, the node tries other configurations' in text
     reference.at_rest, targets.values['ik_attempts'] = True, 1
     targets.on_pose(message(arm, q))
     assert not reference.followed and 'other configurations' not in reference.told[-1][1]

@@ -118,7 +118,9 @@ def test_a_priority_that_is_refused_is_told_with_its_cure(monkeypatch):
     assert (subject, level) == (realtime.SUBJECT, WARN)
     assert text.count('SCHED_FIFO 42 was refused') == 1
     assert (
-        'rtprio 99' in text and realtime.LIMITS_FILE in text and text.endswith('goes on without')
+        'rtprio 99' in text
+        and realtime.LIMITS_FILE in text
+        and text.endswith('continues without it')
     )
 
 

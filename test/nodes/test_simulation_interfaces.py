@@ -44,7 +44,7 @@ class Simulator:
 
     def step(self, count):
         if not self.loop.paused:
-            return False, 'not paused: stepping is for a paused simulation'
+            return False, 'the simulation is not paused; pause it before stepping'
         self.loop.cycles += count
         return True, f'{count} cycles'
 

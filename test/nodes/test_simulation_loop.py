@@ -210,7 +210,7 @@ def test_requests_are_served_while_steps_are_done(make):
     steps = begin_long(plant)
     assert plant.loop.request(lambda: 'answer', timeout=CEILING) == 'answer'
     assert plant.loop.stepping and not steps.finished.is_set()
-    with pytest.raises(RuntimeError, match='under way'):
+    with pytest.raises(RuntimeError, match='other steps are running'):
         plant.loop.request(lambda: plant.loop.begin_steps(1))
 
 

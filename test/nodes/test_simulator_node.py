@@ -182,7 +182,7 @@ def test_nan_by_name_is_no_command_and_no_cause_for_alarm(rig):
     ):
         since = len(rig.ros.diagnostics)
         with Feed(rig.by_name, message):
-            rig.ros.until_status('NaN is no command', 'commands', level=OK, since=since)
+            rig.ros.until_status('NaN is not a command', 'commands', level=OK, since=since)
         assert list(rig.state().position) == START
 
 
@@ -215,7 +215,7 @@ def test_a_best_effort_commander_is_told_that_nobody_hears_it(rig):
         QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT),
         wait=False,
     )
-    rig.ros.until_status('best effort and cannot be heard')
+    rig.ros.until_status('best-effort publishers')
     rig.ros.node.destroy_publisher(publisher)
 
 
@@ -293,8 +293,8 @@ def test_an_external_wrench_moves_the_arm(rig):
 @pytest.mark.parametrize(
     'frame, force, text',
     [
-        ('hand', 1.0, "frame_id 'hand' is no link"),
-        ('', 1.0, 'is no link'),
+        ('hand', 1.0, "frame_id 'hand' is not a link"),
+        ('', 1.0, 'is not a link'),
         ('tool', math.nan, 'not finite'),
     ],
 )

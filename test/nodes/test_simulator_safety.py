@@ -235,7 +235,7 @@ def test_steps_are_refused_during_others_so_that_none_begins_after_a_pause(stepp
     rig, first = stepping
     others = [rig.later(Trigger, 'step', Trigger.Request()) for _ in range(3)]
     rig.ros.until(lambda: all(f.done() for f in others), 'answers')
-    assert all('other steps are under way' in f.result().message for f in others)
+    assert all('other steps are running' in f.result().message for f in others)
     assert not first.done()
     assert rig.pause(True).success
     rig.ros.until(first.done, 'the answer of ~/step')
@@ -258,9 +258,9 @@ def wrench(link, x=0.0, torque=0.0):
         (wrench('tool', -1e300, 1e300), 'beyond'),
         (wrench('tool', math.nan), 'not finite'),
         (wrench('tool', 0.0, -math.inf), 'not finite'),
-        (wrench(LONG), 'no link'),
-        (wrench('a\nb\x1b[2J'), 'no link'),
-        (wrench('🦾'), 'no link'),
+        (wrench(LONG), 'not a link'),
+        (wrench('a\nb\x1b[2J'), 'not a link'),
+        (wrench('🦾'), 'not a link'),
     ],
     ids=lambda x: repr(x)[:12],
 )
@@ -277,7 +277,7 @@ def test_more_wrenches_than_there_is_room_for_are_refused_and_time_goes_on(rig):
     for k in range(LINKS):
         rig.wrench.publish(wrench(f'link_{k}', 1e-3))
         rig.ros.spin(0.005)
-    status = rig.until_told('64 links or objects have one already', 'external_wrench', since)
+    status = rig.until_told('64 links or objects have a wrench already', 'external_wrench', since)
     assert '~/reset' in status.message
     until_time_passes(rig)
     assert rig.trigger('reset').success

@@ -145,7 +145,7 @@ def test_objects_are_spawned_and_deleted_while_time_goes_on(rig):
     ros.until(lambda: 'crate' in rig.objects[-1].joint_names, 'the crate')
     ros.until(lambda: abs(rig.height('crate') + 1.9) < 1e-6, 'the crate has fallen on the floor')
     ros.until(lambda: 'crate' in {each.ns for each in moving[-1].markers}, 'its marker')
-    assert "'crate' is the name of" in rig.spawn('crate', crate).error_message
+    assert "'crate' is already the name of" in rig.spawn('crate', crate).error_message
     delete = rig.srv.DeleteEntity
     assert rig.call(delete, 'delete_entity', entity='ball').result.result == OK
     answer = rig.call(delete, 'delete_entity', entity='bal').result
@@ -176,7 +176,7 @@ def test_the_page_of_watch_follows_objects_and_contacts(rig, monkeypatch):
 
         ros.until(follows, 'objects and contacts')
         # It has been spawned by a test above; others are gone.
-        assert session._problem() == 'Not shown, as they are not in the world file: crate.'
+        assert session._problem() == 'Not shown, because they are not in the world file: crate.'
     finally:
         session.close()
     at = dict(zip(scene.objects, session.objects))
@@ -220,7 +220,7 @@ def test_a_world_that_cannot_be_used_ends_the_node_and_is_named(rig):
         for parameters, text in (
             ({'world': 'no_such_world'}, "world 'no_such_world' cannot be used: there is no file"),
             ({'world': str(bad)}, 'line 2: objects: box: size'),
-            ({'world': 'table_world', 'ground': True}, 'ground is not for a simulation'),
+            ({'world': 'table_world', 'ground': True}, 'ground does not apply to a simulation'),
             # Its links are known when there is a robot.
             ({'world': str(other)}, "line 3: disable_collisions[1][1]: unknown link 'wing'"),
         )

@@ -242,15 +242,15 @@ def test_what_cannot_be_is_told_everywhere_and_the_node_goes_on(controller, tmp_
     save_snapshot(strange.snapshot(), folder / 'strange.npz')
     for name, words in (
         ('missing', f"no snapshot 'missing', and no file {folder / 'missing.npz'}"),
-        ('cut', 'cut.npz is cut off'),
-        ('foreign', 'foreign.npz is cut off, damaged, or no snapshot'),
+        ('cut', 'cut.npz is truncated'),
+        ('foreign', 'foreign.npz is truncated, damaged, or not a snapshot'),
         ('strange', 'with other inertias'),
     ):
         since = len(arm.ros.diagnostics)
         assert words in restore(arm, name, good=False)
         status = arm.ros.until_status(words.split(str(folder))[0], 'snapshots', since=since)
         assert status.level == ERROR
-    assert 'cut.npz is cut off' in arm.process.output()
+    assert 'cut.npz is truncated' in arm.process.output()
     shutil.rmtree(folder)
     set_parameter(arm, snapshot_name='a')
     assert 'cannot be written' in ask(arm, 'save_snapshot', good=False)
@@ -265,7 +265,7 @@ def test_a_name_that_cannot_be_is_refused_when_it_is_set(controller):
         given = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=value)
         request = kind.Request(parameters=[Parameter(name='snapshot_name', value=given)])
         (result,) = arm.ros.ask(kind, f'{arm.name}/set_parameters', request).results
-        assert not result.successful and 'no name of a snapshot' in result.reason
+        assert not result.successful and 'not a valid name of a snapshot' in result.reason
     (name,) = arm.ros.get_parameters(arm.name, ['snapshot_name'])
     assert name.string_value == 'snapshot'
 
@@ -275,7 +275,7 @@ def test_a_folder_that_is_not_there_is_refused_at_the_start(ros, folder):
     parameters = {'robot_description': TWO_LINK_ARM, 'snapshot_folder': folder}
     process = ros.start('simulator', parameters)
     assert process.wait() == 1
-    assert 'is no folder: make it first' in process.output()
+    assert 'is not a folder; create it first' in process.output()
     ros.processes.remove(process)
 
 

@@ -132,7 +132,7 @@ def test_a_joint_that_is_far_too_fast_ends_the_torque_until_somebody_has_looked(
     life = Managed(rig.ros, rig.name)
     life.must('deactivate', 'activate')
     assert np.isfinite(rig.answer(pose)).all()
-    rig.ros.until_status('no joint is too fast', 'speed', since=since)
+    rig.ros.until_status('no joint exceeds its limit', 'speed', since=since)
 
 
 def test_a_factor_below_one_is_refused(start, ros):

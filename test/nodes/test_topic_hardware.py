@@ -115,7 +115,7 @@ def rig(ros):
 
 
 def test_the_hardware_reads_states_and_moves_nothing_before_a_controller_is_active(rig):
-    status = rig.ros.until_status('NaN is no command', 'commands', level=OK)
+    status = rig.ros.until_status('NaN is not a command', 'commands', level=OK)
     assert status
     report = rig.report()
     assert not report['failure']
@@ -187,8 +187,8 @@ def test_commands_that_come_late_are_told(rig):
         count = len(rig.states)
         rig.ros.until(lambda: len(rig.states) > count + 40, 'a tenth of a second')
         rig.process.send_signal(signal.SIGCONT)
-        return rig.ros.status('is not to be trusted', 'simulation', level=WARN)
+        return rig.ros.status('is not reliable', 'simulation', level=WARN)
 
     rig.claim(position=START)
     rig.ros.until(lambda: rig.report() and stopped(), 'the warning')
-    assert 'commands came' in rig.ros.status('is not to be trusted').message
+    assert 'gap between two commands' in rig.ros.status('is not reliable').message

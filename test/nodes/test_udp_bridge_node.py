@@ -109,7 +109,7 @@ class Rig:
         self.commands = ros.listen(JointState, 'joint_commands')
         self.states = ros.publisher(JointState, 'joint_states')
         self.life = Managed(ros, NODE)
-        ros.until_status('asked at', 'controller')
+        ros.until_status('waiting for the first answer from', 'controller')
 
     def state(self):
         return joint_state(NAMES, Q, V)

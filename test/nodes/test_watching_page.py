@@ -101,7 +101,7 @@ def test_what_makes_no_sense_is_not_shown(watch):
 
 
 def test_a_bad_namespace_and_a_port_in_use_are_refused(watch):
-    with pytest.raises(ValueError, match="--namespace 'a b' is none"):
+    with pytest.raises(ValueError, match="--namespace 'a b' is not valid"):
         watch(namespace='a b')
     page = LivePage('', 0)
     robot = Robot.from_urdf(ARM)

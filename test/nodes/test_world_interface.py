@@ -198,7 +198,7 @@ def test_wrenches_and_arrows_are_those_of_statics(tmp_path):
 
 
 def test_wrenches_are_in_the_axes_of_the_body_about_its_origin(rig):
-    """The wrench on the ball, which rolls, by the contacts that the simulation tells."""
+    """The wrench on the ball, which rolls, by the contacts that the simulation reports."""
     rig.run(50)
     rig.world.wrenches.clear()
     rig.run()
@@ -251,7 +251,7 @@ def test_wrenches_from_outside_push_objects_in_their_own_axes(rig):
     message.header.frame_id = 'wall'
     rig.ports.wrenches.append(serialize_message(message))
     rig.run(4)
-    assert rig.told.codes == ['unknown link'] and 'no movable object' in rig.told.texts[0]
+    assert rig.told.codes == ['unknown link'] and 'nor a movable object' in rig.told.texts[0]
 
 
 def test_reset_puts_objects_where_they_began(rig):
@@ -402,13 +402,13 @@ def test_what_overlaps_and_cannot_be_parted_is_named_once(rig):
     for _ in range(2):
         rig.cycle.world_interface.watch()
     told = [each for each in rig.told.texts[before:] if 'overlap' in each]
-    text = f'{names[0]!r} and {names[1]!r} overlap by 2.0 mm; they stay so'
+    text = f'{names[0]!r} and {names[1]!r} overlap by 2.0 mm; they stay in penetration'
     assert len(told) == 1 and told[0].startswith(text)
     contact_state.unresolved[0] = 0
     rig.cycle.world_interface.watch()
     contact_state.unresolved[0] = 1
     rig.cycle.world_interface.watch()
-    assert sum('they stay so' in each for each in rig.told.texts[before:]) == 2
+    assert sum('they stay in penetration' in each for each in rig.told.texts[before:]) == 2
     assert rig.cycle.world_interface.values()['unresolved_overlap_steps'] == 0
 
 
@@ -418,7 +418,7 @@ def test_what_overlaps_and_cannot_be_parted_is_named_once(rig):
 @pytest.mark.parametrize(
     'parameters, text',
     [
-        ({'ground': True}, 'ground is not for a simulation with a world'),
+        ({'ground': True}, 'ground does not apply to a simulation with a world'),
     ],
 )
 def test_what_does_not_go_with_a_world_is_refused(parameters, text):
@@ -431,7 +431,7 @@ def test_what_does_not_go_with_a_world_is_refused(parameters, text):
 def test_the_law_of_impacts_is_chosen(tmp_path, monkeypatch):
     parameter = {each.name: each for each in SIMULATOR_PARAMETERS}['restitution_model']
     assert parameter.choices == RESTITUTION_MODELS
-    with pytest.raises(ValueError, match='restitution_model is for rigid contact'):
+    with pytest.raises(ValueError, match='restitution_model applies to rigid contact'):
         Rig(tmp_path, world='', restitution_model='poisson')
     given = []
 
@@ -460,7 +460,7 @@ def test_parameters_of_the_ground_are_refused_with_a_world(parameters):
     values = {each.name: each.default for each in SIMULATOR_PARAMETERS}
     check_simulator_parameters({**values, 'world': 'push'})
     with pytest.raises(
-        ValueError, match=f'{next(iter(parameters))} .* is not for .* with a world'
+        ValueError, match=f'{next(iter(parameters))} .* does not apply to .* with a world'
     ):
         check_simulator_parameters({**values, **parameters, 'world': 'push'})
 
@@ -576,5 +576,5 @@ def test_other_robots_touch_and_stay_when_objects_come(two_robots):
     assert np.array_equal(rig.simulator.q, position)
     rig.run()
     assert rig.world.objects[-1].joint_names == ['ball']
-    with pytest.raises(ValueError, match='robots that move can neither come nor go'):
+    with pytest.raises(ValueError, match='movable robots cannot be added or removed'):
         rig.cycle.prepared_world(World())

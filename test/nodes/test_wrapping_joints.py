@@ -96,7 +96,7 @@ def test_a_jump_is_refused_and_told(ros):
         k = next(numbers)  # another place each time: agreeing with each other, they would be taken
         turning.rig.states.publish(turning.state(k, -2.0 if k % 2 else 1.0))
         ros.spin(0.05)
-        return ros.status('which no velocity explains', 'joint_states', since=since)
+        return ros.status('more than any plausible velocity allows', 'joint_states', since=since)
 
     ros.until(told, 'a refusal')
     sent = turning.rig.torques[-1].effort

@@ -234,7 +234,7 @@ def test_robots_that_move_can_neither_come_nor_go():
     q = simulator.q
     simulator.add_object('ball', {**BALL, 'xyz': [0, 9, 9]})
     assert np.array_equal(simulator.q, q) and len(q) == 4 and abs(q[3]) > 0
-    with pytest.raises(ValueError, match='robots that move can neither come nor go'):
+    with pytest.raises(ValueError, match='movable robots cannot be added or removed'):
         simulator.change_world(World())
 
 
@@ -294,5 +294,5 @@ def test_without_a_world_there_is_nothing_to_add_to():
         lambda: simulator.remove_object('ball'),
         lambda: simulator.change_world(World()),
     ):
-        with pytest.raises(ValueError, match='a simulation without a world gets no objects'):
+        with pytest.raises(ValueError, match='a simulation without a world cannot get objects'):
             change()

@@ -149,7 +149,7 @@ def test_a_loop_that_rounded_axes_lock_is_named_at_the_start(tilt):
     """With numbers that contradict each other it stays closed, and where it is."""
     simulator = Simulator(tilted_four_bar(tilt))
     (warning,) = simulator.warnings
-    assert "'closing0' has a constraint that is redundant but for" in warning
+    assert "'closing0' has a constraint that is redundant up to" in warning
     assert 'all digits' in warning
     simulator.step(n=500)
     assert np.abs(simulator.loop_errors).max() <= 1.001e-10

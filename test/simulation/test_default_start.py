@@ -124,7 +124,7 @@ def test_a_group_state_is_a_start(quadruped, tmp_path):
         assert simulator.q[6] == 0.5
     with pytest.raises(ValueError, match="'bend'; did you mean 'bent'"):
         simulator.reset('bend')
-    with pytest.raises(ValueError, match='there is no SRDF: give srdf'):
+    with pytest.raises(ValueError, match='there is no SRDF; give srdf'):
         Simulator(quadruped).reset('bent')
 
 

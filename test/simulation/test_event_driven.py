@@ -591,7 +591,7 @@ def test_what_makes_no_sense_is_refused(options, message):
 
 def test_states_that_make_no_sense_are_refused():
     simulator = bouncing(0.5)
-    with pytest.raises(ValueError, match='0 begins 0.02 m deep'):
+    with pytest.raises(ValueError, match='0 starts with a penetration of 0.02 m'):
         simulator.reset(at((0, 0, 0.08)), np.zeros(6))
     with pytest.raises(ValueError, match=r'q must have shape \(7,\), got \(1,\)'):
         simulator.reset([0.0], np.zeros(6))

@@ -691,7 +691,7 @@ def test_a_number_is_for_joints_with_motors():
 
 def test_bad_targets_of_rollouts():
     simulator = Simulator(arm())
-    with pytest.raises(ValueError, match='no servo that goes to a target'):
+    with pytest.raises(ValueError, match='no joint has a servo'):
         simulator.rollout(START, steps=3, target=START)
     simulator.set_joint_pd(kp=1.0)
     with pytest.raises(ValueError, match='target must have shape'):

@@ -119,7 +119,7 @@ def test_a_hinge_does_not_turn_for_an_overlap_along_its_axis(shape, tilt):
     steps(simulator, 20)
     assert simulator.q[0] == 0.3 and abs(simulator.v[0]) < 1e-12
     assert simulator.status.unresolved_overlap_steps == 20
-    told = [each for each in simulator.warnings if 'they stay so' in each]
+    told = [each for each in simulator.warnings if 'they stay in penetration' in each]
     assert len(told) == 1 and told[0].startswith("'robot/link' and 'wall' overlap by ")
     assert float(told[0].split(' by ')[1].split(' mm')[0]) == pytest.approx(1.0, abs=0.31)
 
@@ -133,7 +133,7 @@ def test_a_joint_at_its_limit_is_not_pushed_beyond_it():
     steps(simulator, 10)
     # The post is on the left, and to the right there is the limit.
     assert simulator.q[0] == 1.0 and simulator.status.unresolved_overlap_steps == 10
-    assert 'overlap by 10.0 mm; they stay so' in simulator.warnings[-1]
+    assert 'overlap by 10.0 mm; they stay in penetration' in simulator.warnings[-1]
     simulator.reset([-1.0])
     assert simulator.status.unresolved_overlap_steps == 0
     simulator = simulated(False, robot=slider(), post=post(1.15))

@@ -414,7 +414,7 @@ def test_a_motion_that_is_not_finite_is_not_taken_and_names_the_object(velocity)
 def test_what_cannot_be_simulated_is_refused_by_name(arm):
     with pytest.raises(ValueError, match='must be a world'):
         Simulator(None)
-    with pytest.raises(ValueError, match='leave the argument ground out'):
+    with pytest.raises(ValueError, match='ground does not apply to a world'):
         Simulator(arm, world=world(), ground=True)
     with pytest.raises(ValueError, match='gravity of the world'):
         Simulator(arm, world=world(gravity=(0, 0, -1.62)))

@@ -180,11 +180,14 @@ def test_gravity_is_that_of_the_robot():
 @pytest.mark.parametrize(
     'options, message',
     [
-        ({'contact': ContactParameters(stiffness=1e4)}, r'compliant.*take ground=HalfSpace\(\)'),
-        ({'contact': ContactParameters(damping=1.0)}, r'compliant.*take ground=HalfSpace\(\)'),
+        ({'contact': ContactParameters(stiffness=1e4)}, r'compliant.*use ground=HalfSpace\(\)'),
+        ({'contact': ContactParameters(damping=1.0)}, r'compliant.*use ground=HalfSpace\(\)'),
         ({'contact_links': ['foto']}, "unknown link 'foto'; did you mean 'foot'"),
-        ({'world': {}}, 'a world has its own ground'),
-        ({'ground': None, 'world': {}, 'contact': ContactParameters()}, 'surfaces are like'),
+        ({'world': {}}, 'ground does not apply to a world'),
+        (
+            {'ground': None, 'world': {}, 'contact': ContactParameters()},
+            'which has its own surfaces',
+        ),
         ({'ground': None, 'world': {}, 'contact_links': ['foot']}, '`disable_collisions`'),
         ({'ground': 1}, 'None, True or a HalfSpace'),
     ],

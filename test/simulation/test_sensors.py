@@ -506,7 +506,7 @@ def test_robots_of_a_world_have_sensors_by_their_names(tmp_path):
         ({'imus': ['nose']}, 'nose'),
         ({'force_torque': ['nose']}, 'nose'),
         ({'joint_torques': ['wrist']}, 'wrist'),
-        ({'force_torque': ['world']}, "'world': no joint is known"),
+        ({'force_torque': ['world']}, "'world': no joint carries it"),
     ],
 )
 def test_what_the_robot_has_not_is_refused_by_name(wanted, text):
@@ -516,5 +516,5 @@ def test_what_the_robot_has_not_is_refused_by_name(wanted, text):
 
 @pytest.mark.parametrize('name', ['world', 'floating_base'])
 def test_nothing_bears_a_base_that_floats(name):
-    with pytest.raises(ValueError, match='no joint bears a base that floats'):
+    with pytest.raises(ValueError, match='no joint carries a floating base'):
         Simulator(arm(floating_base=True)).sensors(force_torque=[name])

@@ -135,13 +135,13 @@ def test_another_simulation_is_refused_by_what_is_different(arm, tmp_path):
     plain, ball = Simulator(arm), {'objects': {'ball': BALL}}
     table = {'objects': {'ball': {**BALL, 'surface': {'friction': 0.1}}}}
     for simulator, snapshot, words in (
-        (plain, kept(Simulator(renamed)), "'seven', and this is a simulation of 'six_axis_arm'"),
+        (plain, kept(Simulator(renamed)), "'seven', but this is a simulation of 'six_axis_arm'"),
         (plain, kept(Simulator(joints)), 'other joints: .*knee_joint'),
         (plain, kept(Simulator(effort)), 'of this name with other inertias'),
         (plain, kept(Simulator(Robot.from_urdf(heavier(text)))), 'with other inertias'),
-        (plain, kept(Simulator(arm, 2e-3)), 'time step of 0.002 s, and this simulation one of'),
-        (plain, kept(Simulator(arm, integrator='rk4')), 'of the integrator rk4, and .* midpoint'),
-        (plain, kept(Simulator(arm, ground=HalfSpace())), 'other ground'),
+        (plain, kept(Simulator(arm, 2e-3)), 'timestep of 0.002 s, but this simulation one of'),
+        (plain, kept(Simulator(arm, integrator='rk4')), 'to the integrator rk4, but .* midpoint'),
+        (plain, kept(Simulator(arm, ground=HalfSpace())), 'another ground'),
         (plain, kept(Simulator(arm, ground=True)), 'other objects or surfaces'),
         (plain, kept(Simulator(arm, speed_limit=1.0)), 'with other inertias, frames, limits'),
         (
@@ -203,7 +203,9 @@ def test_a_file_that_was_cut_off_anywhere_is_refused_by_name(good, tmp_path):
     path = tmp_path / 'cut.npz'
     for size in [*range(0, len(good), 97), len(good) - 1]:
         path.write_bytes(good[:size])
-        with pytest.raises(SnapshotError, match='cut.npz is cut off, damaged, or no snapshot'):
+        with pytest.raises(
+            SnapshotError, match='cut.npz is truncated, damaged, or not a snapshot'
+        ):
             load_snapshot(path)
 
 
@@ -240,8 +242,8 @@ def with_about(path, good, change):
 @pytest.mark.parametrize(
     ('change', 'words'),
     [
-        ({'format': 'rbd_ros snapshot 7'}, "'rbd_ros snapshot 7', and this version reads"),
-        ({'version': '99.0'}, 'written by rbd_ros 99.0, and this is'),
+        ({'format': 'rbd_ros snapshot 7'}, "'rbd_ros snapshot 7', but this version reads"),
+        ({'version': '99.0'}, 'written by rbd_ros 99.0, but this is'),
         ({'handles': 3}, 'damaged'),
         ({'identity': []}, 'damaged'),
         ({'start_time': 'late'}, 'damaged'),

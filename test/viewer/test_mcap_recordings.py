@@ -159,5 +159,7 @@ def test_without_the_library_it_says_what_to_install(recording, monkeypatch, tmp
 
 
 def test_other_endings_are_refused(recording, tmp_path):
-    with pytest.raises(ValueError, match=r'motion.gif: name a page \(.html\), a video'):
+    with pytest.raises(
+        ValueError, match=r'motion.gif has an unknown type; give a page \(.html\), a video'
+    ):
         recording.write(tmp_path / 'motion.gif')

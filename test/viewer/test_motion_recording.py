@@ -98,7 +98,7 @@ def test_names_cannot_break_out_of_the_page():
 @pytest.mark.parametrize(
     ('time', 'q', 'message'),
     [
-        (1.0, np.zeros(6), 'time must grow: 1.0 s after 1.0 s'),
+        (1.0, np.zeros(6), 'time must increase, got 1.0 s after 1.0 s'),
         (2.0, np.zeros(5), r'q must have shape \(6,\), got \(5,\)'),
         (2.0, np.full(6, np.nan), 'must be finite'),
         (np.inf, np.zeros(6), 'must be finite'),

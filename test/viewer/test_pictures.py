@@ -219,7 +219,7 @@ def test_a_video_that_cannot_be_written_says_why(recording, monkeypatch, tmp_pat
     monkeypatch.setattr(shutil, 'which', lambda name: '/bin/true')
     with monkeypatch.context() as patch:
         patch.setattr(video, 'interpreted_reason', lambda: 'there is none')
-        with pytest.raises(ValueError, match='drawn by machine code, and there is none'):
+        with pytest.raises(ValueError, match='needs the compiler, but there is none'):
             recording.write(tmp_path / 'motion.mp4')
     script = tmp_path / 'ffmpeg'
     script.write_text('#!/bin/sh\necho no such codec >&2\nexit 1\n')

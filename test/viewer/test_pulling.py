@@ -172,7 +172,7 @@ def test_a_page_that_is_gone_holds_nothing(session, monkeypatch):
 @pytest.mark.parametrize(
     ('value', 'message'),
     [
-        ({'frame': 99, 'point': [0, 0, 0], 'target': [0, 0, 0]}, 'nothing to be pulled'),
+        ({'frame': 99, 'point': [0, 0, 0], 'target': [0, 0, 0]}, 'no simulation to pull'),
         ({'frame': 0, 'point': [0, 0, 0], 'target': [0, 0, 0]}, 'is fixed'),
         ({'frame': 3, 'point': [0, 0], 'target': [0, 0, 0]}, 'three finite coordinates'),
         ({'frame': 'x', 'point': [0, 0, 0], 'target': [0, 0, 0]}, ''),

@@ -196,11 +196,11 @@ def test_trajectories_larger_than_promised_are_refused():
     names = JointTrajectory(joint_names=['j'] * (MAX_NAMES + 1))
     empty = encode(JointTrajectory())[:-4]
     for data, text in (
-        (encode(names), f'{MAX_NAMES + 1} joint names: more than'),
-        (bytes(LARGEST + 1), f'{LARGEST + 1} bytes: more than'),
+        (encode(names), f'{MAX_NAMES + 1} joint names, more than'),
+        (bytes(LARGEST + 1), f'{LARGEST + 1} bytes, more than'),
         (
             empty + struct.pack('<I', MAX_POINTS + 1) + bytes(24 * (MAX_POINTS + 1)),
-            f'{MAX_POINTS + 1} points: more than',
+            f'{MAX_POINTS + 1} points, more than',
         ),
     ):
         with pytest.raises(WireError, match=text):

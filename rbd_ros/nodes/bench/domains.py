@@ -62,7 +62,7 @@ def free_domain(common: int) -> Tuple[int, IO[bytes]]:
         if is_unused(domain):
             return domain, file
         file.close()
-    raise ValueError('all ROS domains of this machine are in use; do with fewer --jobs')
+    raise ValueError('all ROS domains of this machine are in use; use fewer --jobs')
 
 
 def lock_folder() -> Path:
@@ -88,8 +88,8 @@ def lock_folder() -> Path:
         if stat.S_ISDIR(status.st_mode) and status.st_uid == user and not status.st_mode & 0o077:
             return place
     raise ValueError(
-        f'there is no folder for locks: {places[0]} is not a folder of yours alone; remove it '
-        '(or let its owner do so), or set TMPDIR to a folder of yours'
+        f'no folder for locks can be used: {places[0]} is not a private folder of this user; '
+        'remove it, or set TMPDIR to a folder of this user'
     )
 
 

@@ -229,14 +229,23 @@ def record(path: Path, simulator: str, duration: float, arguments: List[str]) ->
             recorder.run_once()
         counts, known = recorder.counts, recorder.knows_simulator
     text = ', '.join(f'{count} of {name}' for name, count in counts.items() if count)
-    note = '' if known else f'\nno simulator {simulator!r} told its parameters: no replay'
+    note = (
+        ''
+        if known
+        else (
+            f'\nno parameters were received from a simulator {simulator!r}, so the recording '
+            'cannot '
+            'be replayed'
+        )
+    )
     return f'hil_record: {text or "no messages"}, in {path}{note}'
 
 
 def main(args: Optional[Sequence[str]] = None) -> None:
     """Run the command and end the process."""
     parser = argparse.ArgumentParser(
-        prog='hil_record', description='Record a simulator or robot and its controller as MCAP.'
+        prog='hil_record',
+        description='Record a simulator or robot and its controller as an MCAP file.',
     )
     parser.add_argument('file', help='the recording, as run.mcap')
     parser.add_argument(
@@ -246,7 +255,7 @@ def main(args: Optional[Sequence[str]] = None) -> None:
         help='name of the simulator node (default: %(default)s)',
     )
     parser.add_argument(
-        '--duration', type=float, metavar='S', default=0.0, help='end after so many seconds'
+        '--duration', type=float, metavar='S', default=0.0, help='duration of the recording'
     )
     words = list(sys.argv[1:] if args is None else args)
     at = words.index('--ros-args') if '--ros-args' in words else len(words)

@@ -97,7 +97,7 @@ def importable(function: OverRos) -> OverRos:
 def main(args: Optional[Sequence[str]] = None) -> None:
     """Run the command and end the process."""
     parser = argparse.ArgumentParser(
-        prog='hil_run', description='Test a controller against a robot that breaks on purpose.'
+        prog='hil_run', description='Test a controller against a simulated robot with faults.'
     )
     add_arguments(parser)
     # `ros2 run` and launch files put arguments for ROS behind.

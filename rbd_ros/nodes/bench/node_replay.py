@@ -79,8 +79,8 @@ def replay_node(path: Any) -> Replay:
     first = min(recorded.states)
     if stamp_of(ports.state) != first:
         raise HilRecordingError(
-            f'{label} begins at {first / NANOSECONDS:.6f} s: what came before is not known; begin '
-            'hil_record before the first answer to the simulator'
+            f'{label} begins at {first / NANOSECONDS:.6f} s, and earlier messages are unknown; '
+            'start hil_record before the first answer to the simulator'
         )
     _check_joints(cycle, recorded, label)
     last, by_stamp = max(recorded.states), recorded.parameters['lockstep'] == BY_STAMP
@@ -104,15 +104,15 @@ def replay_node(path: Any) -> Replay:
             command = answers.get(stamp) if isinstance(answers, dict) else next(answers, None)
             if command is None:
                 raise HilRecordingError(
-                    f'{label}: the state of {stamp / NANOSECONDS:.6f} s has no answer, and later '
-                    'ones are there: messages were lost, or the simulator was paused, stepped or '
-                    'put elsewhere; record it again without'
+                    f'{label}: the state of {stamp / NANOSECONDS:.6f} s has no answer, but later '
+                    'states have: messages were lost, or the simulator was paused, stepped or '
+                    'moved; record it again without these'
                 )
             ports.give(command)
         cycle.run()
     notes = [recorded.note] if recorded.note else []
     if lost:
-        notes.append(f'{lost} states were not recorded, and are not compared')
+        notes.append(f'states that were not recorded and are not compared: {lost}')
     return Replay(steps, '', '; '.join(notes))
 
 
@@ -131,7 +131,7 @@ def _by_stamp(commands: List[Command]) -> Dict[int, Command]:
 def _read(path: Any) -> RecordedNode:
     about = about_of(path)
     if about.get('kind') != 'simulator':
-        raise HilRecordingError(f'{path} is a recording of a scenario: give its scenario, too')
+        raise HilRecordingError(f'{path} is a recording of a scenario; give its scenario as well')
     recorded = RecordedNode(_parameters(about, path))
     label, newest, reader = Path(path).name, -1, McapReader(path)
     described = ''
@@ -142,8 +142,8 @@ def _read(path: Any) -> RecordedNode:
             if stamp < newest:
                 raise HilRecordingError(
                     f'{label}: time goes back from {newest / NANOSECONDS:.6f} s to '
-                    f'{stamp / NANOSECONDS:.6f} s: another simulation began, or another one '
-                    'publishes joint_states; record them apart'
+                    f'{stamp / NANOSECONDS:.6f} s: the simulation was restarted, or a second one '
+                    'publishes joint_states; record each alone'
                 )
             newest = stamp
             recorded.states.setdefault(stamp, bytes(found.data))
@@ -153,8 +153,8 @@ def _read(path: Any) -> RecordedNode:
             recorded.commands.append(Command(BY_ORDER, bytes(found.data)))
         elif found.schema == DIAGNOSTICS and FAULTS_ACT.search(bytes(found.data)):
             raise HilRecordingError(
-                f'{label}: faults were active, and it is unknown between which states they began; '
-                'record it without faults, or record a scenario with them (rbd_ros hil --record)'
+                f'{label}: faults were active, but their exact time is not recorded; record it '
+                'without faults, or record a scenario with them (rbd_ros hil --record)'
             )
         elif found.schema == STRING and name == 'robot_description':
             try:
@@ -162,7 +162,7 @@ def _read(path: Any) -> RecordedNode:
             except WireError:
                 pass
     if not recorded.states:
-        raise HilRecordingError(f'{label} has no joint states; record them again')
+        raise HilRecordingError(f'{label} has no joint states; record it again with joint_states')
     recorded.description = _description(recorded.parameters, described, about, label)
     recorded.note = reader.note
     return recorded
@@ -178,23 +178,24 @@ def _parameters(about: Mapping[str, str], path: Any) -> Dict[str, Any]:
         check_simulator_parameters(values)
     except (KeyError, ValueError, TypeError, AttributeError) as error:
         raise HilRecordingError(
-            f'{path} does not say with which parameters the simulator ran '
-            f'({type(error).__name__}: {error}); record it again'
+            f'{path} does not contain the parameters of the simulator ({type(error).__name__}: '
+            f'{error}); record it again'
         ) from None
     if values['lockstep'] == OFF:
         raise HilRecordingError(
-            f'{path} was not recorded in lockstep, and commands came when they came: start the '
+            f'{path} was not recorded in lockstep, so it cannot be replayed exactly; start the '
             'simulator with lockstep:=stamp'
         )
     if values['lockstep_update_rate']:
         raise HilRecordingError(
-            f'{path} was recorded with a controller_manager (lockstep_update_rate), and nobody '
-            'knows which commands came in time; record a scenario instead (rbd_ros hil --record)'
+            f'{path} was recorded with a controller_manager (lockstep_update_rate), and the '
+            'recording does not show which commands came in time; record a scenario instead '
+            '(rbd_ros hil --record)'
         )
     if values['robot_namespaces']:
         raise HilRecordingError(
-            f'{path} is of robots with topics of their own (robot_namespaces), which are not '
-            'recorded; let them share theirs'
+            f'{path} has robots with their own topics (robot_namespaces), which are not '
+            'recorded; record it without robot_namespaces'
         )
     return values
 
@@ -213,7 +214,7 @@ def _description(
     if not path:
         if not described:
             raise HilRecordingError(
-                f'{label} has no robot description; begin hil_record before the simulator'
+                f'{label} has no robot description; start hil_record before the simulator'
             )
         return described
     try:
@@ -222,7 +223,7 @@ def _description(
             read_text(place, MAX_TEXT)
         ):
             raise HilRecordingError(
-                f'{label} is of another robot: {path} has changed since; give it back what it had'
+                f'{label} belongs to another robot: {path} has changed since; restore its content'
             )
         return described_by(
             place, xacro_mappings(parameters['xacro_args']), parameters['package_paths']
@@ -257,7 +258,9 @@ def _cycle(recorded: RecordedNode, path: Any) -> Tuple[SimulationCycle, ReplayPo
             read_control_tag(recorded.description),
         )
     except ValueError as error:
-        raise HilRecordingError(f'{path}: the simulator cannot be made again: {error}') from None
+        raise HilRecordingError(
+            f'{path}: the simulator cannot be created again: {error}'
+        ) from None
     return cycle, ports
 
 
@@ -333,8 +336,8 @@ def _check_joints(cycle: SimulationCycle, recorded: RecordedNode, label: str) ->
     own = cycle.commands.names
     if missing := [name for name in own if name not in names]:
         raise HilRecordingError(
-            f'{label} is of another robot: its states lack joint {", ".join(missing)}, and have '
-            f'{", ".join(names)}'
+            f'{label} belongs to another robot: its states lack joint {", ".join(missing)}, but '
+            f'have {", ".join(names)}'
         )
 
 
@@ -345,7 +348,7 @@ def _difference(then: Any, now: Any, stamp: int) -> str:
         if old is None and new is None:
             continue
         if old is None or new is None or len(old) != len(new):
-            return f'{name} is there but once at {stamp / NANOSECONDS:.6f} s'
+            return f'only one of the two recordings has {name} at {stamp / NANOSECONDS:.6f} s'
         found = first_difference(
             np.array(old, dtype=float)[None], np.array(new, dtype=float)[None], now.names.names
         )

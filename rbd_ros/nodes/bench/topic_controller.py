@@ -185,7 +185,7 @@ class TopicController:
         self._paced, self._ready = True, False
         if not self._pass(stamps, timeout, lambda: self._ready):
             raise ControllerFailure(
-                f'no command that can be used within {timeout:g} s'
+                f'no usable command within {timeout:g} s'
                 + (f': {self._problem}' if self._problem else '')
                 + '; a controller_manager must have use_sim_time, and a controller active'
             )
@@ -341,7 +341,7 @@ class TopicController:
         if effort is None or len(effort) != len(self._names):
             raise ControllerFailure(
                 f'a command has {0 if effort is None else len(effort)} efforts for '
-                f'{len(self._names)} joints; a bench takes efforts'
+                f'{len(self._names)} joints; the bench needs one effort for each joint'
             )
         return np.array(effort)[order]
 

@@ -58,7 +58,7 @@ class BridgeNode(TorqueNode):
     def _prepare(self, values: Values) -> Optional[Prepared]:
         if 0.0 < values['state_timeout'] <= values['response_timeout']:
             raise ValueError(
-                'response_timeout must be below state_timeout, which ends the torque: got '
+                'response_timeout must be below state_timeout, at which the torque ends; got '
                 f'{values["response_timeout"]:g} s and {values["state_timeout"]:g} s'
             )
         return super()._prepare(values)
@@ -77,11 +77,14 @@ class BridgeNode(TorqueNode):
         """
         values = self.parameters.values
         if robot.model.loops:
-            raise ValueError('a robot with kinematic loops: udp_bridge is for trees alone')
+            raise ValueError('udp_bridge does not support a robot with kinematic loops')
         self.exchange = UdpExchange(values['address'], values['port'], robot.nv)
         super().configure(robot, progress)
         self.diagnostics.condition(
-            SUBJECT, WARN, f'asked at {self.exchange.place}, not yet heard', code='not yet heard'
+            SUBJECT,
+            WARN,
+            f'waiting for the first answer from {self.exchange.place}',
+            code='waiting for the first answer',
         )
 
     def cleanup(self) -> None:

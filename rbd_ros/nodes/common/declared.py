@@ -13,8 +13,8 @@ DESCRIPTION_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'robot_description',
         '',
-        'URDF of the robot as text. If empty, robot_description_file counts, and without that the '
-        'topic robot_description.',
+        'URDF of the robot as text. If empty, the node uses robot_description_file, or the topic '
+        'robot_description if that is empty as well.',
     ),
     Parameter(
         'robot_description_file',
@@ -36,8 +36,8 @@ DESCRIPTION_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'extension_file',
         '',
-        'Path of a YAML file with what URDF cannot say: joint types, gears, rotors, loops, '
-        'actuated joints; none if empty.',
+        'Path of a YAML file of extensions that URDF cannot express: joint types, gears, rotors, '
+        'loops, actuated joints; none if empty.',
     ),
     Parameter(
         'package_paths',
@@ -51,7 +51,7 @@ DESCRIPTION_TOPIC = Topic(
     'robot_description',
     'std_msgs/msg/String',
     'in',
-    'URDF of the robot; listened to only if no parameter gives one.',
+    'URDF of the robot; subscribed to only if no parameter gives one.',
     transient_local=True,
     optional='without a description by parameter',
 )
@@ -60,22 +60,22 @@ DIAGNOSTICS_TOPIC = Topic(
     '/diagnostics',
     'diagnostic_msgs/msg/DiagnosticArray',
     'out',
-    'What goes on: every second, and at once when something changes.',
+    'State of the node, every second and immediately after a change.',
     depth=10,
 )
 
 AUTOSTART = Parameter(
     'autostart',
     True,
-    'Whether the node configures and activates itself; false: it waits for the transitions of '
-    'the lifecycle.',
+    'Whether the node configures and activates itself; false: it waits for transitions of the '
+    'lifecycle.',
 )
 
 TRANSITION_EVENT = Topic(
     '~/transition_event',
     'lifecycle_msgs/msg/TransitionEvent',
     'out',
-    'Transitions of the lifecycle as they happen.',
+    'Transitions of the lifecycle.',
     depth=10,
 )
 
@@ -83,8 +83,8 @@ LIFECYCLE_SERVICES: Tuple[Service, ...] = (
     Service(
         '~/change_state',
         'lifecycle_msgs/srv/ChangeState',
-        'Transition of the lifecycle: configure, activate, deactivate, cleanup, shutdown. One '
-        'that is not possible answers failure, with the reason in the log and on /diagnostics.',
+        'Transition of the lifecycle: configure, activate, deactivate, cleanup, shutdown. An '
+        'impossible transition fails, and the log and /diagnostics show the reason.',
     ),
     Service('~/get_state', 'lifecycle_msgs/srv/GetState', 'Present state of the lifecycle.'),
     Service(
@@ -95,7 +95,7 @@ LIFECYCLE_SERVICES: Tuple[Service, ...] = (
     Service(
         '~/get_available_transitions',
         'lifecycle_msgs/srv/GetAvailableTransitions',
-        'Transitions that the present state has.',
+        'Transitions of the present state.',
     ),
     Service(
         '~/get_transition_graph',
@@ -115,12 +115,12 @@ REAL_TIME_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'lock_memory',
         False,
-        'Whether the memory of the process is locked, so that no page is ever swapped out.',
+        'Whether to lock the memory of the process, so that no page is swapped out.',
     ),
     Parameter(
         'cpu_affinity',
         (),
-        "Cores on which the loop's thread may run; empty: any.",
+        'Cores on which the thread of the loop may run; empty: any.',
         element=int,
         minimum=0,
         maximum=4095,

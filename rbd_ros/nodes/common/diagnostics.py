@@ -229,7 +229,7 @@ class Diagnostics:
             state.logged[code] = now
         text = f'{subject}: {message or "recovered"}'
         if state.unlogged:
-            text += f' (and {state.unlogged} lines like those before)'
+            text += f' (and {state.unlogged} similar lines)'
             state.unlogged = 0
         logger = self._node.get_logger()
         # A line of code each: rclpy does not let one change its severity.

@@ -94,7 +94,7 @@ def _check_clock(message: Clock) -> None:
     """
     time = message.clock
     if time.sec < 0 or time.nanosec >= NANOSECONDS:
-        raise ValueError(f'/clock says {time.sec} s and {time.nanosec} ns: that is no time')
+        raise ValueError(f'/clock has the invalid time {time.sec} s and {time.nanosec} ns')
 
 
 def _explained(request: Any, response: Any, error: Exception) -> Any:

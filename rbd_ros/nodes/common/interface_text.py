@@ -20,7 +20,7 @@ def yaml_text(interface: NodeInterface) -> str:
     lines = [
         f'# Parameters of the node {name}, all at their defaults; docs/nodes/{name}.md explains '
         'them.',
-        '# Launch files and the command line override what is said here.',
+        '# Launch files and the command line override these values.',
         '/**:',
         '  ros__parameters:',
     ]
@@ -84,7 +84,7 @@ def service_table(interface: NodeInterface) -> str:
     """Return the Markdown table of the services."""
     rows = []
     for s in interface.services:
-        when = f' Offered where the package `{s.optional}` is installed.' if s.optional else ''
+        when = f' Available if the package `{s.optional}` is installed.' if s.optional else ''
         rows.append([f'`{s.name}`', s.kind.replace('/srv/', '/'), s.description + when])
     return _table(['service', 'type', 'effect'], rows)
 
@@ -93,7 +93,7 @@ def action_table(interface: NodeInterface) -> str:
     """Return the Markdown table of the actions."""
     rows = []
     for a in interface.actions:
-        when = f' Offered where the package `{a.optional}` is installed.' if a.optional else ''
+        when = f' Available if the package `{a.optional}` is installed.' if a.optional else ''
         rows.append([f'`{a.name}`', a.kind.replace('/action/', '/'), a.description + when])
     return _table(['action', 'type', 'effect'], rows)
 

@@ -121,8 +121,8 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
         if not self.parameters['autostart']:
             name = self.get_fully_qualified_name()
             self.get_logger().info(
-                f'waiting for transitions, as autostart is false: ros2 lifecycle set {name} '
-                'configure'
+                'waiting for transitions, because autostart is false; run ros2 lifecycle set '
+                f'{name} configure'
             )
             return
         self._wanted_active = True
@@ -221,8 +221,9 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
     def _activate_with_robot(self) -> None:
         if self._source.robot is None:
             raise TransitionRefused(
-                'there is no robot description yet; publish one on the topic robot_description, '
-                'or clean up and set the parameter robot_description or robot_description_file'
+                'the node has no robot description yet; publish one on the topic '
+                'robot_description, or clean up and set the parameter robot_description or '
+                'robot_description_file'
             )
         self.activate()
 

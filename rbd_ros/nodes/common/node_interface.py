@@ -248,7 +248,7 @@ def _cure(kind: type, value: Any) -> str:
     """Return how to write a text that YAML takes for something else."""
     if kind is not str or isinstance(value, (bytes, tuple, list)):
         return ''
-    return '; a text that YAML reads so needs quotes of its own, such as "\'on\'"'
+    return '; YAML reads this text as another type: put it in quotes, such as "\'on\'"'
 
 
 def _by_name(declarations: Tuple[Any, ...], name: str) -> Any:

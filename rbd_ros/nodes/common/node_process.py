@@ -338,6 +338,6 @@ class Failures:
                 self._reported.clear()
             self._reported[place] = now
             self._node.get_logger().error(
-                f'a request or message could not be digested ({place}): {readable(error)}'
+                f'a request or message could not be processed ({place}): {readable(error)}'
             )
             self._node.get_logger().debug(''.join(traceback.format_exception(error)))

@@ -48,7 +48,7 @@ def descriptor(declaration: Parameter) -> ParameterDescriptor:
     """Return descriptor for `ros2 param describe`: meaning, type, range and other constraints."""
     constraints = [declaration.range] if declaration.range else []
     if not declaration.live:
-        constraints.append('set at start only')
+        constraints.append('can be set at start only')
     result = ParameterDescriptor(
         description=declaration.description,
         type=TYPES[declaration.kind].value,

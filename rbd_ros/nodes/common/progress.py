@@ -44,8 +44,8 @@ class Progress:
                 self._next = now + PERIOD
                 self._told = True
                 self._logger.info(
-                    f'{self._stage} ({now - self._begin:.0f} s so far; machine code is kept on '
-                    'disk, so the next start is quick)'
+                    f'{self._stage} ({now - self._begin:.0f} s so far; machine code is cached on '
+                    'disk, so the next start is fast)'
                 )
 
     def __exit__(self, failure: object, *_: object) -> None:

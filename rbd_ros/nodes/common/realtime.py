@@ -39,7 +39,7 @@ def cores_of(text: str) -> Tuple[int, ...]:
     for part in text.strip().split(','):
         found = re.fullmatch(r'(\d+)(?:-(\d+))?', part)
         if found is None:
-            raise ValueError(f'{text!r} is no list of cores')
+            raise ValueError(f'{text!r} is not a list of cores')
         first = int(found[1])
         cores += range(first, int(found[2] or first) + 1)
     return tuple(cores)
@@ -119,7 +119,7 @@ class RealTime:
         level = WARN if self._refused else OK
         text = '; '.join(texts)
         if self._refused:
-            text += '; the node goes on without'
+            text += '; the node continues without it'
         self._diagnostics.condition(SUBJECT, level, text, code=text)
 
 

@@ -156,8 +156,8 @@ class RobotSource:
                 self._diagnostics.event(
                     SUBJECT,
                     WARN,
-                    'a different robot description arrived; it is not used: restart the node for '
-                    'it',
+                    'a different robot description arrived and is ignored; restart the node to '
+                    'use it',
                     code='different description ignored',
                 )
             return
@@ -171,7 +171,7 @@ class RobotSource:
         except Exception as error:
             text = f'robot description from {TOPIC} cannot be used: {error}'
             self._diagnostics.condition(
-                SUBJECT, ERROR, f'{readable(text)}. Waiting for a good one on that topic'
+                SUBJECT, ERROR, f'{readable(text)}. Waiting for a valid description on that topic'
             )
             return
         self.arrived()
@@ -182,7 +182,7 @@ class RobotSource:
         if origin == TOPIC and is_xacro(source):
             # Expressions are evaluated only of files that anyone who starts the node names.
             raise ValueError(
-                'it is xacro, not URDF; let robot_state_publisher publish what xacro makes of it'
+                'it is xacro, not URDF; let robot_state_publisher publish the expanded URDF'
             )
         from rbd_ros.robot import release_memory, Robot
 

@@ -52,7 +52,7 @@ class TimingReport:
             **{f'{name}.{key}': v for name, each in found.items() for key, v in each.items()},
         }
         if execution.count < ENOUGH:
-            self._diagnostics.condition(SUBJECT, OK, 'nothing to measure', code='idle')
+            self._diagnostics.condition(SUBJECT, OK, 'no data yet', code='idle')
             return
         problems = judged(found, rate, period.count, self._parameters())
         if problems:
@@ -114,7 +114,7 @@ def judged(
                 problems.append(
                     (
                         level,
-                        f'{subject}.{key}: {value:.4g} {unit}{wanted}, beyond the threshold '
+                        f'{subject}.{key}: {value:.4g} {unit}{wanted}, above the threshold '
                         f'{measure}.{word} of {limit:g} {unit}',
                     )
                 )

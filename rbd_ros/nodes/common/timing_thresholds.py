@@ -25,8 +25,8 @@ MEASURES = {
 UPDATE_RATE = Parameter(
     'update_rate',
     0.0,
-    'Rate at which states are expected, in real time [Hz]; 0: any, and then neither the rate is '
-    'judged nor are over-runs counted. It changes diagnostics alone.',
+    'Rate at which states are expected, in real time [Hz]; 0: any, without checks of the rate '
+    'and without counting over-runs. It affects diagnostics only.',
     minimum=0.0,
     maximum=1e6,
     live=True,
@@ -51,7 +51,7 @@ def threshold_parameters(
         Parameter(
             threshold_name(subject, measure, level),
             defaults.get((subject, measure), (0.0, 0.0))[k],
-            f'{words} during a second beyond which diagnostics show '
+            f'{words} during a second above which diagnostics show '
             f'{"a warning" if level == "warn" else "an error"} [{unit}]; 0: never.',
             minimum=0.0,
             maximum=LARGEST,

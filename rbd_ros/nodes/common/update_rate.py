@@ -37,7 +37,7 @@ def steps_of_period(update_rate: int, timestep: int) -> int:
     if count is None:
         slower = (r for r in range(update_rate - 1, 0, -1) if _steps(r, timestep))
         rate = next(slower, None)
-        cure = '' if rate is None else f'an update_rate of {rate} Hz would do, or '
+        cure = '' if rate is None else f'use an update_rate of {rate} Hz or '
         raise ValueError(
             f'the period of update_rate {update_rate} Hz, {1e3 / update_rate:.6g} ms, is no whole '
             f'number of time steps of {timestep * 1e-6:g} ms: {cure}another timestep'

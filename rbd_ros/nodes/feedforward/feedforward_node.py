@@ -113,7 +113,7 @@ class FeedforwardNode(AnsweringNode[Feedforward]):
             self.diagnostics.event(
                 'joint_states',
                 WARN,
-                f'message refused: position has {size} elements for {len(names)} names',
+                f'message rejected: position has {size} elements for {len(names)} names',
                 code='position has wrong length',
             )
             return
@@ -125,7 +125,7 @@ class FeedforwardNode(AnsweringNode[Feedforward]):
     def _on_trajectory(self, data: bytes) -> None:
         try:
             if self._prepared is None:
-                raise WireError('no robot', 'there is no robot description yet')
+                raise WireError('no robot', 'the node has no robot description yet')
             if not self.active:
                 cure = f'ros2 lifecycle set {self.get_fully_qualified_name()} activate'
                 raise WireError('not active', f'the node is {self.state}: {cure}')
@@ -136,8 +136,8 @@ class FeedforwardNode(AnsweringNode[Feedforward]):
             self.diagnostics.event(
                 SUBJECT,
                 WARN,
-                f'trajectory refused, nothing is published: {error}',
-                code=getattr(error, 'code', '') or 'trajectory not legal',
+                f'trajectory rejected and not published: {error}',
+                code=getattr(error, 'code', '') or 'trajectory not valid',
             )
             return
         self._publisher.publish(result)
@@ -180,17 +180,22 @@ class FeedforwardNode(AnsweringNode[Feedforward]):
         """
         text = _exceeded(report)
         if policy == 'warn':
-            self.diagnostics.event(SUBJECT, WARN, f'{text}; it is published', code='beyond limits')
+            self.diagnostics.event(
+                SUBJECT, WARN, f'{text}; the trajectory is published', code='beyond limits'
+            )
             return trajectory
         if policy == 'time_scale' and report.fastest is not None:
             factor = report.fastest
             self.diagnostics.event(
-                SUBJECT, WARN, f'{text}; it takes {factor:.4g} times as long', code='time scaled'
+                SUBJECT,
+                WARN,
+                f'{text}; the trajectory is published with {factor:.4g} times its duration',
+                code='time scaled',
             )
             return trajectory.scale_time(factor)
-        cure = 'no duration cures that'
+        cure = 'no duration keeps all limits'
         if report.fastest is not None:
-            cure = f'take at least {report.fastest:.4g} times as long'
+            cure = f'make it at least {report.fastest:.4g} times as long'
         worst = next(m for m in report.margins if not m.kept)
         raise TrajectoryError(f'{text}; {cure}', worst.joint, code='beyond limits')
 

@@ -23,13 +23,13 @@ PAYLOAD = Topic(
     '~/payload',
     'geometry_msgs/msg/InertiaStamped',
     'in',
-    'The payload, all of it at once: link (frame_id), mass, center of mass, inertia about it.',
+    'The payload: link (frame_id), mass, center of mass, inertia about it.',
 )
 JOINT_TARGETS = Topic(
     'joint_targets',
     'sensor_msgs/msg/JointState',
     'in',
-    'Positions that servos are to hold, by name; they may come in parts.',
+    'Desired positions of servos, by name; a message may have some of the joints.',
     optional='with servo_stiffness',
 )
 POSITION_COMMANDS = Topic(
@@ -45,7 +45,7 @@ TOPICS: Tuple[Topic, ...] = (PAYLOAD, IMU, JOINT_TARGETS, POSITION_COMMANDS)
 HAND_GUIDING = Service(
     '~/hand_guiding',
     'std_srvs/srv/SetBool',
-    'Switches guiding by hand on and off, as parameter mode does.',
+    'Switches hand guiding on and off, like the parameter mode.',
 )
 SERVICES: Tuple[Service, ...] = (HAND_GUIDING,)
 
@@ -53,8 +53,8 @@ PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'robot_compensates_gravity',
         False,
-        'Whether the robot holds its own weight. true: its links are left out, and the torque is '
-        'that for payload, damping and friction.',
+        'Whether the robot compensates its own weight. true: the torque is that of payload, '
+        'damping and friction only.',
     ),
     Parameter(
         'mounting_rpy',
@@ -69,30 +69,30 @@ PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'gravity_source',
         'parameters',
-        'Where the direction of gravity is from: gravity and mounting_rpy, or, as soon as it '
-        'sends, an IMU on the robot.',
+        'Source of the direction of gravity: the parameters gravity and mounting_rpy, or an IMU '
+        'on the robot, from its first message on.',
         choices=SOURCES,
     ),
     Parameter('imu_frame', '', 'Link that carries the IMU; empty: frame_id of its messages.'),
     Parameter(
         'imu_timeout',
         1.0,
-        'Time without a usable message of the IMU after which that is reported [s]; gravity stays '
-        'as it was.',
+        'Time without a usable message of the IMU after which diagnostics report it [s]; the '
+        'direction of gravity stays as it was.',
         positive=True,
         maximum=60.0,
     ),
     Parameter(
         'gravity_slew_rate',
         0.5,
-        'Maximum rate at which the direction of gravity turns to that of the IMU [rad/s].',
+        'Maximum rate at which the direction of gravity follows that of the IMU [rad/s].',
         positive=True,
         maximum=100.0,
     ),
     Parameter(
         'payload_transition_time',
         0.5,
-        'Time in which the torque goes over to another payload or gravity [s]; 0: at once.',
+        'Transition time of the torque to another payload or gravity [s]; 0: none.',
         minimum=0.0,
         maximum=60.0,
         live=True,
@@ -100,8 +100,8 @@ PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'friction_compensation_scale',
         0.8,
-        'Part of the friction that friction_compensation adds, so that an arm with less friction '
-        'than described does not move by itself.',
+        'Fraction of the friction that friction_compensation adds; below 1, an arm with less '
+        'friction than described does not move by itself.',
         minimum=0.0,
         maximum=1.0,
         live=True,
@@ -109,16 +109,16 @@ PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'mode',
         'compensation',
-        'hand_guiding: a soft hold that follows the hand, with brakes on speed and kinetic '
-        'energy, is added.',
+        'hand_guiding: adds a soft position hold that follows the hand, and brakes on velocity '
+        'and kinetic energy.',
         choices=MODES,
         live=True,
     ),
     Parameter(
         'hand_guiding.stiffness',
         (),
-        'Stiffness of the hold in hand guiding, one for all joints or one for each [N m/rad or '
-        'N/m]; 0: it only damps; empty: by inertia.',
+        'Stiffness of the position hold in hand guiding, one for all joints or one for each [N '
+        'm/rad or N/m]; 0: damping only; empty: from the inertia.',
         minimum=0.0,
         maximum=LARGEST_GAIN,
         live=True,
@@ -126,7 +126,7 @@ PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'hand_guiding.damping',
         6.0,
-        'Rate at which motion decays in hand guiding when the arm is let go [1/s].',
+        'Decay rate of the motion in hand guiding when the arm is released [1/s].',
         minimum=0.0,
         maximum=100.0,
         live=True,
@@ -134,7 +134,7 @@ PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'hand_guiding.deadband',
         0.05,
-        'Displacement by hand beyond which the hold follows [rad or m].',
+        'Displacement by hand above which the position hold follows [rad or m].',
         positive=True,
         maximum=10.0,
         live=True,
@@ -142,7 +142,7 @@ PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'hand_guiding.max_velocity',
         (1.0,),
-        'Speed in hand guiding above which the arm brakes, one for all joints or one for each '
+        'Velocity in hand guiding above which the arm brakes, one for all joints or one for each '
         '[rad/s or m/s].',
         positive=True,
         maximum=1e3,
@@ -159,8 +159,9 @@ PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'servo_stiffness',
         (),
-        'Stiffness of servos that take positions instead of torques, one for all joints or one '
-        'for each, in the order of the robot [N m/rad or N/m]; empty: the robot takes torques.',
+        'Stiffness of servos that are commanded by positions, one for all joints or one for '
+        'each, in the order of the robot [N m/rad or N/m]; empty: the robot is commanded by '
+        'torques.',
         positive=True,
         maximum=LARGEST_GAIN,
     ),

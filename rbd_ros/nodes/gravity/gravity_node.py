@@ -49,13 +49,13 @@ class GravityNode(TorqueNode):
     def _tell_whose_weight(self) -> None:
         if not self._own_weight:
             self.get_logger().warning(
-                'robot_compensates_gravity is true: the weight of the links is left out, and the '
-                'arm falls unless the robot holds itself'
+                'robot_compensates_gravity is true: the torque does not include the weight of '
+                'the links, and the arm falls unless the robot compensates it'
             )
         elif not self.parameters['servo_stiffness']:
             self.get_logger().warning(
-                'the torque holds the weight of the robot: if yours compensates gravity itself, '
-                'set robot_compensates_gravity to true, or the arm will rise'
+                'the torque includes the weight of the robot; if the robot compensates gravity '
+                'itself, set robot_compensates_gravity to true, or the arm rises'
             )
 
     # -- parameters -------------------------------------------------------------------------------
@@ -72,8 +72,8 @@ class GravityNode(TorqueNode):
     def _prepare(self, values: Mapping[str, Any]) -> Any:
         if values['gravity_source'] == 'imu' and not np.linalg.norm(values['gravity']) > 1e-3:
             raise ValueError(
-                'gravity must not be zero with gravity_source imu: its magnitude is what an IMU '
-                'at rest measures'
+                'gravity must not be zero with gravity_source imu: its magnitude must be the '
+                'acceleration that an IMU at rest measures'
             )
         return super()._prepare(values)
 
@@ -88,9 +88,11 @@ class GravityNode(TorqueNode):
         if values['mode'] != 'hand_guiding':
             return None
         if self._closing is not None:
-            raise ValueError('mode hand_guiding is not for robots with loops; take damping')
+            raise ValueError('mode hand_guiding does not support robots with loops; use damping')
         if values['servo_stiffness']:
-            raise ValueError('mode hand_guiding is not for servos, which take no torques')
+            raise ValueError(
+                'mode hand_guiding does not support servos, which are not commanded by torques'
+            )
         try:
             return GuidingSettings.for_robot(
                 robot,

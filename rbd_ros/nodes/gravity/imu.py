@@ -111,7 +111,7 @@ class ImuGravity:
             )
         q = self._configuration()
         if q is None:
-            raise ValueError('no joint states yet, so that it is not known where the IMU is')
+            raise ValueError('no joint states yet, so the orientation of the IMU is unknown')
         if frame not in self._poses:
             self._poses[frame] = self._robot.frame(frame).pose
         return self._poses[frame](q)[:3, :3]
@@ -149,7 +149,8 @@ class ImuGravity:
             self._diagnostics.condition(
                 SUBJECT,
                 WARN,
-                f'no usable message for {self._timeout:g} s: gravity stays where it was',
+                f'no usable message for {self._timeout:g} s: the direction of gravity stays as '
+                'it was',
                 code='stale',
             )
 

@@ -99,7 +99,7 @@ class ServoOutput:
         message = self._reader.read(data)
         naming = self._names.naming(message.names.names)
         if not naming.target.size:
-            raise MessageProblem('no known joints', 'it names no joint that is commanded')
+            raise MessageProblem('no known joints', 'it names no commanded joint')
         position = message.position
         if position is None or position.size != naming.size:
             size = 0 if position is None else position.size
@@ -120,12 +120,11 @@ class ServoOutput:
             self._diagnostics.condition(
                 SUBJECT,
                 WARN,
-                f'nothing is sent before there are targets on {JOINT_TARGETS.name} for '
-                f'{shorten(absent)}',
+                f'waiting for targets on {JOINT_TARGETS.name} of joint {shorten(absent)}',
                 code='waiting',
             )
         else:
-            self._diagnostics.condition(SUBJECT, OK, 'targets are there', code='targets')
+            self._diagnostics.condition(SUBJECT, OK, 'all targets were received', code='targets')
 
     # -- output, in the control loop and where last commands are from -----------------------------
 

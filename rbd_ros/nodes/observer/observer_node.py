@@ -227,13 +227,17 @@ class ObserverNode(AnsweringNode[Estimator]):
         self._stops.publish(JointTrajectory(joint_names=list(self.robot.joint_names)))
         self._stopped += 1
         listeners = self._stops.get_subscription_count()
-        heard = f'{listeners} listening' if listeners else 'and nobody listens to joint_trajectory'
+        heard = (
+            f'{listeners} listening'
+            if listeners
+            else ('but no node subscribes to joint_trajectory')
+        )
         self.diagnostics.event(SUBJECT, WARN, f'stopped at a collision, {heard}', code='stopped')
 
     def _tell_of(self, collision: bool, estimator: Estimator, torque: np.ndarray) -> None:
         if collision:
             names = estimator.detector.joints(torque, self.robot.joint_names)  # type: ignore
-            text = f'collision: external torque beyond the threshold at joint {names}'
+            text = f'collision: external torque above the threshold at joint {names}'
             self.diagnostics.condition(SUBJECT, WARN, text, code='collision')
         else:
             self.diagnostics.condition(SUBJECT, OK, 'no collision', code='free')
@@ -256,8 +260,8 @@ class ObserverNode(AnsweringNode[Estimator]):
             self.diagnostics.event(
                 SUBJECT,
                 WARN,
-                f'near a singular configuration: the joints feel {last.felt} of 6 wrenches at '
-                f'{estimator.wrench.frame}, and the wrench has nothing of the others',
+                f'near a singular configuration: the joints respond to {last.felt} of 6 wrench '
+                f'components at {estimator.wrench.frame}, and the estimate lacks the others',
                 code='singular',
             )
 

@@ -22,7 +22,7 @@ class CommandGaps:
     >>> for time in (1, 3, 5, 35, 37):  # [ms]
     ...     gaps.note(time * 10**6)
     >>> gaps.taken()
-    'commands came 30 ms of simulated time apart, instead of 2 ms'
+    'the gap between two commands was 30 ms of simulated time instead of 2 ms'
     >>> gaps.taken()
     ''
     """
@@ -50,8 +50,8 @@ class CommandGaps:
         if longest <= max(DEAD_TIME, UNEVEN * shortest):
             return ''
         return (
-            f'commands came {1e3 * longest:.3g} ms of simulated time apart, instead of '
-            f'{1e3 * shortest:.3g} ms'
+            f'the gap between two commands was {1e3 * longest:.3g} ms of simulated time instead '
+            f'of {1e3 * shortest:.3g} ms'
         )
 
 

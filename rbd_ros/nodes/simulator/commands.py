@@ -166,7 +166,8 @@ class Commands(DrivenJoints):
             self.sent.last[:, target] = np.nan
             self.reports.event(
                 OK,
-                f'NaN is no command: left as they were: {shorten(self.names[i] for i in target)}',
+                'NaN is not a command; the commands stay as they were for joint '
+                f'{shorten(self.names[i] for i in target)}',
                 'NaN',
             )
             return False
@@ -192,7 +193,7 @@ class Commands(DrivenJoints):
                     'no actuator',
                 )
             if not naming.target.size:
-                raise MessageProblem('no actuator', 'it names no joint that has an actuator')
+                raise MessageProblem('no actuator', 'it names no joint with an actuator')
         if not naming.target.size:
             raise MessageProblem('no known joints', 'it names no joint of the robot')
         if len(self._namings) >= MOST_LAYOUTS:  # a sender that invents names

@@ -364,7 +364,7 @@ class SimulationCycle:
         for name in OF_A_CYCLE if memory else ():
             if memory.get(name) != self._parameters[name]:
                 raise ValueError(
-                    f'the snapshot was taken with {name} {memory.get(name)!r}, and here it is '
+                    f'the snapshot was taken with {name} {memory.get(name)!r}, but here it is '
                     f'{self._parameters[name]!r}'
                 )
         self.simulator.restore(snapshot)
@@ -499,7 +499,9 @@ class SimulationCycle:
         """
         if taken < 0:
             self._diagnostics.event(
-                COMMANDS, ERROR, 'the commands lead to torques without limit: zero torque instead'
+                COMMANDS,
+                ERROR,
+                'the commands lead to infinite torques; the simulator applies zero torque instead',
             )
             taken = -1 - taken
         if taken < self.substeps:

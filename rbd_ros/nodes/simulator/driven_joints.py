@@ -131,9 +131,9 @@ class DrivenJoints:
             self.reports.condition(
                 WARN,
                 f'no command for {timeout:g} s for {shorten([self.names[i] for i in late])}: '
-                f'{action}. (A sender that '
-                'is silent while its command does not change needs command_timeout 0, or '
-                'trigger_joint_command_threshold -1 in joint_state_topic_hardware_interface)',
+                f'{action}. (A sender that is silent while its command is constant needs '
+                'command_timeout 0, or trigger_joint_command_threshold -1 in '
+                'joint_state_topic_hardware_interface)',
                 'timeout',
             )
 
@@ -171,14 +171,14 @@ class DrivenJoints:
         """
         for text, level, code, which in (
             (
-                'contradictory commands: several of effort, position and velocity change at the '
-                'same time for',
+                'contradictory commands: two of effort, position and velocity change at the same '
+                'time for',
                 WARN,
                 'contradictory commands',
                 beside & CHANGING != 0,
             ),
             (
-                'another command stands beside the one that counts for',
+                'a second command is ignored for',
                 OK,
                 'standing command',
                 beside == STANDING,

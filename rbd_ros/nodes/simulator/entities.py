@@ -196,14 +196,16 @@ class Entities:
             self._simulator.loop.request(lambda: world_interface.set_state(name, pose, velocity))
             return
         if moved:
-            raise RefusedRequestError(FAILED, f'{name!r} is fixed, and has no velocity')
+            raise RefusedRequestError(FAILED, f'{name!r} is static and cannot have a velocity')
         if pose is not None:
             self._changes.move(name, PluckerTransform.from_pose(row_matrix(pose).tolist()))
 
     def _spawn_all(self, request: Any, response: Any) -> None:
         wanted = request.spawn_requests
         if len(wanted) > MOST_SPAWNED:
-            raise RefusedRequestError(FAILED, f'at most {MOST_SPAWNED} at a time')
+            raise RefusedRequestError(
+                FAILED, f'too many objects; spawn at most {MOST_SPAWNED} at a time'
+            )
         results = []
         for each in wanted:
             results.append(answering(self._spawn)(each, self._msg.SpawnResult()))
@@ -244,7 +246,7 @@ class Entities:
     def _changes(self) -> Any:
         if self._simulator.world_interface is None:
             raise RefusedRequestError(
-                FAILED, 'the simulation has no world: begin it with the parameter world'
+                FAILED, 'the simulation has no world; start it with the parameter world'
             )
         return self._simulator.changes
 

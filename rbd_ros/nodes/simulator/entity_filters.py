@@ -58,12 +58,12 @@ def has_tags(tags: Sequence[str], wanted: Any) -> bool:
 
 def _by_name(names: Tuple[str, ...], text: str) -> Tuple[str, ...]:
     if len(text) > LONGEST_FILTER:
-        raise RefusedRequestError(FAILED, f'a filter of {len(text)} characters')
+        raise RefusedRequestError(FAILED, f'the filter is too long, with {len(text)} characters')
     try:
         pattern = re.compile(text)
     except (re.error, RecursionError, OverflowError) as error:
         raise RefusedRequestError(
-            FAILED, f'the filter is no regular expression: {error}'
+            FAILED, f'the filter is not a regular expression: {error}'
         ) from None
     try:
         with _limited(LONGEST_SEARCH):
@@ -78,7 +78,7 @@ def _within(registry: EntityRegistry, names: Tuple[str, ...], bounds: Any) -> Tu
     if not np.isfinite(points).all() or (points.size and np.abs(points).max() > FAR):
         raise RefusedRequestError(FAILED, f'points of bounds are not finite, or beyond {FAR:g} m')
     if bounds.type in (BOX, SPHERE) and len(points) != 2:
-        raise RefusedRequestError(FAILED, f'bounds have {len(points)} points, and must have 2')
+        raise RefusedRequestError(FAILED, f'bounds have {len(points)} points instead of 2')
     if bounds.type == BOX:
         low, high = points.min(axis=0), points.max(axis=0)
 
@@ -93,7 +93,7 @@ def _within(registry: EntityRegistry, names: Tuple[str, ...], bounds: Any) -> Tu
 
     elif bounds.type == CONVEX_HULL:
         if len(points) > MOST_POINTS:
-            raise RefusedRequestError(FAILED, f'a hull of more than {MOST_POINTS} points')
+            raise RefusedRequestError(FAILED, f'the hull has more than {MOST_POINTS} points')
         try:
             hull = ConvexHull(points)
         except ValueError as error:
@@ -106,7 +106,7 @@ def _within(registry: EntityRegistry, names: Tuple[str, ...], bounds: Any) -> Tu
             return distance(Box(tuple(high - low)), pose, hull, np.eye(4)).gap <= 0.0
 
     else:
-        raise RefusedRequestError(UNSUPPORTED, f'there are no bounds of type {bounds.type}')
+        raise RefusedRequestError(UNSUPPORTED, f'bounds of type {bounds.type} are not supported')
     return tuple(
         name
         for name, boxes in zip(names, checked_boxes(registry, names))

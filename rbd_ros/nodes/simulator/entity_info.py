@@ -48,11 +48,11 @@ class EntityInfos:
         category = message.category.category
         if category not in CATEGORIES:
             raise RefusedRequestError(
-                FAILED, f'there is no category {category}: there are {CATEGORIES}'
+                FAILED, f'unknown category {category}; there are {CATEGORIES}'
             )
         tags = tuple(message.tags)
         if len(message.description) + sum(map(len, tags)) + len(tags) > MOST_TEXT:
-            raise RefusedRequestError(FAILED, f'more than {MOST_TEXT} characters')
+            raise RefusedRequestError(FAILED, f'the text has more than {MOST_TEXT} characters')
         self._drop_unknown()
         self._given[name] = Info(category, message.description, tags)
 

@@ -215,8 +215,8 @@ def live_faults(text: str, cycle: SimulationCycle) -> Tuple[Fault, ...]:
     sets = sets_of_payloads(faults)
     if len(sets) > MOST_LOADS:
         raise ValueError(
-            f'{len(sets)} different sets of payloads one after the other; a running simulation '
-            f'takes {MOST_LOADS} at a time, each a model of its own'
+            f'{len(sets)} different sets of payloads in the schedule; a running simulation '
+            f'supports {MOST_LOADS} at most'
         )
     for payloads in sets:
         # Compiled here, beside the simulation, which goes on.

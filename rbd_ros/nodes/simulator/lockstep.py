@@ -182,19 +182,19 @@ class LockstepPorts:
         if stamp == 0:
             self.unstamped += 1
             self._tell(
-                'a command without the stamp of its state is no answer: set header.stamp to that '
+                'a command without the stamp of its state is ignored: set header.stamp to that '
                 'of the joint state, or the parameter lockstep to order',
                 'no stamp',
             )
         elif stamp == self._answered_stamp:
             self.repeated += 1
-            self._tell('a second answer to the same state is left out', 'repeated')
+            self._tell('a second answer to the same state is ignored', 'repeated')
         elif stamp < self._stamp:
             self.late += 1
-            self._tell('an answer to an earlier state is left out', 'late')
+            self._tell('an answer to an earlier state is ignored', 'late')
         else:
             self.ahead += 1
-            self._tell('an answer to a state that has not been sent is left out', 'ahead')
+            self._tell('an answer to a state that was not sent is ignored', 'ahead')
         return False
 
     def _tell(self, text: str, code: str) -> None:

@@ -174,8 +174,8 @@ class ManagerPorts(LockstepPorts):
                 SUBJECT,
                 WARN,
                 f'no command for the time {self._stamp / NANOSECONDS:.6f} s: the robot is held, '
-                f'and time goes on by one period every {PACE:g} s; is a controller active, and '
-                'trigger_joint_command_threshold -1?',
+                f'and time advances by one period every {PACE:g} s; check that a controller is '
+                'active and trigger_joint_command_threshold is -1',
                 code='held',
             )
         elif was and settled:

@@ -97,7 +97,7 @@ class ObjectChanges:
     def restore(self) -> None:
         """Let the objects of the beginning be there, and no others; those there are move on."""
         if self.world is not self._first:
-            self._change(self._first, 'as at the beginning')
+            self._change(self._first, 'as at the start')
 
     def put_back(self, world: World) -> None:
         """Let the objects of a former time be there, and no others; those there are move on.
@@ -130,8 +130,8 @@ class ObjectChanges:
         try:
             if len(world.objects) > max(MOST_OBJECTS, len(self._first.objects)):
                 raise RefusedError(
-                    f'there would be {len(world.objects)} objects, and {MOST_OBJECTS} '
-                    'are the most; remove some',
+                    f'there would be {len(world.objects)} objects, more than the limit of '
+                    f'{MOST_OBJECTS}; remove some',
                 )
             for each in world.objects:
                 if len(each.name) > LONGEST_NAME:
@@ -163,7 +163,7 @@ class ObjectChanges:
             with interruptible():  # compiling may take longer than anybody waits for an end
                 return self._node.cycle.prepared_world(world)
         except KeyboardInterrupt:
-            raise RefusedError('the simulator is about to end') from None
+            raise RefusedError('the simulator is ending') from None
 
     def _timed(self, ready: Any) -> float:
         """Go over to a world in the loop; how long that took [s]."""

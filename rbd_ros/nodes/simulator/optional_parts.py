@@ -40,7 +40,7 @@ def make_world_interface(
     if simulator.world is None:
         return None
     if ports is None:
-        raise ValueError('a world has messages of its own: world_ports must be given')
+        raise ValueError('a world needs its own messages; give world_ports')
     from rbd_ros.nodes.simulator.world_interface import WorldInterface
 
     return WorldInterface(simulator, parameters, diagnostics, ports(), has_base)

@@ -43,8 +43,8 @@ class ConflictMonitor:
                 self._diagnostics.event(
                     SUBJECT,
                     WARN,
-                    f'{shorten(others)} publishes {topic} as well: two simulators, or a simulator '
-                    'and a robot; give one of them a namespace, and a clock of its own '
+                    f'{shorten(others)} publishes {topic} as well: there are two simulators, or '
+                    'a simulator and a robot; give one of them a namespace, and its own clock '
                     '(-r /clock:=clock) or none (clock_publish_rate 0)',
                     code=f'others publish {topic}',
                 )
@@ -77,7 +77,7 @@ class ConflictMonitor:
         self._diagnostics.event(
             SUBJECT,
             WARN,
-            f'several controllers may command {which}, and each joint obeys the newest message: '
+            f'several nodes may command {which}, and each joint follows the newest message: '
             f'{shorten(sorted(set(who)))}; stop all but one',
             code='several controllers',
         )

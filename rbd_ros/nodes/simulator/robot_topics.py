@@ -141,8 +141,8 @@ def check_names(robots: Sequence[str]) -> None:
     for name in robots:
         if not NAMESPACE.fullmatch(name):
             raise ValueError(
-                f'robot {name!r} of the world gets a namespace by robot_namespaces, and its name '
-                'is none: letters, digits and underscores, no digit first'
+                f'robot {name!r} of the world needs a namespace by robot_namespaces, but its '
+                'name is not valid for one; use letters, digits and underscores, no digit first'
             )
 
 

@@ -47,9 +47,8 @@ def sensors_of(
             unread.append(f'{sensor.name}: {" and ".join(topics_of(sensor))}')
     if unread:
         warn(
-            'JointStateTopicSystem of ros2_control reads joints alone: there, state interfaces of '
-            'sensors and what broadcasters publish of them stay NaN. Their readings are on topics '
-            f'of this node ({"; ".join(unread)})'
+            'JointStateTopicSystem of ros2_control reads joints only, so its state interfaces of '
+            f'sensors stay NaN. Their readings are on topics of this node ({"; ".join(unread)})'
         )
     for name in parameters['imus']:
         _check_link(model, name, 'imus')
@@ -69,8 +68,8 @@ def _add_of_tag(
     places = [each for each in (sensor.frame, sensor.name) if _is_place(model, each)]
     if not places:
         raise ValueError(
-            f'its <param name="frame_id"> {sensor.frame!r} is no link or joint of the robot, nor '
-            'is its name'
+            f'its <param name="frame_id"> {sensor.frame!r} is not a link or joint of the robot, '
+            'and neither is its name'
         )
     if sensor.is_force_torque:
         _check_gauge(model, places[0])
@@ -106,7 +105,7 @@ def _enter(sensors: Dict[str, str], name: str, place: str, parameter: str) -> No
     topic = topic_of(name)
     if sensors.get(topic, place) != place:
         raise ValueError(
-            f'parameter {parameter}: two sensors would have the topics of {topic!r}, at '
+            f'parameter {parameter}: two sensors would have the topic {topic!r}, at '
             f'{sensors[topic]!r} and {place!r}'
         )
     sensors[topic] = place

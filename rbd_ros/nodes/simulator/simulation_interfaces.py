@@ -110,13 +110,17 @@ class SimulationInterfaces:
             return self._answer(
                 response,
                 FEATURE_UNSUPPORTED,
-                f'state {wanted} cannot be set: playing, paused or stopped can',
+                f'state {wanted} cannot be set; use playing, paused or stopped',
             )
         if wanted == self._state():
-            return self._answer(response, ALREADY_IN_TARGET_STATE, 'already in that state')
+            return self._answer(
+                response, ALREADY_IN_TARGET_STATE, 'the simulation is already in that state'
+            )
         if wanted != STATE_PLAYING and self._state() in (STATE_STOPPED, STATE_NO_WORLD):
             return self._answer(
-                response, INCORRECT_TRANSITION, 'stopped already: from there it can only be played'
+                response,
+                INCORRECT_TRANSITION,
+                'the simulation is stopped; only playing is possible',
             )
         success, message = self._attempt(lambda: self._simulator.pause(wanted != STATE_PLAYING))
         if success:
@@ -135,7 +139,9 @@ class SimulationInterfaces:
         spawned = bool(scope & SCOPE_SPAWNED) and self._simulator.world_interface is not None
         if scope != SCOPE_DEFAULT and not (scope & SCOPE_STATE or spawned):
             return self._answer(
-                response, FEATURE_UNSUPPORTED, 'only the state can be reset; time never goes back'
+                response,
+                FEATURE_UNSUPPORTED,
+                'only the state can be reset, since simulated time never goes back',
             )
         success, message = True, ''
         if spawned:

@@ -169,9 +169,9 @@ class SimulationLoop:
         :raises RuntimeError: if it is not paused, or others are under way
         """
         if not self._paused:
-            raise RuntimeError('not paused: stepping is for a paused simulation')
+            raise RuntimeError('the simulation is not paused; pause it before stepping')
         if self._steps is not None:
-            raise RuntimeError('other steps are under way; ~/pause ends them')
+            raise RuntimeError('other steps are running; end them by ~/pause')
         self._steps = Steps(count, tell, after_each)
         return self._steps
 

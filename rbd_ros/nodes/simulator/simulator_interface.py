@@ -16,7 +16,7 @@ from rbd_ros.spatial.rotation import NORM_TOLERANCE
 
 INTERFACE = NodeInterface(
     name='simulator',
-    summary='A simulated robot that stands in for the hardware: torques in, joint states out.',
+    summary='Simulates a robot in place of its hardware: torques in, joint states out.',
     parameters=SIMULATOR_PARAMETERS,
     topics=SIMULATOR_TOPICS,
     services=SIMULATOR_SERVICES,
@@ -44,7 +44,7 @@ def check_simulator_parameters(values: Mapping[str, Any]) -> None:
     if rate:
         if values['lockstep'] != 'order':
             raise ValueError(
-                f'lockstep_update_rate is for lockstep order, got {values["lockstep"]}'
+                f'lockstep_update_rate needs lockstep order, got {values["lockstep"]}'
             )
         if values['clock_publish_rate'] == 0.0:
             raise ValueError(
@@ -65,7 +65,7 @@ def check_simulator_parameters(values: Mapping[str, Any]) -> None:
     fields = values['state_fields']
     if fields and 'position' not in fields:
         raise ValueError(
-            'state_fields must have position among them: whoever reads joint_states expects it'
+            'state_fields must contain position, which subscribers of joint_states need'
         )
     names, positions = values['initial_joints'], values['initial_positions']
     if names and len(names) != len(positions):
@@ -74,7 +74,9 @@ def check_simulator_parameters(values: Mapping[str, Any]) -> None:
         )
     if values['world'].strip():
         if values['ground']:
-            raise ValueError('ground is not for a simulation with a world: let there be a plane')
+            raise ValueError(
+                'ground does not apply to a simulation with a world; add a plane to the world'
+            )
         for name in (
             'ground_contact_model',
             'contact_friction',
@@ -84,16 +86,16 @@ def check_simulator_parameters(values: Mapping[str, Any]) -> None:
             default = next(each.default for each in SIMULATOR_PARAMETERS if each.name == name)
             if values[name] != default:
                 raise ValueError(
-                    f'{name} {values[name]} is not for a simulation with a world: give its '
-                    f'objects a surface, or leave {name} at {default}'
+                    f'{name} {values[name]} does not apply to a simulation with a world; give '
+                    f'its objects a surface, or leave {name} at {default}'
                 )
     if has_rigid_ground(values):
         for name in ('contact_stiffness', 'contact_damping'):
             default = next(each.default for each in SIMULATOR_PARAMETERS if each.name == name)
             if values[name] != default:
                 raise ValueError(
-                    f'{name} {values[name]:g} is for compliant ground: set ground_contact_model '
-                    f'to compliant, or leave {name} at {default:g}'
+                    f'{name} {values[name]:g} applies to compliant ground only; set '
+                    f'ground_contact_model to compliant, or leave {name} at {default:g}'
                 )
     pose = values['initial_base_pose']
     if len(pose) not in (0, 1, 7):
@@ -106,6 +108,6 @@ def check_simulator_parameters(values: Mapping[str, Any]) -> None:
     if not abs(norm - 1.0) <= NORM_TOLERANCE:
         raise ValueError(
             f'initial_base_pose: {list(quaternion)} is not a unit quaternion: its norm is '
-            f'{norm:.6g}; the order is x, y, z [m], then the quaternion x, y, z, w (--start and '
-            'q in Python: quaternion w, x, y, z first)'
+            f'{norm:.6g}; the order is x, y, z [m], quaternion x, y, z, w (--start and q in '
+            'Python: quaternion w, x, y, z first)'
         )

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 SUBJECT = 'simulation'
 SLOW = 0.95  # part of the real-time factor asked for below which a warning is due
 Outcome = Tuple[bool, str]  # whether it worked, and what to report
-OWN_CLOCK = 'the simulator makes /clock and cannot follow it'
+OWN_CLOCK = 'the simulator publishes /clock and cannot use it'
 
 
 class SimulatorNode(GuardedNode):
@@ -364,9 +364,9 @@ class SimulatorNode(GuardedNode):
     def _steps_done(self, count: int, steps: Steps) -> Outcome:
         done = count - steps.left
         if steps.error is not None:
-            return False, f'{done} cycles done, at {self._time()}; {self._failed_text()}'
+            return False, f'cycles done: {done}, at {self._time()}; {self._failed_text()}'
         ended = f'; ended by {steps.canceled_by}' if steps.canceled_by else ''
-        return done == count, f'{done} cycles done, at {self._time()}{ended}'
+        return done == count, f'cycles done: {done}, at {self._time()}{ended}'
 
     def cancel_steps(self, by: str) -> None:
         """End the steps under way, if there are any.
@@ -414,7 +414,7 @@ class SimulatorNode(GuardedNode):
 
     @staticmethod
     def _no_robot() -> Outcome:
-        return False, 'there is no robot description yet'
+        return False, 'the node has no robot description yet'
 
     def _time(self) -> str:
         return f'{self.cycle.time_ns / 1e9:.6f} s'
@@ -493,9 +493,9 @@ class SimulatorNode(GuardedNode):
             self.diagnostics.event(
                 SUBJECT,
                 WARN,
-                'a controller manager follows /clock and sends nothing: one that has seen a later '
-                'time, of a simulator before this one, stands still until then; give start_time '
-                'above that time, or start the manager again',
+                'a controller manager follows /clock and sends no commands, since it may have '
+                'seen a later time of an earlier simulator; set start_time above that time, or '
+                'restart the manager',
                 code='no commands',
             )
         if cycle.world_interface is not None:
@@ -504,7 +504,7 @@ class SimulatorNode(GuardedNode):
             self.diagnostics.event(
                 SUBJECT,
                 WARN,
-                f'{odd}: what the robot did meanwhile is not to be trusted; use a lower '
+                f'{odd}: the motion of the robot in that time is not reliable; use a lower '
                 'real_time_factor, or a real-time priority for the controller manager',
                 code='late commands',
             )
@@ -533,8 +533,8 @@ class SimulatorNode(GuardedNode):
             self.diagnostics.event(
                 SUBJECT,
                 WARN,
-                f'{count} publisher(s) on {topic} are best effort and cannot be heard: commands '
-                'must be sent reliably',
+                f'best-effort publishers on {topic}, which cannot be received: {count}; publish '
+                'commands reliably',
                 code=f'best effort on {topic}',
             )
 

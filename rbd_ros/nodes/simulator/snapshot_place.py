@@ -19,8 +19,8 @@ def check_snapshot_name(name: str) -> None:
     """
     if not NAME.fullmatch(name):
         raise ValueError(
-            f'{short_name(name)!r} is no name of a snapshot: set snapshot_name to at most 100 '
-            'letters, digits, _, - and dots, no dot first'
+            f'{short_name(name)!r} is not a valid name of a snapshot; set snapshot_name to at '
+            'most 100 letters, digits, _, - and dots, no dot first'
         )
 
 
@@ -31,8 +31,8 @@ def check_snapshot_folder(folder: str) -> None:
     """
     if folder and not _is_folder(folder):
         raise ValueError(
-            f'snapshot_folder {short_name(folder)!r} is no folder: make it first, or leave it '
-            'empty for snapshots in memory alone'
+            f'snapshot_folder {short_name(folder)!r} is not a folder; create it first, or leave '
+            'it empty for snapshots in memory'
         )
 
 

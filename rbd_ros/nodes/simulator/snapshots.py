@@ -71,7 +71,7 @@ class Snapshots:
         node = self._node
         try:
             if node.loop is None:
-                raise ValueError('there is no robot description yet')
+                raise ValueError('the node has no robot description yet')
             text = verb()
         except (ValueError, TimeoutError, RuntimeError) as error:
             self.refused += 1
@@ -87,7 +87,7 @@ class Snapshots:
         name, file = self._place()
         if name not in self._named and len(self._named) >= MOST_NAMES:
             raise ValueError(
-                f'there are {MOST_NAMES} snapshots already; save over one of them: '
+                f'there are {MOST_NAMES} snapshots already; overwrite one of them: '
                 f'{shorten(self._named)}'
             )
         kept = self._node.loop.request(self._take)
@@ -122,14 +122,15 @@ class Snapshots:
     def _rewind(self) -> str:
         if not self._period:
             raise ValueError(
-                'nothing is kept to go back to: start the simulator with rewind_period above 0'
+                'no snapshots for rewinding are taken; start the simulator with rewind_period '
+                'above 0'
             )
         back = self._node.parameters['rewind_duration']
         kept = self._node.loop.request(lambda: self._found(back))
         self._put_around(kept.world)
         gone = self._node.loop.request(lambda: self._go_back(kept)) / NANOSECONDS
         self.restored += 1
-        return f'back by {gone:.6f} s, at {self._node.cycle.time_ns / NANOSECONDS:.6f} s'
+        return f'went back by {gone:.6f} s, to {self._node.cycle.time_ns / NANOSECONDS:.6f} s'
 
     def _place(self) -> Tuple[str, Optional[Path]]:
         name: str = self._node.parameters['snapshot_name']
@@ -185,7 +186,7 @@ class Snapshots:
     def _found(self, back: float) -> Kept:
         """Return the newest snapshot that is so old, or older [s]."""
         if not self._past:
-            raise ValueError('no time has passed yet that one could go back')
+            raise ValueError('no time has passed yet, so rewinding is not possible')
         now = self._node.cycle.time_ns
         wanted = now - round(back * NANOSECONDS)
         for kept in reversed(self._past):

@@ -136,12 +136,12 @@ class SpawnServices:
                 left -= len(files)
                 yield from ((file, False) for file in files)
             else:
-                text = f'no folder or file: {short_name(source)!r}'
+                text = f'there is no folder or file {short_name(source)!r}'
                 raise RefusedRequestError(FAILED, text)
 
     def _path(self, source: str) -> Path:
         if '\0' in source:
-            raise RefusedRequestError(FAILED, f'no folder or file: {short_name(source)!r}')
+            raise RefusedRequestError(FAILED, f'there is no folder or file {short_name(source)!r}')
         paths = MeshPaths(None, tuple(self._simulator.parameters['package_paths']))
         found = paths.resolve(source) or paths.folder(source)
         return Path(found or source.removeprefix('file://')).expanduser()

@@ -43,7 +43,7 @@ def spawned(request: Any, surface: Surface, package_paths: Tuple[str, ...]) -> W
     """
     if not NAMESPACE.fullmatch(request.entity_namespace):
         raise RefusedRequestError(
-            NAMESPACE_INVALID, f'{short_name(request.entity_namespace)!r} is no namespace'
+            NAMESPACE_INVALID, f'{short_name(request.entity_namespace)!r} is not a valid namespace'
         )
     # Newer versions of the standard have a message for it.
     resource = getattr(request, 'entity_resource', request)
@@ -73,18 +73,18 @@ def object_of(
     :raises RefusedRequestError: for what cannot be an object
     """
     if not text.strip():
-        raise RefusedRequestError(NO_RESOURCE, 'uri and resource_string are both empty')
+        raise RefusedRequestError(NO_RESOURCE, 'uri and resource_string are both empty; give one')
     try:
         if not text.lstrip().startswith('<'):
             made = read_object(name or 'object', text, surface, package_paths)
             return made if name else replace(made, name='')
         if re.search(r'<sdf\b', text):
             raise RefusedRequestError(
-                UNSUPPORTED_FORMAT, 'SDF is not read: give a URDF of one link, or YAML'
+                UNSUPPORTED_FORMAT, 'SDF is not supported; give a URDF of one link, or YAML'
             )
         if is_xacro(text):
             raise RefusedRequestError(
-                UNSUPPORTED_FORMAT, 'xacro is not expanded here: give what xacro makes of it'
+                UNSUPPORTED_FORMAT, 'xacro is not supported; give the expanded URDF'
             )
         return urdf_object(text, name, surface, package_paths)
     except ValueError as error:
@@ -114,14 +114,14 @@ def checked_name(name: str, taken: bool) -> None:
     if taken and name != ROBOT:
         raise RefusedRequestError(
             NAME_NOT_UNIQUE,
-            f'{short_name(name)!r} is the name of something else; choose another one, or allow '
-            'renaming',
+            f'{short_name(name)!r} is already the name of an object, link or robot; choose '
+            'another name, or allow renaming',
         )
     if not name.strip() or '/' in name or name == ROBOT or len(name) > LONGEST_NAME:
         raise RefusedRequestError(
             NAME_INVALID,
-            f'{short_name(name)!r} is no name for an object: names are not empty, not {ROBOT!r}, '
-            f'have no slash, and at most {LONGEST_NAME} letters',
+            f'{short_name(name)!r} is not a valid name of an object; a name must not be empty, '
+            f'not {ROBOT!r}, without a slash, and have at most {LONGEST_NAME} characters',
         )
 
 

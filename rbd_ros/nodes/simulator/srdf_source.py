@@ -21,7 +21,6 @@ def srdf_of(parameters: Mapping[str, Any]) -> Optional[str]:
     if path is None:
         raise ValueError(
             f'parameter robot_description_semantic: {given[:200]!r} was not found below '
-            'package_paths and AMENT_PREFIX_PATH; is the package installed, and its workspace '
-            'sourced?'
+            'package_paths and AMENT_PREFIX_PATH; install the package and source its workspace'
         )
     return path

@@ -16,15 +16,15 @@ SIMULATOR_TOPICS: Tuple[Topic, ...] = (
         'joint_states',
         'sensor_msgs/msg/JointState',
         'out',
-        'Position, velocity and applied effort of all joints with one degree of freedom, '
-        'without what `state_fields` or the `<ros2_control>` tag leaves out; stamp in '
+        'Position, velocity and applied effort of all joints with one degree of freedom, except '
+        'for fields that `state_fields` or the `<ros2_control>` tag leaves out; stamp in '
         'simulated time.',
     ),
     Topic(
         '/clock',
         'rosgraph_msgs/msg/Clock',
         'out',
-        'Simulated time, `clock_publish_rate` times a simulated second, and after every step, '
+        'Simulated time, with `clock_publish_rate` in simulated time, and after every step, '
         'pause and reset.',
         optional='unless `clock_publish_rate` is 0',
     ),
@@ -133,7 +133,7 @@ SIMULATOR_TOPICS: Tuple[Topic, ...] = (
         'joint_torques',
         'sensor_msgs/msg/JointState',
         'out',
-        'As `effort`, what each joint transmits along its degree of freedom.',
+        'As `effort`, the torque or force that each joint transmits along its degree of freedom.',
         depth=10,
         optional='with parameter `joint_torques`',
     ),
@@ -158,8 +158,8 @@ SIMULATOR_TOPICS: Tuple[Topic, ...] = (
         '~/object_states',
         'sensor_msgs/msg/MultiDOFJointState',
         'out',
-        'Pose and velocity of all movable objects by name, in the axes of the world, and what '
-        'the contacts of each add up to, about its origin.',
+        'Pose and velocity of all movable objects by name, in the axes of the world, and the sum '
+        'of the contact wrenches of each, about its origin.',
         optional=WITH_WORLD,
     ),
     Topic(
@@ -177,9 +177,8 @@ SIMULATOR_TOPICS: Tuple[Topic, ...] = (
         '~/contact_wrenches',
         'geometry_msgs/msg/WrenchStamped',
         'out',
-        'What the contacts of a link or movable object add up to, about its origin, in its '
-        'axes: a message for each that touches anything, and one of zero when it no longer '
-        'does.',
+        'Sum of the contact wrenches of a link or movable object, about its origin, in its axes: '
+        'a message for each that has contacts, and one of zero when they end.',
         depth=100,
         optional=WITH_WORLD,
     ),
@@ -187,8 +186,8 @@ SIMULATOR_TOPICS: Tuple[Topic, ...] = (
         '~/contacts',
         'sensor_msgs/msg/PointCloud2',
         'out',
-        'Contacts that bear force, a point each in the frame of the world, float32: x, y, z [m]; '
-        'normal_x, normal_y, normal_z from the first body to the second; force_x, force_y, '
+        'Contacts with a force, one point for each in the frame of the world, float32: x, y, z '
+        '[m]; normal_x, normal_y, normal_z from the first body to the second; force_x, force_y, '
         'force_z on the second [N]; depth, the penetration [m].',
         optional=WITH_WORLD,
     ),
@@ -196,14 +195,14 @@ SIMULATOR_TOPICS: Tuple[Topic, ...] = (
         '~/contact_markers',
         'visualization_msgs/msg/MarkerArray',
         'out',
-        'Contact forces as arrows; the namespace of each names who touches whom.',
+        'Contact forces as arrows; the namespace of each names the two bodies.',
         optional=WITH_WORLD,
     ),
     Topic(
         '~/world_markers',
         'visualization_msgs/msg/MarkerArray',
         'out',
-        'Shapes and colors of what does not move.',
+        'Shapes and colors of the static objects.',
         transient_local=True,
         optional=WITH_WORLD,
     ),
@@ -211,7 +210,7 @@ SIMULATOR_TOPICS: Tuple[Topic, ...] = (
         '~/object_markers',
         'visualization_msgs/msg/MarkerArray',
         'out',
-        'Shapes and colors of the movable objects, where they are.',
+        'Shapes and colors of the movable objects, at their poses.',
         optional=WITH_WORLD,
     ),
     DESCRIPTION_TOPIC,

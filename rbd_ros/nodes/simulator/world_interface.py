@@ -360,16 +360,15 @@ class WorldInterface:
             self._diagnostics.event(
                 SUBJECT,
                 WARN,
-                f'contact forces of {unconverged} steps do not solve their problem to '
-                'solver_tolerance: the best that was found is taken. A smaller timestep helps, '
-                'or a larger solver_tolerance',
+                f'the contact solver did not reach solver_tolerance in {unconverged} steps and '
+                'used its best solution; use a smaller timestep, or a larger solver_tolerance',
                 code='unconverged',
             )
         if dropped:
             self._diagnostics.event(
                 SUBJECT,
                 WARN,
-                f'{dropped} contacts were dropped: there are too many at a time',
+                f'too many contacts at a time; {dropped} of them were ignored',
                 code='contacts truncated',
             )
         told, self._staying = self._staying, set()

@@ -77,7 +77,9 @@ class WorldServices:
                 failed.append(short_name(source))
         if failed and not request.continue_on_error:
             raise RefusedRequestError(
-                FAILED, f'no folder or file: {", ".join(failed)}; continue_on_error leaves it out'
+                FAILED,
+                f'there is no folder or file {", ".join(failed)}; set continue_on_error to '
+                'ignore it',
             )
         response.worlds = [
             self._world(path.stem, str(path), '') for path in paths if has_tags((), request.filter)
@@ -86,7 +88,7 @@ class WorldServices:
     def _current(self, request: Any, response: Any) -> None:
         world_interface, parameters = self._simulator.world_interface, self._simulator.parameters
         if world_interface is None or self.unloaded:
-            raise RefusedRequestError(NO_WORLD_LOADED, 'there is no world around the robot')
+            raise RefusedRequestError(NO_WORLD_LOADED, 'the simulation has no world')
         if self._loaded is not None:
             response.world = self._world(*self._loaded)
         elif parameters['world'].strip():
@@ -100,10 +102,12 @@ class WorldServices:
         resource = getattr(request, 'world_resource', request)
         uri, text = resource.uri, resource.resource_string
         if not (uri or text.strip()):
-            raise RefusedRequestError(NO_RESOURCE, 'uri and resource_string are both empty')
+            raise RefusedRequestError(
+                NO_RESOURCE, 'uri and resource_string are both empty; give one'
+            )
         if (text if not uri else '').lstrip().startswith('<') or uri.endswith(('.sdf', '.usd')):
             raise RefusedRequestError(
-                UNSUPPORTED_FORMAT, 'worlds are YAML as in docs/world.md; SDF and USD are not read'
+                UNSUPPORTED_FORMAT, 'SDF and USD are not supported; give YAML as in docs/world.md'
             )
         changes = self._changes
         world, name, path = self._read(uri, text)
@@ -113,7 +117,7 @@ class WorldServices:
 
     def _unload(self, request: Any, response: Any) -> None:
         if self._simulator.world_interface is None or self.unloaded:
-            raise RefusedRequestError(NO_WORLD_LOADED, 'there is no world around the robot')
+            raise RefusedRequestError(NO_WORLD_LOADED, 'the simulation has no world')
         changes = self._changes
         empty = World(gravity=tuple(self._simulator.parameters['gravity']))
         self._replace(lambda: changes.load(empty))
@@ -126,7 +130,7 @@ class WorldServices:
         if self._simulator.world_interface is None:
             raise RefusedRequestError(
                 FAILED,
-                'the simulation has been started without a world, and gets none: start it with '
+                'the simulation was started without a world and cannot load one; start it with '
                 'the parameter world, such as world:=empty',
             )
         return self._simulator.changes

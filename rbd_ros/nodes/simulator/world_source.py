@@ -37,7 +37,7 @@ def world_of(parameters: Mapping[str, Any], robot: Optional[Model] = None) -> Op
     if not np.allclose(world.gravity, parameters['gravity'], rtol=0.0, atol=1e-12):
         raise ValueError(
             f'world {name!r} has the gravity {list(world.gravity)}, parameter gravity is '
-            f'{list(parameters["gravity"])}: give both the same'
+            f'{list(parameters["gravity"])}: give both the same value'
         )
     srdf = srdf_of(parameters)
     if srdf is not None:
@@ -59,11 +59,11 @@ def check_names(world: World, robot: Model, odom_frame: str) -> None:
     for each in world.movable:
         if each.name in (WORLD_FRAME, odom_frame.strip('/')):
             raise ValueError(
-                f'object {each.name!r} has the name of the frame that poses are given in; give it '
-                'another one'
+                f'object {each.name!r} has the name of the frame of the world; give it another '
+                'name'
             )
         if each.name in robot.links:
             raise ValueError(
-                f'object {each.name!r} has the name of a link of the robot, and so would their '
-                'frames; give it another one'
+                f'object {each.name!r} has the name of a link of the robot, so both frames would '
+                'have one name; give it another name'
             )

@@ -104,19 +104,19 @@ class ExternalWrenches:
         simulator = self._simulator
         if link not in simulator.robot.model.links and link not in simulator.objects:
             name = short_name(link)
-            others = ' and no movable object' if simulator.world is not None else ''
-            return f'header.frame_id {name!r} is no link of the robot{others}', 'unknown link'
+            others = ' nor a movable object' if simulator.world is not None else ''
+            return f'header.frame_id {name!r} is not a link of the robot{others}', 'unknown link'
         if not np.isfinite(force).all():
-            return 'it is not finite', 'not finite'
+            return 'the wrench is not finite', 'not finite'
         if np.abs(force).max() > LARGEST_FORCE:
             return (
-                f'{np.abs(force).max():g} N or N m is beyond {LARGEST_FORCE:g}',
+                f'{np.abs(force).max():g} N or N m is above the limit of {LARGEST_FORCE:g}',
                 'too large',
             )
         if link not in self._forces and len(self._forces) >= MAX_FORCES:
             return (
-                f'{MAX_FORCES} links or objects have one already; let some end '
-                '(external_wrench_duration, or a wrench of zero and ~/reset)',
+                f'{MAX_FORCES} links or objects have a wrench already; end some of them '
+                '(external_wrench_duration, a wrench of zero, or ~/reset)',
                 'too many',
             )
         return None

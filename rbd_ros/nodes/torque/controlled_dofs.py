@@ -28,7 +28,7 @@ class ControlledDofs:
         actuated = robot.model.actuated_joints
         if not actuated:
             raise ValueError(
-                'it has no actuated joint; name those with motors under "actuated" of the '
+                'it has no actuated joint; name the joints with motors under "actuated" of the '
                 'extension, or, if it has loops, give them effort limits'
             )
         #: Names of the joints with actuators, and of those without
@@ -59,12 +59,12 @@ class ControlledDofs:
 
 def _check(robot: Robot, optional: Sequence[str]) -> None:
     if robot.nv == 0:
-        raise ValueError('it has no joint that moves')
+        raise ValueError('it has no movable joint')
     if not robot.nq == robot.nv == len(robot.joint_names):
         names = [b.joint_name for b in robot.model.bodies if b.joint.nv != 1]
         raise ValueError(
             f'joint {shorten(names)} has more than one degree of freedom, which joint_states '
-            'cannot carry'
+            'cannot contain'
         )
     unknown = [name for name in optional if name not in robot.joint_names]
     if unknown:

@@ -95,10 +95,10 @@ class Following:
             self._arrived = None
             beyond = self.tolerances.off_path(error, velocity_error)
             if beyond:
-                self._end(OFF_PATH, f'{beyond}; its joints stop and hold their position')
+                self._end(OFF_PATH, f'{beyond}; the joints stop and hold their position')
                 motion.stop_at(state.q, state.v, self.plan)
         elif self.canceled:
-            self._end(CANCELED, 'canceled; its joints hold their position')
+            self._end(CANCELED, 'canceled; the joints hold their position')
         elif stage == 'over':
             self._end(DROPPED, 'preempted: the trajectory was replaced or stopped before its end')
         else:
@@ -113,8 +113,8 @@ class Following:
         elif motion.clock - self._arrived > self.tolerances.goal_time:
             self._end(
                 OFF_GOAL,
-                f'{beyond}, {self.tolerances.goal_time:g} s after the end of the trajectory; '
-                'its joints stop and hold their position',
+                f'{beyond}, {self.tolerances.goal_time:g} s after the end of the trajectory; the '
+                'joints stop and hold their position',
             )
             motion.stop_at(state.q, state.v, self.plan)
 

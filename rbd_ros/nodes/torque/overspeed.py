@@ -35,7 +35,7 @@ class Overspeed:
     def reset(self) -> None:
         """Begin again, as the node is activated."""
         self.tripped = False
-        self._diagnostics.condition(SUBJECT, OK, 'no joint is too fast', code='good')
+        self._diagnostics.condition(SUBJECT, OK, 'no joint exceeds its limit', code='good')
 
     def __call__(self, v: np.ndarray) -> bool:
         """Return whether torques must not be sent, (nv,) velocities being measured."""
@@ -48,9 +48,9 @@ class Overspeed:
         self._diagnostics.condition(
             SUBJECT,
             ERROR,
-            f'joint {self._names[beyond]!r} moves at {v[beyond]:.4g}, beyond '
-            f'{self._most[beyond]:.4g} (rad/s or m/s): the torque is off; deactivate and activate '
-            'the node to go on',
+            f'joint {self._names[beyond]!r} moves at {v[beyond]:.4g}, above '
+            f'{self._most[beyond]:.4g} (rad/s or m/s): the torque is off; deactivate and '
+            'activate the node to continue',
             code=f'too fast {self._names[beyond]}',
         )
         self._end()

@@ -63,7 +63,7 @@ class PoseTargets:
             )
         if not values['task_frame']:
             raise _refusal(
-                'no task_frame', 'task_frame is empty: name the link that is to go there'
+                'no task_frame', 'task_frame is empty; set it to the link of the desired pose'
             )
         now = reference.present_time()
         if now is None or not self._node.answering:
@@ -71,15 +71,16 @@ class PoseTargets:
         frame = message.header.frame_id.lstrip('/')
         if frame not in ('', self._base):
             raise _refusal(
-                'frame', f'frame_id is {short_name(frame)!r}; poses are in that of {self._base!r}'
+                'frame',
+                f'frame_id is {short_name(frame)!r}; give the pose in the frame {self._base!r}',
             )
         stamp, tolerance = nanoseconds(message.header.stamp), values['pose_stamp_tolerance']
         age = abs(now - stamp) / NANOSECONDS
         if stamp and 0.0 < tolerance < age:
             raise _refusal(
                 'stale',
-                f'its stamp is {age:.3g} s from the time of joint_states, pose_stamp_tolerance is '
-                f'{tolerance:g} s; stamp 0 means now',
+                f'its stamp differs from the time of joint_states by {age:.3g} s, above '
+                f'pose_stamp_tolerance {tolerance:g} s; stamp 0 means now',
             )
         pose = _pose_matrix(message)
         start = reference.desired_position
@@ -89,9 +90,14 @@ class PoseTargets:
         if goal.distance > NEAR or goal.angle > NEARLY_TURNED:
             raise _refusal(
                 'out of reach',
-                f'{values["task_frame"]!r} comes no nearer to it than {goal.distance:.3g} m and '
-                f'{goal.angle:.3g} rad within the limits of the joints, from where it is'
-                + ('' if reference.at_rest else '; at rest, other configurations are tried, too'),
+                f'{values["task_frame"]!r} comes no closer than {goal.distance:.3g} m and '
+                f'{goal.angle:.3g} rad within the limits of the joints, starting at the present '
+                'position'
+                + (
+                    ''
+                    if reference.at_rest
+                    else '; at rest, the node tries other configurations as well'
+                ),
             )
         mean = self._speeds * values['pose_velocity_scaling'] / PEAK
         # Whole turns of joints without limits are no way to go.
@@ -122,13 +128,13 @@ def _pose_matrix(message: PoseStamped) -> np.ndarray:
     numbers = floating_joint_from_pose(message.pose)
     quaternion, position = numbers[:4], numbers[4:]
     if not np.isfinite(numbers).all():
-        raise _refusal('not finite', 'it is not finite')
+        raise _refusal('not finite', 'the pose is not finite')
     if np.abs(position).max() > FARTHEST:
-        raise _refusal('too far', f'it is beyond {FARTHEST:g} m')
+        raise _refusal('too far', f'the position is beyond {FARTHEST:g} m')
     with np.errstate(over='ignore'):
         square = float(quaternion @ quaternion)
     if not 0.5 < square < 2.0:
-        raise _refusal('no unit quaternion', 'its orientation is no unit quaternion')
+        raise _refusal('not a unit quaternion', 'its orientation is not a unit quaternion')
     pose = np.eye(4)
     pose[:3, :3], pose[:3, 3] = quaternion_to_rotation(tuple(quaternion)), position
     return pose

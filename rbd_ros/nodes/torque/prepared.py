@@ -27,7 +27,7 @@ def per_joint(name: str, values: Sequence[float], size: int) -> np.ndarray:
     :raises ValueError: for any other number of them
     """
     if len(values) not in (1, size):
-        raise ValueError(f'parameter {name} has {len(values)} numbers: 1 or {size} are needed')
+        raise ValueError(f'parameter {name} has {len(values)} numbers; give 1 or {size}')
     return np.full(size, values[0]) if len(values) == 1 else np.array(values)
 
 
@@ -59,7 +59,9 @@ def checked_payload(values: Values) -> Tuple[Optional[str], Optional[np.ndarray]
     """
     link = values['payload_link']
     if not link and values['payload_mass'] > 0.0:
-        raise ValueError('payload_mass needs payload_link, the link that carries the payload')
+        raise ValueError(
+            'payload_mass needs payload_link; set it to the link that carries the payload'
+        )
     payload = payload_parameters(*(values[name] for name in PAYLOAD))
     return (link, payload) if link else (None, None)
 

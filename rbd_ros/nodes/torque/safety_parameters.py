@@ -11,14 +11,14 @@ SAFETY_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'soft_stops',
         False,
-        'Whether joints brake before their limits of position: the soft limits of '
-        '<safety_controller>, or soft_stop_margin within those of the robot description.',
+        'Whether joints brake before their position limits: the soft limits of '
+        '<safety_controller>, or soft_stop_margin inside the limits of the robot description.',
     ),
     Parameter(
         'soft_stop_margin',
         0.05,
-        'Distance from the limits of position at which joints without soft limits stop [rad or '
-        'm]; at most a quarter of their range.',
+        'Distance from the position limits at which joints without soft limits stop [rad or m]; '
+        'at most a quarter of their range.',
         minimum=0.0,
         maximum=1e3,
     ),
@@ -30,9 +30,9 @@ SAFETY_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'overspeed_factor',
         0.0,
-        'Multiple of the velocity limits of the robot description at which timeout_command is '
-        'sent, and then nothing until the node is deactivated and activated again; 0: none, else '
-        'at least 1.',
+        'Multiple of the velocity limits of the robot description at which the node sends '
+        'timeout_command and then no command until it is deactivated and activated; 0: none, '
+        'otherwise at least 1.',
         minimum=0.0,
         maximum=1e3,
     ),

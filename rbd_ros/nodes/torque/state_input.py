@@ -378,8 +378,8 @@ class StateInput:
         self._diagnostics.event(
             SUBJECT,
             WARN,
-            'time went back and stays there (simulation or bag restarted): going on from the new '
-            'time',
+            'time went back and stays there (simulation or bag restarted): continuing from the '
+            'new time',
             code='time restarted',
         )
         source.stamp, source.received = 0, -math.inf
@@ -412,7 +412,7 @@ class StateInput:
         if apart.any() and self.publishers > 1:
             names = shorten(self._names.joint_names[i] for i in target[apart])
             self._conflict = (
-                f'two publishers contradict each other about {names}; stop one of them'
+                f'two publishers publish contradictory states of {names}; stop one of them'
             )
             self._conflict_until = now + CONFLICT_WINDOW
         if now < self._conflict_until:
@@ -453,14 +453,14 @@ class StateInput:
         j = int(np.argmax(np.where(beyond, size - most, -np.inf)))
         text = (
             f'position of joint {source.naming.names[j]!r} jumps by {change[j]:.3g} rad or m '
-            f'within {dt:.3g} s, which no velocity explains'
+            f'within {dt:.3g} s, more than any plausible velocity allows'
         )
         if source.agreeing < STATES_ELSEWHERE:
             raise MessageProblem(
                 'position jumped', f'{text}; check its encoder and the limits of its position'
             )
         self._diagnostics.event(
-            SUBJECT, WARN, f'{text}, and stays there: going on from there', code='put elsewhere'
+            SUBJECT, WARN, f'{text}, and stays there: continuing from there', code='put elsewhere'
         )
         source.elsewhere = None
         return True
@@ -478,7 +478,7 @@ class StateInput:
             self._diagnostics.event(
                 SUBJECT,
                 WARN,
-                'no velocities: they are worked out from positions',
+                'no velocities: the node computes them from positions',
                 code='velocity empty',
             )
         target = naming.target
@@ -498,8 +498,8 @@ class StateInput:
         if now - self._incomplete_since > INCOMPLETE_PATIENCE:
             absent = [self._names.joint_names[i] for i in self._required[~fresh]]
             self.last_problem = (
-                f'no state of {shorten(absent)}: publish them on joint_states, or name those '
-                'that nobody measures in parameter optional_joints'
+                f'no state of {shorten(absent)}; publish it on joint_states, or name joints '
+                'without a sensor in the parameter optional_joints'
             )
             self._diagnostics.event(SUBJECT, WARN, self.last_problem, code='joints missing')
         return False

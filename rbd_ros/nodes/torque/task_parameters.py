@@ -16,7 +16,7 @@ TASK_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'task_frame',
         '',
-        'Link whose origin yields with feedback task_impedance, such as the tool.',
+        'Link with the springs and dampers of feedback task_impedance, such as the tool.',
         live=True,
     ),
     Parameter(
@@ -40,8 +40,8 @@ TASK_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'task_damping_ratio',
         1.0,
-        'Damping of task_frame as part of the critical one of its springs with the inertia of the '
-        'robot; without effect if task_damping is given.',
+        'Damping ratio of task_frame with the inertia of the robot; it has no effect if '
+        'task_damping is given.',
         minimum=0.0,
         maximum=10.0,
         live=True,
@@ -49,8 +49,8 @@ TASK_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'task_bandwidth',
         100.0,
-        'Frequency beyond which the springs do not swing [rad/s]: those that are stiffer for the '
-        'inertia at their end yield more. The dead time of the loop may be 0.6 over that.',
+        'Maximum natural frequency of the springs [rad/s]; stiffer springs are softened for the '
+        'inertia at their end. Keep the dead time of the loop below 0.6 / task_bandwidth.',
         positive=True,
         maximum=1e4,
         live=True,
@@ -58,8 +58,8 @@ TASK_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'nullspace_stiffness',
         (10.0,),
-        'Stiffness with which joints keep to the trajectory as far as task_frame does not feel '
-        'it, one for all joints or one for each [1/s^2].',
+        'Stiffness of the joints about the trajectory in the nullspace of task_frame, one for '
+        'all joints or one for each [1/s^2].',
         minimum=0.0,
         maximum=LARGEST_GAIN,
         live=True,
@@ -113,13 +113,11 @@ def task_options(robot: Any, values: Mapping[str, Any]) -> Dict[str, Any]:
 
     if not values['task_frame']:
         raise ValueError(
-            'feedback task_impedance needs task_frame, the link that yields, such as the tool'
+            'feedback task_impedance needs task_frame; set it to a link such as the tool'
         )
     damping = values['task_damping']
     if len(damping) not in (0, 6):
-        raise ValueError(
-            f'parameter task_damping has {len(damping)} numbers: 6 are needed, or none'
-        )
+        raise ValueError(f'parameter task_damping has {len(damping)} numbers; give 6 or none')
     task = TaskImpedance.of(
         _rotations_first(values['task_stiffness']),
         _rotations_first(damping) if damping else 0.0,

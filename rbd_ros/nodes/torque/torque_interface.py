@@ -39,7 +39,7 @@ JOINT_COMMANDS = Topic(
     'joint_commands',
     'sensor_msgs/msg/JointState',
     'out',
-    'Joint names and `effort`, with the stamp of the state that is answered.',
+    'Joint names and `effort`, with the stamp of the state that it answers.',
 )
 EFFORT_COMMANDS = Topic(
     'effort_commands',
@@ -52,7 +52,7 @@ MODEL_MARKERS = Topic(
     'visualization_msgs/msg/MarkerArray',
     'out',
     'Center of mass, inertia of the bodies as ellipsoids, gravity torques as arrows; ten times a '
-    'second, only while somebody listens.',
+    'second, only while subscribed to.',
 )
 TORQUE_TOPICS: Tuple[Topic, ...] = (
     JOINT_STATES,
@@ -76,8 +76,7 @@ TORQUE_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'optional_joints',
         (),
-        'Joints that may be absent from joint_states; until they are seen they count as at rest '
-        'at zero.',
+        'Joints that may be absent from joint_states; until then they count as at rest at zero.',
         element=str,
     ),
     Parameter(
@@ -118,8 +117,8 @@ TORQUE_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'effort_limits',
         (),
-        'Limits of the torque besides those of the robot description: one for all joints or one '
-        'for each, in the order of the robot [N m or N]; empty: none.',
+        'Additional limits of the torque: one for all joints or one for each, in the order of '
+        'the robot [N m or N]; empty: none.',
         minimum=0.0,
         maximum=LARGEST_TORQUE,
         live=True,
@@ -127,9 +126,9 @@ TORQUE_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'torque_rate_limit',
         0.0,
-        'Largest change of each torque between any two messages, per real time [N m/s or N/s]; '
-        '0: none. It holds for last commands, for effort_limits that are lowered, and from one '
-        'configuration of the node to the next; a second stop signal alone breaks it.',
+        'Maximum rate of change of each torque in real time [N m/s or N/s]; 0: none. It also '
+        'applies to last commands, to lowered effort_limits, and across configurations of the '
+        'node; only a second stop signal ignores it.',
         minimum=0.0,
         maximum=LARGEST_TORQUE,
         live=True,
@@ -138,15 +137,15 @@ TORQUE_PARAMETERS: Tuple[Parameter, ...] = (
         'coulomb_smoothing_velocity',
         0.0,
         'Velocity at which the compensation of Coulomb friction reaches 76 % [rad/s or m/s]; 0: '
-        '0.0003 with that of the desired, 0.05 with that of the measured velocity.',
+        '0.0003 for the desired, 0.05 for the measured velocity.',
         minimum=0.0,
         maximum=1e3,
     ),
     Parameter(
         'position_limit_tolerance',
         0.5,
-        'How far outside the limits of a joint a measured position may lie [rad or m]; a state '
-        'beyond that is not used.',
+        'Maximum distance of a measured position outside the limits of its joint [rad or m]; the '
+        'node ignores a state beyond it.',
         minimum=0.0,
         maximum=1e5,
     ),
@@ -161,22 +160,22 @@ TORQUE_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'timeout_command',
         'zero',
-        'Last torque when states fail, sent once; then nothing is sent until they are back. '
-        'gravity: that of the last known position; none: nothing is sent.',
+        'Last torque when states are missing, sent once; then no command is sent until they '
+        'return. gravity: the gravity torque of the last known position; none: no command.',
         choices=LAST_COMMANDS,
         live=True,
     ),
     Parameter(
         'shutdown_command',
         'zero',
-        'Last torque when the node ends; words as in timeout_command.',
+        'Last torque when the node ends; values as in timeout_command.',
         choices=LAST_COMMANDS,
         live=True,
     ),
     Parameter(
         'deactivate_command',
         'zero',
-        'Last torque when the node is deactivated; words as in timeout_command.',
+        'Last torque when the node is deactivated; values as in timeout_command.',
         choices=LAST_COMMANDS,
         live=True,
     ),
@@ -188,6 +187,6 @@ TORQUE_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'frame_prefix',
         '',
-        'What the names of frames in ~/model_markers begin with, such as left/.',
+        'Prefix of the names of frames in ~/model_markers, such as left/.',
     ),
 )

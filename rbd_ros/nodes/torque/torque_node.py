@@ -251,8 +251,8 @@ class TorqueNode(ManagedNode):
         dofs = ControlledDofs(robot, self.parameters['optional_joints'])
         if dofs.passive and dofs.closing is None:
             self.get_logger().warning(
-                f'joint {shorten(dofs.passive)} has no actuator: torques of the others are '
-                'those with which all joints would move as desired'
+                f'joint {shorten(dofs.passive)} has no actuator: the torques of the others '
+                'assume that all joints move as desired'
             )
         return dofs
 
@@ -286,7 +286,7 @@ class TorqueNode(ManagedNode):
                 code=f'weak {shorten(j[0] for j in weak)}',
             )
         else:
-            self.diagnostics.condition(GAINS, OK, 'no joint is known to be too weak', code='good')
+            self.diagnostics.condition(GAINS, OK, 'no joint has too little stiffness', code='good')
 
     # -- running and ending -----------------------------------------------------------------------
 

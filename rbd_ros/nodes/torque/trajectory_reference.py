@@ -56,7 +56,10 @@ class TrajectoryReference:
         subscription(node, topic('joint_trajectory'), self._on_trajectory, raw=True)
         self._goals = offer_goals(node, self)
         self._diagnostics.condition(
-            SUBJECT, OK, 'no trajectory yet: the first measured position is held', code='none'
+            SUBJECT,
+            OK,
+            'no trajectory yet: the node holds the first measured position',
+            code='none',
         )
 
     # -- parameters -------------------------------------------------------------------------------
@@ -115,7 +118,7 @@ class TrajectoryReference:
             code = 'interrupted' if self._motion.following else 'dropped'
             self._diagnostics.event(SUBJECT, WARN, text, code=code)
         if self.followed.present:
-            self.followed.interrupted(self._motion, text or 'states of the robot had failed')
+            self.followed.interrupted(self._motion, text or 'states of the robot were missing')
 
     def desired(self, state: MeasuredState) -> Motion:
         """Return the desired motion at a measured state."""
@@ -130,7 +133,7 @@ class TrajectoryReference:
             self._judge(state, motion)
         if self._motion.ended():
             self._diagnostics.condition(
-                SUBJECT, OK, 'trajectory done: its last position is held', code='done'
+                SUBJECT, OK, 'trajectory done: the node holds its last position', code='done'
             )
 
     def on_change(self, close: Callable[[], None]) -> None:
@@ -260,7 +263,7 @@ class TrajectoryReference:
         self._diagnostics.event(
             SUBJECT,
             WARN,
-            f'{what} refused, the motion before it goes on: {error}',
+            f'{what} rejected, the previous motion continues: {error}',
             code=getattr(error, 'code', '') or f'{what} not legal',
         )
 
@@ -273,7 +276,7 @@ class TrajectoryReference:
         if self._silent_since is None:
             self._silent_since = now
         patience = options.max_state_gap if options.state_loss_policy == 'resume' else 0.0
-        return 'states of the robot have failed' if now - self._silent_since > patience else ''
+        return 'states of the robot are missing' if now - self._silent_since > patience else ''
 
     def deactivate(self) -> None:
         """Give a client that waits for a trajectory a result, as it is not followed on."""

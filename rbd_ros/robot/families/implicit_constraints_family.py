@@ -67,7 +67,7 @@ class ImplicitConstraints:
         values = constraint_values(self.model, phi, graph.inputs('q', self.model.nq))
         self.count = len(values)
         if not self.count:
-            raise ValueError('phi must return the values of its constraints, one at least')
+            raise ValueError('phi must return the value of at least one constraint')
         # All that phi does: its operations, whatever constants its text refers to.
         self._key = [
             repr(graph.nodes),

@@ -369,8 +369,8 @@ class LoopFunctions(Compiled):
             return _SOLVERS[method](H, tau, K, k, independent)
         except (np.linalg.LinAlgError, ZeroDivisionError):
             raise SingularMassMatrixError(
-                'the loops leave a motion free that moves no mass: the acceleration is not '
-                'determined; give the links on the way an <inertial>, or the joints an armature'
+                'the loops allow a motion that moves no mass, so the acceleration is not '
+                'determined; give its links an <inertial>, or its joints an armature'
             ) from None
 
     def _accelerations(self, q: Array, tau: Array) -> Array:

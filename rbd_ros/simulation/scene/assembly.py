@@ -38,7 +38,7 @@ def scene_of(robot: Robot, world: World) -> Scene:
     if robot.nv and not np.allclose(world.gravity, robot.gravity, rtol=0.0, atol=1e-12):
         raise ValueError(
             f'gravity of the world is {tuple(world.gravity)}, that of robot {robot.name!r} '
-            f'{tuple(map(float, robot.gravity))}; give both the same, as '
+            f'{tuple(map(float, robot.gravity))}; give both the same, such as by '
             'Robot.from_urdf(..., gravity=...)'
         )
     return make_scene(robot.model, world, neutral_configuration(robot.model))

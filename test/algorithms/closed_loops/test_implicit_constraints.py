@@ -233,7 +233,7 @@ def test_bad_constraints_are_refused():
     robot = three_discs(GRAVITY)
     with pytest.raises(ValueError, match="unknown link or joint 'disc'; did you mean"):
         robot.loops.implicit(lambda at: [at.point('disc')[0]])
-    with pytest.raises(ValueError, match='one at least'):
+    with pytest.raises(ValueError, match='at least one constraint'):
         robot.loops.implicit(lambda at: [])
     functions = robot.loops.implicit(string)
     with pytest.raises(ValueError, match='q must have shape'):
