@@ -57,11 +57,11 @@ def binary(code: Routine, operation: ast.operator, a: Value, b: Value) -> Value:
     kind = joined(a, b)
     if what in _BITS:
         if kind == FLOAT:
-            raise CompileError('the bits of a float are no integer')
+            raise CompileError('bitwise operators need integers, not float')
         a, b = (convert(code, each, kind, 'an operand') for each in (a, b))
         return Value(kind, (code.value(f'{_BITS[what]} {a.typed}, {b.text}'),))
     if what in _SHIFTS:
-        a = convert(code, a, INT, 'what is shifted')
+        a = convert(code, a, INT, 'the operand of a shift')
         # A shift by 64 or more is poison to LLVM, which then assumes whatever suits it.
         if b.kind != INT or b.known is None or not 0 <= b.known < 64:
             raise CompileError('only shifts by a literal from 0 to 63 are compiled')
@@ -175,7 +175,7 @@ def unary(code: Routine, operation: ast.unaryop, value: Value) -> Value:
     if isinstance(operation, ast.UAdd):
         return value
     if isinstance(operation, ast.Invert):
-        value = convert(code, value, INT, 'what has its bits inverted')
+        value = convert(code, value, INT, 'the operand of ~')
         return Value(INT, (code.value(f'xor i64 {value.text}, -1'),))
     if value.known is not None:
         return constant(-value.known)

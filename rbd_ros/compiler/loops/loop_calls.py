@@ -40,7 +40,7 @@ def call_builtin(code: Routine, function: Any, arguments: Sequence[Value], name:
     """
     if not isinstance(function, Hashable) or function not in _HANDLERS:
         raise CompileError(
-            f'{name} is not known to loops; a function of yours is marked @compiled'
+            f'{name} is unknown to loops; decorate your own functions with @compiled'
         )
     minimum, maximum, handler = _HANDLERS[function]
     if not minimum <= len(arguments) <= maximum:

@@ -78,7 +78,7 @@ class Expressions:
 
     def _Constant(self, node: ast.Constant) -> Value:
         if not isinstance(node.value, (bool, int, float)):
-            raise CompileError(f'{node.value!r} is no number')
+            raise CompileError(f'{node.value!r} is not a number')
         return constant(node.value)
 
     def _Name(self, node: ast.Name) -> Value:
@@ -108,7 +108,10 @@ class Expressions:
             if isinstance(owner, ModuleType):
                 # The key of the cache follows names, not attributes of modules (sources.py): an
                 # edit of what is named like this would go unnoticed.
-                raise CompileError(f'import {node.attr} from {node.value.id} by its name')
+                raise CompileError(
+                    f'{node.value.id}.{node.attr} is not compiled; write "from {node.value.id} '
+                    f'import {node.attr}"'
+                )
         return None
 
     def _Attribute(self, node: ast.Attribute) -> Value:
@@ -153,7 +156,7 @@ class Expressions:
         if isinstance(owner.kind, TupleType):
             at = self.value(node.slice)
             if at.kind != INT or at.known is None or not 0 <= at.known < len(owner.kind.items):
-                raise CompileError('a tuple takes a literal index that it has')
+                raise CompileError('the index of a tuple must be a literal within its length')
             return owner.items()[at.known]
         place, shape = self.place(owner, self.indices(node))
         kind = owner.kind
@@ -234,9 +237,7 @@ class Expressions:
             value = self.value(each)
             if value.kind != BOOL:
                 # Python's give one of their operands, of whatever type that is.
-                raise CompileError(
-                    f'and/or take bools, not {value.kind}; compare it with something'
-                )
+                raise CompileError(f'and/or need bools, not {value.kind}; add a comparison')
             return value
 
         values = [lambda each=each: operand(each) for each in node.values]
@@ -289,7 +290,7 @@ class Expressions:
             code.label(begin)
             values.append(self.value(branch))
             # Each ends in a block of its own, where it can still be converted.
-            number_type(values[-1], 'what a conditional expression chooses')
+            number_type(values[-1], 'the result of a conditional expression')
             code.go(out)
         # Only now is it known what both become.
         kind, entries = joined(*values), []

@@ -136,7 +136,7 @@ class _Function(Expressions):
 
     def _assign(self, name: str, value: Value) -> None:
         if value.kind == NOTHING:
-            raise CompileError(f'{name} would have no value')
+            raise CompileError(f'{name} is assigned a call that returns no value')
         if isinstance(value.kind, NumberType):
             kind = self._widened.get(name, value.kind)
             if name in self._places:

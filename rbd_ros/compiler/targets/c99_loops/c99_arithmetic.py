@@ -56,7 +56,7 @@ def binary(module: Any, operation: ast.operator, a: Value, b: Value) -> Value:
     if what in _SHIFTS:
         if b.kind != INT or b.known is None or not 0 <= b.known < 64:
             raise CompileError('only shifts by a literal from 0 to 63 are compiled')
-        a = convert(a, INT, 'what is shifted')
+        a = convert(a, INT, 'the operand of a shift')
         return combined(INT, OR, f'{{}} {_SHIFTS[what]} {{}}', a._replace(text=a.within(ATOM)), b)
     if what is ast.Pow and joined(a, b) != FLOAT and b.known is not None and b.known >= 0:
         a = convert(a, INT, 'the base of a power')
@@ -95,7 +95,7 @@ def binary(module: Any, operation: ast.operator, a: Value, b: Value) -> Value:
 def _of_bits(sign: str, a: Value, b: Value) -> Value:
     kind = joined(a, b)
     if kind == FLOAT:
-        raise CompileError('the bits of a float are no integer')
+        raise CompileError('bitwise operators need integers, not float')
     a, b = (convert(each, kind, 'an operand') for each in (a, b))
     # In parentheses wherever it stands: C binds it less than a comparison.
     parts = (each._replace(text=each.within(ATOM)) for each in (a, b))
@@ -165,7 +165,7 @@ def unary(operation: ast.unaryop, value: Value) -> Value:
     if isinstance(operation, ast.UAdd):
         return value
     if isinstance(operation, ast.Invert):
-        value = convert(value, INT, 'what has its bits inverted')
+        value = convert(value, INT, 'the operand of ~')
         return combined(INT, UNARY, '~{}', value._replace(text=value.within(ATOM)))
     if value.known is not None:
         return constant(-value.known)

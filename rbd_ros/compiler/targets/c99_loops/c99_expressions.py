@@ -108,7 +108,7 @@ class Expressions:
 
     def _Constant(self, node: ast.Constant) -> Value:
         if not isinstance(node.value, (bool, int, float)):
-            raise CompileError(f'{node.value!r} is no number')
+            raise CompileError(f'{node.value!r} is not a number')
         return constant(node.value)
 
     def _Name(self, node: ast.Name) -> Value:
@@ -132,7 +132,10 @@ class Expressions:
             if owner is math or owner is np:
                 return getattr(owner, node.attr, None)
             if isinstance(owner, ModuleType):
-                raise CompileError(f'import {node.attr} from {node.value.id} by its name')
+                raise CompileError(
+                    f'{node.value.id}.{node.attr} is not compiled; write "from {node.value.id} '
+                    f'import {node.attr}"'
+                )
         return None
 
     def _Attribute(self, node: ast.Attribute) -> Value:
@@ -172,7 +175,7 @@ class Expressions:
         if isinstance(owner.kind, TupleType):
             at = self.value(node.slice)
             if at.kind != INT or at.known is None or not 0 <= at.known < len(owner.items):
-                raise CompileError('a tuple takes a literal index that it has')
+                raise CompileError('the index of a tuple must be a literal within its length')
             return owner.items[at.known]
         return self.place(owner, self.indices(node))
 
@@ -273,7 +276,7 @@ class Expressions:
     def _bool(self, node: ast.expr) -> Value:
         value = self.value(node)
         if value.kind != BOOL:
-            raise CompileError(f'and/or take bools, not {value.kind}; compare it with something')
+            raise CompileError(f'and/or need bools, not {value.kind}; add a comparison')
         return value
 
     def condition(self, node: ast.expr) -> Value:

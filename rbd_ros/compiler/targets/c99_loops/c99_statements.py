@@ -174,7 +174,7 @@ class _Function(Expressions):
         if value.known is None and isinstance(value.kind, (NumberType, ArrayType)):
             return False
         if value.kind == NOTHING:
-            raise CompileError(f'{name} would have no value')
+            raise CompileError(f'{name} is assigned a call that returns no value')
         self._values[name] = value
         self._kinds[name] = value.kind
         return True
