@@ -866,3 +866,24 @@ def test_words_that_yaml_reads_as_booleans_are_names(tmp_path):
     world = read_world(file)
     assert [each.name for each in world.objects] == ['on', 'No'] and world['No'].movable
     assert world.surface_between('on', 'No').surface.friction[0] == 0.25
+
+
+@pytest.mark.parametrize(
+    ('world', 'key', 'ours'),
+    [
+        ({'ignore': []}, 'ignore', 'disable_collisions'),
+        ({'pairs': [{'between': ['a', 'b']}]}, 'between', 'links'),
+        ({'objects': {'a': {'type': 'sphere', 'movable': True}}}, 'movable', 'static'),
+        ({'objects': {'a': {'type': 'sphere', 'pos': [0, 0, 1]}}}, 'pos', 'xyz'),
+        ({'objects': {'a': {'type': 'sphere', 'rgba': [0, 0, 1]}}}, 'rgba', 'color'),
+        ({'defaults': {'surface': {'mu': 1.0}}}, 'mu', 'friction'),
+        (
+            {'robots': {'a': {'urdf': 'a.urdf', 'configuration': {}}}},
+            'configuration',
+            'initial_joint_positions',
+        ),
+    ],
+)
+def test_keys_of_other_formats_are_answered_with_the_key_of_the_same_meaning(world, key, ours):
+    with pytest.raises(WorldFileError, match=f"unknown key '{key}'; did you mean '{ours}'"):
+        read_world(world)

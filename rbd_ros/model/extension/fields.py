@@ -16,6 +16,32 @@ from rbd_ros.spatial.rotation import rpy_rotation
 #: An axis that is shorter than this part of one has no direction, but for rounding.
 SHORTEST_AXIS = 1e-12
 
+#: Keys of SDF, MJCF, SRDF and MoveIt, by the keys of our files with the same meaning. Similar
+#: spelling alone would suggest a key of another meaning.
+_KEYS_ELSEWHERE = {
+    'initial_joint_positions': 'configuration initial_positions joint_positions keyframe qpos q',
+    'static': 'movable fixed is_static dynamic freejoint',
+    'floating': 'floating_base free freejoint',
+    'disable_collisions': 'ignore exclude acm allowed_collisions allowed_collision_matrix',
+    'links': 'between pair bodies geoms link1 link2 geom1 geom2 body1 body2',
+    'objects': 'bodies models geoms collision_objects world',
+    'type': 'shape geometry',
+    'surface': 'contact material solref solimp',
+    'friction': 'mu mu1 sliding',
+    'torsional': 'torsional_friction patch_radius',
+    'rolling': 'rolling_friction',
+    'restitution': 'restitution_coefficient bounce',
+    'stiffness': 'kp soft_cfm hydroelastic_modulus',
+    'damping': 'kd soft_erp',
+    'color': 'rgba diffuse ambient',
+    'xyz': 'position pos pose translation origin',
+    'rpy': 'euler orientation rotation',
+    'quaternion': 'quat wxyz xyzw',
+    'center_of_mass': 'com inertial_pos ipos',
+    'size': 'extents dimensions',
+    'urdf': 'path uri filename model',
+}
+
 
 class Field:
     """A value with what is known of it in errors: the file, the line and the way to it.
@@ -50,7 +76,10 @@ class Field:
             for name in self.item.value:
                 if name not in known:
                     line = self.item.lines[name]
+                    same = [k for k in known if name in _KEYS_ELSEWHERE.get(k, '').split()]
                     text = unknown_name('key', name[:80], known)
+                    if same:
+                        text = f'unknown key {name!r}; did you mean {same[0]!r}?'
                     raise ModelError(f'{self.document.where(line)}: {self.way}: {text}')
         for name in required:
             if name not in self.item.value:

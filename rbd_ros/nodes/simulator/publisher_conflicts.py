@@ -77,8 +77,8 @@ class ConflictMonitor:
         self._diagnostics.event(
             SUBJECT,
             WARN,
-            f'several nodes may command {which}, and each joint follows the newest message: '
-            f'{shorten(sorted(set(who)))}; stop all but one',
+            f'several controllers may command {which}, and each joint follows the newest '
+            f'message: {shorten(sorted(set(who)))}; stop all but one',
             code='several controllers',
         )
 
