@@ -2,7 +2,7 @@
 """The kernel alone against Pinocchio's C++, compiled for this CPU: no Python on either side.
 
 Our machine code is called from a loop that is compiled for the purpose (a dozen lines of LLVM);
-Pinocchio from pinocchio_kernel.cpp, in a process of its own that is told to run one block after
+Pinocchio from pinocchio_kernel.cpp, in its own process, which runs one block after
 another, so that the two alternate. Both go round the same number of states and read their own
 processor time.
 """
@@ -74,7 +74,7 @@ class Unavailable(RuntimeError):
 def build(announce=lambda text: None) -> Path:
     """Compile the peer's program, or find it compiled.
 
-    :param announce: told when the compiler is started, which takes minutes
+    :param announce: called when the compiler is started, which takes minutes
     :raises Unavailable: if a compiler, Eigen or Pinocchio's headers are missing
     """
     compiler = next(

@@ -62,7 +62,7 @@ def parts(text: str) -> List[Dict[str, str]]:
 
 
 def digest(body: str) -> str:
-    """Return what tells one text from another."""
+    """Return the digest of a text."""
     return hashlib.sha256(body.encode()).hexdigest()[:16]
 
 

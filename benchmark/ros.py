@@ -105,7 +105,7 @@ def main(argv: Optional[List[str]] = None) -> int:
         if unknown := [each for each in chosen[name] if each not in known]:
             reader.error(f'{name}: there is no {unknown[0]!r}, but {", ".join(known)}')
     if not Path('/proc/self/schedstat').exists():
-        reader.error('needs Linux, whose /proc tells the processor time of each thread')
+        reader.error('needs Linux, whose /proc has the processor time of each thread')
     if arguments.quick:
         arguments.rounds, arguments.starts, arguments.real_time = 3, 2, 5.0
         arguments.messages, arguments.longest = 5000, 5.0

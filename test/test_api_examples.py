@@ -106,7 +106,7 @@ def test_what_needs_no_example_exists():
 
 
 class Described:
-    """What has a method and a result."""
+    """A class with a method and a result."""
 
     def shown(self):
         """Count, as the class shows."""
@@ -175,7 +175,7 @@ def test_answers_are_compared_as_numbers(example, right):
     'room', ['spatial', 'model', 'constraints', 'contact', 'simulation', 'control']
 )
 def test_what_a_room_offers_is_on_a_page(room):
-    """What its `__all__` names, but for errors and results, which functions show."""
+    """Names of its `__all__` except for errors and results, which functions show."""
     offered = import_module(f'rbd_ros.{room}')
     shown = {id(entry.value) for page in PAGES.values() for entry in page.entries}
     for name in offered.__all__:

@@ -221,7 +221,7 @@ def test_shared_files_are_found_beside_an_installed_package(tmp_path):
 
 @pytest.mark.parametrize('spared', [False, True])
 def test_an_environment_is_made_from_a_checkout_that_cannot_be_written(tree, tmp_path, spared):
-    """What pip asks setuptools for first writes beside the sources unless it is told otherwise."""
+    """The first request of pip to setuptools writes beside the sources unless it is configured."""
     shutil.copytree(tree, tmp_path / 'tree', ignore=shutil.ignore_patterns('*.egg-info'))
     ask = 'from setuptools import build_meta; build_meta.get_requires_for_build_editable()'
     script = (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is missing is skipped with the reason and the cure, or demanded."""
+"""Missing libraries are skipped with the reason and the cure, or required."""
 
 import ast
 import os

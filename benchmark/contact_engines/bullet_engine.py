@@ -144,7 +144,7 @@ class BulletWorld:
         self.joints = [joints[name] for name in machine.names]
         for joint, q in zip(self.joints, machine.start):
             bullet.resetJointState(robot, joint, q, 0.0, physicsClientId=client)
-            # Bullet's joints have motors that brake, unless they are told to be without force.
+            # Bullet's joints have motors that brake, unless their maximum force is set to zero.
             bullet.setJointMotorControl2(
                 robot, joint, bullet.VELOCITY_CONTROL, force=0.0, physicsClientId=client
             )
@@ -234,7 +234,7 @@ class BulletWorld:
         return base, speed, q, v
 
     def watch(self) -> None:
-        """Keep where everything is: contacts are told as they were before the step."""
+        """Keep where everything is: contacts are reported as they were before the step."""
         self.before = {link: self._center(link) for link in self.names}
 
     def _center(self, link: Tuple[int, int]) -> np.ndarray:

@@ -31,7 +31,7 @@ class DrakeWorld:
             setattr(self, f'{name}_', import_module(f'pydrake.{module}'))
         self.spatial_ = import_module('pydrake.multibody.math')
         self.rigid_ = import_module('pydrake.math')
-        # It tells of what has nothing to do with these scenes.
+        # Its log has messages that do not concern these scenes.
         logging.getLogger('drake').setLevel(logging.ERROR)
         self.scene, self.timestep = scene, timestep
         builder = self.framework_.DiagramBuilder()

@@ -149,7 +149,7 @@ class OurWorld:
         return base, np.concatenate([R @ v[:3], R @ v[3:6]]), q[7:], v[6:]
 
     def watch(self) -> None:
-        """Keep where everything is: contacts are told as they were before the step."""
+        """Keep where everything is: contacts are reported as they were before the step."""
         count = len(self.scene.free)
         self.before = (
             np.array(self.simulator.physics.objects.position[:count])

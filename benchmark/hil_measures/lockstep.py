@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lockstep: cycles a second of the simulator and a controller, two Python processes over DDS.
 
-The controller answers each state with a torque that depends on it. Twice, from a start anew: the
-states of both runs must be the same to the bit.
+The controller answers each state with a torque that depends on it. The states of two
+runs, each from a new start, must be bitwise identical.
 """
 
 from __future__ import annotations

@@ -278,7 +278,7 @@ def measure_fresh(row: Row, seconds: float) -> Comparison:
         first, _ = _PAIRS[name][1](robot, pin, our_state)
         first.function(*first.arguments, **first.keywords)
     pair = _PAIRS[row.function][1]
-    # The method is bound to machine code by its first call: looked up anew, as a caller would.
+    # The method is bound to machine code by its first call: looked up again, as a caller would.
     ours, _ = pair(robot, pin, our_state)
     _, theirs = pair(robot, pin, their_state)
     return compare(ours, theirs, seconds)

@@ -14,7 +14,7 @@
  * desired_q, desired_v, desired_a   desired motion, [n] each
  * torque   out, [n] [N m, N]
  *
- * Returns 0, or another number if it cannot: the run then ends, and tells the number.
+ * Returns 0, or another number if it cannot: the run then ends, and reports the number.
  */
 typedef int controller(int64_t joints, double time, const double q[], const double v[],
                        const double desired_q[], const double desired_v[], const double desired_a[],

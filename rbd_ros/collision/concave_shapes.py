@@ -131,7 +131,7 @@ class HeightField:
 
 
 def _with_area(triangles: FloatArray) -> Tuple[FloatArray, List[str]]:
-    """Return triangles without those that are lines or points, and what is to be said about it."""
+    """Return triangles without those that are lines or points, and notices of them."""
     if triangles.ndim != 3 or triangles.shape[1:] != (3, 3):
         raise MeshError(f'triangles must have shape (T, 3, 3), got {triangles.shape}')
     if not len(triangles):

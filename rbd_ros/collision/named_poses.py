@@ -19,7 +19,7 @@ class NamedPose:
     :param description: what it is, for people
     :param tags: words by which it is found
     :param size: edges of the box about the pose, along its axes, that is free for what goes there
-        [m]; None: nothing is said
+        [m]; None: not given
 
     >>> from rbd_ros.collision import read_world
     >>> world = read_world({'poses': {'bin': {'xyz': [1, 0, 0.5], 'tags': ['place']}}})

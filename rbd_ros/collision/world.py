@@ -200,7 +200,7 @@ class World:
     :param pairs: surfaces of pairs; directions of friction are those of the first
     :param ignored: pairs that do not touch
     :param gravity: acceleration of gravity in world coordinates, (3,) [m/s^2]
-    :param surface: what is like to touch of which nothing else is said
+    :param surface: surface of everything without its own surface
     :param poses: poses with names, which touch nothing
     :param robot_surface: what the links of the robot that is simulated are like to touch; None:
         as `surface`

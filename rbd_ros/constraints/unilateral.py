@@ -39,7 +39,7 @@ class TransitionError(ValueError):
 
 
 #: Where a constraint can get by motion under finite forces: a gap closes with a velocity of zero
-#: or less, and what touches stays until its acceleration opens the gap. What leaves, is gone.
+#: or less, and a contact stays closed until its acceleration opens the gap.
 _BY_MOTION = {
     ContactState.APART: (ContactState.APART, ContactState.COLLIDING, ContactState.TOUCHING),
     ContactState.LEAVING: (ContactState.APART, ContactState.COLLIDING, ContactState.TOUCHING),

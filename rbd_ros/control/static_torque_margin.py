@@ -31,7 +31,7 @@ _POINTS, _SWEEPS, _SHRINKS = 17, 2, 4
 
 
 class UnjudgedError(ValueError):
-    """Nothing can be said about whether a robot is held; the message says why."""
+    """Error of a robot that cannot be judged; the message gives the reason."""
 
 
 class StaticTorqueMargin(NamedTuple):

@@ -98,7 +98,7 @@ def first_difference(then: FloatArray, now: FloatArray, joints: Any) -> Optional
 
 
 class _Recorded:
-    """A controller that says what was said then."""
+    """A controller that repeats the recorded commands."""
 
     def __init__(self, recorded: RecordedRun):
         self._recorded = recorded

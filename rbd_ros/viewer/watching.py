@@ -3,7 +3,7 @@
 
 The robot is where its joint states say; of a world, `simulator/object_states` and
 `simulator/contact_markers`
-of the simulator node say where the objects are, and what touches.
+of the simulator node give the poses of the objects and the contacts.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What number and order of the bodies do to cost and accuracy: operations, and cond(H)."""
+"""Effect of number and order of the bodies on cost and accuracy: operations, and cond(H)."""
 
 import numpy as np
 import pytest

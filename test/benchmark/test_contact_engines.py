@@ -260,7 +260,7 @@ def test_samples_come_at_equal_times_and_steps_in_one_call():
     assert_allclose(motion.time, [*np.arange(11) * 0.01, 0.105])
     assert_allclose(motion.position[:, 0, 0], motion.time)
     assert sum(call for call in world.calls if call != 'watch') == 105
-    assert world.calls[:3] == [9, 'watch', 1]  # one step whose contacts are told
+    assert world.calls[:3] == [9, 'watch', 1]  # one step whose contacts are reported
 
 
 def test_torques_and_changing_forces_are_set_when_they_are_due():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is in the scenes of the contact benchmark, and how robots and surfaces are made for it."""
+"""Scenes of the contact benchmark, and their robots and surfaces."""
 
 import itertools
 import math

@@ -77,7 +77,7 @@ def test_counts_of_a_kernel_are_those_that_the_robot_tells(operations):
 
 
 def test_the_page_has_what_is_counted(operations):
-    """All rows and notes but the one by the clock, which another machine tells otherwise."""
+    """All rows and notes but the one by the clock, which differs on another machine."""
     text = (ROOT / 'docs' / 'measurements.md').read_text(encoding='utf-8')
     (part,) = (x for x in marked.parts(text) if x['name'] == operations.PART.name)
     rows = [operations.row(line.cells) for line in operations.lines()]

@@ -144,7 +144,7 @@ def test_frames_forces_and_several_outputs(capsys, tmp_path):
 def test_the_stack_that_the_header_states_is_enough(capsys, tmp_path, level):
     """By what the compiler says of each function: those of one source call each other once."""
     if 'gcc' not in COMPILERS:
-        pytest.skip('only gcc tells the stack of its functions')
+        pytest.skip('only gcc reports the stack of its functions')
     path = example_robots.path('talos_reduced')
     functions = 'inverse_dynamics,mass_matrix'
     files = written(

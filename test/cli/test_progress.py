@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What commands show of long work, and how they end when somebody has had enough."""
+"""Progress of long commands, and their end by Ctrl-C."""
 
 import io
 import logging

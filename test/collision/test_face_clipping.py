@@ -169,7 +169,7 @@ def test_contacts_are_on_the_incident_box_above_the_face(seed, of_second):
         assert (np.abs(on_face) <= half_r + 1e-9).all()
         on_box = R.T @ (base.T @ (theirs - origin) - center)
         assert (np.abs(on_box) <= half_i + 1e-12).all()
-        # The feature tells which faces these are, and the edges that meet there.
+        # The feature identifies these faces, and the edges that meet there.
         face, incident, edges = _decoded(int(found.feature[n]))
         assert face == 2 * k + (sign > 0.0) + 6 * of_second
         side = (-1.0, 1.0)[incident % 2]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may touch what in a scene, and which contacts it has, found in machine code."""
+"""Pairs that may collide in a scene, and its contacts, found in machine code."""
 
 import numpy as np
 import pytest
@@ -173,7 +173,7 @@ def level(found, count):
 
 @pytest.mark.parametrize('lower', ['floor', 'table', 'block'])
 def test_points_of_a_tilted_face_are_in_the_plane_that_it_lies_on(lower):
-    """What lies there can stop at all of them at once, whichever way it has to turn for it."""
+    """A body there can stop at all of them at once, with any rotation."""
     empty = Robot.from_urdf('<robot name="n"><link name="w"/></robot>').model
     objects = boxes(a=[0, 0, 0])
     if lower == 'floor':

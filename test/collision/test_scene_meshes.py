@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Meshes of scenes: what they become, and what is said of those that nothing can be made of."""
+"""Meshes of scenes: their shapes, and the messages of unusable ones."""
 
 import time
 import tracemalloc
@@ -53,7 +53,7 @@ def mesh(path, **further):
 
 
 def damaged(folder):
-    """Return the files that nothing can be made of, with what is said of them."""
+    """Return unusable files with their messages."""
     nan = CUBE.copy()
     nan[3, 1, 2] = np.nan
     flat = CUBE * [1.0, 1.0, 0.0]
@@ -93,7 +93,7 @@ def test_meshes_of_links_are_hulls_and_of_objects_what_is_asked_for(tmp_path):
     for each in scene.shapes[:2]:
         assert each.pose[0, 3] == pytest.approx(0.5)
     assert scene.table.reach[0] == pytest.approx(0.1 * np.sqrt(3.0), abs=1e-6)
-    # One file, one table, whoever has it.
+    # One table for each file.
     assert len({id(each.shape) for each in scene.shapes if type(each.shape) is ConvexHull}) == 1
     assert len(scene.table.tables.hull) == 2  # with that of the solid, for planes
     assert scene.notices == ()

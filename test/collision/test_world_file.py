@@ -189,7 +189,7 @@ def test_springs_of_hunt_and_crossley():
         read = one(**BOX, surface={'compliance': entry}).surface
         assert (read.stiffness, read.exponent, read.dissipation) == spring
         assert read.damping == 0.0
-    # A compliance that is said replaces all of one that is inherited.
+    # A given compliance replaces all of an inherited one.
     soft = {'stiffness': 1e6, 'dissipation': 0.3}
     objects = {'a': {**BOX, 'surface': {'compliance': {'stiffness': 1e4}}}, 'b': dict(BOX)}
     world = read_world({'defaults': {'surface': {'compliance': soft}}, 'objects': objects})
@@ -261,7 +261,7 @@ def test_height_fields_from_arrays_and_images(tmp_path, monkeypatch):
 
 
 def png(rows, columns, data=b'', depth=8, kind=0):
-    """Return the PNG image whose header says what it is told to."""
+    """Return the PNG image with a header of choice."""
 
     def chunk(name, content):
         check = zlib.crc32(name + content)

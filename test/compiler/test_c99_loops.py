@@ -95,7 +95,7 @@ class Table(NamedTuple):
 
 
 class Work(NamedTuple):
-    """What the functions below work on.
+    """Record of the functions below.
 
     :param table: constants
     :param whole: memory of the next two
@@ -162,7 +162,7 @@ def test_operands_are_evaluated_from_left_to_right(tmp_path, compiler):
 
 
 class Spelling(NamedTuple):
-    """What the next function works on.
+    """Record of the next function.
 
     :param x: numbers, (3,)
     :param out: results, (9,)

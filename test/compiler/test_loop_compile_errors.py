@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What loops cannot be written in is refused, by file, line and function, with what can be."""
+"""Errors of loops that cannot be compiled: file, line, function and cure."""
 
 import importlib.util
 import logging
@@ -106,7 +106,7 @@ def error(tmp_path, body, end='    return 0\n'):
     return int(line) - first + 1, function, what
 
 
-# Statements, the line of them that is wrong, and what is said of it.
+# Statements, the line with the error, and its message.
 REFUSED = [
     ('y = [1.0]', 1, 'List ([1.0]) is not compiled'),
     ('y = 1.0\nn = "text"', 2, 'is not a number'),

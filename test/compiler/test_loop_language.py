@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What loops are written in: each construct does in machine code what it does in the interpreter.
+"""Language of loops: each construct behaves in machine code as in the interpreter.
 
 To the bit, on random numbers and on the odd ones: zeros of both signs, infinities, NaN, the
 smallest and the largest integers.
@@ -32,7 +32,7 @@ class Inner(NamedTuple):
 
 
 class Data(NamedTuple):
-    """What the examples read and write.
+    """Record of the examples.
 
     :param out: results, (SIZE,)
     :param whole: results that are integers, (SIZE,)

@@ -272,7 +272,7 @@ def test_weak_references_to_arrays_of_a_named_tuple_see_one_call(equations):
 
 
 def test_while_an_array_is_let_go_its_tuple_is_in_use(equations):
-    """Whoever hears of its end may call the same kernel."""
+    """A callback at its end may call the same kernel."""
     q = np.ones(2)
     heard = []
     for result in [equations(q, q) for _ in range(result_pool.COUNT)]:
@@ -287,7 +287,7 @@ def test_while_an_array_is_let_go_its_tuple_is_in_use(equations):
 
 
 class Mixed(NamedTuple):
-    """What has numbers beside an array."""
+    """A result with numbers and an array."""
 
     double: np.ndarray
     total: float
@@ -295,14 +295,14 @@ class Mixed(NamedTuple):
 
 
 class Numbers(NamedTuple):
-    """What has nothing but numbers, so that it can be a key."""
+    """A result with numbers only, which is hashable."""
 
     total: float
     first: float
 
 
 class Open(Numbers):
-    """What takes further attributes."""
+    """A result with further attributes."""
 
 
 def named(result, *outputs):

@@ -58,7 +58,7 @@ def test_residuals_and_projections_of_any_contact():
 
 
 def test_residuals_of_rows():
-    """What is left of x after the nearest force that is allowed to x - u."""
+    """Residual of x: x minus the nearest admissible force to x - u."""
     rng = np.random.default_rng(8)
     problem = friction_problem(
         np.eye(4),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a contact problem is scaled, and what counts as its solution or as proof of having none."""
+"""Scaling of a contact problem, its solutions, and certificates of infeasibility."""
 
 import pickle
 

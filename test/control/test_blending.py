@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How one motion becomes another: offsets that decay, and tempos that rise and fall."""
+"""Transition between two motions: offsets that decay, and tempos that rise and fall."""
 
 from hypothesis import given, settings, strategies as st
 import numpy as np

@@ -55,7 +55,7 @@ def random_points(rng, n, kind='accelerations', points=5):
 
 
 def test_efforts_are_those_of_the_torque_law_without_feedback(arm, rng):
-    """That is what the node inverse_dynamics sends where the robot is as it should be."""
+    """The node inverse_dynamics sends the same if the robot has no error."""
     settings = LawSettings.for_robot(
         arm, feedback='none', gravity=GRAVITY, payload=PAYLOAD, transition_velocity=0.3
     )

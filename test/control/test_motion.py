@@ -344,7 +344,7 @@ def test_a_first_point_that_is_away_is_reached_smoothly_within_the_limits(loop):
 
 
 def test_trajectories_that_fit_one_another_are_followed_without_delay(loop):
-    """A planner that plans anew from the desired motion ten times a second slows nothing down."""
+    """A planner that replans from the desired motion ten times a second slows nothing down."""
 
     def wave(t):
         t = np.asarray(t)[:, None]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""States that a resting motion is told of together, instead of one by one."""
+"""States that a resting motion gets together, instead of one by one."""
 
 import numpy as np
 import pytest

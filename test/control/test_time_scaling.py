@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast a motion may be: the intervals against the limits themselves, tried out densely."""
+"""Time scaling of a motion: the intervals against the limits, sampled densely."""
 
 import numpy as np
 from numpy.testing import assert_allclose

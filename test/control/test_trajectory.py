@@ -242,7 +242,7 @@ def test_a_joint_left_out_is_named_where_none_may_be():
 @settings(deadline=None)
 @given(st.lists(st.floats(-3, 3), min_size=4, max_size=4), st.floats(0.1, 5.0))
 def test_limits_hold_between_the_points_whenever_a_trajectory_is_accepted(values, duration):
-    """What is accepted really stays within, what is refused really goes beyond."""
+    """Accepted trajectories stay within the limits, rejected ones exceed them."""
     times = np.array([0.0, 0.4, 1.0]) * duration
     velocity = np.array([values[2], values[3], 0.0])
     q = np.array([values[0], values[1], 0.5])

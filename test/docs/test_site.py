@@ -36,7 +36,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope='module')
 def made(tmp_path_factory):
-    """Return the folder of the site and what was said while it was made."""
+    """Return the folder of the site and the log of its build."""
     if outside.docs_problem():
         pytest.skip(outside.docs_problem())
     folder = tmp_path_factory.mktemp('site')

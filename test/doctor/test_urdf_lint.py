@@ -68,7 +68,7 @@ def test_inertias_of_no_body_are_errors(mass, inertia, what, cure):
     errors = [finding for finding in findings if finding[0] == 'error']
     ((_, subject, text, remedy),) = errors
     assert subject == "link 'lower'" and what in text and cure in remedy
-    # said once, though the reader warns of it, too
+    # reported once, although the reader warns of it as well
     assert sum(what in finding[2] for finding in findings) == 1
 
 

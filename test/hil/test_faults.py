@@ -234,7 +234,7 @@ def test_backlash_follows_at_the_edges_of_the_play():
     sensors.clear()
     assert sensors.measure(np.array([0.5]), np.array([1.0]))[0][0] == 0.5
     sensors.set('backlash', np.array([0]), 0.2)
-    assert sensors.measure(np.array([0.55]), np.array([1.0]))[0][0] == 0.55  # begins anew
+    assert sensors.measure(np.array([0.55]), np.array([1.0]))[0][0] == 0.55  # starts again
 
 
 # -- the machine ----------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exciting motions keep the limits and excite; evaluation tells where a model is wrong."""
+"""Exciting motions keep the limits and excite; evaluation reports the errors of a model."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings read from files, and what is wrong with them told by name."""
+"""Recordings read from files, and their errors by name."""
 
 import json
 from operator import itemgetter

@@ -166,7 +166,7 @@ def names(several):
 
 
 class Observed:
-    """What is seen in a ROS domain while commands run."""
+    """Messages in a ROS domain while commands run."""
 
     def __init__(self, ros, folder):
         from sensor_msgs.msg import JointState
@@ -212,7 +212,7 @@ class Observed:
         until(condition, seen, spin)
 
     def refusals(self, since):
-        """Return what nodes have said of refused messages, once each of them has had time to."""
+        """Return the messages of nodes about rejected messages, after a time for each."""
         heard = {status.name for status in self.ros.diagnostics}
         begin = len(self.ros.diagnostics)
         self.wait(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the launch files declare, and which nodes with which parameters they would start."""
+"""Arguments of the launch files, and nodes and parameters that they would start."""
 
 from pathlib import Path
 import signal

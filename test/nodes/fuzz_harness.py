@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the fuzz test sends and listens: one thread, nothing waits, nothing is lost unnoticed.
+"""Senders and receivers of the fuzz test: one thread without waits, and losses are noticed.
 
 Messages are sent as far ahead as the queues of the node hold them, and no further: how many it has
 taken is read from its diagnostics. Subscriptions and clients are asked by hand, without executor,
@@ -57,7 +57,7 @@ class Sender:
 
     @property
     def progress(self):
-        """How many were sent, for those who keep step."""
+        """Number of sent messages, for senders in step."""
         return self.sent
 
     def pump(self):
@@ -174,7 +174,7 @@ class Listener:
 
 
 class Outputs:
-    """What is wrong with the messages of a node: numbers that are none, too large, too many.
+    """Errors in the messages of a node: NaN, too large or too many numbers.
 
     All of a topic must be alike but for time and numbers, so only the first is taken to pieces.
 

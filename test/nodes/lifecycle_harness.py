@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests of managed nodes share: their transitions, and rigs that wait for them."""
+"""Helpers of tests of managed nodes: their transitions, and rigs that wait for them."""
 
 import itertools
 import time
@@ -52,7 +52,7 @@ class Managed:
     def change(self, label='', number=0):
         """Return whether a transition succeeds.
 
-        The middleware of a busy machine may lose an answer: then the state tells, and what was
+        The middleware of a busy machine may lose an answer: then the state shows it, and what was
         not done is asked for again.
         """
         name, before = f'{self._name}/change_state', self.state()

@@ -11,7 +11,7 @@ sleep       rclcpp/src/rclcpp/clock.cpp, Clock::sleep_until(): compares now() an
             jump of the clock, without a lock against one in between; wait_until_started(): until
             the first time that is not zero. When time goes back, it sleeps on
 clock       rclcpp/src/rclcpp/time_source.cpp: best effort, depth 1, in a thread of each node;
-            rcl_set_ros_time_override() tells sleepers of a time that is another one, alone
+            rcl_set_ros_time_override() notifies sleepers only of another time
 hardware    joint_state_topic_hardware_interface.cpp: a node of its own in the executor takes the
             newest state in its callback; read() copies it; write() publishes the commands of all
             joints, NaN without a controller, unless they are within

@@ -18,7 +18,7 @@ import time
 from support import outside
 from support.waiting import CEILING, until
 
-outside.load('rclpy')  # without it, whoever imports the harness is skipped
+outside.load('rclpy')  # without it, tests that import the harness are skipped
 
 from diagnostic_msgs.msg import DiagnosticArray
 from rcl_interfaces.srv import DescribeParameters, GetParameters, ListParameters, SetParameters

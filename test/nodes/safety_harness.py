@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the adversarial node tests share: rigs in lock step, raw bytes, floods, laws of their own.
+"""Helpers of the adversarial node tests: rigs in lockstep, raw bytes, floods, their own laws.
 
 A rig is a node in a namespace of its own, so that several can share a domain. States carry stamps
 that no two of them share, so a test knows which state a torque answers.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torque nodes of robots with loops, over DDS: the actuators' torques, whoever is measured."""
+"""Torque nodes of robots with loops, over DDS: the actuators' torques, for any measured joints."""
 
 import math
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What drives a joint after `command_timeout`, by what commanded it last: the whole table."""
+"""Drive of a joint after `command_timeout`, for each kind of last command: the whole table."""
 
 import math
 

@@ -281,7 +281,7 @@ def test_after_a_reset_what_stands_counts_like_new(switching):
     assert switching.drive(A) == (POSITION, 0.3)
 
 
-# -- what is told ---------------------------------------------------------------------------------
+# -- reports --------------------------------------------------------------------------------------
 
 
 class Texts:
@@ -298,7 +298,7 @@ class Texts:
 
 
 def watched(rig):
-    """Return what a rig tells when it is looked at."""
+    """Return the report of a rig."""
     rig.commands.reports.diagnostics = texts = Texts()
     rig.commands.watch(rig.now, 0.5)
     return [(level, code) for level, code, _ in texts.events], [m for _, _, m in texts.events]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a simulation cycle remembers for a snapshot beside the physics: no node, no DDS."""
+"""State of a simulation cycle in a snapshot, in addition to the physics: no node, no DDS."""
 
 from collections import deque
 from dataclasses import replace

@@ -144,7 +144,7 @@ def test_nodes_with_another_time_are_told(findings):
     ((level, what),) = findings['use_sim_time']
     others, _, rest = what.partition(' take the time of the machine, ')
     assert level == 'warn' and rest.endswith(' (/clock), which /follower follows')
-    # neither whoever publishes the time nor nodes that do not answer
+    # neither the publisher of the time nor nodes that do not answer
     assert {'/idle', '/working'} <= set(others.split(', ')) and '/driver' not in others
     assert '/rival' not in what and '/follower' not in others
 

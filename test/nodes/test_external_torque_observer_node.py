@@ -123,7 +123,7 @@ def test_a_collision_stops_the_robot_once_if_that_is_its_reaction(rig):
         return sum(after > before for before, after in zip(flags, flags[1:]))
 
     rig.ros.set_parameters(NODE, collision_threshold=[2.0, 1.0])
-    collide()  # by default it only tells
+    collide()  # by default it only reports
     assert not stops
     rig.ros.set_parameters(NODE, collision_response='stop')
     rig.ros.until(lambda: rig.ros.node.count_publishers('joint_trajectory'), 'the topic')

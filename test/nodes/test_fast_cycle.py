@@ -103,7 +103,7 @@ class Side:
     def memory(self):
         """Return all that is shown, and that the next answer depends on.
 
-        The reference is told first.
+        The reference gets it first.
         """
         state, commander, watchdog = self.states.last, self.commander, self.watchdog
         counts = (commander.sent, commander.saturated, commander.ever, commander.commanding)
@@ -118,7 +118,7 @@ class Side:
         }
 
     def motion(self):
-        """Return the motion of the reference, once it has been told of all states."""
+        """Return the motion of the reference after it got all states."""
         self.loop.changed()
         motion = self.reference._motion
         return motion.clock, motion.position, motion.time_left

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What becomes of trajectories under way, judged state by state with a true motion and no ROS."""
+"""Outcome of running trajectories, judged state by state with a true motion and no ROS."""
 
 from types import SimpleNamespace
 

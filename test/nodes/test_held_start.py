@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the simulator publishes while its simulation is compiled: its start, and time."""
+"""Topics of the simulator while its simulation is compiled: its start, and time."""
 
 from pathlib import Path
 

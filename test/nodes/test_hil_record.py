@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A live simulator in lockstep, recorded over DDS and replayed to the bit; or told why not."""
+"""A live simulator in lockstep, recorded over DDS and replayed bitwise, or a reason why not."""
 
 import json
 import os

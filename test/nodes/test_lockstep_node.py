@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulator in lockstep, over DDS: one cycle for each answer, whoever is slow or wrong."""
+"""The simulator in lockstep, over DDS: one cycle for each answer, also a slow or wrong one."""
 
 import time
 

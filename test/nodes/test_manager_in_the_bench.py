@@ -22,7 +22,7 @@ MILLISECOND = 1_000_000
 
 
 class Report:
-    """What a run came to.
+    """Outcome of a run.
 
     :param done: the process of hil_run
     :param folder: of the report

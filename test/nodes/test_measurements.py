@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the simulated robot's sensors tell in the simulation cycle, without a node."""
+"""Readings of the simulated robot's sensors in the simulation cycle, without a node."""
 
 import struct
 
@@ -446,7 +446,7 @@ def test_a_further_base_that_floats_tells_odometry_in_the_frame_of_the_world(tmp
     assert numbers[:7] == pytest.approx([*position, x, y, z, w], abs=0)
     v = cycle.simulator.v[at_v:]
     assert numbers[43:49] == pytest.approx([*v[3:], *v[:3]], abs=0)
-    # The world tells its frame already, and a frame has one parent.
+    # The world publishes its frame already, and a frame has one parent.
     assert '/tf' not in ports.opened
 
 

@@ -42,7 +42,7 @@ poses:
 
 
 class Node:
-    """What the services see of the simulator node."""
+    """Stand-in of the simulator node for the services."""
 
     def __init__(self, folder, srv):
         made = Cycle(folder, text=WORLD)

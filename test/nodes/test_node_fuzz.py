@@ -431,7 +431,7 @@ def test_memory_does_not_grow_without_bound(target):
 
 
 def test_the_log_stays_short(target):
-    """Lines of the node; of illegible messages the middleware tells on standard error itself."""
+    """Lines of the node; the middleware reports illegible messages on standard error itself."""
     lines = [line for line in target.process.output().splitlines() if OWN_LINE.match(line)]
     stamps = [float(OWN_LINE.match(line)[1]) for line in lines]
     seconds = stamps[-1] - stamps[0]

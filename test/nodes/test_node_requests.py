@@ -137,7 +137,7 @@ def test_absurd_values_of_parameters_are_refused_in_a_few_words(rig, name, value
     results = rig.request([Parameter(name=name, value=parameter_value(value))], atomically)
     result = results if atomically else results[0]
     assert not result.successful
-    # Of a name that nobody declared rclpy itself tells, and as it came.
+    # rclpy itself reports an undeclared name, unchanged.
     assert len(result.reason) < 1000 or name == LONG
 
 
@@ -159,7 +159,7 @@ def test_many_parameters_in_one_request_are_answered_while_torques_go_on(rig, at
 
 
 def test_the_log_of_all_that_is_short(rig):
-    """Last of the module: what was said about requests, without endless names."""
+    """Last of the module: the messages about requests, without endless names."""
     assert lines_of(rig.process, 'could not be processed')
     assert max(map(len, rig.process.output().splitlines())) < 2500
     assert len(rig.process.output().splitlines()) < 200

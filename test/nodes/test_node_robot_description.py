@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How nodes get their robot: parameter, file, topic; and what they do with a bad description."""
+"""Sources of the robot of a node: parameter, file, topic; and bad descriptions."""
 
 import re
 

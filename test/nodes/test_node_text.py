@@ -42,7 +42,7 @@ def test_many_names_are_counted():
 
 
 def test_nobody_is_told_that_something_is_ready_that_failed(caplog):
-    """Checks come last, and what takes long is told before."""
+    """Checks come last, and long tasks are reported before."""
     caplog.set_level(logging.INFO)
     for failure in (ValueError('too few positions'), None):
         progress = Progress(logging.getLogger('node'))

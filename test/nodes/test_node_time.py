@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time that jumps, stands still or comes from several clocks, over DDS: the motion never leaps.
 
-The robot here is the test itself: it is where it was told to be, so what is desired and what is
-measured part only if the node leaps.
+The robot here is the test itself: it is at the commanded position, so the desired and
+the measured position differ only if the node leaps.
 """
 
 import signal
@@ -179,7 +179,7 @@ def test_stamps_of_any_kind_never_make_the_robot_leap(follower, seed):
             follower.step(brief=True)
     for _ in range(10):
         follower.step()
-    # Some states are older than what is desired by then. Where time begins anew with one of them,
+    # Some states are older than what is desired by then. Where time restarts with one of them,
     # the robot may be too far from the trajectory, which is then dropped.
     follower.ros.until(
         lambda: (

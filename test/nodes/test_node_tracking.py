@@ -65,7 +65,7 @@ def begin(arm, *points):
     seen = len(arm.diagnostics)
     arm.trajectories.publish(trajectory(*points, names=arm.names))
     arm.until_status(f'trajectory of {len(points)} points', 'trajectory', since=seen)
-    return len(arm.diagnostics)  # until then, that before it may have been told to be done
+    return len(arm.diagnostics)  # until then, that before it may have been reported as done
 
 
 def move(arm, goal):

@@ -40,7 +40,7 @@ def acting(wrench):
 
 
 class Node:
-    """What changes of objects see of the simulator node."""
+    """Stand-in of the simulator node for changes of objects."""
 
     def __init__(self, rig):
         self.cycle, self.diagnostics, self.parameters = rig.cycle, rig.told, rig.parameters

@@ -245,7 +245,7 @@ sys.stdin.read()
 
 @pytest.fixture
 def holder(tmp_path):
-    """Return a function that starts a process with a domain of its own, and tells which."""
+    """Return a function that starts a process with its own domain, and returns the domain."""
     started = []
 
     def start(common, **more):

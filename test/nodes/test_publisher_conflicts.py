@@ -16,7 +16,7 @@ def named(name):
 
 
 class Graph:
-    """What `ConflictMonitor` needs of a node and its diagnostics; reports are in `reported`.
+    """Stand-in of a node and its diagnostics for `ConflictMonitor`; reports are in `reported`.
 
     Real middleware reports names late, but not on request.
     """

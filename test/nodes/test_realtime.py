@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real-time options: what threads get, what is refused and how that is told; over-runs."""
+"""Real-time options: their effect on threads, refusals and their messages; over-runs."""
 
 import os
 from pathlib import Path

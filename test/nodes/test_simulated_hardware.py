@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is shipped for ros2_control: the tag of the page, the macros, the controllers."""
+"""Files for ros2_control: the tag of the page, the macros, the controllers."""
 
 from collections import deque
 from pathlib import Path

@@ -130,7 +130,7 @@ def test_the_clock_ticks_every_cycle_while_a_controller_manager_follows_it():
 def test_a_fixed_rate_of_the_clock_counts_whoever_follows_it(rate, count):
     cycle, ports = make(turntable(0.2), clock_publish_rate=rate, clock_policy='fixed_rate')
     cycle.follow_clock_listeners(lambda: ['controller_manager'])
-    cycle.run()  # the first cycle tells the time at any rate
+    cycle.run()  # the first cycle publishes the time at any rate
     assert len(ticks(cycle, ports, 40)) == count
 
 

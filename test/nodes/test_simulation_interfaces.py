@@ -23,7 +23,7 @@ STOPPED, PLAYING, PAUSED, QUITTING = 0, 1, 2, 3
 
 
 class Simulator:
-    """What the services see of the simulator node."""
+    """Stand-in of the simulator node for the services."""
 
     def __init__(self):
         self.loop = SimpleNamespace(paused=False, cycles=0, request=lambda work: work())

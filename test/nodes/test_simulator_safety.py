@@ -330,7 +330,7 @@ def test_a_finite_command_that_overflows_is_refused_and_time_goes_on(another):
     ):
         since = len(rig.ros.diagnostics)
         rig.by_name.publish(message)
-        # By its own words: the refusal before may be told again.
+        # By its own words: the refusal before may be reported again.
         rig.until_told(f'command refused: a value of {what} is', 'commands', since)
         until_time_passes(rig)
     since = len(rig.ros.diagnostics)
@@ -538,7 +538,7 @@ def test_a_slow_or_paused_simulation_does_not_stop_the_torque(another):
     rig.ros.processes.remove(node.process)
 
 
-# -- what is said about it ------------------------------------------------------------------------
+# -- reports --------------------------------------------------------------------------------------
 
 
 def test_endless_names_are_shortened_wherever_they_are_told(another):

@@ -150,7 +150,7 @@ def test_everything_belongs_to_the_node_that_was_asked_for(ros, start):
     # One that was killed in an earlier test is known until its lease ends.
     ros.until(lambda: not named(), 'the end of the nodes before')
     start({'start_paused': True})
-    # States may come before what the middleware tells of nodes.
+    # States may come before the middleware reports the nodes.
     ros.until(lambda: named() == ['simulator'], 'one node, the simulator')
     topics_wanted = {'/joint_commands', '/effort_commands', '/external_wrench'}
     ros.until(lambda: topics_wanted <= set(topics()), 'its topics')
@@ -160,7 +160,7 @@ def test_everything_belongs_to_the_node_that_was_asked_for(ros, start):
 
 
 def test_the_process_is_small_and_has_no_idle_pools(ros, start):
-    """What benchmark/ros.py measures, with room for other machines; mind the first compilation."""
+    """Measures of benchmark/ros.py, with a margin for other machines and the first compilation."""
     start({})
     status = Path(f'/proc/{ros.processes[-1].process.pid}/status')
     if not status.exists():

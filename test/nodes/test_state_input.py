@@ -219,7 +219,7 @@ def test_an_estimated_velocity_does_not_see_the_wrap(rate):
 def test_an_estimated_velocity_does_not_see_the_wrap_after_many_turns():
     table = Turntable()
     for k in range(400):
-        # One publisher counts turns, the same one wraps from then on (its encoder began anew).
+        # One publisher counts turns, the same one wraps from then on (its encoder restarted).
         q = 9e5 + 2.0 * 0.005 * k
         state = table.send(q if k < 200 else wrapped(q))
         assert k < 30 or state.v[0] == pytest.approx(2.0, rel=1e-6)

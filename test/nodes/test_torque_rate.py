@@ -122,7 +122,7 @@ def test_the_monitor_sees_what_is_too_much():
 
 
 def test_the_rate_holds_over_cleanup_and_configure(rig):
-    """What is composed anew goes on from the last torque that was sent."""
+    """A node that is configured again continues from the last torque that was sent."""
     loaded(rig)
     for k in range(3):
         rig.life.must('deactivate', 'cleanup')

@@ -206,7 +206,7 @@ def test_bad_answers_are_not_sent_on_and_told_and_the_node_goes_on(rig, answer, 
         program.answer = answer
         rig.told(text)
         rig.told('no usable answer for 1 s')
-        # States go on: whoever looks later sees it as well.
+        # States go on: the status is visible later as well.
         rig.ros.spin(0.3)
         status = rig.ros.until_status('', 'controller', since=len(rig.ros.diagnostics))
         assert status.level == DiagnosticStatus.ERROR
@@ -215,7 +215,7 @@ def test_bad_answers_are_not_sent_on_and_told_and_the_node_goes_on(rig, answer, 
         rig.ros.until(lambda: not np.any(rig.commands[-1].effort), 'the last command')
         found = {tuple(c.effort) for c in rig.commands[since:]}
         assert found <= {(2.5, 0.25), (0.0, 0.0)}
-        # Some states may have been under way when the timeout came; what follows begins anew.
+        # Some states may have been under way when the timeout came; the next one starts again.
         rig.ros.until(lambda: program.states[-1].flags == 1, 'a state that begins')
         program.answer = lambda state: [packet(state, (3.0, 0.5))]
         rig.comes((3.0, 0.5))

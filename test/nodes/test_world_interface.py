@@ -456,7 +456,7 @@ def test_the_law_of_impacts_is_chosen(tmp_path, monkeypatch):
     ],
 )
 def test_parameters_of_the_ground_are_refused_with_a_world(parameters):
-    """Whoever sets them would believe that they count."""
+    """Users who set them would expect an effect."""
     values = {each.name: each.default for each in SIMULATOR_PARAMETERS}
     check_simulator_parameters({**values, 'world': 'push'})
     with pytest.raises(

@@ -106,7 +106,7 @@ def test_a_jump_is_refused_and_told(ros):
 
 
 class WrappingRig(Rig):
-    """A robot that does exactly what is desired, and tells of it within +-pi."""
+    """A robot that does exactly what is desired, and publishes it within +-pi."""
 
     def _state(self):
         message = super()._state()

@@ -7,8 +7,8 @@ finite value of a state, and fails if its tag has no such state interface; updat
 interfaces of sensors are there, as `HardwareComponentInterface::on_export_state_interfaces` (4.46)
 makes them, and `JointStateTopicSystem::read` leaves them at NaN.
 
-What its controllers command, it is told as JSON, {interface: {joint: value or null}}; it tells how
-it is doing ten times a second.
+It gets the commands of its controllers as JSON, {interface: {joint: value or null}}; it reports
+its state ten times a second.
 """
 
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is fast does not depend on which call comes first: after any, no call enters Python."""
+"""The fast path does not depend on the first call: after any, no call enters Python."""
 
 from functools import lru_cache
 import types

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames that cannot move in all directions where they are: told by name, with what is lost."""
+"""Frames that cannot move in all directions: reported by name, with the lost directions."""
 
 import math
 

@@ -90,7 +90,7 @@ def test_packed_storage_leaves_the_plain_call_what_it_is(robot, q, monkeypatch):
     robot.mass_matrix(q[0])
     robot.mass_matrix(q[0], storage='packed')
     assert inspect.isbuiltin(robot.mass_matrix)
-    monkeypatch.setattr(Compiled, '_call', None)  # whoever called it would fail
+    monkeypatch.setattr(Compiled, '_call', None)  # any call of it would fail
     assert robot.mass_matrix(q[0]).shape == (robot.nv, robot.nv)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What acts on robots with kinematic loops: friction, limits, contact, external forces."""
+"""Forces on robots with kinematic loops: friction, limits, contact, external forces."""
 
 from dataclasses import replace
 

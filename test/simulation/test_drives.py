@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What drives the joints: the servo does exactly what it says, whatever the others do."""
+"""Drives of the joints: the servo is exact, for any motion of the other joints."""
 
 import math
 

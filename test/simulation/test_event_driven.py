@@ -203,7 +203,7 @@ def test_it_then_turns_about_the_edge_and_slides_down_until_it_flies():
 def test_a_point_that_runs_off_an_edge_was_not_asked_to_by_any_force():
     """Geometric loss: the full weight until the edge; then it falls, from the moment of the edge.
 
-    The same point on an endless plane stays there: nothing in its equations tells of the edge.
+    The same point on an endless plane stays there: its equations do not contain the edge.
     """
     free = {}
     for name, bounds in (('edge', TABLE), ('endless', ())):
@@ -250,7 +250,7 @@ def two_legs(v):
 
 
 def test_a_contact_that_separates_is_not_gained():
-    """Only what is hit, or rests, is gained: not what touches at this moment and leaves.
+    """Only what is hit, or rests, is gained: not a contact that opens at this moment.
 
     Inverse mass of a leg along the normal: 1/m + x^2/I, 2.5 /kg.
     """

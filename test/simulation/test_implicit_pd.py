@@ -226,7 +226,7 @@ def test_torques_of_coupled_joints_are_cut_where_the_law_says(seed):
 
 @EACH
 def test_a_motion_converges_to_the_exact_one_with_first_order(integrator):
-    """That of the same arm with springs and dampers in continuous time (DOP853)."""
+    """Motion of the same arm with springs and dampers in continuous time (DOP853)."""
     subject, kp, kd = arm(), np.array([60.0, 80.0, 40.0]), np.array([3.0, 4.0, 1.0])
     goal, v = START + [0.3, 0.2, -0.2], np.array([1.0, -0.5, 0.4])
 
@@ -795,7 +795,7 @@ def test_the_pendulum_of_a_servo_swings_as_it_should():
     quarter = 0.5 * np.pi / omega
     simulator.step(n=round(quarter / 1e-4))
     late = simulator.time - quarter
-    # Where it is fastest, its place tells the frequency. The law at the end of a step damps by
+    # Where it is fastest, its position gives the frequency. The law at the end of a step damps by
     # h kp at most, which is so much of the critical damping.
     ratio = 0.5 * 1e-4 * kp / (m * length**2 * omega)
     assert_allclose(simulator.q, [-1e-3 * omega * late], rtol=0, atol=1e-3 * ratio)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is pressed where nothing gives way (CN03): no hang, no NaN, and how deep it goes."""
+"""Bodies pressed between fixed ones (CN03): no hang, no NaN, and bounded penetration."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The physics apart from whoever drives it: commands in, state out, compiled for what is used."""
+"""The physics alone: commands in, state out, compiled for what is used."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`Simulator.rollout`: each motion is that of a single simulation, whoever computes it."""
+"""`Simulator.rollout`: each motion is that of a single simulation, on any thread."""
 
 import threading
 import tracemalloc
@@ -234,7 +234,7 @@ def test_nothing_is_remembered_from_one_rollout_to_the_next(rng):
 
 @pytest.mark.parametrize('integrator, steps_taken', [('semi_implicit', 3), ('midpoint', 2)])
 def test_a_motion_that_is_not_finite_ends_and_the_others_go_on(integrator, steps_taken):
-    """That of midpoint ends a step earlier: moments about the center of mass overflow."""
+    """A rollout of midpoint ends a step earlier: moments about the center of mass overflow."""
     simulator = Simulator(body(), 1.0, integrator)
     torque = np.zeros((4, 6, 6))
     torque[1, 2:, 3:] = 1.7e308  # [N]: beyond all bounds in the second step with it

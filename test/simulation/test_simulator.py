@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user of `Simulator` may rely on: determinism, snapshots, wrenches, errors, threads."""
+"""Guarantees of `Simulator`: determinism, snapshots, wrenches, errors, threads."""
 
 import json
 import pickle

@@ -259,7 +259,7 @@ def test_foreign_files_are_refused_by_name(good, tmp_path, monkeypatch):
     path = tmp_path / 'foreign.npz'
     with path.open('wb') as file:
         np.savez(file, q=np.zeros(3))
-    with pytest.raises(SnapshotError, match='foreign.npz is no snapshot'):
+    with pytest.raises(SnapshotError, match='foreign.npz is not a snapshot'):
         load_snapshot(path)
     with path.open('wb') as file:
         np.savez(file, about=np.array([{'a': 1}], dtype=object))

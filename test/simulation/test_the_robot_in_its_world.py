@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a world says of robots: which links touch, with what friction; what is bolted together."""
+"""Entries of robots in a world: colliding links, friction, and fixed connections."""
 
 import numpy as np
 import pytest
@@ -58,7 +58,7 @@ def slowed(world, simulated=None):
 def test_feet_of_different_friction_slide_differently():
     own = {'surface': {'friction': 0.36}, 'links': {'left_foot': {'friction': 0.04}}}
     assert slowed({'robot': own}, robot(*feet())) == pytest.approx([0.2, 0.6], rel=1e-6)
-    # What is said of a pair counts before what is said of its links.
+    # An entry of a pair has priority over those of its links.
     pair = {'links': ['robot/left_foot', 'floor'], 'friction': 0.5}
     assert slowed({'robot': own, 'pairs': [pair]}, robot(*feet())) == pytest.approx(
         [0.5, 0.6], rel=1e-6

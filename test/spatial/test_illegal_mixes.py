@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the rules of use forbid raises TypeError (book 2.7, A.3)."""
+"""Operations that the rules of use forbid raise TypeError (book 2.7, A.3)."""
 
 import operator
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the vectors and subspaces of six and of three dimensions do alike, against NumPy."""
+"""Common operations of vectors and subspaces of six and three dimensions, against NumPy."""
 
 import numpy as np
 from numpy.testing import assert_allclose

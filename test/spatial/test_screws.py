@@ -51,7 +51,7 @@ def cases(rng):
 @pytest.mark.seed('SV06', kind='full')
 @every_space
 def test_on_the_axis_the_field_is_parallel_to_it_and_smallest(space, cases, rng):
-    """What an axis is, by the velocity of points: the pitch is the speed along it by omega."""
+    """Define an axis by the velocity of points: the pitch is the speed along it by omega."""
     for bound, moment in cases:
         x = vector(space, bound, moment)
         found = screw(x)

@@ -343,7 +343,7 @@ TITLES = {
 #: Public by their name, but of no use alone, with the reason.
 NOT_FOR_USERS = {
     'rbd_ros.model.joint_registry:joint_name': 'what `rbd_ros info` shows',
-    'rbd_ros.simulation.physics:Physics.failure': 'called by whoever steps by machine code',
+    'rbd_ros.simulation.physics:Physics.failure': 'called by code that steps by machine code',
     'rbd_ros.simulation.physics:Physics.allow_external_forces': '`Simulator.apply_wrench` does it',
     'rbd_ros.simulation.physics:Steps': 'what compiled loops call',
     'rbd_ros.simulation.physics:clear_record': 'called by what takes a step back',
@@ -406,7 +406,7 @@ NOT_FOR_USERS = {
     'rbd_ros.control.feedforward:check_robot': 'checks of arguments',
     'rbd_ros.control.payload:check_payload': 'checks of arguments',
     'rbd_ros.control.gravity_direction:unit': 'arithmetic of its file',
-    'rbd_ros.control.guards:StateGuard.bounds': 'called by whoever checks by machine code',
+    'rbd_ros.control.guards:StateGuard.bounds': 'called by code that checks by machine code',
     'rbd_ros.control.guards:StateGuard.passed': 'likewise',
     'rbd_ros.doctor.graph_snapshot:some': 'text of findings',
 }

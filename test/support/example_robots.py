@@ -34,7 +34,7 @@ FIXED = (
 def paths():
     """Return path of every URDF by short name: its file name, with a folder where two share one.
 
-    Empty when the package is not installed, which the end of the run then tells.
+    Empty when the package is not installed, which the end of the run then reports.
     """
     if outside.problem('example_robot_data') is not None:
         return {}

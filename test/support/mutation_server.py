@@ -10,7 +10,7 @@ reads lines of JSON from its standard input and answers each with one on its sta
 
 `failed` is the first test that fails, null if none does; `is_test` is false if it is not known
 which one that is, as of a crash. Libraries are imported once, here;
-everything of the repository in each child anew, since it may have changed.
+everything of the repository in each child again, since it may have changed.
 """
 
 import contextlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What there is to see of a robot, and where."""
+"""Visible shapes of a robot, and their poses."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of serialized messages share: an encoder of our own, and messages gone bad.
+"""Helpers of the tests of serialized messages: an encoder, and damaged messages.
 
 The encoder shares nothing with the package or the middleware, and does what they cannot: the other
 byte order, and padding filled with anything.

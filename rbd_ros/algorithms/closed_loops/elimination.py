@@ -58,7 +58,7 @@ def eliminate(
     :param free_columns: columns of K known to be zero, as those of joints on no loop are
     :param tolerance: pivots below this share of the largest element of K count as zero
     :return: G, g, the rank, and what is independent
-    :raises ValueError: for wrong shapes, or columns that are said to be zero and are not
+    :raises ValueError: for wrong shapes, or columns that are declared as zero and are not
     :raises InconsistentConstraintsError: if k is not in the range of K, or the elements asked for
         are not independent, or too few
 

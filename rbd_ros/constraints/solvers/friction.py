@@ -88,7 +88,7 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
             if report[RESIDUAL] <= near and sweep_until(space, FIRST_SWEEPS, 3, first, second):
                 return True
         else:
-            # Most of what touches stays where it is, and shares loads without friction at odds.
+            # Most contacts stay where they are, and shares loads without friction at odds.
             guess_states(space)
             few = COLD_LIMIT
         if newton(space, few, False):

@@ -264,7 +264,7 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
 
         return checked
 
-    # -- what is said about it --------------------------------------------------------------------
+    # -- reports ----------------------------------------------------------------------------------
 
     def _tell(self, level: bytes, text: str, code: str) -> None:
         self.diagnostics.event(SUBJECT, level, text, code=code)

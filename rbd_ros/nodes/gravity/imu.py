@@ -140,7 +140,7 @@ class ImuGravity:
         pause = now - self._last if self._last > -math.inf else 0.0
         return unit(self._filter(R @ down, min(pause, self._timeout)))
 
-    # -- what is said about it --------------------------------------------------------------------
+    # -- reports ----------------------------------------------------------------------------------
 
     def every_second(self) -> None:
         """Report that no usable message has come for a while."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Motion of the movable objects of a simulated world, and what touches whom, for messages.
+"""Motion of the movable objects of a simulated world, and their contacts, for messages.
 
 For many objects at once, in the orders of ROS: linear before angular, quaternions x, y, z, w.
 """

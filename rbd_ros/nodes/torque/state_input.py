@@ -504,7 +504,7 @@ class StateInput:
             self._diagnostics.event(SUBJECT, WARN, self.last_problem, code='joints missing')
         return False
 
-    # -- what is said about it --------------------------------------------------------------------
+    # -- reports ----------------------------------------------------------------------------------
 
     def every_second(self) -> None:
         """Report that there are too many or too few publishers."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a handle answers to a force, against forward dynamics with and without that force."""
+"""Response of a handle to a force, against forward dynamics with and without that force."""
 
 import numpy as np
 from numpy.testing import assert_allclose

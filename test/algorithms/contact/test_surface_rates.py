@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How contacts of smooth surfaces move, against differences of contacts in closed form."""
+"""Motion of contacts of smooth surfaces, against differences of contacts in closed form."""
 
 import numpy as np
 from numpy.testing import assert_allclose
@@ -67,7 +67,7 @@ def test_two_spheres_and_a_sphere_in_a_bowl(name, hollow):
 
 
 def test_curvatures_that_do_not_commute_obey_the_equations_of_the_book():
-    """What moves the point over the successor is R times what turns its normal, R W c in order."""
+    """The point moves over the successor with R times the rate of its normal, R W c in order."""
     robot = named_robot('floating base')
     p, s = robot.body_names[0], robot.body_names[-1]
     contacts = robot.contacts.between([(p, s)])

@@ -116,7 +116,7 @@ def test_printed_recursion_overtakes_the_inertia_matrix_at_twelve_joints():
 
 @pytest.mark.seed('DN13', kind='part')
 def test_each_joint_costs_the_same():
-    """What a joint costs, 373 multiplications and 300 additions, in the text as it stands.
+    """Cost of a joint: 373 multiplications and 300 additions, in the source as it is.
 
     That is more than the 201 and 193 that are printed, which do not say how they are counted:
     the recursion with two axial screws a joint, the cheapest that the book knows, takes 224 and

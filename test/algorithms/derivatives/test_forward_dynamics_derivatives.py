@@ -237,7 +237,7 @@ def operations(definition):
 
 
 def test_a_base_that_floats_is_one_of_few_columns():
-    """What is known of them beforehand is what the others would be found as."""
+    """Known values equal those that would be computed."""
     robot = named_robot('floating base')
     q, v, tau = random_state(robot, 5)
     found = robot.derivatives.forward_dynamics(q, v, tau)

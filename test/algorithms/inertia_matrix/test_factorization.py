@@ -36,7 +36,7 @@ def check(H, factors, rng):
 @pytest.mark.seed('FM09', 'FM11')
 @every_tree
 def test_inertia_matrices_of_trees(name, rng):
-    """What joins no branches is zero in L too: nothing fills in (book 6.5)."""
+    """Zeros between branches stay zero in L: no fill-in (book 6.5)."""
     tree = named_tree(name)
     for q, _, _ in tree.ungeared_states:
         H = np.where(unrelated(tree.model), 0.0, tree.ungeared.mass_matrix(q))

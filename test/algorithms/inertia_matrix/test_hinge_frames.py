@@ -169,7 +169,7 @@ def test_far_perpendiculars_are_left_for_a_translation(angle, r, b):
 
 @pytest.mark.parametrize('direction', [1.0, -1.0])
 def test_perpendiculars_of_parallel_axes_move_along_them(direction):
-    """What is left of distances by rounding is none."""
+    """Distances within rounding errors are zero."""
     alpha = Turn(0 if direction > 0.0 else 2, 0.0)
     screws = HingeScrews(Turn(0, 0.1), -0.1 * direction, alpha, 0.2, Turn(1, 0.0), 0.3)
     assert screws.direction == direction
@@ -184,7 +184,7 @@ def test_perpendiculars_of_parallel_axes_move_along_them(direction):
 
 
 def test_axes_that_coincide_or_meet_take_no_rounding_along():
-    """What a description's digits leave of a turn or a distance would be multiplied by."""
+    """Rounded angles and distances of a description would add multiplications."""
     for angle in (0.0, 0.5 * math.pi):
         second = hinge_frames(two_hinges(angle, (1e-17, 1e-17, 0.3))).screws[2]
         assert second.a == 0.0 and second.b == 0.0 and second.theta0.rest == 0.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Base parameters: as many as can be told apart, and forces are theirs alone."""
+"""Base parameters: as many as can be identified, and forces depend on them alone."""
 
 import numpy as np
 from numpy.testing import assert_allclose

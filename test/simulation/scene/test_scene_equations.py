@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Single steps in small worlds obey the equations of motion and the laws, which are found anew.
+"""Single steps in small worlds obey the equations of motion and the laws, computed independently.
 
 Steps are taken by the interpreter: there are few of them, and of many kinds.
 """
@@ -270,7 +270,7 @@ def test_joints_that_are_struck_to_their_limits_take_others_to_theirs():
 
 
 def test_a_joint_that_is_stopped_does_not_throw_another_beyond_its_limit():
-    """What is carried goes on when its carrier stops; something lies on it, to be of a problem."""
+    """A carried object goes on when its carrier stops; an object on it makes it a problem."""
     inside = '<limit lower="-1" upper="1" effort="100" velocity="50"/>'
     robot = chain(
         link('world'),

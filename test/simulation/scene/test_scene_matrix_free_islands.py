@@ -107,7 +107,7 @@ def test_where_sweeps_stall_the_matrix_has_the_last_word_if_there_is_room(max_is
 
 
 def test_a_cube_of_a_gram_carries_one_of_a_ton_for_a_minute():
-    """What rounding leaves of gaps never becomes a jerk: a millionth of the load moves it."""
+    """Rounding errors of gaps never cause a jerk: a millionth of the load moves it."""
     simulator = simulated(light=cube(z=0.1, mass=1e-3), heavy=cube(z=0.3, mass=1e3))
     simulator.step(n=100)
     before = {name: simulator.object_pose(name)[:3, 3] for name in ('light', 'heavy')}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What gets its speed within a step touches what it reaches then: nothing passes through."""
+"""A body that is accelerated within a step has contacts with all that it reaches: no tunneling."""
 
 from types import SimpleNamespace
 
