@@ -39,8 +39,8 @@ def steps_of_period(update_rate: int, timestep: int) -> int:
         rate = next(slower, None)
         cure = '' if rate is None else f'use an update_rate of {rate} Hz or '
         raise ValueError(
-            f'the period of update_rate {update_rate} Hz, {1e3 / update_rate:.6g} ms, is no whole '
-            f'number of time steps of {timestep * 1e-6:g} ms: {cure}another timestep'
+            f'the period of update_rate {update_rate} Hz, {1e3 / update_rate:.6g} ms, is not a '
+            f'multiple of the timestep of {timestep * 1e-6:g} ms; {cure}another timestep'
         )
     return count
 

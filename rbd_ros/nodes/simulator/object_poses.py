@@ -30,7 +30,7 @@ def pose_problem(
     with np.errstate(over='ignore'):
         square = float(np.dot(orientation, orientation))
     if not 0.5 < square < 2.0:
-        return f'{list(map(float, orientation))} is no unit quaternion', 'no unit quaternion'
+        return f'{list(map(float, orientation))} is not a unit quaternion', 'not a unit quaternion'
     return None
 
 

@@ -11,7 +11,7 @@ SIMULATOR_SERVICES: Tuple[Service, ...] = (
     Service(
         '~/pause',
         'std_srvs/srv/SetBool',
-        'Lets time stand still (`true`) or go on (`false`); ends a `~/step` under way.',
+        'Pauses simulated time (`true`) or continues it (`false`); ends a running `~/step`.',
     ),
     Service(
         '~/step',
@@ -22,41 +22,44 @@ SIMULATOR_SERVICES: Tuple[Service, ...] = (
     Service(
         '~/reset',
         'std_srvs/srv/Trigger',
-        'Puts the robot at its initial position, at rest, commands forgotten and '
-        '`initial_command` again; time goes on. Ends a `~/step` under way.',
+        'Moves the robot to its initial position, at rest, and clears commands, so that '
+        '`initial_command` applies; time continues. Ends a running `~/step`.',
     ),
     Service(
         '~/save_snapshot',
         'std_srvs/srv/Trigger',
-        'Keeps the whole state as `snapshot_name`, and in a file if there is a `snapshot_folder`.',
+        'Saves the whole state as `snapshot_name`, and in a file if `snapshot_folder` is set.',
     ),
     Service(
         '~/restore_snapshot',
         'std_srvs/srv/Trigger',
-        'Goes back to the snapshot `snapshot_name`; time goes on. Ends a `~/step` under way.',
+        'Restores the snapshot `snapshot_name`; time continues. Ends a running `~/step`.',
     ),
     Service(
         '~/rewind',
         'std_srvs/srv/Trigger',
-        'Goes back by `rewind_duration`, with `rewind_period`; time goes on. Ends a `~/step` '
-        'under way.',
+        'Goes back by `rewind_duration`, with `rewind_period`; time continues. Ends a running '
+        '`~/step`.',
     ),
     *(
         Service(f'~/{name}', f'simulation_interfaces/srv/{kind}', text, 'simulation_interfaces')
         for name, kind, text in (
-            ('get_simulator_features', 'GetSimulatorFeatures', 'Reports what is supported.'),
+            ('get_simulator_features', 'GetSimulatorFeatures', 'Reports the supported features.'),
             ('get_simulation_state', 'GetSimulationState', 'Playing, paused or stopped.'),
             ('set_simulation_state', 'SetSimulationState', 'Plays, pauses or stops.'),
             ('reset_simulation', 'ResetSimulation', 'Like `~/reset`.'),
             ('step_simulation', 'StepSimulation', 'Like `~/step`, with a number of steps.'),
             ('get_entities', 'GetEntities', 'Names of robots and objects.'),
             ('get_entity_state', 'GetEntityState', 'Pose and velocity of a robot or object.'),
-            ('get_entities_states', 'GetEntitiesStates', 'Those of several at a time.'),
+            (
+                'get_entities_states',
+                'GetEntitiesStates',
+                'Poses and velocities of several robots and objects.',
+            ),
             (
                 'set_entity_state',
                 'SetEntityState',
-                'Puts an object, or a robot whose base floats, somewhere, and gives it a '
-                'velocity.',
+                'Sets pose and velocity of an object, or of a robot with a floating base.',
             ),
             (
                 'get_entity_info',
@@ -75,12 +78,12 @@ SIMULATOR_SERVICES: Tuple[Service, ...] = (
                 'Adds an object to the world: a URDF of one link, or an entry of a world file.',
             ),
             ('spawn_entities', 'SpawnEntities', 'Adds several objects.'),
-            ('delete_entity', 'DeleteEntity', 'Takes an object out of the world.'),
-            ('get_named_poses', 'GetNamedPoses', 'Places of the world that have names.'),
+            ('delete_entity', 'DeleteEntity', 'Removes an object from the world.'),
+            ('get_named_poses', 'GetNamedPoses', 'Named poses of the world.'),
             (
                 'get_named_pose_bounds',
                 'GetNamedPoseBounds',
-                'Box of one of them, along its axes.',
+                'Box of a named pose, along its axes.',
             ),
             (
                 'get_spawnables',
@@ -92,13 +95,13 @@ SIMULATOR_SERVICES: Tuple[Service, ...] = (
                 'GetAvailableWorlds',
                 'World files that come with rbd_ros, and those of further folders.',
             ),
-            ('get_current_world', 'GetCurrentWorld', 'Which world is around the robot.'),
+            ('get_current_world', 'GetCurrentWorld', 'Current world.'),
             (
                 'load_world',
                 'LoadWorld',
-                'Puts another world around the robot, paused and reset.',
+                'Loads another world, paused and reset.',
             ),
-            ('unload_world', 'UnloadWorld', 'Takes all around the robot away.'),
+            ('unload_world', 'UnloadWorld', 'Removes the world except the robot.'),
         )
     ),
 )

@@ -54,14 +54,13 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'floating_base',
         False,
-        'Whether the root link moves freely instead of being fixed to the world.',
+        'Whether the root link floats instead of being fixed to the world.',
     ),
     Parameter(
         'timestep',
         0.001,
-        'Simulated time between two cycles [s]: in each, commands are taken, the robot moves, its '
-        'state is published. '
-        'A whole number of nanoseconds.',
+        'Simulated time of a cycle [s], which applies commands, moves the robot and publishes '
+        'its state. A whole number of nanoseconds.',
         positive=True,
         minimum=1e-6,
         maximum=1.0,
@@ -84,8 +83,8 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'max_catch_up_rate',
         1.2,
-        'How much faster than real_time_factor time goes on after a cycle that was late, at most; '
-        '1: that is not made good. It never is while a controller_manager follows /clock.',
+        'Maximum speed after a late cycle, relative to real_time_factor; 1: delays are not '
+        'caught up. They never are while a controller_manager follows /clock.',
         minimum=1.0,
         maximum=100.0,
         live=True,
@@ -93,9 +92,9 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'lockstep',
         'off',
-        'Whether to wait for a command after each state. off: no, time goes on; stamp: for the '
-        'JointState on joint_commands that has the stamp of the state; order: each command is the '
-        'answer to the next state. real_time_factor and command_timeout do not count then.',
+        'Whether to wait for a command after each state. off: no, time continues; stamp: for the '
+        'JointState on joint_commands that has the stamp of the state; order: each command is '
+        'the answer to the next state. real_time_factor and command_timeout have no effect then.',
         choices=('off', 'stamp', 'order'),
     ),
     Parameter(
@@ -120,8 +119,8 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'fault_seed',
         0,
-        'Seed of all that faults do by chance: the same seed, the same faults and the same '
-        'commands in lockstep give the same motion.',
+        'Seed of the random numbers of faults: the same seed, faults and commands in lockstep '
+        'give the same motion.',
         minimum=0,
         maximum=2**62,
         live=True,
@@ -129,43 +128,42 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'faults',
         '',
-        'Faults from now on, which replace those before: YAML such as '
-        '"[{fault: joint_lock, joints: [elbow]}]"; empty: none.',
+        'Faults, which replace the previous ones: YAML such as "[{fault: joint_lock, joints: '
+        '[elbow]}]"; empty: none.',
         live=True,
         keep=fault_list,
     ),
     Parameter(
         'snapshot_name',
         'snapshot',
-        'Name of the snapshot that ~/save_snapshot and ~/restore_snapshot mean: letters, digits, '
-        '_, - and dots.',
+        'Name of the snapshot of ~/save_snapshot and ~/restore_snapshot: letters, digits, _, - '
+        'and dots.',
         live=True,
     ),
     Parameter(
         'snapshot_folder',
         '',
-        'Folder in which ~/save_snapshot writes a file, NAME.npz, and ~/restore_snapshot looks '
-        'for it, which must be there; empty: snapshots are kept in memory alone.',
+        'Folder in which ~/save_snapshot writes a file, NAME.npz, and ~/restore_snapshot reads '
+        'it; the folder must exist; empty: snapshots are in memory only.',
     ),
     Parameter(
         'rewind_period',
         0.0,
-        'Simulated time between two snapshots that ~/rewind can go back to [s]; 0: none are '
-        'taken.',
+        'Simulated time between two snapshots for ~/rewind [s]; 0: none.',
         minimum=0.0,
         maximum=1e6,
     ),
     Parameter(
         'rewind_count',
         100,
-        'Snapshots for ~/rewind that are kept, the newest.',
+        'Number of snapshots for ~/rewind, the newest.',
         minimum=1,
         maximum=100_000,
     ),
     Parameter(
         'rewind_duration',
         1.0,
-        'By how much ~/rewind goes back [s], at least.',
+        'Minimum time by which ~/rewind goes back [s].',
         minimum=0.0,
         maximum=1e9,
         live=True,
@@ -173,8 +171,8 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'start_time',
         0.0,
-        'Simulated time of the start [s], of which whole cycles count: after a restart, one later '
-        'than the last /clock, before which followers would wait.',
+        'Simulated time at the start [s], rounded to whole cycles. After a restart, set it above '
+        'the last time of /clock, since subscribers would wait for that time.',
         minimum=0.0,
         # Beyond, times are not exact to the nanosecond where they are floating-point numbers.
         maximum=1e6,
@@ -193,17 +191,16 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'initial_command',
         'hold',
-        'What drives a joint until its first command. hold: the whole robot is locked by ideal '
-        'brakes until any joint '
-        'is commanded, then joints without a command are held by a servo; gravity: its gravity '
-        'torque; zero: nothing.',
+        'Drive of a joint until its first command. hold: ideal brakes lock the whole robot until '
+        'any joint is commanded, then a servo holds joints without a command; gravity: its '
+        'gravity torque; zero: none.',
         choices=ACTIONS,
     ),
     Parameter(
         'command_timeout',
         0.5,
-        'Real time after which a commanded effort, velocity or acceleration no longer counts [s]; '
-        '0: never.',
+        'Real time after which a commanded effort, velocity or acceleration expires [s]; 0: '
+        'never.',
         minimum=0.0,
         maximum=1e6,
         live=True,
@@ -211,9 +208,8 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'timeout_command',
         'hold',
-        'What drives a joint whose command timed out. hold: a servo at the position it then has; '
-        'gravity, zero: as in '
-        'initial_command.',
+        'Drive of a joint whose command expired. hold: a servo at its present position; gravity, '
+        'zero: as in initial_command.',
         choices=ACTIONS,
         live=True,
     ),
@@ -236,7 +232,7 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'acceleration_commands',
         False,
-        'Whether joints may be commanded by accelerations, on acceleration_commands.',
+        'Whether to accept commands of accelerations, on acceleration_commands.',
     ),
     Parameter(
         'initial_positions',
@@ -249,37 +245,37 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'initial_joints',
         (),
-        'Joints that initial_positions means; empty: all, in the order of the robot.',
+        'Joints of initial_positions; empty: all, in the order of the robot.',
         element=str,
     ),
     Parameter(
         'initial_base_pose',
         (),
-        'Pose of a floating base at the start and after ~/reset: x, y, z [m], quaternion x, y, z, '
-        'w of norm 1 (q in Python and --start: w, x, y, z, then the position); or z alone, its '
-        'height; empty: upright, at the height at which the robot touches what is below it.',
+        'Pose of a floating base at the start and after ~/reset: x, y, z [m], quaternion x, y, '
+        'z, w of norm 1 (q in Python and --start: w, x, y, z, then the position); or z alone, '
+        'its height; empty: upright, with the robot standing on the surface below it.',
         minimum=-FARTHEST,
         maximum=FARTHEST,
     ),
     Parameter(
         'initial_group_state',
         '',
-        'Name of a group state of the SRDF that the robot begins with, and has again after '
-        '~/reset; initial_positions and initial_base_pose count before it. Empty: none.',
+        'Name of a group state of the SRDF for the start and after ~/reset; initial_positions '
+        'and initial_base_pose have priority. Empty: none.',
     ),
     Parameter(
         'robot_description_semantic',
         '',
-        'SRDF of the robot: its XML, the path of its file, or a package:// URI. It says which '
-        'links touch each other in a world or on rigid ground, and has the group states. Empty: '
-        'what the world file names.',
+        'SRDF of the robot: its XML, the path of its file, or a package:// URI. It has the '
+        'disabled collisions, for a world or rigid ground, and the group states. Empty: that of '
+        'the world file.',
     ),
     Parameter('ground', False, 'Whether there is ground, the half-space z <= ground_height.'),
     Parameter(
         'ground_contact_model',
         'rigid',
-        'Contact model of the ground. rigid: no compliance, as in a world of one plane; '
-        'compliant: a spring and a damper at each contact point.',
+        'Contact model of the ground. rigid: no compliance, as a plane of a world; compliant: a '
+        'spring and a damper at each contact point.',
         choices=GROUND_CONTACT_MODELS,
     ),
     Parameter(
@@ -313,26 +309,26 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'world',
         '',
-        'World around the robot, which it touches rigidly: path of a world file, package:// URI, '
-        'or name of a world that comes with rbd_ros, such as table_world; none if empty.',
+        'World around the robot, with rigid contact: path of a world file, package:// URI, or '
+        'name of a world that comes with rbd_ros, such as table_world; none if empty.',
     ),
     Parameter(
         'spawnables',
         (),
-        'Folders and files of what can be spawned (URDFs of one link, YAML entries), listed by '
+        'Folders and files of objects to spawn (URDFs of one link, YAML entries), listed by '
         '~/get_spawnables of simulation_interfaces.',
         element=str,
     ),
     Parameter(
         'robot_namespaces',
         False,
-        'Whether each movable robot of the world has topics of its own below its name, instead of '
-        'sharing joint_states and commands.',
+        'Whether each movable robot of the world has its own topics in the namespace of its '
+        'name, instead of sharing joint_states and commands.',
     ),
     Parameter(
         'solver_tolerance',
         1e-10,
-        'Velocity error of contacts in a world, as part of the largest velocity without contact '
+        'Velocity error of contacts in a world, relative to the maximum velocity without contact '
         'forces.',
         positive=True,
         maximum=0.1,
@@ -347,56 +343,55 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'enforce_velocity_limits',
         True,
-        'Whether joints keep the velocity limits of the robot description, as those of drives '
-        'that go no faster; without, only a guard at 2000 rad/s or m/s holds.',
+        'Whether joints keep the velocity limits of the robot description; otherwise only a '
+        'guard at 2000 rad/s or m/s limits them.',
     ),
     Parameter(
         'world_publish_rate',
         50.0,
-        'Rate in simulated time of what is published about a world: objects, contacts, markers, '
-        '/tf [Hz]; 0: every cycle.',
+        'Rate in simulated time of the topics of a world: objects, contacts, markers, /tf [Hz]; '
+        '0: every cycle.',
         minimum=0.0,
         maximum=1e6,
     ),
     Parameter(
         'publish_tf',
         True,
-        'Whether poses of a floating base and of movable objects are published on /tf.',
+        'Whether to publish poses of a floating base and of movable objects on /tf.',
     ),
     Parameter(
         'frame_prefix',
         '',
-        'What the names of frames begin with in what is published about sensors, odometry and a '
-        'world, such as left/.',
+        'Prefix of the names of frames of sensors, odometry and a world, such as left/.',
     ),
     Parameter(
         'odom_frame',
         'odom',
-        'Frame that the pose of a floating base is in, on odom and /tf; it is where the world is.',
+        'Frame of the pose of a floating base, on odom and /tf; it coincides with the world.',
     ),
     Parameter(
         'imus',
         (),
-        'Links with an inertial unit, besides those of the <ros2_control> tag; each has a topic.',
+        'Links with an IMU, in addition to those of the <ros2_control> tag; each has a topic.',
         element=str,
     ),
     Parameter(
         'force_torque_sensors',
         (),
-        'Joints, fixed ones too, with a force and torque sensor, or links for the joints that '
-        'bear them, besides those of the <ros2_control> tag; each has a topic.',
+        'Joints, also fixed ones, with a force and torque sensor, or links for the joints that '
+        'carry them, in addition to those of the <ros2_control> tag; each has a topic.',
         element=str,
     ),
     Parameter(
         'joint_torques',
         False,
-        'Whether what joints transmit is measured, and published on joint_torques.',
+        'Whether to publish the efforts that joints transmit on joint_torques.',
     ),
     Parameter(
         'sensor_publish_rate',
         100.0,
-        'Rate in simulated time of inertial units, wrenches, joint torques, odometry and its '
-        'frame on /tf [Hz]; 0: every cycle.',
+        'Rate in simulated time of IMUs, wrenches, joint torques, odometry and its frame on /tf '
+        '[Hz]; 0: every cycle.',
         minimum=0.0,
         maximum=1e6,
     ),
@@ -411,8 +406,8 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'external_wrench_duration',
         0.1,
-        'Simulated time that a wrench of topic external_wrench acts [s]; 0: until the next one '
-        'for the same link or object.',
+        'Duration of a wrench of topic external_wrench in simulated time [s]; 0: until the next '
+        'one for the same link or object.',
         minimum=0.0,
         maximum=1e9,
         live=True,
@@ -420,8 +415,8 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'external_wrench_ramp',
         0.0,
-        'Simulated time in which what acts on a link or object goes over to the wrench of a '
-        'message, and to zero after external_wrench_duration [s].',
+        'Transition time of the wrench on a link or object to that of a message, and to zero '
+        'after external_wrench_duration, in simulated time [s].',
         minimum=0.0,
         maximum=1e6,
         live=True,
@@ -436,7 +431,7 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'state_fields',
         (),
-        'Fields of joint_states, position among them; empty: the state interfaces of the '
+        'Fields of joint_states, including position; empty: the state interfaces of the '
         '<ros2_control> tag of the robot description, without a tag position, velocity and '
         'effort.',
         element=str,

@@ -516,7 +516,7 @@ class StateInput:
             self._diagnostics.event(
                 SUBJECT,
                 WARN,
-                f'nobody publishes {self._subscription.topic_name}',
+                f'no node publishes {self._subscription.topic_name}',
                 code='no publisher',
             )
         fast, seen = self._fast_source, self._fast_reader.seen
