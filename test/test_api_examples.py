@@ -126,7 +126,7 @@ def entries(kind):
     return {entry.call.partition('(')[0]: entry for entry in api_pages.of_class(kind, '')}
 
 
-def test_a_method_without_an_example_is_found_and_told_of(monkeypatch):
+def test_a_method_without_an_example_is_found_and_reported(monkeypatch):
     found = entries(Described)
     assert found['Described.own'].example == '>>> 1 + 1\n2'
     assert not found['Described.silent'].example and not found['Described.shown'].example

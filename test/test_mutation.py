@@ -51,7 +51,7 @@ def test_each_change_is_a_program_and_differs_in_one_place():
         assert sum(a != b for a, b in lines) == 1
 
 
-def test_changes_in_the_same_words_are_told_apart():
+def test_changes_in_the_same_words_are_distinguished():
     text = 'def f(a, b):\n    return (a - b) / (a - b)\n'
     assert changes(text) == [
         'f: a - b -> (a + (b))',

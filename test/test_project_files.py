@@ -159,7 +159,7 @@ def test_versions_of_the_site_are_exact():
     assert {'sphinx', 'myst-parser', 'furo', 'sphinx-copybutton'} <= names
 
 
-def test_rosdoc2_is_told_where_the_documentation_is():
+def test_rosdoc2_knows_where_the_documentation_is():
     _, settings = yaml.safe_load_all((ROOT / 'rosdoc2.yaml').read_text(encoding='utf-8'))
     [builder] = settings['builders']
     assert (ROOT / builder['sphinx']['sphinx_sourcedir'] / 'conf.py').is_file()

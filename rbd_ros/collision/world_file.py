@@ -448,7 +448,7 @@ def _position(model: Model, joint: str, field: Field) -> float:
             )
     if body.joint.nq != 1:
         raise field.error(
-            'only joints with one degree of freedom have a position at the start; leave it out'
+            'only joints with one degree of freedom can have an initial position; leave it out'
         )
     position = field.number()
     limits = model.limits[i]

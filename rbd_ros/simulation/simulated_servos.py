@@ -107,6 +107,6 @@ class SimulatedServos:
             if physics.model.position[i] < 0:
                 raise ValueError(
                     f'{name}: joint {physics.joint_of(int(i))!r} has several degrees of freedom, '
-                    f'which no servo holds: {name}[{i}] must be 0'
+                    f'which servos do not support: {name}[{i}] must be 0'
                 )
         return gains

@@ -146,7 +146,7 @@ def _of_limits(physics: Physics, q: FloatArray, v: FloatArray) -> List[str]:
             )
         if abs(v[i]) > model.speed[i]:
             found.append(
-                f'joint {physics.joint_of(i)!r} starts at speed {v[i]:g}, above its limit of '
-                f'{model.speed[i]:g}, to which the first step slows it down'
+                f'joint {physics.joint_of(i)!r} starts at velocity {v[i]:g}, above its limit of '
+                f'{model.speed[i]:g}; the first step reduces it to the limit'
             )
     return found

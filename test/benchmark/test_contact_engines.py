@@ -111,7 +111,7 @@ def test_the_ground_carries_what_stands_on_it(one):
     assert scene.residuals(the_scene, motion).contact < 1e-2
 
 
-def test_a_sliding_ball_is_told_to_slide_against_its_friction(one):
+def test_a_sliding_ball_is_reported_to_slide_against_its_friction(one):
     ball = scene.Body('ball', scene.Sphere(0.1), (0.0, 0.0, 0.1), mass=2.0, linear=(1.0, 0.0, 0.0))
     the_scene = scene.Scene('slide', '', (balls.GROUND, ball), 1.0, 1.0, (), friction=0.3)
     motion, _ = engine.record(the_scene, started(one, the_scene), 1e-3, 0.05)
@@ -140,7 +140,7 @@ def test_torques_of_a_machine_act_on_its_joints(one):
     assert_allclose(q, 0.005 * v, rtol=0.15)
 
 
-def test_a_floating_machine_is_pushed_and_told_in_the_world(one):
+def test_a_floating_machine_is_pushed_and_reported_in_the_world(one):
     """A force through the center of mass of one link, and the weight."""
     machine = quadruped.Machine(
         '<robot name="r"><link name="a"><inertial><origin xyz="0 0 0"/><mass value="2"/><inertia '

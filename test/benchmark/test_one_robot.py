@@ -200,7 +200,7 @@ def test_first_calls_of_what_has_no_method_of_the_robot(function, arm):
         (['--plot', '/nowhere/at/all.png'], 'the folder of /nowhere/at/all.png does not exist'),
     ],
 )
-def test_wrong_arguments_are_told_before_anything_is_measured(arm, capsys, arguments, message):
+def test_wrong_arguments_are_reported_before_anything_is_measured(arm, capsys, arguments, message):
     assert bench(arm, '--quick', *arguments) == 1
     assert message in capsys.readouterr().err
 

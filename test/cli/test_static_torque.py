@@ -16,7 +16,7 @@ def printed(capsys, *argv):
     return code, capsys.readouterr()
 
 
-def test_an_arm_that_is_held_is_told_with_its_margins(capsys):
+def test_an_arm_that_is_held_is_reported_with_its_margins(capsys):
     code, captured = printed(capsys, TWO_LINK, '--samples', '50')
     rows = {line.split()[0]: line.split()[1:] for line in captured.out.splitlines() if line}
     assert (code, captured.err) == (0, '')

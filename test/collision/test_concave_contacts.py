@@ -262,7 +262,7 @@ def test_triangles_that_make_no_mesh_are_refused_with_the_reason(triangles, matc
         TriangleMesh(triangles)
 
 
-def test_what_is_odd_about_a_mesh_is_told_and_the_rest_of_it_is_used():
+def test_what_is_odd_about_a_mesh_is_reported_and_the_rest_of_it_is_used():
     triangles = box_mesh((0.5, 0.5, 0.5))
     needle = np.array([[[0, 0, 0], [1, 0, 0], [0.5, 0, 0]]])
     mesh = TriangleMesh(np.vstack([triangles, needle]))

@@ -242,7 +242,7 @@ def test_bodies_that_no_variable_moves_stand_where_they_are():
 
 
 @every_robot
-def test_a_batch_gives_what_single_calls_give_to_the_bit(name):
+def test_a_batch_gives_what_single_calls_give_bitwise(name):
     arm = real(name)
     q = arm.robot.random_configurations(300, np.random.default_rng(7))
     batch, least = arm.distances(q), arm.minimum(q)
@@ -255,7 +255,7 @@ def test_a_batch_gives_what_single_calls_give_to_the_bit(name):
 
 
 @every_robot
-def test_the_minimum_is_the_least_of_all_to_the_bit(name):
+def test_the_minimum_is_the_least_of_all_bitwise(name):
     arm = real(name)
     q = arm.robot.random_configurations(200, np.random.default_rng(8))
     every, least = arm.distances(q), arm.minimum(q)
@@ -453,7 +453,7 @@ def test_without_pairs_there_is_nothing_to_ask():
         arm.minimum([0.3])
 
 
-def test_what_has_no_distance_is_told():
+def test_what_has_no_distance_is_reported():
     cover = collision('mesh filename="nowhere.stl"')
     robot = small(link('base'), link('l', 1.0, (1, 1, 1), shape=cover), joint('j', 'base', 'l'))
     (notice,) = RobotInWorld(robot, WORLD).notices

@@ -136,7 +136,7 @@ def test_one_state_and_many_give_the_same_bits(steps, row):
     assert (many.view(np.uint64) == one.view(np.uint64)).all() or np.isnan(one).any()
 
 
-def test_constants_are_exact_to_the_bit():
+def test_constants_are_exact_bitwise():
     constants = [0.1, -1 / 3, 5e-324, 1.7976931348623157e308, 2.0**-1022, -math.pi]
     compiled = kernel(lambda x: list(constants), shape=(len(constants),))
     assert compiled(np.zeros(1)).tolist() == constants

@@ -65,7 +65,7 @@ def test_complex_numbers_take_the_branch_of_their_real_part():
     assert values_of(graph, outputs, {'x': [-3.0 + 1e-30j]})[0].imag == -1e-30
 
 
-def test_inputs_are_told_apart_by_name():
+def test_inputs_are_distinguished_by_name():
     graph = Graph()
     (q,), (v,) = graph.inputs('q', 1), graph.inputs('v', 1)
     assert values_of(graph, [q - 2.0 * v], {'v': [1.0], 'q': [10.0]}) == [8.0]

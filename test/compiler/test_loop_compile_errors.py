@@ -220,7 +220,7 @@ def test_what_is_not_compiled_is_refused_at_its_line(tmp_path, body, line, said)
         ('of_nothing(x)', 'of_nothing', '-> None:\n    return x', 'annotated to return None'),
     ],
 )
-def test_what_is_wrong_in_a_function_is_told_there(tmp_path, call, function, text, said):
+def test_what_is_wrong_in_a_function_is_reported_there(tmp_path, call, function, text, said):
     where, name, what = error(tmp_path, call)
     line = HEAD[: HEAD.index(text)].count('\n') + text.count('\n') + 1
     assert (where + HEAD.count('\n'), name) == (line, function)

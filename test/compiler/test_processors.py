@@ -136,7 +136,7 @@ def test_the_order_of_one_module_is_nothing_to_the_next(two_links):
 
 
 @pytest.mark.parametrize('name', FUNCTIONS)
-def test_without_optimization_the_results_are_the_same_to_the_bit(states, monkeypatch, name):
+def test_without_optimization_the_results_are_the_same_bitwise(states, monkeypatch, name):
     found, keys = [], []
     for level in ('0', '1', None):
         monkeypatch.setenv('RBD_ROS_OPTIMIZATION', level or '')

@@ -103,7 +103,7 @@ def test_sine_of_a_tiny_angle_is_the_angle(sine_cosine):
         assert sine_cosine(np.array([angle])).tolist() == [angle, 1.0]
 
 
-def test_sine_is_odd_and_cosine_even_to_the_bit(sine_cosine):
+def test_sine_is_odd_and_cosine_even_bitwise(sine_cosine):
     angles = angles_of('a million')[:, None]
     np.testing.assert_array_equal(sine_cosine(-angles), sine_cosine(angles) * [-1.0, 1.0])
 

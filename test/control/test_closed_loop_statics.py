@@ -56,7 +56,7 @@ def test_the_torque_of_the_actuator_is_the_slope_of_the_energy(linkage, angle, l
     assert not others.any(), 'joints without actuators exert nothing'
 
 
-def test_poses_are_told_closed(linkage):
+def test_poses_are_published_closed(linkage):
     found = static_torque_margin(linkage, crank(linkage, 0.8, 1.5))
     for q, angle in zip(found.configurations, (0.8, 1.5)):
         assert q[linkage.joint_names.index('crank_joint')] == pytest.approx(angle)
@@ -102,7 +102,7 @@ def test_a_freedom_without_an_actuator_is_refused_by_name():
         static_torque_margin(limp, limp.neutral())
 
 
-def test_a_pose_that_closes_no_loop_is_told_by_its_number(linkage, monkeypatch):
+def test_a_pose_that_closes_no_loop_is_reported_by_its_number(linkage, monkeypatch):
     from rbd_ros.control import loop_closing
 
     loops = ClosedPoses(linkage)

@@ -81,7 +81,7 @@ def test_friction_wrong_by_a_fifth_does_not_spoil_the_rest_in_mujoco(robot_paths
     assert run(robot, settings, motion, plant=plant).resting(0.5) < 5e-3
 
 
-def test_friction_that_nobody_told_the_law_of_is_compensated(robot_paths):
+def test_friction_unknown_to_the_law_is_compensated(robot_paths):
     path = next(p for p in map(str, robot_paths.values()) if p.endswith('/ur5_robot.urdf'))
     robot = Robot.from_urdf(path)
     plant = MujocoPlant(path, robot, 0.01 * robot.effort_limits)

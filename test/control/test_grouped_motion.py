@@ -85,7 +85,7 @@ def test_two_that_come_between_two_states_are_both_followed(loop):
     assert_allclose(loop.q[-1], [0.5, -0.4, 0.7], atol=1e-12)
 
 
-def test_the_end_is_told_when_the_last_one_has_ended(loop):
+def test_the_end_is_reported_when_the_last_one_has_ended(loop):
     loop.follow(ARM, [0.5, -0.4], 1.0)
     loop.follow(GRIPPER, [0.7], 0.5)
     loop.run(0.7)

@@ -36,11 +36,11 @@ def test_what_no_robot_does_is_named(guard, q, v, joint):
 
 
 @pytest.mark.parametrize(('q', 'v'), [(np.zeros(1), OK), (OK, np.zeros(3)), (OK, np.zeros(0))])
-def test_wrong_lengths_are_told(guard, q, v):
+def test_wrong_lengths_are_reported(guard, q, v):
     assert guard.check(1.0, q, v).kind == 'length'
 
 
-def test_a_stamp_that_is_no_number_is_told(guard):
+def test_a_stamp_that_is_no_number_is_reported(guard):
     assert guard.check(float('nan'), OK, OK).kind == 'not_finite'
 
 
@@ -52,7 +52,7 @@ def test_a_stray_old_state_is_refused_and_forgotten(guard):
     assert guard.check(1.2, OK, OK) is None
 
 
-def test_a_repeated_stamp_is_told(guard):
+def test_a_repeated_stamp_is_reported(guard):
     assert guard.check(1.0, OK, OK) is None
     assert guard.check(1.0, OK, OK).kind == 'time_repeated'
 
@@ -129,7 +129,7 @@ def test_the_advice_fits_the_value(q, kind, text):
 
 
 @pytest.mark.parametrize('v', [1e300, -1e300])
-def test_an_absurd_velocity_is_told(guard, v):
+def test_an_absurd_velocity_is_reported(guard, v):
     problem = guard.check(1.0, OK, np.array([0.0, v]))
     assert problem.kind == 'implausible'
     assert 'velocity of joint' in problem.message

@@ -130,7 +130,7 @@ def test_a_trajectory_is_followed_exactly_and_its_end_held(loop):
     assert not loop.motion.following
 
 
-def test_the_end_is_told_once(loop):
+def test_the_end_is_reported_once(loop):
     loop.follow(*swing())
     told = []
     for _ in range(2100):
@@ -140,7 +140,7 @@ def test_the_end_is_told_once(loop):
     assert told.index(True) in range(1998, 2003)
 
 
-def test_the_time_left_is_told(loop):
+def test_the_time_left_is_reported(loop):
     assert loop.motion.time_left == 0.0
     loop.follow(*swing())
     loop.run(0.5)
@@ -408,7 +408,7 @@ def test_a_joint_that_must_not_move_is_not_asked_to_leap():
     assert_allclose(loop.q[-1], [0.0, 0.0], atol=1e-12)
 
 
-def test_an_end_is_not_told_while_another_trajectory_waits(loop):
+def test_an_end_is_not_reported_while_another_trajectory_waits(loop):
     loop.follow([0.3], [[0.1, 0.1]])
     loop.run(0.01)
     loop.follow([1.0], [[0.5, 0.5]], begin=loop.stamp + 500 * MS)

@@ -78,7 +78,7 @@ def test_speed_stays_about_at_its_limit(robot):
     assert np.abs(free[:, 0]).max() > 20.0
 
 
-def test_a_torque_is_unchanged_to_the_bit_while_no_limit_is_near(robot, rng):
+def test_a_torque_is_unchanged_bitwise_while_no_limit_is_near(robot, rng):
     stops = SoftStops(robot, SoftLimits.for_robot(robot))
     for _ in range(200):
         q = rng.uniform(-1.0, 1.0, 2) * (robot.upper_limits - 0.05 - 3.0 * BAND / APPROACH_RATE)

@@ -412,7 +412,7 @@ def test_joints_left_out_are_listed_shortly():
         JointTrajectory(['joint0'], [1.0], [[0.0]]).for_joints([f'joint{i}' for i in range(100)])
 
 
-def test_names_that_differ_only_at_the_end_are_told_apart():
+def test_names_that_differ_only_at_the_end_are_distinguished():
     names = ['a' * 1000 + end for end in 'xyz']
     trajectory = JointTrajectory(names, [0.0, 1.0], [[0.0, 1.0, 2.0]] * 2)
     assert_array_equal(trajectory.for_joints(names[::-1]).positions[0], [2.0, 1.0, 0.0])

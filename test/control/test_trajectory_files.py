@@ -63,7 +63,7 @@ def test_a_file_is_read(text, form, names):
 
 @pytest.mark.parametrize('form', FORMATS)
 @pytest.mark.parametrize('given', [1, 2, 3])
-def test_what_is_written_is_read_again_to_the_bit(rng, tmp_path, form, given):
+def test_what_is_written_is_read_again_bitwise(rng, tmp_path, form, given):
     names = ('a', "it's: 1", 'null', 'b.c')
     times = np.array([0.0, 0.1, 1.0 / 3.0, 7.000000001])
     q, v, a, tau = rng.normal(size=(4, 4, 4)) * 10.0 ** rng.integers(-8, 3, size=(4, 4))

@@ -264,7 +264,7 @@ def test_after_a_gap_the_turn_of_the_measured_position_does_not_matter(arm, even
         assert_allclose(q[-1], 3.3)
 
 
-def test_a_joint_that_is_elsewhere_after_a_gap_is_told_by_the_shorter_distance(arm):
+def test_a_joint_that_is_elsewhere_after_a_gap_is_reported_by_the_shorter_distance(arm):
     loop = Loop(arm, np.zeros(6))
     loop.motion.options = loop.motion.options.__class__(
         state_loss_policy='resume', max_state_gap=1.0

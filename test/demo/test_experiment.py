@@ -105,7 +105,7 @@ def test_late_and_absent_commands_are_missed(plan):
 
 
 @pytest.mark.parametrize(('missed', 'pace', 'busy'), [(10, 1, False), (11, 1, True), (0, 2, True)])
-def test_a_busy_machine_is_told_by_missed_states_and_by_its_pace(plan, missed, pace, busy):
+def test_a_busy_machine_is_reported_by_missed_states_and_by_its_pace(plan, missed, pace, busy):
     latency = np.full(1551, 0.3)
     latency[600 : 600 + missed] = np.nan
     timing = measure(plan, recording(plan, latency=latency, pace=pace))
@@ -120,7 +120,7 @@ def test_states_that_were_not_recorded_are_counted(plan):
     assert measure(plan, recording(plan, keep=keep)).lost_states == 50
 
 
-def test_no_commands_at_all_are_told_without_failing(plan):
+def test_no_commands_at_all_are_reported_without_failing(plan):
     timing = measure(plan, recording(plan, latency=np.nan))
     assert timing.missed == timing.states
     assert timing.longest_gap == 1.0

@@ -78,7 +78,7 @@ def test_children_end_when_the_block_fails(children):
     assert process.poll() is not None
 
 
-def test_a_child_that_has_ended_is_told(children):
+def test_a_child_that_has_ended_is_reported(children):
     with children:
         children.start('quick', [sys.executable, '-c', 'import sys; sys.exit(3)'])
         assert children.wait('quick', CEILING) == 3

@@ -57,7 +57,7 @@ def test_types_must_be_one():
     assert finding.level == 'error' and STATE in finding.what and ARRAY in finding.what
 
 
-def test_each_pair_is_told_once():
+def test_each_pair_is_reported_once():
     out = replace(DRIVER, reliable=False)
     found = quality_findings(Topic('/t', (out, out), (USER, replace(USER, node='/other'))))
     assert len(found) == 2
@@ -84,7 +84,7 @@ def test_topics_of_a_robot_have_one_publisher(name, kind, level):
     assert publisher_findings(Topic(name, two[:1], listener)) == []
 
 
-def test_topics_with_one_end_alone_are_told():
+def test_topics_with_one_end_alone_are_reported():
     (finding,) = publisher_findings(Topic('/joint_states', (), (USER,)))
     assert (finding.level, finding.what) == ('warn', '/user waits, and no node publishes')
     (finding,) = publisher_findings(Topic('/joint_commands', (DRIVER,)))
@@ -99,12 +99,12 @@ def test_even_joint_states_are_fine():
 
 
 @pytest.mark.parametrize('arrivals', [(), (0.5,)])
-def test_silence_is_told(arrivals):
+def test_silence_is_reported(arrivals):
     (finding,) = rate_findings(replace(HEARD, arrivals=arrivals))
     assert finding.level == 'warn' and f'{len(arrivals)} messages came in 1 s' in finding.what
 
 
-def test_rates_and_gaps_are_told():
+def test_rates_and_gaps_are_reported():
     assert levels(rate_findings(replace(HEARD, arrivals=(0.0, 0.03, 0.06)))) == ['warn']
     gap = (*EVENLY, 1.25)
     assert levels(rate_findings(replace(HEARD, arrivals=gap))) == ['ok', 'warn']
@@ -117,7 +117,7 @@ def test_rates_and_gaps_are_told():
     )
 
 
-def test_messages_that_make_no_sense_are_told():
+def test_messages_that_make_no_sense_are_reported():
     found = rate_findings(replace(HEARD, odd_lengths=2, not_finite=3, stamped=False))
     assert levels(found) == ['ok', 'error', 'error', 'warn']
     assert found[1].what.startswith('2 of 100') and found[2].what.startswith('3 of 100')
@@ -151,17 +151,17 @@ def test_the_robot_is_the_one_given_or_the_one_described_beside_the_topic():
     assert any('toe of the robot given: no states' in what for what in whats)
 
 
-def test_a_good_graph_is_told_so():
+def test_a_good_graph_is_reported_as_good():
     graph = Graph(('/driver', '/user'), (Topic('/joint_states', (DRIVER,), (USER,)),), (HEARD,))
     found = check_graph(graph)
     assert levels(found) == ['ok', 'ok'] and found[0].what.startswith('2 nodes, 1 topics')
 
 
-def test_nodes_of_one_name_are_told():
+def test_nodes_of_one_name_are_reported():
     found = check_graph(Graph(('/driver', '/driver', '/user')))
     assert [(each.level, each.subject) for each in found] == [('warn', 'node /driver')]
 
 
-def test_an_empty_graph_is_told():
+def test_an_empty_graph_is_reported():
     (finding,) = check_graph(Graph())
     assert finding.level == 'warn' and 'ROS_DOMAIN_ID' in finding.cure

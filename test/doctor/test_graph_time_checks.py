@@ -62,7 +62,7 @@ def test_a_clock_may_have_another_name():
     assert sim_time_findings(graph([('/left/a', True), ('/right/a', True)], *clocks)) == []
 
 
-def test_nodes_that_disagree_are_told():
+def test_nodes_that_disagree_are_reported():
     sim_time = [('/b', False), ('/a', True), ('/c', False), ('/simulator', False)]
     (finding,) = sim_time_findings(graph(sim_time, heard_by('/a')))
     assert finding.level == 'warn' and finding.subject == 'use_sim_time'
@@ -73,7 +73,7 @@ def test_nodes_that_disagree_are_told():
     assert finding.cure.startswith('ros2 param set /b use_sim_time true')
 
 
-def test_a_clock_that_nobody_follows_is_told():
+def test_a_clock_that_nobody_follows_is_reported():
     (finding,) = sim_time_findings(graph([('/b', False)], heard_by()))
     assert finding.level == 'warn'
     assert finding.what == (
@@ -108,34 +108,34 @@ def test_a_clock_of_about_real_time_is_fine(factor, level):
 
 
 @pytest.mark.parametrize(('factor', 'cure'), [(0.5, 'faster machine'), (3.0, 'set the real-time')])
-def test_a_clock_far_from_real_time_is_told(factor, cure):
+def test_a_clock_far_from_real_time_is_reported(factor, cure):
     (finding,) = clock_findings(clock(factor))
     assert (finding.level, finding.subject) == ('warn', 'topic /clock')
     assert finding.what == f'simulated time runs at {factor:g} times real time'
     assert cure in finding.cure
 
 
-def test_a_clock_that_stands_is_told():
+def test_a_clock_that_stands_is_reported():
     assert facts(clock_findings(clock(0.0))) == [('warn', 'simulated time stands still')]
     slowly = clock(0.0, (0.0, 0.5, 1.0))
     assert facts(clock_findings(slowly)) == [('warn', 'simulated time stands still')]
 
 
-def test_a_clock_that_ran_back_is_told():
+def test_a_clock_that_ran_back_is_reported():
     heard = HeardClock('/clock', 1.0, (0.0, 0.1, 0.2), (5.0, 0.0, 5.2))
     assert facts(clock_findings(heard)) == [
         ('warn', 'simulated time went back during the measurement')
     ]
 
 
-def test_a_clock_that_comes_seldom_is_told():
+def test_a_clock_that_comes_seldom_is_reported():
     _, finding = clock_findings(clock(1.0, (0.0, 0.2, 0.4)))
     assert finding.level == 'warn' and finding.what.startswith('messages come at 5 Hz')
     assert len(clock_findings(clock(1.0, tuple(0.09 * k for k in range(20))))) == 1
 
 
 @pytest.mark.parametrize('arrivals', [(), (0.3,), (0.3, 0.3)])
-def test_a_clock_of_too_few_messages_is_told(arrivals):
+def test_a_clock_of_too_few_messages_is_reported(arrivals):
     heard = clock(1.0, arrivals)
     assert heard.factor is None
     (finding,) = clock_findings(heard)
@@ -145,7 +145,7 @@ def test_a_clock_of_too_few_messages_is_told(arrivals):
 # -- nodes
 
 
-def test_managed_nodes_that_do_not_act_are_told_with_the_way_to_it():
+def test_managed_nodes_that_do_not_act_are_reported_with_the_way_to_it():
     states = [
         ('/d', 'activating'),
         ('/c', 'finalized'),
@@ -161,7 +161,7 @@ def test_managed_nodes_that_do_not_act_are_told_with_the_way_to_it():
     assert 'start it again' in found[2].cure and 'wait' in found[3].cure
 
 
-def test_different_middleware_is_told_once():
+def test_different_middleware_is_reported_once():
     def ends(kinds):
         return tuple(
             Endpoint(f'/{k}', KIND, middleware=kind) for k, kind in enumerate(kinds) if kind != '-'
@@ -192,7 +192,7 @@ def test_all_of_it_is_part_of_the_judgment_of_a_graph():
     assert subjects == ['RMW', 'node /b', 'use_sim_time', 'topic /clock']
 
 
-def test_many_names_are_not_all_told():
+def test_many_names_are_not_all_reported():
     names = [f'/{k}' for k in range(10)]
     assert some(names[:8]) == ', '.join(names[:8])
     assert some(names) == ', '.join(names[:8]) + ' and 2 more'

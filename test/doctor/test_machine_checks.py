@@ -73,7 +73,7 @@ def test_versions_of_libraries():
     assert by_subject(library_findings(version))['llvmlite'].level == 'warn'
 
 
-def test_a_missing_compiler_is_told_with_its_reason():
+def test_a_missing_compiler_is_reported_with_its_reason():
     assert compiler_finding(None).level == 'ok'
     missing = compiler_finding('llvmlite is not installed (pip install llvmlite)')
     assert missing.level == 'warn' and missing.what.startswith('llvmlite is not installed')
@@ -81,7 +81,7 @@ def test_a_missing_compiler_is_told_with_its_reason():
     assert compiler_finding('RBD_ROS_COMPILER is off').cure == 'unset RBD_ROS_COMPILER'
 
 
-def test_a_missing_cache_is_told(tmp_path):
+def test_a_missing_cache_is_reported(tmp_path):
     assert str(tmp_path) in cache_finding(lambda: tmp_path).what
     assert 'RBD_ROS_CACHE_DIR' in cache_finding(lambda: None).cure
 
@@ -125,7 +125,7 @@ def test_the_limits_are_those_of_the_option_of_nodes():
     assert realtime.CAP_IPC_LOCK == CAP_IPC_LOCK
 
 
-def test_cores_that_can_be_named_are_told():
+def test_cores_that_can_be_named_are_reported():
     assert cores_finding([2, 1]).what == 'this process may use 1, 2'
     found = by_subject(check_machine())['cores']
     assert found.level == 'ok'
@@ -134,7 +134,7 @@ def test_cores_that_can_be_named_are_told():
     )
 
 
-def test_governors_that_save_power_are_told(tmp_path):
+def test_governors_that_save_power_are_reported(tmp_path):
     assert governor_finding(str(tmp_path)).level == 'ok'
     for number, name in enumerate(('performance', 'powersave')):
         folder = tmp_path / f'cpu{number}' / 'cpufreq'

@@ -85,7 +85,7 @@ def test_joints_that_move_no_mass_are_errors():
 
 
 @pytest.mark.parametrize(('x', 'level'), [(0.25, 'ok'), (0.4, 'warn'), (100.0, 'error')])
-def test_a_center_of_mass_far_from_the_shapes_is_told(x, level):
+def test_a_center_of_mass_far_from_the_shapes_is_reported(x, level):
     """The box ends at 0.2 m, and its diagonal is 0.245 m."""
     findings = found(arm(lower=inertial('1', FILLED, f'{x} 0 0') + BOX))
     mine = [f for f in findings if 'center of mass (' in f[2]]
@@ -117,7 +117,7 @@ def test_shapes_are_turned_as_they_say():
 
 @pytest.mark.parametrize(('factor', 'told'), [(1.0, False), (3.0, False), (30.0, True)])
 @pytest.mark.parametrize('inverse', [False, True])
-def test_moments_out_of_proportion_to_the_shapes_are_told(factor, told, inverse):
+def test_moments_out_of_proportion_to_the_shapes_are_reported(factor, told, inverse):
     scale = factor**-2.0 if inverse else factor
     lower = inertial('1', tuple(scale * x for x in FILLED), '0.1 0 0') + BOX
     findings = [f for f in found(arm(lower=lower)) if 'largest moment' in f[2]]
@@ -154,7 +154,7 @@ def test_meshes_are_measured(tmp_path):
     assert told == [True, False]
 
 
-def test_light_links_that_carry_heavy_ones_are_told():
+def test_light_links_that_carry_heavy_ones_are_reported():
     small = inertial('0.005', tuple(0.005 * x for x in FILLED), '0.1 0 0') + BOX
     level, subject, what, cure = only(arm(upper=small))
     assert (level, subject) == ('warn', "link 'upper'")
@@ -178,12 +178,12 @@ def test_light_links_that_carry_heavy_ones_are_told():
         ),
     ],
 )
-def test_odd_limits_are_told_once(limit, what):
+def test_odd_limits_are_reported_once(limit, what):
     level, subject, text, cure = only(arm(limit=limit))
     assert (level, subject, text) == ('warn', "joint 'elbow'", what) and cure
 
 
-def test_missing_limits_are_told_for_each_kind():
+def test_missing_limits_are_reported_for_each_kind():
     assert {f[2] for f in found(arm(limit=''))} == {
         'with no effort limit',
         'with no velocity limit',

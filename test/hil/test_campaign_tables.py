@@ -87,21 +87,21 @@ def test_rows_of_other_columns_and_cut_ones_are_left_out(tmp_path):
 @pytest.mark.parametrize(
     ('name', 'words'), [('runs.xlsx', 'parquet or .csv'), ('none/runs.csv', 'no such folder')]
 )
-def test_tables_that_cannot_be_are_told_before_the_runs(path, tmp_path, capsys, name, words):
+def test_tables_that_cannot_be_are_reported_before_the_runs(path, tmp_path, capsys, name, words):
     command = ['hil', str(path), '--report', str(tmp_path / 'r'), '--seeds', '1']
     assert main([*command, '--table', str(tmp_path / name)]) == 1
     assert words in capsys.readouterr().err
     assert not (tmp_path / 'r').exists()
 
 
-def test_parquet_without_pyarrow_is_told(tmp_path, monkeypatch):
+def test_parquet_without_pyarrow_is_reported(tmp_path, monkeypatch):
     monkeypatch.setattr('importlib.util.find_spec', lambda name: None)
     with pytest.raises(ValueError, match='pip install pyarrow'):
         check_table(tmp_path / 'runs.parquet')
     check_table(tmp_path / 'runs.csv')
 
 
-def test_a_table_that_cannot_be_written_is_told(tmp_path):
+def test_a_table_that_cannot_be_written_is_reported(tmp_path):
     (tmp_path / 'runs.csv').mkdir()
     with pytest.raises(ValueError, match='cannot be written'):
         write_table(tmp_path / 'runs.csv', ROWS)

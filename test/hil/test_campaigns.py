@@ -298,7 +298,7 @@ def test_the_command_does_a_campaign_and_replays_a_run(path, tmp_path, capsys):
     assert 'NOT the same run' in capsys.readouterr().out
 
 
-def test_a_controller_that_always_kills_its_process_is_told(path, tmp_path, capsys):
+def test_a_controller_that_always_kills_its_process_is_reported(path, tmp_path, capsys):
     content = yaml.safe_load(path.read_text())
     content['controller']['options'] = {'deadly': 0.2}
     path.write_text(yaml.safe_dump({**content, 'faults': []}))
@@ -316,7 +316,7 @@ def test_a_controller_that_always_kills_its_process_is_told(path, tmp_path, caps
         (['--replay', '3'], 'no campaign'),
     ],
 )
-def test_wrong_arguments_are_told(path, tmp_path, capsys, words, text):
+def test_wrong_arguments_are_reported(path, tmp_path, capsys, words, text):
     assert main(['hil', str(path), '--report', str(tmp_path / 'none'), *words]) == 1
     assert text in capsys.readouterr().err
 

@@ -127,7 +127,7 @@ def hold(robot, trajectory, timestep):
 
 
 @pytest.mark.slow
-def test_a_killed_worker_of_a_cluster_loses_no_run_and_a_scheduler_that_goes_away_is_told(
+def test_a_killed_worker_of_a_cluster_loses_no_run_and_a_scheduler_that_goes_away_is_reported(
     path,
     tmp_path,
     importable,
@@ -174,7 +174,7 @@ def test_a_killed_worker_of_a_cluster_loses_no_run_and_a_scheduler_that_goes_awa
 
 
 @pytest.mark.slow
-def test_a_cluster_without_a_worker_is_told_and_goes_on_with_the_next_one(
+def test_a_cluster_without_a_worker_is_reported_and_goes_on_with_the_next_one(
     path, tmp_path, importable, capfd
 ):
     (tmp_path / 'controllers.py').write_text(SLEEPY)
@@ -205,7 +205,7 @@ def test_a_worker_that_finds_another_scenario_ends_the_campaign(path, tmp_path, 
         campaign.execute(2, 1, change, 'local')
 
 
-def test_addresses_that_are_none_and_dask_that_is_not_there_are_told(path, tmp_path, capsys):
+def test_addresses_that_are_none_and_dask_that_is_not_there_are_reported(path, tmp_path, capsys):
     words = ['hil', str(path), '--report', str(tmp_path / 'r'), '--seeds', '2', '--scheduler']
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, 'distributed', None)

@@ -159,7 +159,7 @@ def test_a_function_that_fails_ends_the_run(tmp_path, body, words):
     assert len(run.time) == (10 if 'returned' in words else 0)
 
 
-def test_a_library_that_is_none_is_told(tmp_path):
+def test_a_library_that_is_none_is_reported(tmp_path):
     (tmp_path / 'text.so').write_text('no library')
     for name in ('text.so', 'none.so'):
         path = scenario_of(tmp_path, {'library': name, 'function': 'control'})
@@ -168,7 +168,7 @@ def test_a_library_that_is_none_is_told(tmp_path):
 
 
 @pytest.mark.parametrize('keys', [{'function': 'contorl'}, {'function': 'control', 'begin': 'go'}])
-def test_a_function_that_is_not_there_is_told(tmp_path, keys):
+def test_a_function_that_is_not_there_is_reported(tmp_path, keys):
     compile_library(tmp_path, FEEDBACK)
     path = scenario_of(tmp_path, {'library': 'own.so', **keys})
     missing = keys.get('begin', keys['function'])

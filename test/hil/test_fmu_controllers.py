@@ -34,7 +34,7 @@ def units(tmp_path_factory):
 
 
 @pytest.mark.parametrize('version', ['2', '3'])
-def test_an_fmu_controls_as_the_same_law_in_python_does_to_the_bit(units, version):
+def test_an_fmu_controls_as_the_same_law_in_python_does_bitwise(units, version):
     faults = [{'fault': 'velocity_noise', 'value': 0.01}]
     fmu = f'feedback{version}.fmu'
     ours = run_of(scenario_of(units, {'python': 'feedback.py:feedback'}, faults=faults))
@@ -122,7 +122,7 @@ def test_a_torque_that_is_not_finite_ends_the_run(tmp_path):
     assert 'not finite' in run_of(scenario_of(tmp_path, {'fmu': 'nan.fmu'})).failure
 
 
-def test_a_campaign_of_an_fmu_is_done_and_replayed_to_the_bit(units, capsys):
+def test_a_campaign_of_an_fmu_is_done_and_replayed_bitwise(units, capsys):
     path = scenario_of(units, {'fmu': 'feedback3.fmu'}, duration=0.1)
     report = str(units / 'campaign')
     command = ['hil', str(path), '--report', report]
@@ -205,7 +205,7 @@ def no_unit(folder, what):
         ('integer', 'of the type Int32; it must be one Real or Float64'),
     ],
 )
-def test_what_is_no_controller_is_told(tmp_path, what, words):
+def test_what_is_no_controller_is_reported(tmp_path, what, words):
     no_unit(tmp_path, what)
     scenario = read_scenario(scenario_of(tmp_path, {'fmu': 'bad.fmu'}))
     with pytest.raises(ValueError, match=f'(?s){words}') as error:
@@ -213,13 +213,13 @@ def test_what_is_no_controller_is_told(tmp_path, what, words):
     assert 'bad.fmu' in str(error.value)
 
 
-def test_a_parameter_that_is_not_there_is_told(units):
+def test_a_parameter_that_is_not_there_is_reported(units):
     path = scenario_of(units, {'fmu': {'file': 'feedback3.fmu', 'parameters': {'mass': 1.0}}})
     with pytest.raises(ValueError, match="no variable 'mass'"):
         make_controller(read_scenario(path))
 
 
-def test_without_fmpy_the_cure_is_told(tmp_path, units, monkeypatch):
+def test_without_fmpy_the_cure_is_reported(tmp_path, units, monkeypatch):
     shutil.copy(units / 'feedback3.fmu', tmp_path / 'lonely.fmu')
     monkeypatch.setitem(sys.modules, 'fmpy', None)
     with pytest.raises(ValueError, match='pip install'):

@@ -181,7 +181,7 @@ def test_parameters_of_a_plant_are_set(tmp_path):
         ('if (t > 0.0995) x[2] = 0.0 / 0.0;', 'the simulation failed.*not finite after 0.101000'),
     ],
 )
-def test_a_plant_that_fails_is_told_and_no_controller_blamed(tmp_path, step, words):
+def test_a_plant_that_fails_is_reported_and_no_controller_blamed(tmp_path, step, words):
     write_unit(tmp_path / 'breaks.fmu', '3.0', PLANT, step)
     (tmp_path / 'push.py').write_text(PUSH)
     path = scenario_of(

@@ -97,7 +97,7 @@ def test_a_run_is_the_same_whether_it_is_recorded_or_not(recorded):
     assert len(run.time) == 400 and len({each.fault.kind for each in run.changes}) == 9
 
 
-def test_commands_between_two_states_are_replayed_to_the_bit(recorded, tmp_path):
+def test_commands_between_two_states_are_replayed_bitwise(recorded, tmp_path):
     """With states once in four time steps, as for a controller_manager, and commands late."""
     scenario = replace(recorded[0], timestep=0.004, substeps=4)
     with RunRecorder(tmp_path / 'run.mcap', scenario) as recorder:
@@ -236,7 +236,7 @@ def test_it_can_be_evaluated_as_a_recording(recorded):
 # -- replay ---------------------------------------------------------------------------------------
 
 
-def test_a_recording_is_replayed_to_the_bit(recorded):
+def test_a_recording_is_replayed_bitwise(recorded):
     scenario, run, path = recorded
     found = replay(scenario, path)
     assert found.same and str(found) == '400 steps replayed: bitwise identical'
@@ -289,7 +289,7 @@ def edited(data, **fields):
     return writer.data()
 
 
-def test_another_motion_is_told_by_joint_time_and_size(recorded, tmp_path):
+def test_another_motion_is_reported_by_joint_time_and_size(recorded, tmp_path):
     scenario, run, path = recorded
 
     def nudge(time, data):
@@ -369,7 +369,7 @@ def test_what_is_written_is_in_the_file_before_its_end(recorded, tmp_path):
     assert len(read_run(path).time) == 2000
 
 
-def test_gaps_and_time_that_goes_back_are_told_with_their_place(recorded, tmp_path):
+def test_gaps_and_time_that_goes_back_are_reported_with_their_place(recorded, tmp_path):
     scenario, _, path = recorded
 
     def without(first, last):
@@ -392,7 +392,7 @@ def test_gaps_and_time_that_goes_back_are_told_with_their_place(recorded, tmp_pa
             replay(scenario, target)
 
 
-def test_missing_joints_and_fields_are_told_with_their_place(recorded, tmp_path):
+def test_missing_joints_and_fields_are_reported_with_their_place(recorded, tmp_path):
     scenario, _, path = recorded
     names = scenario.robot.joint_names
 
@@ -413,7 +413,7 @@ def test_missing_joints_and_fields_are_told_with_their_place(recorded, tmp_path)
             replay(scenario, target)
 
 
-def test_a_scenario_that_is_shorter_is_told(recorded, tmp_path):
+def test_a_scenario_that_is_shorter_is_reported(recorded, tmp_path):
     _, _, path = recorded
     found = replay(read_scenario(scenario_of(tmp_path, duration=0.3)), path)
     assert not found.same and 'ended after 300 of 400 steps: the scenario is shorter' in str(found)
@@ -428,7 +428,7 @@ def test_joints_in_another_order_are_the_same_motion(recorded, tmp_path):
     assert replay(scenario, target).same
 
 
-def test_recordings_of_others_are_told(recorded, tmp_path):
+def test_recordings_of_others_are_reported(recorded, tmp_path):
     scenario, _, path = recorded
     other = {'robot': 'two_link_arm', 'faults': []}
     other['trajectory'] = {'times': [0.0, 0.3], 'positions': [[0.2, 0.3], [0.3, 0.2]]}
@@ -450,7 +450,7 @@ def test_recordings_of_others_are_told(recorded, tmp_path):
             replay(given, path)
 
 
-def test_what_is_no_recording_is_told(recorded, tmp_path):
+def test_what_is_no_recording_is_reported(recorded, tmp_path):
     scenario, _, path = recorded
     text = tmp_path / 'text.mcap'
     text.write_text('a letter, and a long one at that')
@@ -502,7 +502,7 @@ def test_the_command_records_and_replays(tmp_path, capsys):
     assert 'NOT the same' in capsys.readouterr().out
 
 
-def test_wrong_words_about_recordings_are_told(tmp_path, capsys, monkeypatch):
+def test_wrong_words_about_recordings_are_reported(tmp_path, capsys, monkeypatch):
     path, file = str(scenario_of(tmp_path)), str(tmp_path / 'run.mcap')
     for words, told in (
         (['--record', file, '--seeds', '3'], '--record applies to one run'),

@@ -170,7 +170,7 @@ def test_controllers_can_be_processes(tmp_path, kind, given, words):
         ({'controller': {'fmu': 'a.fmu', 'answers': 'order'}}, 'answers is for command'),
         ({'controller': {'command': 'a', 'update_rate': 100}}, 'answers: order'),
         ({'controller': {**MANAGER, 'update_rate': 0}}, 'a whole number of Hz'),
-        ({'controller': {**MANAGER, 'update_rate': 300}}, 'an update_rate of 250 Hz would do'),
+        ({'controller': {**MANAGER, 'update_rate': 300}}, 'use an update_rate of 250 Hz'),
         ({'controller': {**MANAGER, 'update_rate': 100, 'keep': True}}, 'leave out keep'),
         ({'limits': {'torque': -1}}, 'torque.*not above 0'),
         ({'limits': {'tork': 1}}, 'unknown key.*tork'),
@@ -204,7 +204,7 @@ def test_wrong_scenarios_are_refused_by_file_line_and_key(tmp_path, changes, wor
         read_scenario(scenario_of(tmp_path, **changes))
 
 
-def test_the_line_of_an_error_is_told(tmp_path):
+def test_the_line_of_an_error_is_reported(tmp_path):
     path = tmp_path / 'bad.yaml'
     path.write_text('robot: two_link_arm\ncontroller: {python: "a:b"}\ntrajectory:\n  times: 3\n')
     with pytest.raises(ScenarioError, match='line 4.*positions is missing'):
@@ -286,7 +286,7 @@ NOISY = [
 ]
 
 
-def test_a_seed_fixes_the_run_to_the_bit_also_on_a_bench_that_was_used(tmp_path):
+def test_a_seed_fixes_the_run_bitwise_also_on_a_bench_that_was_used(tmp_path):
     faults = NOISY[:4]
     scenario = read_scenario(scenario_of(tmp_path, faults=faults))
     bench = Bench(scenario)
@@ -350,7 +350,7 @@ def test_faults_of_the_machine_go_on_when_a_payload_comes(tmp_path):
         ('odd', {'what': 'nan'}, 'not finite'),
     ],
 )
-def test_a_controller_that_fails_ends_the_run_and_is_told(tmp_path, name, options, words):
+def test_a_controller_that_fails_ends_the_run_and_is_reported(tmp_path, name, options, words):
     controller = {'python': f'controllers.py:{name}', 'options': options}
     scenario = read_scenario(
         scenario_of(tmp_path, controller=controller, faults=[{'fault': 'actuator_failure'}])
@@ -378,14 +378,14 @@ def test_a_controller_that_fails_ends_the_run_and_is_told(tmp_path, name, option
         ('controllers.py:number', 'not a function'),
     ],
 )
-def test_a_controller_that_is_not_there_is_told(tmp_path, monkeypatch, name, words):
+def test_a_controller_that_is_not_there_is_reported(tmp_path, monkeypatch, name, words):
     (tmp_path / 'controllers.py').write_text(CONTROLLER)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match=words):
         find_factory(name)
 
 
-def test_one_that_cannot_be_made_is_told(tmp_path):
+def test_one_that_cannot_be_made_is_reported(tmp_path):
     controller = {'python': 'controllers.py:cannot_be_made'}
     with pytest.raises(ValueError, match='OSError: no license'):
         make_controller(read_scenario(scenario_of(tmp_path, controller=controller)))
@@ -547,7 +547,7 @@ def test_a_controller_that_never_answers_has_a_run_that_is_reported_and_recorded
     assert facts['timing']['command_age']['median'] is None and facts['steps'] == 0
 
 
-def test_wrong_words_are_told(tmp_path, capsys):
+def test_wrong_words_are_reported(tmp_path, capsys):
     path = scenario_of(tmp_path)
     assert main(['hil', str(path), '--seed', '-1']) == 1
     assert '--seed -1' in capsys.readouterr().err

@@ -133,7 +133,7 @@ def test_the_dead_time_is_found_to_a_time_step(tmp_path, bears):
     assert max(kept) == found.tolerated
 
 
-def test_one_that_bears_everything_or_nothing_is_told_as_that(tmp_path):
+def test_one_that_bears_everything_or_nothing_is_reported_as_that(tmp_path):
     scenario = read_scenario(scenario_of(tmp_path))
     all_of_it = Counted(scenario, 10_000)
     found = find_dead_time(scenario, all_of_it)
@@ -240,7 +240,7 @@ def test_a_controller_at_another_rate_is_called_so_often_and_holds_between(tmp_p
     assert len({each.run.digest for each in results}) == 3
 
 
-def test_the_same_rate_is_the_same_run_to_the_bit(tmp_path):
+def test_the_same_rate_is_the_same_run_bitwise(tmp_path):
     scenario = read_scenario(scenario_of(tmp_path, faults=[SLOW]))
     [(_, same)] = at_rates(scenario, [Fraction(1)])
     assert (same.timestep, same.substeps) == (scenario.timestep, 1)
@@ -286,7 +286,7 @@ def test_the_command_compares_rates(tmp_path, capsys):
         (['--rates', 'x'], 'is not a rate'),
     ],
 )
-def test_what_does_not_go_together_is_told(tmp_path, capsys, words, text):
+def test_what_does_not_go_together_is_reported(tmp_path, capsys, words, text):
     path = scenario_of(tmp_path)
     assert main(['hil', str(path), '--report', str(tmp_path / 'r'), *words]) == 1
     assert text in capsys.readouterr().err

@@ -133,7 +133,7 @@ def run(tmp_path, capsys):
 # -- lockstep -------------------------------------------------------------------------------------
 
 
-def test_a_program_is_tested_to_the_bit_however_often_and_what_else_it_answers(run):
+def test_a_program_is_tested_bitwise_however_often_and_what_else_it_answers(run):
     faults = [{'fault': 'position_noise', 'value': 1e-4}, {'fault': 'jitter', 'value': 0.002}]
     code, told, expected = run({'python': 'feedback.py:feedback'}, faults=faults)
     assert code == 0 and expected['largest_torque'] > 1.0, told
@@ -155,7 +155,7 @@ def test_a_program_is_tested_to_the_bit_however_often_and_what_else_it_answers(r
         ('head', 'an answer has 10 bytes, fewer than its header'),
     ],
 )
-def test_a_bad_answer_ends_the_run_at_once_and_is_told(run, kind, words):
+def test_a_bad_answer_ends_the_run_at_once_and_is_reported(run, kind, words):
     code, told, numbers = run(run.program(kind))
     assert code == 1 and words in told, told
     assert words in numbers['failure'] and numbers['steps'] == 5
@@ -175,12 +175,12 @@ def test_no_answer_ends_the_run_after_the_timeout_and_says_what_came(run, kind, 
     assert 'no answer to the state of 0.005000 s' in told and numbers['steps'] == 5
 
 
-def test_a_program_that_listens_no_more_is_told(run):
+def test_a_program_that_listens_no_more_is_reported(run):
     code, told, numbers = run(run.program('closes'), response_timeout=0.5)
     assert code == 1 and 'no program listens at 127.0.0.1:' in told and numbers['steps'] == 6
 
 
-def test_a_program_that_is_not_there_is_told_and_reported(run, tmp_path, monkeypatch):
+def test_a_program_that_is_not_there_is_reported_everywhere(run, tmp_path, monkeypatch):
     monkeypatch.setenv('RBD_ROS_HIL_START_TIMEOUT', '0.3')
     port = free_port()
     code, told, numbers = run({'udp': {'port': port}}, name='never there')
@@ -199,13 +199,13 @@ def test_a_program_that_is_not_there_is_told_and_reported(run, tmp_path, monkeyp
     assert not numbers and not (tmp_path / 'report' / 'junit.xml').exists()  # that of before
 
 
-def test_one_that_cannot_begin_is_told_with_its_words(run):
+def test_one_that_cannot_begin_is_reported_with_its_words(run):
     words = [sys.executable, '-c', 'raise SystemExit("no license")']
     code, told, _ = run({'udp': {'port': free_port(), 'command': words}})
     assert code == 1 and 'ended with code 1: no license' in told
 
 
-def test_an_address_that_is_none_is_told(run):
+def test_an_address_that_is_none_is_reported(run):
     code, told, _ = run({'udp': {'port': 9700, 'address': 'no.such.host.invalid'}})
     assert code == 1 and 'no.such.host.invalid:9700' in told and 'check address' in told
 
@@ -249,7 +249,7 @@ def test_each_run_of_a_campaign_has_a_program_of_its_own(run, tmp_path, capsys):
 
 
 @pytest.mark.parametrize('more', [{}, {'command': 'program 9700'}])
-def test_a_campaign_refuses_a_program_that_is_told_no_port(run, tmp_path, capsys, more):
+def test_a_campaign_refuses_a_program_without_a_port(run, tmp_path, capsys, more):
     run({'udp': {'port': free_port(), 'command': '/no/such/program', **more}}, duration=0.01)
     path = tmp_path / 'scenario.yaml'
     assert main(['hil', str(path), '--report', str(tmp_path / 'many'), '--seeds', '2']) == 1
@@ -422,7 +422,7 @@ def test_a_refusal_of_the_packet_before_does_not_cost_the_next(pair):
 # -- the desired motion ---------------------------------------------------------------------------
 
 
-def test_what_is_wanted_is_the_sample_to_the_bit_at_each_step():
+def test_the_desired_motion_is_the_sample_bitwise_at_each_step():
     line = JointTrajectory(['a', 'b'], [0.1, 0.5, 1.03], [[0, 0], [1.0, 2.0], [0.5, 0.0]])
     desired = DesiredSamples(line, 0.001)
     for k in [*range(0, 1200), 5000, 10**7]:

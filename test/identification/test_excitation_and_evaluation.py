@@ -112,7 +112,7 @@ def test_a_right_model_has_nothing_to_tell(robot):
     ],
     ids=['offset', 'Coulomb', 'viscous'],
 )
-def test_what_is_wrong_with_one_joint_is_told(robot, options, joint, hint):
+def test_what_is_wrong_with_one_joint_is_reported(robot, options, joint, hint):
     fits = evaluate(robot, recorded(robot, **options)).joints
     assert fits[joint].hint.startswith(hint)
     assert [bool(fit.hint) for fit in fits] == [k == joint for k in range(6)]
@@ -128,7 +128,7 @@ def test_numbers_of_what_is_missing(robot):
     assert fits[1].explained > 0.9
 
 
-def test_a_motor_constant_is_told_as_a_scale(robot):
+def test_a_motor_constant_is_reported_as_a_scale(robot):
     states = recorded(robot)
     efforts = states.efforts.copy()
     efforts[:, 2] *= 1.5
@@ -139,7 +139,7 @@ def test_a_motor_constant_is_told_as_a_scale(robot):
     assert fits[2].hint.startswith('the effort is 1.5 times that of the model')
 
 
-def test_a_forgotten_payload_is_told(robot):
+def test_a_forgotten_payload_is_reported(robot):
     carried = payload_parameters(1.5, (0.01, 0.02, 0.08), np.diag([0.006, 0.005, 0.004]))
     found = evaluate(robot, recorded(robot, payload=carried))
     assert found.payload.link == 'tool0'

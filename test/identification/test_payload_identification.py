@@ -99,7 +99,7 @@ def test_an_impossible_estimate_becomes_a_body(robot):
     assert any(adjusted)
 
 
-def test_of_a_planar_arm_what_shows_is_told():
+def test_of_a_planar_arm_what_shows_is_reported():
     planar = arm('two_link_arm')
     link = planar.link_names[-1]
     carried = payload_parameters(1.0, (0.1, 0.0, 0.0), np.diag([0.01, 0.01, 0.01]))

@@ -233,7 +233,7 @@ def test_joints_on_topics_of_their_own_are_merged_if_both_are_named(tmp_path, or
     assert_allclose(found.positions, original.positions, rtol=1e-12)
 
 
-def test_joints_that_were_seldom_told_are_left_out(tmp_path, original, monkeypatch):
+def test_joints_that_were_seldom_published_are_left_out(tmp_path, original, monkeypatch):
     many, few = parts_of(original, 40)
     monkeypatch.setitem(globals(), 'messages', lambda _: mixed)
     mixed = sorted([*_MESSAGES(many), *list(_MESSAGES(few))[:3]], key=itemgetter(0))
@@ -330,7 +330,7 @@ def rewritten(tmp_path, recording, times=None, efforts=None, rows=None):
     return read_recording(str(path))
 
 
-def test_gaps_are_told_and_parts_kept_apart(tmp_path, original):
+def test_gaps_are_reported_and_parts_kept_apart(tmp_path, original):
     rows = np.r_[0:120, 180:300]
     found = rewritten(tmp_path, original, rows=rows)
     assert [(p.start, p.stop) for p in found.pieces()] == [(0, 120), (120, 240)]
@@ -367,7 +367,7 @@ def test_states_that_are_not_finite_are_left_out(tmp_path, original):
     assert len(found.times) == 298 and '2 of 300 states are not finite' in found.notes[0]
 
 
-def test_messages_without_efforts_are_told(tmp_path, original):
+def test_messages_without_efforts_are_reported(tmp_path, original):
     outside.load('mcap')
     path = tmp_path / 'run.mcap'
     bare = object.__new__(Recording)
@@ -379,7 +379,7 @@ def test_messages_without_efforts_are_told(tmp_path, original):
         read_recording(str(path))
 
 
-def test_another_robot_is_told_by_its_joints(original):
+def test_another_robot_is_reported_by_its_joints(original):
     with pytest.raises(RecordingError, match="to another robot: it has joint 'shoulder'"):
         original.of_robot(arm())
 

@@ -325,7 +325,7 @@ def test_without_clock_nobody_publishes_or_follows_it(machine):
     assert not nodes['robot_state_publisher'].parameters['use_sim_time']
 
 
-def test_torque_node_alone_follows_simulated_time_if_told(machine):
+def test_torque_node_alone_follows_simulated_time_if_asked(machine):
     nodes = machine.launch('inverse_dynamics.launch.py', 'use_sim_time:=1', 'clock:=clock')
     assert nodes['inverse_dynamics'].parameters['use_sim_time']
     assert nodes['inverse_dynamics'].remappings == {'/clock': 'clock'}

@@ -95,7 +95,7 @@ ALL = {*FEW, '--switch-timeout', '--service-call-timeout'}
         ((), FEW),
     ],
 )
-def test_spawners_wait_as_long_as_their_version_can_be_told(stack, version, options):
+def test_spawners_wait_as_long_as_their_version_can(stack, version, options):
     stack.versions['controller_manager'] = version
     for spawner in (n for n in stack.every(FILE) if n.executable == 'spawner'):
         words = spawner.arguments
@@ -371,7 +371,7 @@ def test_what_is_refused_as_argument_is_refused_in_the_file(stack, node, namespa
     assert f'launch argument {name}' in stack.refusal(FILE, f'params_file:={file}', *words)
 
 
-def test_in_lockstep_the_simulator_is_told_the_rate_of_the_manager(stack):
+def test_in_lockstep_the_simulator_gets_the_rate_of_the_manager(stack):
     controllers = stack.folder / 'controllers.yaml'
     words = (f'controllers_file:={controllers}', 'controllers:=none', 'inactive_controllers:=none')
     for line, rate in (('update_rate: 250', 250), ('use_sim_time: true', 100)):

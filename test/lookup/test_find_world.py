@@ -48,4 +48,4 @@ def test_packages_are_looked_for_below_the_folders_given_and_in_workspaces(monke
 def test_what_is_no_world_is_refused_with_those_that_there_are(name):
     with pytest.raises(WorldNotFoundError) as caught:
         find_world(name)
-    assert 'table_world' in str(caught.value) or 'is no file' in str(caught.value)
+    assert 'table_world' in str(caught.value) or 'is not a file' in str(caught.value)

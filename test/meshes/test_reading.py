@@ -156,7 +156,7 @@ def test_mesh_files_give_their_vertices_scaled(tmp_path, suffix, write):
     assert np.array_equal(vertices, np.unique(CUBE * [1, 2, 3], axis=0))
 
 
-def test_half_of_a_binary_mesh_is_told_from_a_text(tmp_path):
+def test_half_of_a_binary_mesh_is_distinguished_from_a_text(tmp_path):
     path = tmp_path / 'half.stl'
     whole = b'binary'.ljust(80) + binary_stl([CUBE[:3]] * 4)[80:]
     path.write_bytes(whole)

@@ -356,7 +356,7 @@ def test_loops_are_joints_between_frames_however_they_are_given():
         assert load_urdf(FOUR_BAR, **way).loops == (expected,)
 
 
-def test_a_loop_that_is_open_at_neutral_is_assembled_and_redundancy_told():
+def test_a_loop_that_is_open_at_neutral_is_assembled_and_redundancy_reported():
     robot = Robot.from_urdf(FOUR_BAR, extension={'loops': {'pin': PIN}})
     assert any('open by 0.15 ' in warning for warning in robot.warnings)
     assert any('rank 2' in w and "'pin' (3 of 5)" in w for w in robot.warnings)

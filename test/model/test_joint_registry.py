@@ -133,7 +133,7 @@ def test_parameters_that_no_file_can_give_are_refused():
     assert replace(Screw.examples()[0], pitch=1.0).pitch == 1.0
 
 
-def test_types_that_cannot_be_told_apart_are_refused():
+def test_types_that_cannot_be_distinguished_are_refused():
     class Plain(Spherical):
         __hash__ = None
 

@@ -28,7 +28,7 @@ def test_chain_is_unbranched_and_seeded(joints):
 
 
 @pytest.mark.seed('AE10', kind='full')
-def test_tree_branches_as_often_as_it_was_told():
+def test_tree_has_the_given_branching():
     assert parents(random_tree(7, 2)) == [0, 1, 1, 2, 2, 3, 3]
     assert parents(random_tree(8, 3)) == [0, 1, 1, 1, 2, 2, 2, 3]
     assert parents(random_tree(6, 100)) == [0, 1, 1, 1, 1, 1]

@@ -41,7 +41,7 @@ def test_primitives_are_read_with_their_sizes():
     assert only_shape('<mesh filename="m.stl"/>').scale == (1.0, 1.0, 1.0)
 
 
-def test_collision_and_visual_shapes_are_told_apart():
+def test_collision_and_visual_shapes_are_distinguished():
     text = robot(
         link(
             'a',

@@ -57,7 +57,7 @@ class Rig:
         return list(self.commands.drives.mode)
 
 
-def test_joints_accelerate_as_they_are_told():
+def test_joints_accelerate_as_they_are_reported():
     rig = Rig()
     for _ in range(5):
         rig.accelerate(2.0, -1.0)

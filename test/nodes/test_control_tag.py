@@ -128,7 +128,7 @@ def test_joints_without_commands_may_be_unknown(kind):
 
 
 @pytest.mark.parametrize('commands, codes', [([], []), (['effort'], ['no actuator'])])
-def test_joints_without_actuators_are_told_of_if_they_are_to_be_commanded(commands, codes):
+def test_joints_without_actuators_are_reported_if_they_are_to_be_commanded(commands, codes):
     rig = Rig(tag_of(**{A: ['effort'], B: commands}))
     rig.commands._passive = frozenset([B])
     assert rig.send(effort={A: 3.0, B: 1.0})

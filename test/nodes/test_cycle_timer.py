@@ -95,7 +95,7 @@ def test_overruns_are_cycles_longer_than_expected():
     assert timer.overruns == 2
 
 
-def test_machine_code_and_interpreter_agree_to_the_bit():
+def test_machine_code_and_interpreter_agree_bitwise():
     timer, memory = CycleTimer(), allocate(CycleMemory)
     memory.begin[0] = -1.0
     timer.expect(5e-4)

@@ -105,19 +105,19 @@ def findings(ros):
     return found
 
 
-def test_a_subscription_that_hears_nothing_is_told(findings):
+def test_a_subscription_that_hears_nothing_is_reported(findings):
     what = '/driver publishes best effort, /tester subscribes to reliable: it receives nothing'
     assert ('error', what) in findings['topic /joint_states']
 
 
-def test_two_publishers_of_commands_are_told(findings):
+def test_two_publishers_of_commands_are_reported(findings):
     assert findings['topic /effort_commands'] == [
         ('error', '2 publishers command the same joints (/driver, /rival)'),
         ('warn', '/driver, /rival publish, and no node subscribes'),
     ]
 
 
-def test_a_subscription_without_publisher_is_told(findings):
+def test_a_subscription_without_publisher_is_reported(findings):
     assert findings['topic /joint_commands'] == [('warn', '/tester waits, and no node publishes')]
 
 
@@ -140,7 +140,7 @@ def test_the_events_executor_is_tried(findings):
     assert executor_finding(try_events_executor(0.0)).what == 'it could not be tested'
 
 
-def test_nodes_with_another_time_are_told(findings):
+def test_nodes_with_another_time_are_reported(findings):
     ((level, what),) = findings['use_sim_time']
     others, _, rest = what.partition(' take the time of the machine, ')
     assert level == 'warn' and rest.endswith(' (/clock), which /follower follows')
@@ -149,13 +149,13 @@ def test_nodes_with_another_time_are_told(findings):
     assert '/rival' not in what and '/follower' not in others
 
 
-def test_the_speed_of_simulated_time_is_told(findings):
+def test_the_speed_of_simulated_time_is_reported(findings):
     ((level, what),) = findings['topic /clock']
     assert level == 'warn' and what.startswith('simulated time runs at ')
     assert 0.3 < float(what.split()[4]) < 0.7
 
 
-def test_managed_nodes_that_are_not_active_are_told(findings):
+def test_managed_nodes_that_are_not_active_are_reported(findings):
     assert findings['node /idle'] == [('warn', 'it is unconfigured and does not publish commands')]
     assert 'node /working' not in findings
 

@@ -170,7 +170,7 @@ def test_states_in_parts_are_put_together(rig):
         rig.settled((0.4, -0.3))
 
 
-def test_silence_is_told(rig):
+def test_silence_is_reported(rig):
     with rig.feed(rig.at_rest()):
         rig.settled((0.0, 0.0))
     since = len(rig.ros.diagnostics)

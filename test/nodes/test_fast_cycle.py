@@ -361,7 +361,7 @@ def test_a_watchdog_that_has_fired_meanwhile_is_not_forgotten(side):
     assert not side.watchdog.fired
 
 
-def test_a_torque_that_is_not_finite_is_told_as_ever(side):
+def test_a_torque_that_is_not_finite_is_reported_as_before(side):
     side.law._inputs[side.law._inputs.size // 2 :] = math.nan
     before = side.commander.sent
     assert not step(side)
@@ -369,7 +369,7 @@ def test_a_torque_that_is_not_finite_is_told_as_ever(side):
     assert any('not finite' in str(said[2]) for said in side.diagnostics.said)
 
 
-def test_a_message_that_cannot_be_published_is_told(side, monkeypatch):
+def test_a_message_that_cannot_be_published_is_reported(side, monkeypatch):
     expired = []
     side.watchdog.timeout, side.watchdog.expired = 0.0, lambda: expired.append(1)
 

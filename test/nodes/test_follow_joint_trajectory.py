@@ -365,7 +365,7 @@ def test_the_velocity_has_a_tolerance_on_the_path_too(rig):
     assert 'elbow' in text and 'rad or m/s' in text
 
 
-def test_a_robot_that_does_not_reach_its_goal_is_told_after_the_time_of_the_goal(rig):
+def test_a_robot_that_does_not_reach_its_goal_is_reported_after_the_time_of_the_goal(rig):
     sent = rig.send(
         point(0.4, GOAL),
         goal_tolerance=[rig.tolerance('elbow', 0.1)],

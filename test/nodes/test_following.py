@@ -138,7 +138,7 @@ def test_what_waits_is_not_judged(loop):
     assert loop.run(60) == ['off path']
 
 
-def test_an_interruption_is_told_to_those_that_it_ended(loop):
+def test_an_interruption_is_reported_to_those_that_it_ended(loop):
     following = loop.follow('somebody')
     loop.run(10)
     loop.followed.interrupted(loop.motion, 'it goes on')

@@ -242,7 +242,7 @@ def test_joints_that_nobody_measures_are_named_with_the_cure(elbow_only):
     # The watchdog is off, so an old state would do: another node, which has seen none.
     rig = Rig(elbow_only.ros, '/half', state_timeout=0.3)
     message = joint_state(('elbow',), (0.1,), (0.0,))
-    text = 'no state of shoulder: publish it on joint_states, or name joints without a sensor'
+    text = 'no state of shoulder; publish it on joint_states, or name joints without a sensor'
 
     def told():
         rig.states.publish(message)
@@ -411,7 +411,7 @@ def test_a_turning_imu_says_nothing_about_gravity(imu_rig):
         assert np.allclose(imu_rig.step(dt=0.05), tilted(0.25), rtol=1e-9)
 
 
-def test_a_silent_imu_is_told_of_and_gravity_stays(imu_rig):
+def test_a_silent_imu_is_reported_and_gravity_stays(imu_rig):
     tell(imu_rig, orientation(0.25), tilted(0.25))
     since = len(imu_rig.ros.diagnostics)
     imu_rig.status('no usable message for 0.5 s: the direction of gravity stays', 'imu', since)
@@ -491,7 +491,7 @@ class SoftServos:
         return np.abs(self.simulator.v).max() < 1e-4
 
 
-def test_servos_are_told_where_to_pull_so_that_they_do_not_droop(ros):
+def test_servos_get_targets_so_that_they_do_not_droop(ros):
     namespace = '/servos'
     arm = SoftServos(ros, namespace)
     node = ros.start(

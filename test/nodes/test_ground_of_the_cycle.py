@@ -36,7 +36,7 @@ def test_rigid_ground_is_a_world_and_holding_brakes_all_the_same(rig):
     assert rig.simulator.status.steps == 0 and rig.simulator.q[0] == 0.0
 
 
-def test_what_touches_rigid_ground_is_told_as_in_a_world(rig):
+def test_contacts_with_rigid_ground_are_reported_as_in_a_world(rig):
     rig.cycle.reset()
     rig.ports.by_order.append(serialize_message(Float64MultiArray(data=[0.0])))
     rig.run(400)

@@ -170,7 +170,7 @@ def test_what_is_held_is_what_the_simulation_begins_with(file, tag, parameters):
 
 
 @pytest.mark.parametrize('lockstep', ['off', 'stamp'])
-def test_time_begins_where_it_is_told_to(lockstep):
+def test_time_begins_at_the_start_time(lockstep):
     robot = Robot.from_urdf(TWO_LINK_ARM)
     values = {**INTERFACE.defaults, 'start_time': 86400.5, 'lockstep': lockstep}
     held, ports = Recorder(), Recorder()

@@ -178,7 +178,7 @@ def test_all_that_was_said_is_in_the_file(recorded):
     assert latched == {'/recorded/robot_description'} and len(profiles) == 6
 
 
-def test_it_is_replayed_to_the_bit_by_both_commands(recorded, capfd):
+def test_it_is_replayed_bitwise_by_both_commands(recorded, capfd):
     path, _ = recorded
     found = replay_node(path)
     assert found.same and found.steps == CYCLES + 1 and not found.note
@@ -187,7 +187,7 @@ def test_it_is_replayed_to_the_bit_by_both_commands(recorded, capfd):
     assert main(['hil', 'scenario.yaml', '--replay-recording', str(path), '--seed', '3']) == 1
 
 
-def test_order_and_arrays_are_replayed_to_the_bit(controller, tmp_path):
+def test_order_and_arrays_are_replayed_bitwise(controller, tmp_path):
     arm = controller('ordered', lockstep='order', initial_command='gravity', substeps=2)
     recording = begin(arm, tmp_path / 'o.mcap', False)
     rng = np.random.default_rng(2)
@@ -272,7 +272,7 @@ def of(topic, work):
     return lambda name, data: work(data) if name == topic else [data]
 
 
-def test_gaps_and_time_that_goes_back_are_told(recorded, tmp_path):
+def test_gaps_and_time_that_goes_back_are_reported(recorded, tmp_path):
     path, states = recorded
     third, reply = 100 * MILLISECOND, 'joint_commands'
     target = tmp_path / 'bad.mcap'
@@ -303,7 +303,7 @@ def test_gaps_and_time_that_goes_back_are_told(recorded, tmp_path):
     )
 
 
-def test_another_motion_is_told_by_joint_and_time(recorded, tmp_path):
+def test_another_motion_is_reported_by_joint_and_time(recorded, tmp_path):
     path, states = recorded
     place = states[150].rindex(np.array(deserialize_message(states[150], JointState).velocity[1]))
 
@@ -320,7 +320,7 @@ def test_another_motion_is_told_by_joint_and_time(recorded, tmp_path):
     assert main(['hil', '--replay-recording', str(faster)]) == 1
 
 
-def test_another_robot_or_none_is_told(recorded, tmp_path):
+def test_another_robot_or_none_is_reported(recorded, tmp_path):
     path, _ = recorded
     target = tmp_path / 'bad.mcap'
     urdf = tmp_path / 'arm.urdf'
@@ -348,7 +348,7 @@ def test_another_robot_or_none_is_told(recorded, tmp_path):
     assert replay_node(rewritten(path, target, about=lambda a: {**in_file(a), 'description': ''}))
 
 
-def test_faults_that_were_told_meanwhile_are_refused(controller, tmp_path):
+def test_faults_that_were_reported_meanwhile_are_refused(controller, tmp_path):
     arm = controller('faulty', lockstep='stamp', initial_command='zero')
     recording = begin(arm, tmp_path / 'f.mcap')
     assert arm.ros.set_parameters(arm.name, faults='[{fault: actuator_failure}]')[0].successful
@@ -385,7 +385,7 @@ def test_it_ends_after_its_duration(ros, tmp_path):
     assert heard or 'no messages' in recording.output()
 
 
-def test_a_file_that_cannot_be_written_is_told(ros, tmp_path):
+def test_a_file_that_cannot_be_written_is_reported(ros, tmp_path):
     done = subprocess.run(
         [sys.executable, '-m', 'rbd_ros.nodes.bench.hil_record', str(tmp_path / 'no' / 'a.mcap')],
         capture_output=True,

@@ -127,7 +127,7 @@ def run(ros, tmp_path):
     return run_it
 
 
-def test_a_process_is_tested_to_the_bit_in_any_order_of_joints_and_however_often_it_answers(run):
+def test_a_process_is_tested_bitwise_in_any_order_of_joints_and_however_often_it_answers(run):
     results = [run(run.words(kind)) for kind in ('plain', 'reversed', 'twice')]
     assert [code for code, _, _ in results] == [0, 0, 0], results
     numbers = [each for _, _, each in results]
@@ -135,7 +135,7 @@ def test_a_process_is_tested_to_the_bit_in_any_order_of_joints_and_however_often
     assert len({each['digest'] for each in numbers}) == 1
 
 
-def test_answers_in_order_need_no_stamp_and_the_run_is_the_same_to_the_bit(run):
+def test_answers_in_order_need_no_stamp_and_the_run_is_the_same_bitwise(run):
     """As those of ros2_control: its hardware stamps commands with the time of writing."""
     results = [run(run.words('plain'))]
     results += [run({**run.words(kind), 'answers': 'order'}) for kind in ('plain', 'unstamped')]
@@ -159,7 +159,7 @@ def test_a_controller_that_runs_by_the_clock_is_waited_for(run, tmp_path):
         ('positions', '0 efforts for 2 joints'),
     ],
 )
-def test_one_that_fails_is_told(run, kind, words):
+def test_one_that_fails_is_reported(run, kind, words):
     code, text, _ = run(run.words(kind))
     assert code == 1 and words in text
 
@@ -178,7 +178,7 @@ def test_one_that_never_answers_is_reported(run, tmp_path, kind, words, patience
     assert (suite.get('tests'), suite.get('failures')) == ('1', '1')
 
 
-def test_a_command_that_is_not_there_is_told(run):
+def test_a_command_that_is_not_there_is_reported(run):
     code, text, _ = run({'command': ['/no/such/command']})
     assert code == 1 and 'check the command' in text
 

@@ -110,7 +110,7 @@ def test_a_transition_that_a_state_does_not_know_fails_with_the_possible_ones(ma
     assert rig.process.alive()
 
 
-def test_states_that_cease_are_told_before_they_are_answered(managed):
+def test_states_that_cease_are_reported_before_they_are_answered(managed):
     rig = managed(state_timeout=0.5).bring(INACTIVE)
     subject = f'{rig.name[1:]}: joint_states'
     for transitions in ((), (), ('activate', 'deactivate')):

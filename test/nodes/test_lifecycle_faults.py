@@ -69,7 +69,7 @@ def test_an_activation_that_raises_sends_nothing(faulty):
     assert lines_of(rig.process, 'activate failed: fault in activate')
 
 
-def test_a_configuration_that_raises_is_told_and_can_be_tried_again(faulty):
+def test_a_configuration_that_raises_is_reported_and_can_be_tried_again(faulty):
     rig = faulty('_report_limits')
     for _ in range(2):
         assert rig.life.refused('configure', reason='fault in _report_limits')

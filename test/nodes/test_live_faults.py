@@ -46,7 +46,7 @@ def run(arm, cycles, effort=(0.0, 0.0)):
     return states
 
 
-def test_the_same_seed_and_answers_give_the_same_motion_to_the_bit(controller):
+def test_the_same_seed_and_answers_give_the_same_motion_bitwise(controller):
     text = """faults:
 - {fault: position_noise, value: 0.001}
 - {fault: latency, value: 0.01, channel: state}

@@ -31,7 +31,7 @@ def torques(state):
     return 20.0 * (0.3 - q) - 2.0 * v + np.array([-5.0, 2.0]) * np.sin(40.0 * q)
 
 
-def test_a_recorded_stream_of_commands_gives_the_same_states_to_the_bit(controller):
+def test_a_recorded_stream_of_commands_gives_the_same_states_bitwise(controller):
     states, commands = [[], []], []
     first = controller('recorded', lockstep='stamp')
     for _ in range(1500):
@@ -83,7 +83,7 @@ def test_wrong_answers_are_left_out_and_counted(controller):
     assert stamp_of(b'\0\1') == 0
 
 
-def test_who_never_answers_is_told_and_the_state_comes_again(controller):
+def test_who_never_answers_is_reported_and_the_state_comes_again(controller):
     arm = controller('silent', lockstep='stamp', lockstep_timeout=0.3, command_timeout=0.1)
     arm.answer(stamp_of(arm.state()), (1.0, 0.0))
     waiting = stamp_of(arm.state())
@@ -161,7 +161,7 @@ def test_pauses_steps_and_resets_leave_lockstep_whole(controller):
     assert deserialize_message(arm.state(), JointState).effort[0] == 5.0
 
 
-def test_an_answer_that_is_no_command_takes_a_cycle_and_is_told(controller):
+def test_an_answer_that_is_no_command_takes_a_cycle_and_is_reported(controller):
     arm = controller('nothing', lockstep='stamp')
     stamp = stamp_of(arm.state())
     message = joint_state(['shoulder', 'elbow'], effort=[np.inf, 0.0])

@@ -113,7 +113,7 @@ def test_commands_of_nan_are_no_readiness_and_no_error(bench):
     assert len(run.times) > 10  # it was given time to start
 
 
-def test_a_manager_of_another_rate_is_told(bench):
+def test_a_manager_of_another_rate_is_reported(bench):
     run = bench(
         'slower', '--update-rate', '50', update_rate=100, changes={'response_timeout': 2.5}
     )

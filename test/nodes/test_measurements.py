@@ -245,7 +245,7 @@ def test_rates_hold_in_simulated_time():
     assert ports.count('tool/imu') == before + 10
 
 
-def test_what_is_measured_is_told_after_a_reset():
+def test_measurements_are_published_after_a_reset():
     cycle, ports = make(ball(), imus=['body'], initial_command='zero', sensor_publish_rate=0.0)
     for _ in range(5):
         cycle.run()
@@ -298,7 +298,7 @@ def test_a_floating_base_tells_odometry_and_its_frame(ground):
     assert np.frombuffer(frames[-56:], '<f8') == pytest.approx(pose, abs=0)
 
 
-def test_the_frame_of_the_base_is_not_told_twice_for_one_time():
+def test_the_frame_of_the_base_is_not_reported_twice_for_one_time():
     cycle, ports = make(ball(), initial_command='zero', sensor_publish_rate=0.0)
     cycle.run()
     told = ports.count('/tf')

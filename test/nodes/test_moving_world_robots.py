@@ -17,7 +17,7 @@ from rbd_ros.lookup.resources import resource_path
 ARM = resource_path('urdf', 'six_axis_arm.urdf')
 
 
-def test_joints_of_robots_of_the_world_are_driven_and_told_by_their_names(tmp_path):
+def test_joints_of_robots_of_the_world_are_driven_and_reported_by_their_names(tmp_path):
     start = 'initial_joint_positions: {elbow_joint: 1.0}'
     entry = f'{{urdf: {ARM}, xyz: [3, 0, 0], static: false, {start}}}'
     arm = Robot.from_urdf(ARM)

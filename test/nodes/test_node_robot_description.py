@@ -160,7 +160,7 @@ def test_a_file_that_is_none_ends_the_node(ros, module, path):
     )
 
 
-def test_of_a_long_path_the_name_of_the_file_is_told(ros):
+def test_of_a_long_path_the_name_of_the_file_is_reported(ros):
     path = '/nowhere' + '/folder' * 30 + '/arm.urdf'
     assert_ends_with(ros, 'simulator', {'robot_description_file': path}, '/folder/arm.urdf')
 
@@ -184,7 +184,7 @@ YAML = """
     ],
     ids=['no file', 'no YAML', 'no name', 'no rule', 'no value'],
 )
-def test_a_wrong_command_line_is_told_in_one_line(ros, module, arguments, text):
+def test_a_wrong_command_line_is_reported_in_one_line(ros, module, arguments, text):
     (ros.folder / 'bad.yaml').write_text(YAML)
     assert_ends_with(ros, module, None, text, arguments=arguments)
 

@@ -21,7 +21,7 @@ def test_of_a_long_path_the_name_of_the_file_is_kept():
     assert max(map(len, text.split())) <= LONGEST_WORD
 
 
-def test_a_path_that_fits_is_told_as_it_is():
+def test_a_path_that_fits_is_reported_as_it_is():
     path = '/' + 'x' * (LONGEST_WORD - 1)
     assert readable(path) == path
 
@@ -41,7 +41,7 @@ def test_many_names_are_counted():
     assert shorten('abcdefgh') == 'a, b, c, d, e, f and 2 more'
 
 
-def test_nobody_is_told_that_something_is_ready_that_failed(caplog):
+def test_a_failed_start_is_not_reported_as_ready(caplog):
     """Checks come last, and long tasks are reported before."""
     caplog.set_level(logging.INFO)
     for failure in (ValueError('too few positions'), None):

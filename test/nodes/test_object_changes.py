@@ -76,7 +76,7 @@ def same(only_rig):
     return only_rig
 
 
-def test_spawned_objects_are_told_shown_and_touched(rig):
+def test_spawned_objects_are_published_shown_and_touched(rig):
     others = rig.simulator.object_pose('box'), rig.simulator.q, rig.simulator.time
     spawn(rig, name='new', resource_string=NEW)
     spawn(rig, name='post', resource_string=POST)
@@ -102,7 +102,7 @@ def test_spawned_objects_are_told_shown_and_touched(rig):
     assert set(rig.told.codes) <= {'added', 'removed'}
 
 
-def test_what_is_spawned_into_something_is_told_once_and_parted(rig):
+def test_an_object_spawned_into_another_is_reported_once_and_separated(rig):
     ball = '{type: sphere, radius: 0.1, static: false, mass: 1.0, xyz: [%g, 2.0, %g]}'
     for name, *place in (('sunk', 3.0, 0.07), ('touching', 5.0, 0.0999)):
         spawn(rig, name=name, resource_string=ball % tuple(place))
@@ -117,7 +117,7 @@ def test_what_is_spawned_into_something_is_told_once_and_parted(rig):
     assert sum('overlap' in each for each in rig.told.texts) == 1
 
 
-def test_what_is_put_into_something_is_told(rig):
+def test_what_is_put_into_something_is_reported(rig):
     spawn(rig, name='gate', resource_string='{type: box, size: [1, 1, 1], xyz: [9, 9, 9]}')
     rig.run()
     assert not any('overlap' in each for each in rig.told.texts)
@@ -129,7 +129,7 @@ def test_what_is_put_into_something_is_told(rig):
     assert "'box'" in told[0] and "'robot/foot'" in told[1]
 
 
-def test_what_is_placed_in_something_is_told(rig):
+def test_what_is_placed_in_something_is_reported(rig):
     """As what is spawned there, each time."""
     for count in (1, 2):
         rig.place('box', (0.0, 7.0, 0.02))
@@ -173,7 +173,7 @@ def test_commands_wrenches_and_placements_go_on_afterwards(rig):
     assert rig.pose('new')[0] == pytest.approx([5, 0, 0.1])
 
 
-def test_deleted_objects_are_no_longer_told_of(rig):
+def test_deleted_objects_are_no_longer_published(rig):
     rig.world.wrenches.clear()
     rig.changes.remove('box')
     rig.changes.remove('wall')

@@ -101,7 +101,7 @@ def test_a_thread_is_pinned_alone():
     assert told.conditions == [(realtime.SUBJECT, OK, f'on core {core}')]
 
 
-def test_a_priority_that_is_refused_is_told_with_its_cure(monkeypatch):
+def test_a_priority_that_is_refused_is_reported_with_its_cure(monkeypatch):
     asked = []
 
     def refuse(thread, policy, parameter):
@@ -124,7 +124,7 @@ def test_a_priority_that_is_refused_is_told_with_its_cure(monkeypatch):
     )
 
 
-def test_a_core_that_is_not_permitted_is_told(monkeypatch):
+def test_a_core_that_is_not_permitted_is_reported(monkeypatch):
     def refuse(thread, cores):
         raise OSError(22, 'Invalid argument')
 
@@ -228,7 +228,7 @@ def permitted():
 
 
 @pytest.mark.parametrize('module', LOOPS)
-def test_priority_and_locked_memory_are_granted_or_told(ros, module):
+def test_priority_and_locked_memory_are_granted_or_reported(ros, module):
     parameters = {
         'robot_description': TWO_LINK_ARM,
         'thread_priority': 7,

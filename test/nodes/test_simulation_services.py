@@ -106,7 +106,7 @@ def rig(ros, tmp_path_factory):
     return Rig(ros, simulation_messages.provide(tmp_path_factory.mktemp('interfaces')))
 
 
-def test_features_are_told_by_the_numbers_of_the_standard(rig):
+def test_features_are_reported_by_the_numbers_of_the_standard(rig):
     features = rig.ask('GetSimulatorFeatures', 'get_simulator_features').features
     wanted = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 20, 22, 23, 24, 25, 26, 31, 32, 33}
     assert set(features.features) == wanted | {40, 41, 43, 44, 45, 50}
@@ -127,7 +127,7 @@ def test_robots_and_objects_are_entities_of_their_categories(rig):
     assert rig.ask('GetEntityInfo', 'get_entity_info', entity='x').result.result == NOT_FOUND
 
 
-def test_what_is_told_of_an_entity_can_be_set(rig):
+def test_the_info_of_an_entity_can_be_set(rig):
     info = rig.msg.EntityInfo(description='to be pushed', tags=['red', 'round'])
     info.category.category = 0
     assert rig.ask('SetEntityInfo', 'set_entity_info', entity='ball', info=info).result.result == 1

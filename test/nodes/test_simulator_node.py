@@ -208,7 +208,7 @@ def test_good_commands_count_again_after_bad_ones(rig):
         rig.ros.until(lambda: rig.states[-1].position[1] > START[1] + 0.05, 'the elbow moves up')
 
 
-def test_a_best_effort_commander_is_told_that_nobody_hears_it(rig):
+def test_a_best_effort_commander_is_reported(rig):
     publisher = rig.ros.publisher(
         JointState,
         'joint_commands',

@@ -541,7 +541,7 @@ def test_a_slow_or_paused_simulation_does_not_stop_the_torque(another):
 # -- reports --------------------------------------------------------------------------------------
 
 
-def test_endless_names_are_shortened_wherever_they_are_told(another):
+def test_endless_names_are_shortened_wherever_they_are_reported(another):
     text = re.sub('"two_link"', f'"{LONG}"', TWO_LINK_ARM)
     rig = another({'robot_description': text})
     since = len(rig.ros.diagnostics)

@@ -100,7 +100,7 @@ def faults(arm, text, words):
     arm.ros.until_status(words, 'faults', since=since)
 
 
-def test_what_follows_a_snapshot_is_the_same_to_the_bit_and_time_goes_on(controller):
+def test_what_follows_a_snapshot_is_the_same_bitwise_and_time_goes_on(controller):
     arm = controller('twice', lockstep='stamp', initial_command='zero')
     _, before = run(arm, 120)
     assert re.search(r'saved a, of 0\.12\d* s$', save(arm))
@@ -222,7 +222,7 @@ def test_without_a_period_there_is_nothing_to_rewind_to(controller):
     assert 'rewind_period above 0' in ask(arm, 'rewind', good=False)
 
 
-def test_what_cannot_be_is_told_everywhere_and_the_node_goes_on(controller, tmp_path):
+def test_what_cannot_be_is_reported_everywhere_and_the_node_goes_on(controller, tmp_path):
     folder = tmp_path / 'kept'
     folder.mkdir()
     arm = controller(
@@ -312,7 +312,7 @@ def test_the_clock_never_goes_back_and_a_pause_stays_one(ros):
     assert process.alive()
 
 
-def test_objects_are_there_again_and_go_on_to_the_bit(ros, tmp_path):
+def test_objects_are_there_again_and_go_on_bitwise(ros, tmp_path):
     (tmp_path / 'world.yaml').write_text(WORLD)
     name = '/around/simulator'
     ros.start(

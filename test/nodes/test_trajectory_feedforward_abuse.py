@@ -64,7 +64,7 @@ def test_states_that_make_no_sense_are_survived(rig):
     goes_on(rig)
 
 
-def test_states_without_positions_are_told_of_and_change_nothing(rig):
+def test_states_without_positions_are_reported_and_change_nothing(rig):
     since = len(rig.ros.diagnostics)
     empty = JointState(name=list(NAMES), velocity=[0.0, 0.0])
 

@@ -198,7 +198,7 @@ def test_the_program_is_shown_the_turn_that_is_nearest():
     ],
     ids=['nan', 'inf', 'short', 'version', 'joints', 'head', 'silent', 'foreign'],
 )
-def test_bad_answers_are_not_sent_on_and_told_and_the_node_goes_on(rig, answer, text):
+def test_bad_answers_are_not_sent_on_and_reported_and_the_node_goes_on(rig, answer, text):
     with Program(rig.port) as program, Feed(rig.states, rig.state(), rate=50.0):
         program.answer = lambda state: [packet(state, (2.5, 0.25))]
         rig.comes((2.5, 0.25))
@@ -261,7 +261,7 @@ def test_without_the_program_nothing_is_sent_and_it_may_come_later(rig):
             rig.comes((1.5, -0.5))
 
 
-def test_states_that_fail_are_told_as_such(rig):
+def test_states_that_fail_are_reported_as_such(rig):
     with Program(rig.port), Feed(rig.states, rig.state()) as feed:
         rig.comes((1.5, -0.5))
         feed.message = None

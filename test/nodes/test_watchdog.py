@@ -75,7 +75,7 @@ def test_well_fed_it_is_quiet(watch):
     assert not dog.watchdog.interrupted(time.monotonic(), 10.0)
 
 
-def test_one_who_fails_to_react_is_told_again(watch):
+def test_one_that_fails_to_react_is_notified_again(watch):
     dog = watch(0.01, raises=3)
     dog.watchdog.feed(time.monotonic())
     assert dog.barks()

@@ -143,7 +143,7 @@ def rig(tmp_path):
     return Rig(tmp_path)
 
 
-def test_objects_are_told_where_they_are_by_name(rig):
+def test_poses_of_objects_are_published_by_name(rig):
     rig.run(30)
     message = rig.world.objects[-1]
     assert message.header.frame_id == 'base'
@@ -214,7 +214,7 @@ def test_wrenches_are_in_the_axes_of_the_body_about_its_origin(rig):
     assert abs(R - np.eye(3)).max() > 0.01 and abs(contact.force).min() > 1e-3
 
 
-def test_what_no_longer_touches_anything_is_told_once(rig):
+def test_an_ended_contact_is_reported_once(rig):
     rig.run(10)
 
     def of_ball():
@@ -536,7 +536,7 @@ def two_robots(tmp_path):
     return Rig(tmp_path, text=MOVING, **parameters)
 
 
-def test_other_robots_that_move_are_told_commanded_and_shown(two_robots):
+def test_other_robots_that_move_are_published_commanded_and_shown(two_robots):
     rig = two_robots
     rig.run()
     state = rig.ports.states[-1]

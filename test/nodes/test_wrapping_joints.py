@@ -87,7 +87,7 @@ def test_torques_are_those_of_a_driver_that_counts_turns(ros, module, parameters
         each.rig.process.stop()
 
 
-def test_a_jump_is_refused_and_told(ros):
+def test_a_jump_is_refused_and_reported(ros):
     turning = Turning(ros, 'inverse_dynamics', True, True, {})
     torques = turning.answers(20)
     since, numbers = len(ros.diagnostics), iter(range(20, 1000))

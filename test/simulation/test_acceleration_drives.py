@@ -76,7 +76,7 @@ def test_joints_that_are_free_get_the_torque_that_they_were_given_and_no_more():
     assert finite and list(torque[1:]) == [2.5, 0.0] and torque[0] != 0.0
 
 
-def test_an_acceleration_beyond_the_effort_limit_is_cut_and_told():
+def test_an_acceleration_beyond_the_effort_limit_is_cut_and_reported():
     made = driven(chain(effort=5.0), (ACCELERATION, ZERO, ZERO))
     made.drives.acceleration[0] = 1e4
     made.simulator.step(made.torque()[0])

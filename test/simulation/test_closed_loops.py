@@ -221,7 +221,7 @@ def test_a_refused_reset_changes_nothing():
 
 
 @BOTH
-def test_a_snapshot_brings_back_loops_to_the_bit(integrator):
+def test_a_snapshot_brings_back_loops_bitwise(integrator):
     robot, _, gamma = four_bar()
     simulator = Simulator(robot, 1e-3, integrator)
     simulator.reset(gamma(1.0))

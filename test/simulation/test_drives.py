@@ -205,7 +205,7 @@ def test_a_servo_of_velocity_overcomes_dry_friction(friction, speed):
     assert_allclose(driven.simulator.v, [speed], rtol=1e-6)
 
 
-def test_a_servo_of_position_ends_where_it_is_told_with_dry_friction():
+def test_a_position_servo_reaches_its_target_with_dry_friction():
     driven = Driven(turntable(friction=2.0))
     driven.drives.mode[:] = POSITION
     driven.drives.position[:] = 0.3

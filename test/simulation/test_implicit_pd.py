@@ -614,7 +614,7 @@ def test_steps_in_one_call_or_in_many_and_after_a_snapshot():
 
 
 @EACH
-def test_rollouts_to_the_bit(integrator, rng):
+def test_rollouts_bitwise(integrator, rng):
     simulator = Simulator(arm(effort=6.0), 1e-3, integrator)
     before = simulator.rollout(START, steps=5)
     q, v = START + 0.1 * rng.normal(size=(3, 3)), rng.normal(size=(3, 3))

@@ -476,7 +476,7 @@ def test_derivatives_of_a_step(integrator, h):
 
 
 @EACH
-def test_rollouts_to_the_bit(integrator, rng):
+def test_rollouts_bitwise(integrator, rng):
     simulator = Simulator(arm(SOFT), 1e-3, integrator)
     q = START + rng.normal(size=(3, 3))
     motion = simulator.rollout(q, SPEED, steps=30)

@@ -232,7 +232,7 @@ def test_momentum_of_colliding_bodies_is_kept():
     assert np.abs(momentum()[1] - before[1]).max() < 2e-3
 
 
-def test_a_body_in_free_flight_keeps_its_angular_momentum_to_the_bit():
+def test_a_body_in_free_flight_keeps_its_angular_momentum_bitwise():
     start = {'linear': [1, 0, 2], 'angular': [0.1, 8.0, 0.05]}
     body = box(0, 0, 0, velocity=start)
     body.update(size=[0.3, 0.2, 0.1])

@@ -52,7 +52,7 @@ def simulator():
     return Simulator(gantry(), H, ground=True, contact=ContactParameters(friction=MU))
 
 
-def test_it_is_a_world_of_one_plane_to_the_bit(simulator):
+def test_it_is_a_world_of_one_plane_bitwise(simulator):
     world = {
         'defaults': {'surface': {'friction': MU}},
         'objects': {'ground': {'type': 'plane'}},
@@ -85,7 +85,7 @@ def test_nothing_gives_way_and_friction_is_as_given(simulator):
     assert simulator.v == pytest.approx([0.0, 0.0], abs=1e-12)  # it sticks
 
 
-def test_a_start_in_the_ground_is_told(simulator):
+def test_a_start_in_the_ground_is_reported(simulator):
     simulator.reset(LYING - (0.0, 0.004))
     (warning,) = simulator.warnings
     assert warning.startswith("'robot/foot' starts 4.0 mm deep in 'ground', and is moved out")
@@ -97,7 +97,7 @@ def test_a_start_in_the_ground_is_told(simulator):
     assert simulator.warnings == ()
 
 
-def test_of_several_overlaps_the_deepest_is_told(simulator, monkeypatch):
+def test_of_several_overlaps_the_deepest_is_reported(simulator, monkeypatch):
     several = Overlap('robot/foot', 'step', 0.15, 3)
     monkeypatch.setattr(start_overlaps, 'deepest_overlap', lambda *rest: several)
     simulator.reset(LYING)

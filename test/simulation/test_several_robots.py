@@ -76,7 +76,7 @@ def test_the_whole_is_the_robot_and_those_that_move(arm):
     assert np.array_equal(simulator.rollout(steps=1).q.shape, (1, 1, 12))
 
 
-def test_robots_that_touch_nothing_move_as_alone_to_the_bit(arm):
+def test_robots_that_touch_nothing_move_as_alone_bitwise(arm):
     start = {'shoulder_lift_joint': -1.2, 'elbow_joint': 1.5}
     entry = arm_entry(xyz=[5, 0, 0], initial_joint_positions=start)
     # A limit that acts on one robot makes the step of all of them semi-implicit.

@@ -56,7 +56,7 @@ def on_soft_ground(robot):
         lambda robot: Simulator(robot, ground=True, integrator='midpoint'),
     ],
 )
-def test_what_follows_is_the_same_to_the_bit(arm, make, tmp_path):
+def test_what_follows_is_the_same_bitwise(arm, make, tmp_path):
     simulator = make(arm)
     simulator.step(TAU, 350)
     save_snapshot(simulator.snapshot(), tmp_path / 'middle.npz')
@@ -72,7 +72,7 @@ def test_what_follows_is_the_same_to_the_bit(arm, make, tmp_path):
     assert np.abs(other.v).max() > 1e-3
 
 
-def test_another_process_goes_on_to_the_bit(arm, tmp_path):
+def test_another_process_goes_on_bitwise(arm, tmp_path):
     """With other hash seeds: nothing in the identity depends on the order of sets."""
     simulator = in_a_world(arm)
     simulator.step(TAU, 100)

@@ -206,7 +206,7 @@ def test_the_same_names_are_the_same_object_whatever_else_a_message_carries():
     assert reader.read(encode(full_state())).names is first
 
 
-def test_publishers_that_take_turns_are_told_apart():
+def test_publishers_that_take_turns_are_distinguished():
     reader = JointStateReader()
     messages = [
         full_state(),

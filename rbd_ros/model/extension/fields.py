@@ -149,7 +149,8 @@ class Field:
                 'as 0.5'
             ) from None
         if number < minimum:
-            raise self.error(f'{number:g} is below the minimum of {minimum:g}')
+            raise self.error(
+                f'{number:g} is below the minimum of {minimum:g}; give at least {minimum:g}')
         return number
 
     def vector(self) -> Vector3:

@@ -58,7 +58,7 @@ def test_solutions_and_inverses(rng, H):
     assert np.array_equal(inverse, inverse.T)
 
 
-def test_congruence_is_symmetric_to_the_bit(rng, H):
+def test_congruence_is_exactly_symmetric(rng, H):
     T = rng.normal(size=(4, 3))
     found = np.array(matrices.congruence(T.T.tolist(), H.tolist()))
     assert_allclose(found, T.T @ H @ T, rtol=1e-12, atol=1e-13)

@@ -74,7 +74,7 @@ def test_a_choice_that_does_not_do_is_refused():
             eliminate([[1.0, 2.0, 0.5]], independent=too_few)
 
 
-def test_rows_that_were_used_are_told():
+def test_rows_that_were_used_are_reported():
     """The others are multiples of them, or zero."""
     K = [[0.0, 0.0, 0.0], [1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [0.1, 0.0, 0.0], [0.0, 0.0, 0.0]]
     found = eliminate(K)
@@ -104,7 +104,7 @@ def test_complete_pivoting_grows_no_rounding():
     assert np.abs(G).max() <= 2.0 + 1e-8
 
 
-def test_rank_is_told_from_rounding():
+def test_rank_is_distinguished_from_rounding():
     rng = np.random.default_rng(3)
     K, _ = matrix(rng, 8, 8, 5)
     noisy = K + 1e-14 * rng.normal(size=K.shape)

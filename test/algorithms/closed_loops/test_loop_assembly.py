@@ -63,7 +63,7 @@ def test_a_flat_mechanism_is_assembled_from_nearby(robot):
     assert np.array_equal(closed.q, again.q)
 
 
-def test_the_distance_of_the_closest_assembly_is_told(robot):
+def test_the_distance_of_the_closest_assembly_is_reported(robot):
     far = {
         'name': 'pin',
         'type': 'spherical',

@@ -148,7 +148,7 @@ def test_only_joints_between_the_root_of_a_loop_and_its_ends_take_part(name):
 
 
 @pytest.mark.seed('CL02')
-def test_joints_below_the_root_have_columns_that_are_zero_to_the_bit():
+def test_joints_below_the_root_have_columns_that_are_exactly_zero():
     tree = named_tree('branches')
     model = with_random_loops(tree.model, PAIRS[:1], np.random.default_rng(1), ((5, 1),))
     q, v, _ = tree.states[0]

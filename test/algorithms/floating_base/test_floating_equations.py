@@ -31,7 +31,7 @@ def test_matrix_and_bias_are_those_of_the_textbook(name):
 
 @pytest.mark.seed('FB02')
 @every_floating_tree
-def test_the_matrix_is_symmetric_to_the_bit_and_positive_definite(name):
+def test_the_matrix_is_exactly_symmetric_and_positive_definite(name):
     tree = floating_tree(name)
     for q, v, _ in tree.states:
         I0c, F, H, _, _ = equations(tree, q, v, forces=False)

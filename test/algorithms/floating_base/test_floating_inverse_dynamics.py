@@ -13,7 +13,7 @@ from rbd_ros.algorithms.floating_base.floating_inverse_dynamics import floating_
 @pytest.mark.seed('FB06', kind='full')
 @pytest.mark.parametrize('loaded', [True, False], ids=['forces', 'no forces'])
 @every_floating_tree
-def test_the_base_yields_and_the_joints_move_as_told(name, loaded):
+def test_the_base_yields_and_the_joints_move_as_commanded(name, loaded):
     """Elimination of a0 from the first six rows of H a + C = tau, which has no force there."""
     tree = floating_tree(name)
     forces = tree.forces if loaded else {}

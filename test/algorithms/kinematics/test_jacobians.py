@@ -60,7 +60,7 @@ def test_point_jacobian_and_its_rate(name):
 
 
 @every_tree
-def test_columns_are_zero_to_the_bit_off_the_way_to_the_link(name):
+def test_columns_are_exactly_zero_off_the_way_to_the_link(name):
     """The texts' own coordinates: every joint of the tree, gears or no gears."""
     tree = named_tree(name)
     model, q = tree.model, tree.ungeared_states[0].q

@@ -85,7 +85,7 @@ def test_few_bodies_have_room_for_each_pair_and_many_for_some():
     assert matrix_sizes(MAX_BODIES + 5) == matrix_sizes(MAX_BODIES)
 
 
-def test_what_has_no_room_is_told():
+def test_what_has_no_room_is_reported():
     assert ordered([(0, 1), (1, 2)], MAX_BODIES)[1]
     matrix = allocate(BodyMatrix, **matrix_sizes(MAX_BODIES + 1))
     many = np.arange(MAX_BODIES + 1)

@@ -438,7 +438,7 @@ def test_alone_it_solves_moments(monkeypatch, middle):
     assert kinds == {'none', 'turns', 'holds'}
 
 
-def test_newtons_method_is_told_the_states_of_moments():
+def test_newtons_method_gets_the_states_of_moments():
     rng = np.random.default_rng(10)
     space = ready(random_moments(rng, 3))
     space.low[:4], space.high[:4] = -1.0, 1.0
@@ -472,7 +472,7 @@ def test_newtons_method_is_told_the_states_of_moments():
     assert_allclose(space.u, space.A @ space.x + space.b, atol=1e-12)
 
 
-def test_newtons_method_is_told_the_states():
+def test_newtons_method_gets_the_states():
     problem = friction_problem(
         np.eye(13), np.zeros(13), [1.0] * 3, [0.0, 0.0, -1.0, -1.0], [np.inf, np.inf, 1.0, 1.0]
     )

@@ -102,7 +102,7 @@ def test_sliding_dissipates_most():
     assert slides > 50
 
 
-def test_newtons_method_is_told_the_direction_of_sliding():
+def test_newtons_method_gets_the_direction_of_sliding():
     rng = np.random.default_rng(6)
     slides = 0
     for _ in range(50):

@@ -140,14 +140,14 @@ def test_spins_count_in_each_look_as_they_were_before_the_impact():
     assert found[1] == pytest.approx(found[0], abs=1e-9)
 
 
-def test_a_row_too_long_to_be_followed_in_one_step_is_told():
+def test_a_row_too_long_to_be_followed_in_one_step_is_reported():
     balls = row(60, 2.5e-4, 1.0)
     simulator = simulated(floor=False, gravity=(0, 0, 0), **balls)
     simulator.step(n=3)
     assert simulator.status.unconverged_steps > 0
 
 
-def test_what_reaches_nothing_is_as_it_would_be_without_others_to_the_bit():
+def test_what_reaches_nothing_is_as_it_would_be_without_others_bitwise():
     """A jump that ends before the ball: looking for it again changes nothing."""
     alone = simulated(robot=box_on_a_rail(), floor=False, disc=ball(5.0, z=0, mass=0.1))
     beside = simulated(robot=box_on_a_rail(), floor=False, disc=ball(0.5, z=0, mass=0.1))
