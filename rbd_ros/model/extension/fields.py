@@ -150,7 +150,8 @@ class Field:
             ) from None
         if number < minimum:
             raise self.error(
-                f'{number:g} is below the minimum of {minimum:g}; give at least {minimum:g}')
+                f'{number:g} is below the minimum of {minimum:g}; give at least {minimum:g}'
+            )
         return number
 
     def vector(self) -> Vector3:

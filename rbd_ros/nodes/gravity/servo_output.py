@@ -120,7 +120,7 @@ class ServoOutput:
             self._diagnostics.condition(
                 SUBJECT,
                 WARN,
-                f'waiting for targets on {JOINT_TARGETS.name} of joint {shorten(absent)}',
+                f'waiting for targets on {JOINT_TARGETS.name} for {shorten(absent)}',
                 code='waiting',
             )
         else:
