@@ -81,7 +81,7 @@ def make_scene(model: Model, world: World, q: Optional[Sequence[float]] = None) 
 
     Links of one robot that overlap at the configuration q do not touch each other, as links that a
     joint connects, unless an entry of `pairs` or the SRDF of the robot says that they do. Movable
-    robots of the world that are part of the model (`put_together`) move with it, further ones
+    robots of the world that are part of the model (`combine_models`) move with it, further ones
     stand still as they are configured.
 
     :param model: model of the robot

@@ -282,7 +282,7 @@ class World:
 
         Others stand still.
 
-        :param model: model of the robot that is simulated, see `put_together`
+        :param model: model of the robot that is simulated, see `combine_models`
 
         >>> from rbd_ros.collision import read_world
         >>> arm = {'urdf': 'urdf/six_axis_arm.urdf', 'xyz': [1, 0, 0], 'static': False}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rbd_ros.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from rbd_ros.model.combined_models import combine_models
     from rbd_ros.model.connectivity_graph import (
         Arc,
         ConnectivityGraph,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from rbd_ros.model.joint_registry import register_joint_type
     from rbd_ros.model.model import Body, Coupling, Frame, JointLimits, Link, LoopJoint, Model
     from rbd_ros.model.model_assembly import assemble, Connection, connectivity
-    from rbd_ros.model.together import put_together
     from rbd_ros.model.urdf import load_urdf
 
 __all__ = [
@@ -47,7 +47,7 @@ __all__ = [
     'ModelError',
     'Numbering',
     'ParentArray',
-    'put_together',
+    'combine_models',
     'register_joint_type',
     'SingularMassMatrixError',
     'with_fixed_base',
@@ -80,7 +80,7 @@ __getattr__, __dir__ = lazy_names(
         'connectivity': 'rbd_ros.model.model_assembly',
         'equivalent_model': 'rbd_ros.model.equivalent',
         'load_urdf': 'rbd_ros.model.urdf',
-        'put_together': 'rbd_ros.model.together',
+        'combine_models': 'rbd_ros.model.combined_models',
         'register_joint_type': 'rbd_ros.model.joint_registry',
         'with_fixed_base': 'rbd_ros.model.floating_model',
         'with_floating_base': 'rbd_ros.model.floating_model',

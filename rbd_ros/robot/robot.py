@@ -187,7 +187,7 @@ class Robot(
         >>> np.allclose(H[6:, 6:], robot.mass_matrix(q)), H[:6, 6:].any()
         (True, False)
         """
-        from rbd_ros.model.together import put_together, transform_of_pose
+        from rbd_ros.model.combined_models import combine_models, transform_of_pose
 
         models = {
             each: (robot if isinstance(robot, Robot) else cls.from_urdf(robot)).model
@@ -196,7 +196,7 @@ class Robot(
         transforms = {
             each: transform_of_pose(each, pose) for each, pose in (placements or {}).items()
         }
-        return cls(put_together(models, transforms, gravity, name))
+        return cls(combine_models(models, transforms, gravity, name))
 
     def __repr__(self) -> str:
         return (

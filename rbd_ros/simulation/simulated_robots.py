@@ -7,7 +7,7 @@ from typing import Dict, Optional
 
 from rbd_ros.collision.world import World
 from rbd_ros.model import Model
-from rbd_ros.model.together import put_together
+from rbd_ros.model.combined_models import combine_models
 from rbd_ros.robot import Robot
 
 
@@ -35,7 +35,7 @@ def simulated_robot(robot: Optional[Robot], world: Optional[World]) -> Robot:
         return robot
     parts.update((each.name, each.model) for each in others)
     return Robot(
-        put_together(
+        combine_models(
             parts,
             {each.name: each.base_placement for each in others},
             # A robot that does not move has no gravity of its own.

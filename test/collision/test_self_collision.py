@@ -13,7 +13,7 @@ from rbd_ros.collision.scene import make_scene, neutral_configuration
 from rbd_ros.collision.self_collision import read_srdf
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model import load_urdf
-from rbd_ros.model.together import put_together
+from rbd_ros.model.combined_models import combine_models
 
 ARM = load_urdf(resource_path('urdf', 'six_axis_arm.urdf'))
 SRDF = """<?xml version="1.0"?>
@@ -78,7 +78,7 @@ def test_what_has_no_shape_or_no_mass_connects(between, allowed):
 def test_the_world_and_links_of_a_robot_without_masses_connect_nothing():
     pairs = allowed_pairs(chain((0, 1), (0, 1), (0, 1)))
     assert ('l0', 'l2') not in pairs and ('l0', 'l1') in pairs
-    both = put_together({'a': chain((1, 1)), 'b': chain((1, 1))}, {})
+    both = combine_models({'a': chain((1, 1)), 'b': chain((1, 1))}, {})
     assert ('a/l0', 'b/l0') not in allowed_pairs(both)
 
 

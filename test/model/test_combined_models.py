@@ -12,7 +12,7 @@ from support.simulated_robots import pendulum
 
 from rbd_ros import ModelError, Robot
 from rbd_ros.lookup.resources import resource_path
-from rbd_ros.model import load_urdf, put_together
+from rbd_ros.model import combine_models, load_urdf
 from rbd_ros.spatial import PluckerTransform
 
 SHAPE = (
@@ -66,7 +66,7 @@ def random_state(robots, seed=3):
 @every_pair
 def test_the_whole_moves_as_its_parts(pair, floating):
     models = [load_urdf(text, floating_base=floating) for text in pair]
-    whole = interpreted(put_together(dict(zip(PLACES, models)), PLACES))
+    whole = interpreted(combine_models(dict(zip(PLACES, models)), PLACES))
     parts = [interpreted(as_felt(model, PLACES[each])) for each, model in zip(PLACES, models)]
     q, v, a = random_state(parts)
     Q, V, A = (np.concatenate(x) for x in (q, v, a))
@@ -111,7 +111,7 @@ def test_robots_with_every_sort_of_joint_side_by_side():
 @every_pair
 def test_links_shapes_and_jacobians_are_where_the_placements_put_them(pair, floating):
     models = [load_urdf(text, floating_base=floating) for text in pair]
-    whole = interpreted(put_together(dict(zip(PLACES, models)), PLACES))
+    whole = interpreted(combine_models(dict(zip(PLACES, models)), PLACES))
     parts = [interpreted(model) for model in models]
     q, v, _ = random_state(parts)
     Q, V = np.concatenate(q), np.concatenate(v)
@@ -158,7 +158,7 @@ def test_pinocchio_appends_one_model_to_another(pair, floating):
         at = pin.SE3(np.array(PLACES[each].pose(), dtype=float))
         world = pin.appendModel(world, bridge.model, 0, at)
     models = [load_urdf(text, floating_base=floating) for text in pair]
-    whole = interpreted(put_together(dict(zip(PLACES, models)), PLACES))
+    whole = interpreted(combine_models(dict(zip(PLACES, models)), PLACES))
     q, v, a = random_state([interpreted(model) for model in models])
     their_q, P = np.zeros(world.nq), np.zeros((world.nv, whole.nv))
     column = 0
@@ -241,7 +241,8 @@ def test_without_motors_named_all_joints_have_them():
 def test_loops_are_closed_as_in_the_parts():
     chain = linkages.four_bar()
     arm = load_urdf(ARM, gravity=chain.gravity)
-    whole = put_together({'arm': arm, 'bar': chain, 'other': chain}, {'bar': LEFT, 'other': RIGHT})
+    models = {'arm': arm, 'bar': chain, 'other': chain}
+    whole = combine_models(models, {'bar': LEFT, 'other': RIGHT})
     # Of the arm all joints have motors, of a linkage those with an effort limit.
     assert whole.actuated_joints == tuple(f'arm/{name}' for name in arm.joint_names) + tuple(
         f'{each}/{name}' for each in ('bar', 'other') for name in chain.actuated_joints
@@ -276,7 +277,7 @@ def test_all_joints_of_a_tree_beside_loops_have_motors():
     """Though they have no effort limits, as passive joints of loops have none."""
     chain = linkages.four_bar()
     free = pendulum().model.with_gravity(chain.gravity)
-    whole = put_together({'bar': chain, 'free': free})
+    whole = combine_models({'bar': chain, 'free': free})
     assert not chain.actuated_joints
     assert whole.actuated_joints == tuple(f'free/{name}' for name in free.joint_names)
 
@@ -288,13 +289,13 @@ def test_joints_that_close_loops_have_names_of_their_own():
         '<parent link="x"/><child link="y"/></joint></robot>'
     ).format(chain.loops[0].name)
     with pytest.raises(ModelError, match="two joints are named 'bar/"):
-        put_together({'': load_urdf(text, gravity=chain.gravity), 'bar': chain})
+        combine_models({'': load_urdf(text, gravity=chain.gravity), 'bar': chain})
 
 
 def test_names_without_a_prefix_are_those_of_the_robot():
     arm = load_urdf(ARM)
-    assert put_together({'': arm}) == arm
-    whole = put_together({'': arm, 'other': arm}, name='cell')
+    assert combine_models({'': arm}) == arm
+    whole = combine_models({'': arm, 'other': arm}, name='cell')
     assert whole.joint_names == (*arm.joint_names, *(f'other/{x}' for x in arm.joint_names))
     assert whole.name == 'cell'
 
@@ -321,16 +322,16 @@ def test_half_a_turn_costs_no_operations():
     turn = PluckerTransform.rotation_z(np.pi)
     arm = load_urdf(ARM)
     exact = Robot.combine({'arm': ARM}, {'arm': pose}).model
-    assert put_together({'arm': arm}, {'arm': turn}).bodies == exact.bodies
+    assert combine_models({'arm': arm}, {'arm': turn}).bodies == exact.bodies
 
 
 def test_gravity_is_one_for_all():
     here, moon = load_urdf(ARM), load_urdf(ARM, gravity=(0.0, 0.0, -1.62))
     with pytest.raises(ModelError, match=r"gravity of robot 'b' is .*-1.62.*that of 'a'"):
-        put_together({'a': here, 'b': moon})
-    both = put_together({'a': here, 'b': moon}, gravity=(0.0, 1.0, -9.0))
+        combine_models({'a': here, 'b': moon})
+    both = combine_models({'a': here, 'b': moon}, gravity=(0.0, 1.0, -9.0))
     assert both.gravity == (0.0, 1.0, -9.0)
-    assert put_together({'b': moon}).gravity == moon.gravity
+    assert combine_models({'b': moon}).gravity == moon.gravity
 
 
 def test_warnings_name_their_robot():

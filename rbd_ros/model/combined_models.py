@@ -21,7 +21,7 @@ from rbd_ros.spatial.scalar import Scalar
 _ROUNDING = 1e-6
 
 
-def put_together(
+def combine_models(
     models: Mapping[str, Model],
     placements: Optional[Mapping[str, PluckerTransform]] = None,
     gravity: Optional[Sequence[Scalar]] = None,
@@ -43,10 +43,10 @@ def put_together(
     :raises ModelError: without a model, for a name with a slash, an unknown name among the
         placements, two links or joints of one name, or gravities that differ
 
-    >>> from rbd_ros.model import put_together
+    >>> from rbd_ros.model import combine_models
     >>> from rbd_ros.spatial import PluckerTransform
     >>> aside = PluckerTransform.translation((0.0, 1.0, 0.0))
-    >>> both = put_together({'left': model, 'right': model}, {'left': aside})
+    >>> both = combine_models({'left': model, 'right': model}, {'left': aside})
     >>> both.nv, both.joint_names[0], both.link('left/base_link').placement.r
     (12, 'left/shoulder_pan_joint', (0.0, 1.0, 0.0))
     """
