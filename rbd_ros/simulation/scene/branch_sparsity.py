@@ -23,6 +23,7 @@ def clear_along(tree: Tree, leaf: int, x: FloatArray) -> None:
 
     :param leaf: the degree of freedom; -1: everywhere
     """
+    # Rows without a single path, such as contacts of two links, have leaf -1: all DoFs count.
     if leaf < 0:
         clear(x)
     else:
@@ -83,6 +84,7 @@ def rows_along(tree: Tree, leaf: int, X: FloatArray, y: FloatArray) -> Tuple[flo
     :param X: (3, nv)
     :param y: (nv,)
     """
+    # Three independent sums in one pass: the index of the path is read once.
     a = b = c = 0.0
     first, second, third = X[0], X[1], X[2]
     if leaf < 0:
@@ -132,12 +134,14 @@ def half_solve(
     :param y: the result, (nv,)
     """
     if model.has_loops:
+        # With loops, rows of the basis span the closed velocities, orthonormal under H.
         loops, n = problem.loops, len(y)
         clear(y)
         for k in range(n - loops.counts[RANK]):
             y[k] = dot(loops.basis[k], J)
     else:
         tree = model.tree
+        # Back substitution of y = L^-T J with the sparsity of L (book 6.5), then D^-1/2.
         copy(J, y)
         for i in range(len(y) - 1, -1, -1):
             # A contact is moved by few of the joints of a robot with legs or arms.
@@ -171,6 +175,7 @@ def half_solve_rows(
         return
     tree = model.tree
     J_0, J_1, J_2, Y_0, Y_1, Y_2 = J[0], J[1], J[2], Y[0], Y[1], Y[2]
+    # The same on the path alone; scaling comes last, as elements of L need unscaled ones.
     first, end = tree.path_first[leaf], tree.path_first[leaf + 1]
     for at in range(first, end):
         i = tree.path[at]
@@ -206,6 +211,7 @@ def finish_half_solve(
             add_scaled(y[k], loops.basis[k], v)
     else:
         tree = model.tree
+        # v = L^-1 D^-1/2 y by forward substitution: parents come before their children.
         for i in range(len(y)):
             row, total = problem.factor[i], y[i] * root[i]
             for at in range(tree.row_first[i], tree.row_first[i + 1]):

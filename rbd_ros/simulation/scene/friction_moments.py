@@ -64,9 +64,12 @@ def find_angular_jacobians(
     """
     scene, moments = model.scene, work.friction_moments
     for c in range(count):
+        # Most contacts have neither: their arrays are not touched, and are not read either.
         if not contact_has_moments(scene, contacts, c):
             continue
         J, frame = moments.jacobian[c], contacts.frame[c]
+        # The angular velocity of the second body less that of the first one, along normal and
+        # tangents: the rows of J are e_r^T (omega_2 - omega_1).
         for r in range(3):
             clear_along(model.tree, work.leaf_dof[c], J[r])
         for side in range(2):
@@ -75,6 +78,8 @@ def find_angular_jacobians(
             if node == 0:
                 add_angular_jacobian(model.tree, columns, body, sign, frame, J)
             elif node > 0:
+                # An object turns about its center of mass: its row is the direction itself, and a
+                # moment changes its angular velocity by I^-1 e_r.
                 jacobian = moments.object_jacobian[c, side]
                 response = moments.object_response[c, side]
                 for r in range(3):
@@ -98,6 +103,7 @@ def add_angular_jacobian(
     :param frame: normal and tangents, (3, 3)
     :param J: the sum, (3, nv)
     """
+    # Only DoFs that support the body turn it; mimic joints add to the DoF that they follow.
     for at in range(tree.support_first[body], tree.support_first[body + 1]):
         k = tree.support[at]
         for r in range(3):
@@ -136,6 +142,7 @@ def relative_angular_velocity(
     :param c: number of the contact
     :param r: 0 for the normal, 1 and 2 for tangents
     """
+    # u = J v of the robot, plus J omega of each object; the sign of a side is in J.
     rate = 0.0
     if at_robot(model.scene, contacts, c):
         rate = dot_along(model.tree, work.leaf_dof[c], work.friction_moments.jacobian[c, r], v)
@@ -175,10 +182,13 @@ def assemble_friction_moments(
     :param count: number of contacts with moments
     """
     scene, moments, G = model.scene, work.friction_moments, work.matrix
+    # Rows of moments follow 3 n rows of contacts and m rows of joints, three for each contact.
+    # Blocks of G couple them with contacts, rows of joints, and moments up to the diagonal.
     for k in range(count):
         c, first = work.listed[moments.listed[k]], 3 * n + m + 3 * k
         for r in range(3):
             clear_part(G[first + r], first + 3)
+        # Through the robot: Y of the moment times Y^T of the other row (see problem.py).
         if model.has_robot:
             if at_robot(scene, contacts, c):
                 tree, leaf, y = model.tree, work.leaf_dof[c], moments.response[c]
@@ -197,6 +207,7 @@ def assemble_friction_moments(
                     if at_robot(scene, contacts, d):
                         z = moments.response[d]
                         enter_robot_product(tree, leaf, work.leaf_dof[d], y, z, G, first, column)
+        # Through objects: J of the moment times M^-1 J^T of the other row at the same object.
         for i in range(2):
             body, jacobian = contacts.body_id[c, i], moments.object_jacobian[c, i]
             if body < scene.first_object:
@@ -234,6 +245,9 @@ def enter_friction_moments(
     for k in range(count):
         c, first = work.listed[moments.listed[k]], 3 * n + m + 3 * k
         surface = model.scene.table.surface[contacts.pair[c]]
+        # Coulomb's law of moments:  tau  <= coefficient times the normal force, in meters. One row
+        # about the normal (torsional), and two about the tangents, whose length is bounded
+        # (rolling).
         for r in range(3):
             i, row = first + r, 3 * k + r
             for j in range(i + 1):
@@ -258,6 +272,7 @@ def begin_friction_moments(contact_state: ContactState, work: SceneWork, count: 
     n, m = space.sizes[CONES], space.sizes[ROWS]
     for k in range(count):
         a = work.friction_moments.listed[k]
+        # An open contact bounds its moments by zero, where they start.
         if space.x[3 * a] <= 0.0:
             continue
         for r in range(3):
@@ -269,6 +284,8 @@ def begin_friction_moments(contact_state: ContactState, work: SceneWork, count: 
             for r in range(size):
                 length += space.x[i + r] * space.x[i + r]
             length = math.sqrt(length)
+            # A moment at its bound slides against the rotation; below it, the contact does not
+            # rotate.
             bound = space.coefficient[row] * space.x[3 * a]
             slides = length > 0.0 and length >= bound * (1.0 - 1e-9)
             for r in range(size):
@@ -284,6 +301,8 @@ def power_of_friction_moment(space: FrictionSpace, a: int) -> Tuple[float, float
     """
     x, u, power, turning = space.x, space.u, 0.0, 0.0
     first = 3 * space.sizes[CONES] + space.sizes[ROWS]
+    # x . u is the power of the moments;  u_t  of each moment adds to De Saxce's term of the
+    # contact, as the length of its slip does.
     for k in range(space.sizes[MOMENTS]):
         if space.moment_contact[k] == a:
             i = first + k

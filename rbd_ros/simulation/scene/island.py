@@ -85,12 +85,15 @@ def solve_island(
     :return: whether they solve the problem to the tolerance
     """
     scene, contacts = work.scene, contact_state.contacts
+    # Velocities without contact impulses: the solver finds x with u = G x + free (problem.py).
     for a in range(n):
         c = scene.listed[a]
         u = contact_velocities(model, contacts, objects, scene.velocity, c, scene)
         scene.free[3 * a], scene.free[3 * a + 1], scene.free[3 * a + 2] = u
     for k in range(m):
         v = scene.velocity[scene.row_joint[k]]
+        # An upper limit is a lower one with the opposite sign, so that its impulse is not
+        # negative.
         v = -v if scene.row_kind[k] == UPPER_LIMIT else v
         scene.free[3 * n + k] = v + scene.row_bias[k]
         scene.row_impulse[k] = contact_state.joint_impulse[scene.row_kind[k], scene.row_joint[k]]
@@ -102,6 +105,7 @@ def solve_island(
             if all_steady(contact_state, scene, n):
                 kept, unit = reuse_forces(model, contact_state, scene, n, m, h)
     scene.has_matrix[0] = 0 if kept else 1
+    # The impulses of the last step are a solution again: their effect on the robot is known.
     if kept:
         take_forces(contact_state, scene, n, m)
         add_scaled(1.0, scene.response_sum, scene.gathered)
@@ -110,6 +114,8 @@ def solve_island(
         solved, unit = solve_with_springs(model, contact_state, scene, n, m, h)
         steady = 1 if scene.space.report[NEWTON_STEPS] == 0.0 else 0
         for a in range(n):
+            # Impulses that needed Newton's method changed by much: the next step does not try to
+            # keep them.
             contact_state.steady[scene.listed[a]] = steady
     find_residuals(scene.space, contact_state.residuals, unit)
     for k in range(m):
@@ -147,6 +153,8 @@ def solve_with_springs(
         begin_springs(model.scene, contact_state, scene, n, h)
     solved: bool
     solved, unit = solve_problem(model, contact_state, scene, n, m, h)
+    # Newton's method on the curves of the springs: each round solves the problem with tangents at
+    # the compression that the last round found (springs.py).
     if model.scene.has_nonlinear_springs:
         on_curves = follow_springs(model.scene, contact_state, scene, n, h, unit)
         for k in range(MAX_ROUNDS):
@@ -170,8 +178,10 @@ def solve_problem(
     :return: whether they solve the problem to the tolerance, and `scale_space`
     """
     contacts, space = contact_state.contacts, scene.space
+    # 1. G and b = free, with the compliance of springs on the diagonal (compliance.py).
     enter_problem(model.scene, contacts, n, m, scene)
     add_compliance(model.scene, contacts, n, h, scene)
+    # 2. Warm start: impulses of the last step, on or inside the friction cones (warm_start.py).
     for a in range(n):
         begin_contact(space, scene.friction[a], a, contact_state.impulse[scene.listed[a]])
     for k in range(m):
@@ -180,13 +190,17 @@ def solve_problem(
     if model.scene.has_friction_moments:
         count = enter_friction_moments(model, contacts, scene.velocity, n, m, scene)
         begin_friction_moments(contact_state, scene, count)
+    # 3. Scaling: cones become Lorentz cones, diagonal blocks one (friction_space.py).
     unit: float = scale_space(space, scene.friction)
     tolerance = model.scene.tolerance
     solved: bool = solve_friction_space(space, COMBINED, MAX_ITERATIONS, tolerance)
+    # 4. Without a solution, the best iterate is scaled so that it adds no energy. With more rows
+    # than DoFs forces are not unique: the solution with the smallest ones sticks where it can.
     if not solved:
         energy_line_search(space)
     elif any_slides(space) and 3 * n > island_dofs(model, contacts, scene.listed[0], scene):
         prefer_sticking(space, COMBINED, MAX_ITERATIONS, tolerance)
+    # 5. Back to N s, into the memory of the next warm start.
     take_forces(contact_state, scene, n, m)
     for k in range(count):
         c = scene.listed[scene.friction_moments.listed[k]]
@@ -243,6 +257,7 @@ def follow_springs(
         c = scene.listed[a]
         if is_nonlinear(model, contact_state.contacts, c):
             mobility, impulse = scene.matrix[3 * a, 3 * a], contact_state.impulse[c, 0]
+            # Velocity [m/s] per unit of a scaled velocity of this contact.
             speed = unit * unit / space.scale[3 * a]
             u = speed * space.u[3 * a]
             beside = follow_spring(
@@ -264,6 +279,7 @@ def end_island(
     for a in range(n):
         c = scene.listed[a]
         impulse = contact_state.impulse[c]
+        # Exact zeros are common: open contacts have no impulse.
         if not is_zero(impulse):
             apply_impulse_to_objects(model, objects, contacts, scene, c, impulse)
             if model.has_robot:
@@ -336,6 +352,8 @@ def apply_impulse_to_objects(
     for side in range(2):
         o = contacts.body_id[c, side] - model.scene.first_object
         if o >= 0:
+            # Angular momentum is the state of an object, so that impulses add to it without an
+            # inertia.
             mass = model.scene.bodies.mass[o]
             for r in range(3):
                 jacobian = scene.object_jacobian[c, side, r]
@@ -361,6 +379,8 @@ def find_residuals(space: FrictionSpace, residuals: FloatArray, unit: float) -> 
     x, u, power = space.x, space.u, unit * unit
     for a in range(space.sizes[CONES]):
         i = 3 * a
+        # SIGNORINI is x_n u_n, CONIC the whole x . u, and CONTACT the residual of De Saxce's law,
+        # x . (u + ( u_t , 0, 0)) = 0.
         conic = x[i] * u[i] + x[i + 1] * u[i + 1] + x[i + 2] * u[i + 2]
         slip = math.sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2])
         if space.sizes[MOMENTS] > 0:

@@ -62,6 +62,7 @@ def solve_matrix_free(
     :return: whether they solve the problem to the tolerance
     """
     contacts = contact_state.contacts
+    # First tangents of the springs, at the compressions that the impulses of the last step give.
     if model.has_nonlinear_springs:
         for a in range(n):
             c = work.listed[a]
@@ -107,6 +108,8 @@ def solve_once(
     contacts, solved = contact_state.contacts, False
     # Where sweeps stall, a matrix of few contacts is found sooner than a solution.
     limit = min(MAX_SWEEPS, 4 * n)
+    # Active set: contacts with an impulse in the last step, or closing without one, are in the
+    # problem. The set only grows, so that the loop ends after at most n rounds.
     enter_bodies(objects, work)
     count, before = 0, -1
     for a in range(n):
@@ -123,6 +126,7 @@ def solve_once(
                 contact_state.impulse[c, r] = 0.0
                 if model.has_friction_moments:
                     contact_state.moment[c, r] = 0.0
+    # Bodies start from velocities without impulses in each round; forces are the warm start.
     for _ in range(n + 1):
         if count == before:
             break
@@ -148,6 +152,7 @@ def closing(
     :param h: time step [s]
     :return: below zero if it would penetrate by the end of the step [m/s]
     """
+    # u_n + bias: below zero the gap would become negative by the end of the step.
     total: float = normal_bias(model, contacts, c, h, work)
     for side in range(2):
         o = contacts.body_id[c, side] - model.first_object
@@ -170,6 +175,8 @@ def solve_listed(
     :param h: time step [s]
     :return: whether they solve that problem to the tolerance
     """
+    # One problem of all listed contacts: the solver keeps the velocities of bodies instead of G
+    # (Gauss-Seidel sweeps and nonlinear conjugate gradients, see friction_bodies.py).
     space, contacts = work.body_space, contact_state.contacts
     space.sizes[CONTACTS] = n
     for a in range(n):
@@ -219,6 +226,7 @@ def normal_mobility(contacts: SceneContacts, work: SceneWork, first_object: int,
     :param first_object: see `SceneModel`
     :param c: number of the contact
     """
+    # Diagonal element of G for the normal: J M^-1 J^T, summed over both sides.
     mobility = 0.0
     for side in range(2):
         if contacts.body_id[c, side] >= first_object:
@@ -236,6 +244,7 @@ def solve_matrix_free_impacts(
 
     :param n: number of contacts, whose velocities after the impact are in `rebound`
     """
+    # Restitution enters as the bias of the normal velocity.
     space, nothing = work.body_space, stack_array(3)
     enter_bodies(objects, work)
     space.sizes[CONTACTS] = n
@@ -329,6 +338,8 @@ def enter_contact(
                 for s in range(6):
                     space.jacobian[a, side, r, s] = work.object_jacobian[c, side, r, s]
                     space.effect[a, side, r, s] = work.object_response[c, side, r, s]
+    # Scaled with the friction of each direction, the cone is a circular one: impulses of the last
+    # step inside it stick, others slide along their own direction, on the cone.
     part = stack_array(2)
     for r in range(3):
         space.force[a, r] = impulse[r] if impulse[0] > 0.0 else 0.0
@@ -358,6 +369,7 @@ def find_residuals(space: BodySpace, residuals: FloatArray) -> None:
         x = space.x[a]
         for r in range(3):
             u[r] = contact_velocity(space, a, r)
+        # Power of the forces, and De Saxce's residual; see `find_residuals` of island.py.
         conic = x[0] * u[0] + x[1] * u[1] + x[2] * u[2]
         slip = math.sqrt(u[1] * u[1] + u[2] * u[2])
         normal_power = abs(x[0] * u[0])

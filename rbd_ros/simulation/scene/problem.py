@@ -35,11 +35,14 @@ def assemble_matrix(
     :param n: number of contacts
     :param m: number of rows of joints
     """
+    # G = Y Y^T + sum over objects of J M^-1 J^T, block by block: each block is 3 by 3. Only blocks
+    # up to the diagonal are computed, so that the solver reads a bitwise symmetric matrix.
     scene, G = model.scene, work.matrix
     for a in range(n):
         c = work.listed[a]
         for b in range(a + 1):
             d = work.listed[b]
+            # Two contacts are coupled through the robot, or through an object that both are at.
             apart = True
             if model.has_robot:
                 if at_robot(scene, contacts, c) and at_robot(scene, contacts, d):
@@ -48,6 +51,7 @@ def assemble_matrix(
                     enter_robot_product(model.tree, leaf, other, y, z, G, 3 * a, 3 * b)
             if apart:
                 clear_block(G, 3 * a, 3 * b)
+            # An object couples them: J of one contact times M^-1 J^T of the other.
             for i in range(2):
                 # All bodies after those of the robot are objects.
                 body = contacts.body_id[c, i]
@@ -95,18 +99,23 @@ def enter_robot_product(
     :param row: where the block begins
     :param column: likewise
     """
+    # Rows of Y are zero off the path from their leaf to the base (branch-induced sparsity, book
+    # 6.4), so that only the DoFs that support both leaves add to the product.
     common = max(leaf_y, leaf_z)
     if leaf_y >= 0 and leaf_z >= 0:
         common = tree.common_ancestor[leaf_y, leaf_z]
+        # Two branches without a common DoF: the contacts do not affect each other.
         if common < 0:
             clear_block(G, row, column)
             return
+    # Neither has a single path (leaf -1): all DoFs count.
     if common < 0:
         clear_block(G, row, column)
         add_product(Y, Z, G, row, column)
         return
     p, q, r = Y[0], Y[1], Y[2]
     s, t, u = Z[0], Z[1], Z[2]
+    # Nine sums at once: each element is read once, and no sum waits for another one.
     ps = pt = pu = qs = qt = qu = rs = rt = ru = 0.0
     for at in range(tree.path_first[common], tree.path_first[common + 1]):
         k = tree.path[at]
@@ -208,6 +217,7 @@ def contact_velocity(
     :param c: number of the contact
     :param r: 0 for the normal, 1 and 2 for tangents
     """
+    # u = J v of the robot, plus J (omega, velocity) of each object; the sign of a side is in J.
     rate = 0.0
     if at_robot(model.scene, contacts, c):
         rate = dot_along(model.tree, work.leaf_dof[c], work.jacobian[c, r], v)
@@ -262,6 +272,7 @@ def enter_problem(
     :param n: number of contacts
     :param m: number of rows of joints
     """
+    # The solver scales its matrix in place, while the unscaled one is needed again by springs.
     space, size = work.space, 3 * n + m
     space.sizes[CONES], space.sizes[ROWS] = n, m
     for i in range(size):

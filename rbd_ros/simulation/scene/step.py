@@ -83,6 +83,7 @@ def take_scene_substep(
 
     :param unused: contacts with a ground, of which there is none
     """
+    # 1. Impulses of the last step become the warm start of contacts that are found again.
     remember(contact_state)
     place_objects(model.scene, objects, work.scene)
     if model.has_external_forces:
@@ -92,13 +93,17 @@ def take_scene_substep(
         for kind in range(2):
             clear(work.scene.has_row[kind])
     keep_before_contact(state, objects, work)
+    # 2. Collision detection at the beginning of the step, with a margin for speculative contacts.
     seen = look_for_contacts(model, contact_state, work, h)
     found, robot_in_contact, unsolved = VELOCITY, False, 0
+    # 3. Velocities at the end of the step. Impulses may accelerate bodies towards others that were
+    # not looked for: then the step begins again with these pairs as well.
     for look in range(LOOKS):
         before = state.counters[UNCONVERGED]
         found, robot_in_contact = find_velocities(
             model, state, external_forces, unused, objects, contact_state, work, h
         )
+        # Limits become rows only when they are exceeded. Each round adds at least one: it ends.
         while robot_in_contact and exceeds_limits(model, work):
             go_back(state, objects, work)
             found, robot_in_contact = find_velocities(
@@ -121,6 +126,7 @@ def take_scene_substep(
         seen = now
         go_back(state, objects, work)
 
+    # 4. Positions follow from the velocities (semi-implicit Euler), then overlaps are corrected.
     if model.has_robot:
         if found == VELOCITY:
             follow_velocity(model, state, work, h)
@@ -134,6 +140,7 @@ def take_scene_substep(
         move_objects(model.scene.bodies, objects, work.scene, h)
         if are_lost(objects, work.scene):
             return False
+    # 5. Commit: q and v of the robot take their values at the end of the step.
     if model.has_robot:
         settle(model, state, work.motion, work.problem.impulse, h)
     return True
@@ -161,6 +168,7 @@ def find_velocities(
     count = scene.contact_count[0]
     contact_state.counts[NOW] = state.counters[NEAR] = count
     state.counters[DROPPED] += scene.buffers.dropped[0]
+    # Warm start: contacts are matched with those of the last step by feature and position.
     recall(contact_state, count)
     load = 0.0
     if model.has_free_bases:
@@ -177,10 +185,12 @@ def find_velocities(
         if robot_in_contact:
             respond_to_contacts(model, state, contacts, work, count, h)
         else:
-            # What touches nothing moves as it would without a world, bitwise.
+            # Without contacts the robot moves as without a world, bitwise identically.
             found = take_contact_free_step(model, state, external_forces, unused, work, h)
             if found == NOTHING:
                 return NOTHING, False
+    # Servos are implicit in h, but do nothing during an impact: responses are computed for a
+    # duration of almost zero first, and for h afterwards.
     rebounds = False
     if model.has_servos:
         rebounds = robot_in_contact and may_rebound(model, contacts, count)
@@ -195,6 +205,7 @@ def find_velocities(
             respond_to_contacts(model, state, contacts, work, count, h)
     if robot_in_contact:
         rows = find_free_velocity(model, work, h)
+    # Impulses of contacts are on top of gravity and external wrenches.
     if model.scene.has_objects:
         accelerate_objects(model.scene.bodies, objects, scene, h)
     solve_islands(model, state, objects, contact_state, work, rows, robot_in_contact, h)
@@ -219,13 +230,15 @@ def solve_islands(
     robot_in_contact: bool,
     h: float,
 ) -> None:
-    """Find the forces in each island of what touches each other.
+    """Find the forces in each island of bodies in contact.
 
     :param rows: number of rows of joints
     :param robot_in_contact: whether the robot is at any contact
     """
     scene, contacts, count = work.scene, contact_state.contacts, contact_state.counts[NOW]
     clear(scene.gathered)
+    # Islands share no movable body: their problems are independent. Island 0 is that of the robot,
+    # the only one with rows of joints.
     for island in range(len(scene.label)):
         if scene.label[island] != island:
             continue
@@ -241,6 +254,7 @@ def solve_islands(
                         state.counters[UNCONVERGED] += 1
                 end_island(model, objects, contact_state, work, n)
                 continue
+        # More contacts than the matrix has rows: the last ones are left out, and counted.
         if n > len(scene.friction):
             state.counters[DROPPED] += n - len(scene.friction)
             for a in range(len(scene.friction), n):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Forces of the step before, where they solve the problem of an island again: without its matrix.
 
-What touches something mostly rests on it, or slides as it did. The Delassus matrix is Y Y^T
+Most contacts stick or slide as in the step before. The Delassus matrix is Y Y^T
 (problem.py), so what forces do is Y (Y^T lambda), and the units of the problem follow from the
 lengths of Y's rows: whether forces are a solution takes no products of rows with each other, of
 which there are many more.
@@ -56,11 +56,13 @@ def reuse_forces(
     """
     space, contacts = scene.space, contact_state.contacts
     space.sizes[CONES], space.sizes[ROWS] = n, m
+    # Products of Y with one vector instead of Y Y^T: O(rows nv) instead of O(rows^2 nv).
     enter_friction(model.scene, contacts, n, scene)
     for a in range(n):
         begin_contact(space, scene.friction[a], a, contact_state.impulse[scene.listed[a]])
     for k in range(m):
         begin_row(space, scene, n, k)
+    # y = Y^T lambda, then A lambda = Y y, row by row; the diagonal is the squared length of a row.
     add_responses(model, contacts, scene, n, m)
     for a in range(n):
         enter_contact(model, contacts, scene, a, h)
@@ -69,11 +71,14 @@ def reuse_forces(
         space.b[i] = scene.free[i]
         space.u[i] = dot_along(model.tree, leaf, y, scene.response_sum)
         space.scale[i] = dot_along(model.tree, leaf, y, y)
+    # Scaling needs the diagonal blocks only, which are known without the matrix.
     unit: float = find_units(space, scene.friction)
     scale_vectors(space, unit)
+    # u = A x + b in scaled units, as the solver computes it.
     for i in range(size_of(space)):
         space.u[i] = space.b[i] + space.u[i] * (space.scale[i] / (unit * unit))
     space.report[BEST] = 0.0  # of which nothing is better, so that nothing is remembered
+    # The same criterion as in the solver: forces are kept only if they solve the problem.
     kept: bool = residual(space) <= model.scene.tolerance
     return kept, unit
 
@@ -98,6 +103,7 @@ def add_responses(
         c = scene.listed[a]
         for r in range(3):
             force[r] = x[3 * a + r]
+        # No normal force, no friction: the contact has no effect.
         if force[0] == 0.0:
             continue
         if model.has_robot:
@@ -141,6 +147,7 @@ def enter_contact(
             for r in range(3):
                 u[r] += dot6(jacobian[r], scene.object_sum[o])
                 diagonal[r] += dot6(jacobian[r], response[r])
+    # A spring adds its compliance to the diagonal, as in `add_compliance`.
     compliance = contact_compliance(model.scene, contacts, c, h, scene)
     u[0] += compliance * space.x[i]
     diagonal[0] += compliance
