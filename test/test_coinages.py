@@ -29,6 +29,20 @@ COINAGES = {
     'separated, moved apart': r'\bparted\b',
     'slow path, fast path': r'\b(go|goes|this is|the usual:) the (long|shortest) way\b',
     'known of, declared for': r'\bsaid of\b',
+    'contacts, free bodies': r'\bwhat (touches|flies|is pressed)\b',
+    'resources': r'\bbelongings\b',
+}
+
+#: Patterns of what was replaced in messages, by the plain words for it.
+RIDDLES = {
+    'is not a': r'(?<!there )\bis no [a-z]',
+    'no node, no program': r'\bnobody\b|\bsomebody\b',
+    'its own, the user': r'\bof (one.s|yours|its|their) own\b',
+    'reported, known': r'\b(told|said of)\b',
+    'again': r'\banew\b',
+    'continues': r'\bgoes on\b',
+    'no problem': r'\bnothing to be\b',
+    'move freely, movable': r'\bno joint that moves\b',
 }
 
 #: British spellings, in names as well as in prose; ROS, URDF and SDF spell otherwise.
@@ -92,6 +106,22 @@ def prose(source):
             yield token.start[0], token.string
 
 
+def messages(source):
+    """Yield the texts of a source in exceptions, logs, help and reports, with their numbers."""
+    tree = ast.parse(source)
+    skipped = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            skipped.update(map(id, node.values))
+            parts = [part.value if isinstance(part, ast.Constant) else '_' for part in node.values]
+            yield node.lineno, ''.join(parts)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            is_source = node.value.lstrip().startswith(('<', '/*'))
+            if id(node) not in skipped and node.value.count(' ') > 1 and not is_source:
+                yield node.lineno, node.value
+
+
 def page(text):
     """Yield the lines of a page that are not code, with their numbers."""
     is_code = False
@@ -102,11 +132,11 @@ def page(text):
             yield number, line
 
 
-def coinages(lines):
+def coinages(lines, coined=COINAGES):
     """Yield a complaint for each coinage in some lines."""
     for number, line in lines:
         words = NAMES.sub(' ', line)
-        for cure, pattern in COINAGES.items():
+        for cure, pattern in coined.items():
             found = re.search(pattern, words, re.IGNORECASE)
             if found:
                 yield f'{number}: {found[0]!r}, say {cure}: {line.strip()}'
@@ -119,6 +149,12 @@ def name_of(path):
 @pytest.mark.parametrize('path', sources(), ids=name_of)
 def test_docstrings_and_comments_use_the_words_of_the_field(path):
     found = list(coinages(prose(path.read_text(encoding='utf-8'))))
+    assert not found, '\n'.join(found)
+
+
+@pytest.mark.parametrize('path', sorted((ROOT / 'rbd_ros').rglob('*.py')), ids=name_of)
+def test_messages_are_plain(path):
+    found = list(coinages(messages(path.read_text(encoding='utf-8')), {**COINAGES, **RIDDLES}))
     assert not found, '\n'.join(found)
 
 

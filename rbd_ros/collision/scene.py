@@ -98,7 +98,7 @@ def make_scene(model: Model, world: World, q: Optional[Sequence[float]] = None) 
     pairs, own, connected = _pairs(model, world, found, notices)
     body_count = len(model.bodies) + 1 + len(world.movable)
     table = _table(world, found, pairs, body_count)
-    # What touches nothing first; links may share a mesh that something is odd about.
+    # Notices of missing collisions first; links may share a mesh with a notice.
     notices = sorted(dict.fromkeys(notices), key=lambda text: _NO_TOUCH not in text)
     if own and q is not None:
         names = [(found[i].name, found[j].name) for i, j in pairs]
