@@ -113,7 +113,7 @@ def test_verbs_that_contradict_each_other_are_refused_by_name(words):
 
 
 def test_names_that_are_taken_or_odd_are_refused():
-    with pytest.raises(ModelError, match='is that of Helical'):
+    with pytest.raises(ModelError, match='is the name of Helical'):
         register_joint_type(Screw, 'helical')
     with pytest.raises(ModelError, match='another name'):
         register_joint_type(Screw, 'os:system')

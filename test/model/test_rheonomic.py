@@ -177,7 +177,7 @@ def test_what_cannot_follow_time_is_refused():
         Rheonomic(Cylindrical(AXIS), MOTIONS['harmonic'])
     joint = Rheonomic(JOINTS['slider'], MOTIONS['harmonic'])
     model = arm(joint)
-    with pytest.raises(ModelError, match="joint 'j2' moves as a function of time"):
+    with pytest.raises(ModelError, match="joint 'j2' is a prescribed function of time"):
         Simulator(Robot(model))
     ends = Frame(0, PluckerTransform.identity()), Frame(4, PluckerTransform.identity())
     with pytest.raises(ModelError, match='lower pair'):
