@@ -58,7 +58,7 @@ class StateGuard:
     >>> guard.check(0.0, q, v).kind
     'time_repeated'
     >>> guard.check(0.1, np.degrees(q), v).message
-    "position of joint 'shoulder_lift_joint' is -28.6479, ... are these degrees? ..."
+    "position of joint 'shoulder_lift_joint' is -28.6479, ... check whether the driver sends ..."
     >>> guard.reset()
     >>> guard.check(0.0, q, v) is None
     True

@@ -267,7 +267,7 @@ class DesiredMotion:
         >>> sample = motion.advance(10_000_000, 0.01)
         >>> sample = motion.advance(20_000_000, 0.01)
         >>> motion.interrupted(q + 0.01, gap=0.3)
-        'states had failed: the trajectory is resumed, 0.98 s before its end'
+        'states were missing: the trajectory is resumed, 0.98 s before its end'
         >>> motion.interrupted(q + 0.5, gap=0.3)
         "states were missing, and joint 'shoulder_pan_joint' is ... from its desired position..."
         >>> motion.following

@@ -249,7 +249,7 @@ def joint_findings(
     >>> from rbd_ros.doctor.graph_snapshot import HeardStates
     >>> heard = HeardStates('/joint_states', 1.0, (0.0, 0.5), (('elbow', 'gripper'),))
     >>> [finding.what for finding in joint_findings(heard, ('arm.urdf', ['shoulder', 'elbow']))]
-    ['no states of shoulder, of arm.urdf', 'states of gripper, which arm.urdf does not have']
+    ['shoulder of arm.urdf: no states', 'states of gripper, which arm.urdf does not have']
     """
     subject, found = f'topic {heard.topic}', []
     for order in heard.orders:

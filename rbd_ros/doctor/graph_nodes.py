@@ -26,8 +26,8 @@ def lifecycle_findings(states: Sequence[Tuple[str, str]]) -> List[Finding]:
 
     >>> from rbd_ros.doctor.graph_nodes import lifecycle_findings
     >>> print(*lifecycle_findings([('/arm', 'inactive')])[0].text(), sep=chr(10))
-    warn   node /arm: it is inactive: it does not act
-           -> ros2 lifecycle set /arm activate, unless another one acts in its place
+    warn   node /arm: it is inactive and does not publish commands
+           -> ros2 lifecycle set /arm activate, unless another node replaces it
     """
     return [
         Finding(

@@ -97,7 +97,7 @@ def library_findings(version: Callable[[str], str] = metadata.version) -> List[F
     >>> found = library_findings({'numpy': '1.20.3'}.get)
     >>> print(*found[2].text(), sep=chr(10))
     error  numpy: 1.20.3 is too old
-           -> pip install "numpy>=1.21", or that of a newer distribution
+           -> pip install "numpy>=1.21", or use a newer distribution
     """
     found = []
     for name, oldest in OLDEST.items():
@@ -255,7 +255,7 @@ def governor_finding(folder: str = _GOVERNORS) -> Finding:
 
     >>> from rbd_ros.doctor.machine import governor_finding
     >>> governor_finding('/no/such/folder').what
-    'this system does not say'
+    'this system does not report it'
     """
     found = set()
     for path in Path(folder).glob('cpu[0-9]*/cpufreq/scaling_governor'):

@@ -89,7 +89,7 @@ def test_json_holds_the_same_facts(arm, capsys):
 def test_singular_joints_are_named(tmp_path, capsys):
     path = tmp_path / 'arm.urdf'
     path.write_text(robot(link('a'), link('b', ''), joint('j', 'a', 'b')))
-    assert 'no mass moves with j.' in printed(capsys, str(path))
+    assert 'no mass moves with joint j.' in printed(capsys, str(path))
     (tmp_path / 'armature.yaml').write_text('j: 0.5')
     text = printed(capsys, str(path), '--armature', str(tmp_path / 'armature.yaml'))
     assert 'singular' not in text and '0.5' in text

@@ -180,7 +180,7 @@ def test_tags_with_different_topics_are_refused(stack, topic):
 def test_a_second_tag_of_other_hardware_is_refused_by_its_name(stack):
     other = 'mock_components/GenericSystem'
     words = with_tags(stack.folder, tag('arm'), tag('gripper', 'elbow', plugin=other))
-    assert "tag 'gripper' is for mock_components/GenericSystem" in stack.refusal(FILE, words)
+    assert "tag 'gripper' has mock_components/GenericSystem" in stack.refusal(FILE, words)
 
 
 def test_a_command_interface_without_its_state_interface_is_refused(stack):
