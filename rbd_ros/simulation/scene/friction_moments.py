@@ -245,7 +245,7 @@ def enter_friction_moments(
     for k in range(count):
         c, first = work.listed[moments.listed[k]], 3 * n + m + 3 * k
         surface = model.scene.table.surface[contacts.pair[c]]
-        # Coulomb's law of moments:  tau  <= coefficient times the normal force, in meters. One row
+        # Coulomb's law of moments: |tau| <= coefficient times the normal force, in meters. One row
         # about the normal (torsional), and two about the tangents, whose length is bounded
         # (rolling).
         for r in range(3):
@@ -301,7 +301,7 @@ def power_of_friction_moment(space: FrictionSpace, a: int) -> Tuple[float, float
     """
     x, u, power, turning = space.x, space.u, 0.0, 0.0
     first = 3 * space.sizes[CONES] + space.sizes[ROWS]
-    # x . u is the power of the moments;  u_t  of each moment adds to De Saxce's term of the
+    # x . u is the power of the moments; |u_t| of each moment adds to De Saxce's term of the
     # contact, as the length of its slip does.
     for k in range(space.sizes[MOMENTS]):
         if space.moment_contact[k] == a:

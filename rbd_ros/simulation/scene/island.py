@@ -380,7 +380,7 @@ def find_residuals(space: FrictionSpace, residuals: FloatArray, unit: float) -> 
     for a in range(space.sizes[CONES]):
         i = 3 * a
         # SIGNORINI is x_n u_n, CONIC the whole x . u, and CONTACT the residual of De Saxce's law,
-        # x . (u + ( u_t , 0, 0)) = 0.
+        # x . (u + (|u_t|, 0, 0)) = 0.
         conic = x[i] * u[i] + x[i + 1] * u[i + 1] + x[i + 2] * u[i + 2]
         slip = math.sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2])
         if space.sizes[MOMENTS] > 0:
