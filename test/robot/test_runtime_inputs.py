@@ -184,7 +184,7 @@ def test_run_time_inputs_equal_a_rebuilt_robot(robot, ungeared, name, runtime, r
     chosen = {k: x for k, x in choices.items() if k in catalog()[name].choices}
     floating, gears = robot.floating, name not in WITHOUT_GEARS
     if name in FREE_TO_MOVE and not floating:
-        with pytest.raises(ModelError, match='tool.* freedoms'):
+        with pytest.raises(ModelError, match='tool.* degrees of freedom'):
             robot.kernel(name, runtime=runtime, **chosen)
         return
     expected, values = rebuilt(robot, runtime, gears)
