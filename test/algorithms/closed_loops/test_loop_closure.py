@@ -84,7 +84,7 @@ def test_loops_are_checked_when_they_are_made():
     (loop,) = model.loops
     nowhere = Frame(9, PluckerTransform.identity())
     bad = {
-        'another joint of this name': [loop, loop],
+        'another joint has this name': [loop, loop],
         'no body 9': [LoopJoint('far', nowhere, loop.successor, HINGE)],
         'lower pair': [
             LoopJoint('ball', loop.predecessor, loop.successor, SphericalYawPitchRoll())
