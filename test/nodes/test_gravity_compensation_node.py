@@ -162,7 +162,7 @@ def test_unknown_joints_are_reported_and_the_others_used(rig):
         (joint_state([], position=()), 'names no joint of the robot'),
         (joint_state(['a', 'b'], position=(0.0, 0.0)), 'names no joint of the robot'),
         (joint_state(['elbow', 'elbow'], position=(0.0, 0.0)), 'given twice: elbow'),
-        (joint_state(position=(1e300, 1e300)), 'beyond'),
+        (joint_state(position=(1e300, 1e300)), 'implausible'),
     ],
 )
 def test_bad_states_stop_the_torque_and_good_ones_bring_it_back(rig, state, text):
