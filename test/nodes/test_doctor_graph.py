@@ -142,7 +142,7 @@ def test_the_events_executor_is_tried(findings):
 
 def test_nodes_with_another_time_are_reported(findings):
     ((level, what),) = findings['use_sim_time']
-    others, _, rest = what.partition(' take the time of the machine, ')
+    others, _, rest = what.partition(' use the system time, ')
     assert level == 'warn' and rest.endswith(' (/clock), which /follower follows')
     # neither the publisher of the time nor nodes that do not answer
     assert {'/idle', '/working'} <= set(others.split(', ')) and '/driver' not in others

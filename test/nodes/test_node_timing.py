@@ -181,4 +181,4 @@ def test_only_what_is_beyond_its_threshold_is_reported_and_the_error_first():
     assert judged(found, 0.0, 9, values) == []
     values['diagnostics.threshold.execution_time.standard_deviation.error'] = 9.0
     [(level, text)] = judged(found, 0.0, 9, values)
-    assert level == ERROR and text.startswith('execution_time.standard_deviation: 10 us, beyond')
+    assert level == ERROR and text.startswith('execution_time.standard_deviation: 10 us, above')

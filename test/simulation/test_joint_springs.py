@@ -128,7 +128,7 @@ def test_springs_of_joints_that_follow_act_on_those_they_follow():
 BAD = [
     ({'slide': 3.0}, 'expected a mapping'),
     ({'slide': {'rest': 1.0}}, 'stiffness is missing'),
-    ({'slide': {'stiffness': -1.0}}, 'springs: slide: stiffness: -1 is below 0'),
+    ({'slide': {'stiffness': -1.0}}, 'springs: slide: stiffness: -1 is below the minimum of 0'),
     ({'slide': {'stiffness': 1.0, 'stifness': 1.0}}, "'stifness'"),
     ({'slid': {'stiffness': 1.0}}, "'slid'.*'slide'"),
     ({'slide': {'stiffness': 'soft'}}, 'not a finite number'),
