@@ -64,7 +64,7 @@ class FmuPlant:
         return self
 
     @property
-    def plant(self) -> FmuPlant:
+    def model(self) -> FmuPlant:
         """Object that has limits: this."""
         return self
 

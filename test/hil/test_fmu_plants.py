@@ -248,13 +248,13 @@ def test_plants_that_are_none_are_refused_by_line_and_key(units, plant, words):
 def test_a_plant_without_a_joint_of_the_robot_is_refused(tmp_path):
     write_unit(tmp_path / 'masses.fmu', '3.0', PLANT, MASSES)
     path = scenario_of(tmp_path, {'fmu': 'masses.fmu'}, plant={'fmu': 'masses.fmu'})
-    with pytest.raises(ValueError, match="no variable 'shoulder.position'; say by variabl"):
+    with pytest.raises(ValueError, match="no variable 'shoulder.position'; give its name by variabl"):
         Bench(read_scenario(path))
 
 
 def test_a_controller_is_no_plant(units):
     path = scenario_of(units, {'fmu': 'feedback3.fmu'}, plant={'fmu': 'feedback3.fmu'})
-    with pytest.raises(ValueError, match='shoulder.position is an input, and must be an output'):
+    with pytest.raises(ValueError, match='shoulder.position is an input, but must be an output'):
         Bench(read_scenario(path))
 
 
