@@ -248,7 +248,8 @@ def test_plants_that_are_none_are_refused_by_line_and_key(units, plant, words):
 def test_a_plant_without_a_joint_of_the_robot_is_refused(tmp_path):
     write_unit(tmp_path / 'masses.fmu', '3.0', PLANT, MASSES)
     path = scenario_of(tmp_path, {'fmu': 'masses.fmu'}, plant={'fmu': 'masses.fmu'})
-    with pytest.raises(ValueError, match="no variable 'shoulder.position'; give its name by variabl"):
+    words = "no variable 'shoulder.position'; give its name by variables"
+    with pytest.raises(ValueError, match=words):
         Bench(read_scenario(path))
 
 
