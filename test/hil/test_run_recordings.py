@@ -532,7 +532,7 @@ def test_a_full_disk_is_no_fault_of_the_controller(recorded, tmp_path, monkeypat
             super().write(channel, time, data)
 
     monkeypatch.setattr(recorder_module, 'McapWriter', Full)
-    with pytest.raises(ValueError, match='written to its end: No space left'):
+    with pytest.raises(ValueError, match='written completely: No space left'):
         with RunRecorder(tmp_path / 'full.mcap', scenario) as recorder:
             found = Bench(scenario).run(make_controller(scenario), recorder=recorder)
     assert found.digest == run.digest and not found.failure
