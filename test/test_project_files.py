@@ -94,6 +94,18 @@ def test_commands_of_a_workflow_parse_and_their_scripts_exist(path):
                     assert os.access(ROOT / word, os.X_OK), word
 
 
+@pytest.mark.parametrize('script', ['test', 'test_kilted', 'test_oldest'])
+def test_tests_that_a_script_names_exist(script):
+    text = (ROOT / 'scripts' / script).read_text(encoding='utf-8')
+    named = re.findall(r'\b(test/\w[\w/]*(?:\.py)?)(?:::(\w*)(?:\{([\w,]+)\})?)?', text)
+    assert named
+    for path, start, ends in named:
+        assert (ROOT / path).exists(), path
+        for end in ends.split(',') if start else ():
+            source = (ROOT / path).read_text(encoding='utf-8')
+            assert f'def {start}{end}(' in source, f'{path}::{start}{end}'
+
+
 def test_all_distributions_are_built_and_tested_by_colcon():
     [job] = jobs(ROOT / '.github' / 'workflows' / 'distributions.yml').values()
     assert set(job['strategy']['matrix']['distribution']) == DISTRIBUTIONS
