@@ -88,7 +88,7 @@ def test_nothing_gives_way_and_friction_is_as_given(simulator):
 def test_a_start_in_the_ground_is_reported(simulator):
     simulator.reset(LYING - (0.0, 0.004))
     (warning,) = simulator.warnings
-    assert warning.startswith("'robot/foot' starts 4.0 mm deep in 'ground', and is moved out")
+    assert warning.startswith("'robot/foot' starts 4.0 mm deep in 'ground' and is moved out")
     assert 'contact_links' in warning
     simulator.step(n=100)
     assert simulator.q[1] == pytest.approx(0.05, abs=1e-4)
@@ -102,7 +102,7 @@ def test_of_several_overlaps_the_deepest_is_reported(simulator, monkeypatch):
     monkeypatch.setattr(start_overlaps, 'deepest_overlap', lambda *rest: several)
     simulator.reset(LYING)
     (warning,) = simulator.warnings
-    assert "'robot/foot' starts 150.0 mm deep in 'step', the deepest of 3 pairs, and" in warning
+    assert "'robot/foot' starts 150.0 mm deep in 'step', the deepest of 3 pairs and" in warning
 
 
 @pytest.mark.parametrize(
