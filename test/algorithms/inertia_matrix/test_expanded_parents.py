@@ -56,5 +56,5 @@ def test_body_numbers_of_a_model_are_the_array_of_its_tree():
     'parents, freedoms', [((0, 2), (1, 1)), ((1,), (1,)), ((0, -1), (1, 1)), ((0, 1), (1,))]
 )
 def test_what_is_no_tree_is_refused(parents, freedoms):
-    with pytest.raises(ValueError, match='parents'):
+    with pytest.raises(ValueError, match='parent'):
         expand_parents(parents, freedoms)
