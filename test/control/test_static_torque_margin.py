@@ -183,7 +183,7 @@ def test_a_frame_without_shapes_has_no_unknown_mass(planar):
     assert static_torque_margin(planar, [0.0, 0.0]).unjudged == {}  # `tool` is one
     bare = Robot.from_urdf(PLANAR.replace(ROD.format(center=0.2, mass=1), ''))
     assert static_torque_margin(bare, [0.0, 0.0]).unjudged == {
-        'elbow': 'nothing that it moves has a mass'
+        'elbow': 'the links that it moves have no mass'
     }
     load = payload_parameters(1.0)
     carrying = static_torque_margin(bare, [0.0, 0.0], payload=load, payload_link='tool')
