@@ -95,7 +95,7 @@ def unjudged_joints(model: Model, loads: Mapping[str, float]) -> Dict[str, str]:
     {}
     >>> light = model.with_link_inertia('wrist_3_link', RigidBodyInertia.zero())
     >>> unjudged_joints(light, {})
-    {'wrist_3_joint': 'nothing that it moves has a mass'}
+    {'wrist_3_joint': 'the links that it moves have no mass'}
     """
     masters = {coupling.body: coupling.master for coupling in model.couplings}
     carried = {i: 0.0 for i, _ in model.outward()}
