@@ -33,7 +33,7 @@ def limited(
     The maximum change comes last, so it holds for any two torques. A torque that was within other
     limits, which have been lowered since, comes down by that change.
 
-    :param torque: torque wanted, (nv,) [N m or N]
+    :param torque: requested torque, (nv,) [N m or N]
     :param last: torque before, (nv,) [N m or N]
     :param step: maximum change from there, (nv,) [N m or N]
     :param limits: effort limits, (nv,) [N m or N]
@@ -45,7 +45,7 @@ def limited(
             allowed - high, high, where_positive(low - allowed, low, allowed)
         )
         result.append(reachable)
-        # Of what was wanted, whatever the change would have made of it.
+        # Of the requested torque, whatever the change would have made of it.
         beyond = beyond + where_positive(absolute(x) - limit, 1.0, 0.0)
     return [*result, beyond]
 
@@ -104,14 +104,14 @@ class LimiterMemory(NamedTuple):
     """Memory of a `TorqueLimiter`, for machine code that does all that a call of it does.
 
     :param address: address of the kernel, for `call_kernel`
-    :param inputs: inputs of the kernel, packed, (4 nv,): torque wanted, `last`, `step`, limits
+    :param inputs: inputs of the kernel, packed, (4 nv,): requested torque, `last`, `step`, limits
     :param last: part of the inputs: torque before, (nv,) [N m or N]
     :param step: part of the inputs: maximum change from there, (nv,) [N m or N]
     :param rate: maximum rate of change, (nv,) [N m/s or N/s]; negative: any
     :param result: buffer for the output of the kernel, (nv + 1,)
     :param unlimited: what stands for a change without a limit [N m or N]
     :param standing: of the last torque: its time [s]; 1.0 if there is one, or 0.0; at how many
-        joints the torque wanted was beyond the effort limits; (3,)
+        joints the requested torque was beyond the effort limits; (3,)
     """
 
     address: int
@@ -156,7 +156,7 @@ def limiter_passed(limiter: LimiterMemory, now: float, beyond: float) -> None:
 
     :param limiter: memory of the limiter
     :param now: time of a monotonic clock [s]
-    :param beyond: at how many joints the torque wanted was beyond the effort limits
+    :param beyond: at how many joints the requested torque was beyond the effort limits
     """
     limiter.standing[1] = 1.0
     limiter.standing[2] = beyond
@@ -222,12 +222,12 @@ class TorqueLimiter:
 
     @property
     def saturating(self) -> bool:
-        """True if the last torque wanted was beyond the effort limits."""
+        """True if the last requested torque was beyond the effort limits."""
         return bool(self._standing[2] > 0.0)
 
     @property
     def saturated(self) -> BoolArray:
-        """At which joints the last torque wanted was beyond the effort limits, (nv,) bool."""
+        """At which joints the last requested torque was beyond the effort limits, (nv,) bool."""
         beyond: BoolArray = np.abs(self._wanted) > self._limits.effort_limits
         return beyond
 
@@ -264,7 +264,7 @@ class TorqueLimiter:
         The rate limits the change from the torque returned last; the first one may be any. If no
         time has passed since then, or `now` is earlier, the last torque is returned again.
 
-        :param torque: torque wanted, (nv,) [N m or N]
+        :param torque: requested torque, (nv,) [N m or N]
         :param now: time of a monotonic clock [s]
         :raises FloatingPointError: if the torque is NaN; nothing is changed
         """

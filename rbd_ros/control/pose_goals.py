@@ -91,12 +91,12 @@ def _search(
     return q, float(error @ error)
 
 
-def _error(present: FloatArray, wanted: FloatArray) -> FloatArray:
+def _error(present: FloatArray, desired: FloatArray) -> FloatArray:
     """Return rotation vector and displacement between poses, in axes of the first, (6,)."""
-    turn = present[:3, :3].T @ wanted[:3, :3]
+    turn = present[:3, :3].T @ desired[:3, :3]
     rows: Any = tuple(map(tuple, turn.tolist()))
     w, *axis = rotation_to_quaternion(rows)
     sine = float(np.linalg.norm(axis))
     angle = 2.0 * np.arctan2(sine, w)
     rotation = np.array(axis) * (angle / sine if sine > 1e-12 else 2.0)
-    return np.concatenate([rotation, present[:3, :3].T @ (wanted[:3, 3] - present[:3, 3])])
+    return np.concatenate([rotation, present[:3, :3].T @ (desired[:3, 3] - present[:3, 3])])

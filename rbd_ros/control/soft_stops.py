@@ -201,7 +201,7 @@ class SoftStops:
     ) -> FloatArray:
         """Return the torque within the bounds, (nv,) [N m or N]; what is not a number stays so.
 
-        :param torque: torque wanted, (nv,) [N m or N]
+        :param torque: requested torque, (nv,) [N m or N]
         :param weight: torque that holds the robot where it is, (nv,) [N m or N]
         :param q: measured position, (nv,)
         :param v: measured velocity, (nv,)

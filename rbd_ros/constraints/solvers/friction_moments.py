@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Torsional and rolling friction at contacts, in compiled loops: moments that normal forces bound.
 
-A moment is as large as it may be only against what turns: the same law as that of tangential
-forces, of a cone of its own. Its bound is the normal force as it is; sweeps solve one after the
-other, Newton's method both at once.
+A moment is at its bound only against a rotation: the law of tangential forces, with a cone of its
+own. The bound follows from the present normal force; sweeps solve one after the other, Newton's
+method both at once.
 """
 
 from __future__ import annotations
@@ -76,11 +76,11 @@ def solve_alone(space: FrictionSpace, k: int, i: int, bound: float) -> int:
     if effect <= IMMOVABLE:
         x[i] = 0.0
         return STICK
-    wanted = x[i] - space.u[i] / effect
-    x[i] = clamp(wanted, -bound, bound)
-    if abs(wanted) <= bound:
+    sticking = x[i] - space.u[i] / effect
+    x[i] = clamp(sticking, -bound, bound)
+    if abs(sticking) <= bound:
         return STICK
-    space.moment_direction[k] = -1.0 if wanted > 0.0 else 1.0
+    space.moment_direction[k] = -1.0 if sticking > 0.0 else 1.0
     return SLIDE
 
 

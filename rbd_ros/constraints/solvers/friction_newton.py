@@ -245,7 +245,7 @@ def add_rotation(
 
 @compiled
 def contact_of(space: FrictionSpace, block: int) -> int:
-    """Return the contact whose normal force bounds what turns.
+    """Return the contact whose normal force bounds a moment.
 
     :param block: the contact itself, or a row of moments
     """

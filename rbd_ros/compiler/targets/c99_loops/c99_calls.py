@@ -93,9 +93,9 @@ def call_builtin(module: Any, function: Any, arguments: Sequence[Value], name: s
     handler = _handler(module, function)
     if handler is None:
         raise CompileError(f'{name} is not written in C')
-    wanted = 2 if _OF_FLOATS.get(function) in _WITH_TWO else 1
-    if len(arguments) != wanted:
-        raise CompileError(f'{name} is compiled with {wanted} arguments')
+    expected = 2 if _OF_FLOATS.get(function) in _WITH_TWO else 1
+    if len(arguments) != expected:
+        raise CompileError(f'{name} is compiled with {expected} arguments')
     return handler(*arguments)
 
 
