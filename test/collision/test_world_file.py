@@ -887,3 +887,9 @@ def test_words_that_yaml_reads_as_booleans_are_names(tmp_path):
 def test_keys_of_other_formats_are_answered_with_the_key_of_the_same_meaning(world, key, ours):
     with pytest.raises(WorldFileError, match=f"unknown key '{key}'; did you mean '{ours}'"):
         read_world(world)
+
+
+def test_a_key_that_another_entry_has_is_answered_with_the_keys_of_this_one():
+    """Similar spelling would suggest `gravity`."""
+    with pytest.raises(WorldFileError, match="unknown key 'configuration'; there are gravity, .*"):
+        read_world({'configuration': {}})

@@ -76,10 +76,12 @@ class Field:
             for name in self.item.value:
                 if name not in known:
                     line = self.item.lines[name]
-                    same = [k for k in known if name in _KEYS_ELSEWHERE.get(k, '').split()]
+                    same = [k for k, words in _KEYS_ELSEWHERE.items() if name in words.split()]
                     text = unknown_name('key', name[:80], known)
-                    if same:
-                        text = f'unknown key {name!r}; did you mean {same[0]!r}?'
+                    if here := [k for k in same if k in known]:
+                        text = f'unknown key {name!r}; did you mean {here[0]!r}?'
+                    elif same:  # of another entry of the file
+                        text = f'unknown key {name!r}; there are {", ".join(known)}'
                     raise ModelError(f'{self.document.where(line)}: {self.way}: {text}')
         for name in required:
             if name not in self.item.value:
