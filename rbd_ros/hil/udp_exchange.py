@@ -116,6 +116,8 @@ class UdpExchange:
 
     def silence(self) -> str:
         """Return what is known of why no answer came, for an error message."""
+        self._send()  # once more: a port that was closed after the state had come refuses now
+        self._receive(LOOK)
         if self._refused:
             return f'no program listens at {self.place}'
         found = [

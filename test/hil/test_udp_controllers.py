@@ -81,6 +81,10 @@ while True:
     if late == 'closes':
         bridge.close()
         time.sleep(60)
+    if late == 'closes late':  # the next state has come already
+        bridge.recvfrom(2048)
+        bridge.close()
+        time.sleep(60)
 """
 LAW = """
 def feedback(robot, trajectory, timestep):
@@ -175,8 +179,9 @@ def test_no_answer_ends_the_run_after_the_timeout_and_says_what_came(run, kind, 
     assert 'no answer to the state of 0.005000 s' in told and numbers['steps'] == 5
 
 
-def test_a_program_that_listens_no_more_is_reported(run):
-    code, told, numbers = run(run.program('closes'), response_timeout=0.5)
+@pytest.mark.parametrize('kind', ['closes', 'closes late'])
+def test_a_program_that_listens_no_more_is_reported(run, kind):
+    code, told, numbers = run(run.program(kind), response_timeout=0.5)
     assert code == 1 and 'no program listens at 127.0.0.1:' in told and numbers['steps'] == 6
 
 
