@@ -152,6 +152,8 @@ def friction_problem(
     ]
     moments = len(coefficients[0]) + 2 * len(coefficients[1])
     rows = len(free) - 3 * len(mu) - moments if free.ndim == 1 else -1
+    # Whatever is neither a contact nor a moment is a further row, so only their number can be
+    # wrong.
     if rows < 0 or matrix.shape != (len(free), len(free)):
         extent = '3n + m' + (f' + {moments}' if moments else '')
         raise ValueError(
@@ -187,6 +189,8 @@ def friction_problem(
         )
     if (soft < 0.0).any():
         raise ValueError(f'compliance of row {int(np.argmax(soft < 0.0))} is negative')
+    # Units may differ by row (m and rad): symmetry and definiteness are judged at a unit diagonal,
+    # or rounding of large rows would hide errors of small ones.
     scale = _scale(matrix)
     scaled = matrix * scale * scale[:, None]
     if not np.allclose(scaled, scaled.T, rtol=0.0, atol=ROUNDING):
@@ -194,6 +198,7 @@ def friction_problem(
     if len(scaled) and np.linalg.eigvalsh(scaled)[0] < -ROUNDING * len(scaled):
         raise ValueError('G must be positive-semidefinite, as every J H^-1 J^T is')
     torsional, across = coefficients
+    # Solvers read one triangle of G in some places and both in others: both have to agree bitwise.
     return FrictionProblem(
         0.5 * (matrix + matrix.T), free, mu, bounds[0], bounds[1], soft, torsional, across
     )
@@ -227,6 +232,8 @@ def _scale(matrix: Array) -> Array:
     """Return the factors that make ones of the diagonal, but for zeros."""
     diagonal = np.abs(np.diag(matrix))
     largest = float(diagonal.max(initial=0.0)) or 1.0
+    # 1e-24 is the square of 1e-12: a diagonal element is a product of two elements of the
+    # Jacobian.
     return 1.0 / np.sqrt(np.where(diagonal > 1e-24 * largest, diagonal, largest))
 
 
@@ -252,6 +259,8 @@ def residuals(problem: FrictionProblem, force: ArrayLike) -> Residuals:
     for c, size, coefficient in zip(*moments_of(problem)):
         moment, w = found[at : at + size], v[at : at + size]
         at += size
+        # The moments share the contact's normal force: their power and their part of De Saxce's
+        # term belong to the contact's complementarity, not to a complementarity of their own.
         power[c] += moment @ w
         turning[c] += coefficient * np.linalg.norm(w)
         largest = np.linalg.norm(moment) / (coefficient if coefficient > 0.0 else 1.0)
@@ -279,6 +288,8 @@ def contact_residuals(
     :param turning: what they add to De Saxce's term, (n,)
     :param excess: their distance from their cones, (n,)
     """
+    # Phi(v) of De Saxce and Feng (1998): it writes Coulomb's law, which is not the optimality
+    # condition of a minimum, as complementarity of a cone and its dual.
     shift = np.linalg.norm(mu * velocities[:, 1:], axis=1) + turning
     conic = (forces * velocities).sum(axis=1) + power
     normal = forces[:, 0]

@@ -105,10 +105,12 @@ def solve_friction_bodies(
     for name, array in zip(names, (inverse, free, J, mu, away, soft, first)):
         if not np.isfinite(array).all():
             raise ValueError(f'{name} must be finite')
+    # Checked before the solver: compiled loops read where these numbers point, whatever is there.
     if n and (
         not np.issubdtype(pairs.dtype, np.integer) or pairs.min() < WORLD or pairs.max() >= count
     ):
         raise ValueError(f'bodies must be numbers from 0 to {count - 1}, or -1 for the world')
+    # A contact of a body with itself would be counted in its block twice, once for each side.
     if (pairs[:, 0] == pairs[:, 1]).any():
         raise ValueError(
             f'contact {int(np.argmax(pairs[:, 0] == pairs[:, 1]))} names one body twice'
@@ -117,7 +119,9 @@ def solve_friction_bodies(
         raise ValueError('friction and compliance must not be negative')
     if not 0.0 < tolerance < math.inf or iterations < 1 or iterations != int(iterations):
         raise ValueError('tolerance must be positive, and iterations a whole number of at least 1')
+    # K = 0: without moments, the solver has no buffers for them and never reads any.
     space = allocate(BodySpace, B=count, C=n, K=0, **matrix_sizes(count))
+    # The solver scales J and the effects where they are: copies go in, the given arrays stay.
     space.sizes[BODIES], space.sizes[CONTACTS] = count, n
     filled = (
         (space.velocity, free),
@@ -135,6 +139,8 @@ def solve_friction_bodies(
     return BodySolution(
         space.velocity,
         space.force,
+        # By the unscaled Jacobian, from the velocities that the caller gets: no error of scaling
+        # hides here.
         Residuals(*contact_residuals(space.force, _contact_velocities(space, J), mu), 0.0),
         converged,
         int(space.report[SWEEPS]),
@@ -145,6 +151,7 @@ def _effects(inverse: Array, pairs: Array, J: Array) -> Array:
     """Return change of the velocity of both bodies by the forces of each contact, (n, 2, 3, 6)."""
     found: Array = np.zeros(J.shape)
     for side in range(2):
+        # H^-1 J^T of one body, as a row for each axis; the world has no velocity and stays zero.
         moved = pairs[:, side] >= 0
         found[moved, side] = np.einsum('nrj,njk->nrk', J[moved, side], inverse[pairs[moved, side]])
     return found
@@ -154,6 +161,7 @@ def _contact_velocities(space: BodySpace, J: Array) -> Array:
     """Return the velocity of each contact, compliance included, (n, 3)."""
     v: Array = space.bias + space.compliance * space.force
     for side in range(2):
+        # For the world, b = -1 reads the last body, and `where` drops it.
         b = space.body[:, side]
         v = v + np.where(
             (b >= 0)[:, None],

@@ -98,6 +98,7 @@ def solve_friction(
     if first.shape != (size,) or not np.isfinite(first).all():
         raise ValueError(f'start must be finite and have shape ({size},), got {first.shape}')
     space, scale = scaled_space(problem)
+    # A frictionless tangent has the unit zero: its force stays zero whatever the start says.
     np.divide(first, scale, out=space.x, where=scale > 0.0)
     method = FRICTION_SOLVERS.index(solver)
     converged = solve_space(Record(space), method, int(iterations), tolerance) == 1
@@ -130,15 +131,19 @@ def scaled_space(problem: FrictionProblem) -> Tuple[FrictionSpace, Array]:
         at += rows
     matrix = problem.G + np.diag(problem.compliance)
     scale = np.ones(size)
+    # D = diag(1, mu_1, mu_2): cones become Lorentz cones. The steps below are those of
+    # `scale_space`, vectorized; both must give the same problem.
     scale[: 3 * n].reshape(n, 3)[:, 1:] = problem.friction
     scale[end:] = space.coefficient[:at]
     # Of whole contacts, so that cones stay cones.
     largest = scale * scale * np.diag(matrix)
     blocks = largest[: 3 * n].reshape(n, 3).max(axis=1, initial=0.0)
     np.maximum.at(blocks, space.moment_contact[:at], largest[end:])
+    # One unit for a contact with its moments, which are in the cone of the same normal force.
     largest[: 3 * n], largest[end:] = np.repeat(blocks, 3), blocks[space.moment_contact[:at]]
     all_of_them = float(largest.max(initial=0.0)) or 1.0
     scale /= np.sqrt(np.where(largest > 1e-24 * all_of_them, largest, all_of_them))
+    # Velocities by the largest one without forces: tolerances are parts of it.
     unit = float(np.abs(scale * problem.g).max(initial=0.0))
     unit = unit if unit > AT_REST else 1.0
     np.multiply(matrix * scale, scale[:, None], out=space.A)
@@ -175,6 +180,8 @@ def _certificate(problem: FrictionProblem) -> Optional[Array]:
     # A row with two finite bounds can do anything at them.
     up = np.concatenate([np.arange(0, 3 * n, 3), rows[np.isinf(problem.high)]])
     down = rows[np.isinf(problem.low)]
+    # E maps forces that are not negative to those of the problem: a row that is unbounded on both
+    # sides, as that of a loop, has a column of either sign.
     E = np.zeros((size, len(up) + len(down)))
     E[up, np.arange(len(up))] = 1.0
     E[down, len(up) + np.arange(len(down))] = -1.0

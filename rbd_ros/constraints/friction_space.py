@@ -153,6 +153,7 @@ class FrictionSpace(NamedTuple):
 @compiled
 def size_of(space: FrictionSpace) -> int:
     """Return the number of forces of the problem, of contacts, rows and moments."""
+    # Each row of a moment is one force; a rolling moment is counted as two rows already.
     size: int = 3 * space.sizes[CONTACTS] + space.sizes[ROWS] + space.sizes[MOMENTS]
     return size
 
@@ -219,6 +220,8 @@ def contact_residual(x: FloatArray, u: FloatArray, i: int) -> float:
     :param u: scaled velocities
     :param i: first row of the contact
     """
+    # The natural map of the complementarity K contains x, u + Phi(u) in K (Acary, Bremond and
+    # Huber 2018): x solves it if and only if it is its own projection.
     s = math.sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2])
     d = u[i] + s
     w, w_1, w_2 = x[i] - d, x[i + 1] - u[i + 1], x[i + 2] - u[i + 2]
@@ -228,6 +231,7 @@ def contact_residual(x: FloatArray, u: FloatArray, i: int) -> float:
         return math.sqrt(d * d + s * s)
     if length <= -w:
         return math.sqrt(x[i] * x[i] + x[i + 1] * x[i + 1] + x[i + 2] * x[i + 2])
+    # Projection onto the boundary of the Lorentz cone, for w outside the cone and its polar.
     part = 0.5 * (w + length)
     e, e_1, e_2 = x[i] - part, x[i + 1] - part * w_1 / length, x[i + 2] - part * w_2 / length
     return math.sqrt(e * e + e_1 * e_1 + e_2 * e_2)
@@ -292,18 +296,23 @@ def residual(space: FrictionSpace) -> float:
     worst = 0.0
     for i in range(size_of(space)):
         worst += abs(x[i])
+    # Forces of 1e9 times the problem's unit balance only by rounding: no residual of theirs says
+    # anything.
     worst = math.inf if EPSILON * worst > COARSEST else 0.0
     for c in range(contacts):
         each = contact_residual(x, u, 3 * c)
         worst = worse_of(worst, each)
     for k in range(space.sizes[ROWS]):
         i = 3 * contacts + k
+        # The same natural map of an interval; within it, x - (x - u) would lose the digits of a
+        # small u beside a large x.
         each = abs(x[i] - clamp(x[i] - u[i], space.low[k], space.high[k]))
         if space.low[k] <= x[i] - u[i] <= space.high[k]:
             each = abs(u[i])
         worst = worse_of(worst, each)
     for k in range(space.sizes[MOMENTS]):
         if space.part[k] != SECOND:
+            # By the present normal force: of the cone itself, not of a bound fixed in a step.
             i = 3 * contacts + space.sizes[ROWS] + k
             each = moment_residual(
                 x, u, i, space.part[k], max(x[3 * space.moment_contact[k]], 0.0)
@@ -346,6 +355,8 @@ def is_small(space: FrictionSpace, worst: float) -> bool:
         largest = max(largest, abs(space.b[i]))
         total += abs(space.x[i])
     report[FLOOR] = 8.0 * EPSILON * (largest + total)
+    # The exact floor costs a product with the matrix, so it is found only if this bound lets it
+    # matter.
     if not worst <= report[FLOOR]:
         return False
     find_floor(space)
@@ -384,6 +395,7 @@ def scale_space(space: FrictionSpace, friction: FloatArray) -> float:
     unit: float = find_units(space, friction)
     for i in range(n):
         row, own = A[i], scale[i]
+        # Only the lower triangle is scaled and mirrored: A stays exactly symmetric.
         for j in range(i):
             row[j] *= own * scale[j]
             A[j, i] = row[j]
@@ -413,6 +425,7 @@ def find_units(space: FrictionSpace, friction: FloatArray) -> float:
     first = 3 * contacts + space.sizes[ROWS]
     for k in range(space.sizes[MOMENTS]):
         i, by = 3 * space.moment_contact[k], space.coefficient[k]
+        # A moment has the unit of its contact, or its cone would not be a Lorentz cone.
         scale[i] = max(scale[i], by * by * scale[first + k])
     for k in range(space.sizes[MOMENTS]):
         scale[first + k] = scale[3 * space.moment_contact[k]]
@@ -420,6 +433,7 @@ def find_units(space: FrictionSpace, friction: FloatArray) -> float:
         largest = max(largest, scale[3 * c])
     for i in range(3 * contacts, n):
         largest = max(largest, scale[i])
+    # Nothing can move: any unit will do, but none may be infinite.
     if not largest > 0.0:
         largest = 1.0
     for c in range(contacts):
@@ -434,6 +448,7 @@ def find_units(space: FrictionSpace, friction: FloatArray) -> float:
     unit = 0.0
     for i in range(n):
         unit = max(unit, abs(scale[i] * b[i]))
+    # The unit of velocity: b has elements of at most one, so residuals compare with the tolerance.
     return unit if unit > AT_REST else 1.0
 
 
@@ -467,6 +482,9 @@ def energy_line_search(space: FrictionSpace) -> None:
         after += x[i] * u[i]
     if not after > 0.0:
         return
+    # The energy that t x adds is a parabola in t: its slope at 0 is x . b = before, at 1 x . u =
+    # after. The minimum is where the slope vanishes; if x adds energy at once, no force
+    # is best.
     part = -before / (after - before) if before < 0.0 else 0.0
     for i in range(n):
         x[i] *= part

@@ -76,6 +76,7 @@ def order_bodies(
     :param contacts: number of contacts
     :return: whether there is room
     """
+    # No room is no error: the caller falls back on a method without a matrix.
     if members > len(space.order):
         return False
     pairs = 0
@@ -83,6 +84,8 @@ def order_bodies(
         space.degree[i] = 0
         for j in range(members):
             space.pair[i, j] = -1
+    # Symbolic factorization: only where blocks are, no numbers. Contacts of the same two bodies
+    # share a block.
     for c in range(contacts):
         if body[c, 0] >= 0 and body[c, 1] >= 0:
             i, j = place[body[c, 0]], place[body[c, 1]]
@@ -92,6 +95,8 @@ def order_bodies(
                 pairs = add_pair(space, i, j, pairs)
     listed = 0
     for k in range(members):
+        # The body with the fewest neighbors left; the first one of several, so that the order, and
+        # with it every rounding error, is reproducible.
         pivot = -1
         for i in range(members):
             if space.degree[i] >= 0:
@@ -99,6 +104,7 @@ def order_bodies(
                     pivot = i
         space.order[k], space.first[k] = pivot, listed
         alone = space.degree[pivot] == 0
+        # Marks it as eliminated, for the searches to come.
         space.degree[pivot] = -1
         if alone:
             continue
@@ -108,6 +114,7 @@ def order_bodies(
                 space.later[listed] = i
                 space.degree[i] -= 1
                 listed += 1
+        # Fill-in: all neighbors of what is eliminated are neighbors of each other from then on.
         for a in range(space.first[k], listed):
             for b in range(a):
                 if b >= space.first[k]:
@@ -171,6 +178,7 @@ def add_contact(
     :param K: force by velocity, (3, 3)
     :param J: velocity of the contact by the velocity of each body, (2, 3, 6)
     """
+    # Four blocks of E^T K J, less those of the world, which has no unknown.
     if i >= 0:
         stiffen(E[0], K, space.stiff)
         add_product(space.stiff, J[0], space.diagonal[i])
@@ -215,9 +223,13 @@ def factorize_bodies(space: BodyMatrix) -> None:
     """Eliminate all bodies."""
     for k in range(space.sizes[MEMBERS]):
         pivot = space.order[k]
+        # The block itself is inverted, by pivoting within it: the inertia H of a body times it is
+        # H + J^T K J, which is positive definite where nothing slides.
         invert(space.diagonal[pivot], space.exchanged)
         for a in range(space.first[k], space.first[k + 1]):
             i = space.later[a]
+            # L_ip = M_ip M_pp^-1 replaces M_ip, and M_ij -= L_ip M_pj (block Gauss; the matrix is
+            # not symmetric where contacts slide, so both triangles are stored).
             below = space.coupling[block_of(space, i, pivot)]
             multiply_by(below, space.diagonal[pivot])
             for b in range(space.first[k], space.first[k + 1]):
@@ -237,6 +249,8 @@ def solve_bodies_matrix(space: BodyMatrix) -> None:
         pivot = space.order[k]
         for a in range(space.first[k], space.first[k + 1]):
             i = space.later[a]
+            # Forward with L; below, back with what is right of the diagonal and the inverses on
+            # it.
             subtract_image(space.coupling[block_of(space, i, pivot)], x[pivot], x[i])
     rest = stack_array(6)
     for back in range(members):

@@ -24,6 +24,8 @@ def factorize_pivoted(A: FloatArray, order: IntArray, n: int) -> None:
         # Two columns at a time: what is below them is loaded and stored half as often.
         first, second = A[k], A[k + 1]
         exchange_rows(A, order, k, n)
+        # A column of zeros has no pivot: its unknown becomes zero when solved, nothing infinite
+        # arises.
         scale = 1.0 / first[k] if first[k] != 0.0 else 0.0
         for i in range(k + 1, n):
             A[i, k] *= scale
@@ -31,6 +33,7 @@ def factorize_pivoted(A: FloatArray, order: IntArray, n: int) -> None:
         exchange_rows(A, order, k + 1, n)
         scale = 1.0 / second[k + 1] if second[k + 1] != 0.0 else 0.0
         part = second[k]
+        # The second pivot row has to be complete before rows below use it.
         for j in simd_range(k + 2, n):
             second[j] -= part * first[j]
         for i in range(k + 2, n):
@@ -70,8 +73,10 @@ def solve_pivoted(A: FloatArray, order: IntArray, x: FloatArray, n: int) -> None
     :param n: size of the system; where a pivot is zero, so is the unknown
     """
     for k in range(n):
+        # In the order in which rows were exchanged: P b.
         pivot = order[k]
         x[k], x[pivot] = x[pivot], x[k]
+    # Forward with L, of unit diagonal; below, backward with R. Both read rows: memory in order.
     for i in range(1, n):
         x[i] -= product_of_parts(A[i], x, 0, i)
     for k in range(n - 1, -1, -1):
@@ -111,10 +116,14 @@ def factorize(A: FloatArray, n: int) -> None:
     """
     for k in range(n):
         above = A[k]
+        # A pivot of zero or less is rounding of a semidefinite matrix: the unknown is one of those
+        # that others determine.
         inverse = 1.0 / above[k] if above[k] > NOTHING else 0.0
         above[k] = inverse
         for i in range(k + 1, n):
             below = A[i]
+            # l_ik = d_k^-1 (D L^T)_ki. Right-looking: the rest of the matrix gets its update at
+            # once.
             part = above[i] * inverse
             below[k] = part
             if part != 0.0:
@@ -132,6 +141,8 @@ def solve_factorized(A: FloatArray, x: FloatArray, n: int) -> None:
     """
     for k in range(n):
         above = A[k]
+        # L y = x by columns of L, which are the rows of D L^T times 1 / d: y / d is at hand for
+        # the way back.
         x[k] *= above[k]
         part = x[k]
         for i in simd_range(k + 1, n):

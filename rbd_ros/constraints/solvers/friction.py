@@ -74,6 +74,7 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
     report = space.report
     for k in range(len(report)):
         report[k] = 0.0
+    # The best forces of the last problem are not of this one.
     report[BEST], report[TOLERANCE] = math.inf, tolerance
     if is_solved(space):
         return True
@@ -152,8 +153,11 @@ def prefer_sticking(space: FrictionSpace, method: int, limit: int, tolerance: fl
         space.saved[i] = space.x[i]
     for i in range(3 * contacts):
         space.diagonal[i] = A[i, i]
+        # The minimum of x . A x / 2 + x . b with a little of |x|^2 is unique, where A alone leaves
+        # a flat.
         A[i, i] += COMPLIANCE
     refresh(space)
+    # Residuals of the changed matrix are not comparable with those of the problem.
     space.report[BEST] = math.inf
     shared = newton(space, NEWTON_LIMIT, False)
     for i in range(3 * contacts):

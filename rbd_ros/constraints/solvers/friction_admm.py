@@ -71,16 +71,22 @@ def admm(space: FrictionSpace, limit: int, finish: bool) -> bool:
         i = 3 * c
         speed = math.sqrt(y[i + 1] * y[i + 1] + y[i + 2] * y[i + 2]) + speed_of(space, c)
         y[i] = max(y[i], 0.0) + speed
+        # y is in the dual cone with De Saxce's term added: y = u + Phi(u).
         space.shift[c] = speed
     largest = power_iteration(space)
+    # sqrt(m L) with L the largest eigenvalue and m = PROXIMAL L the smallest one that counts is
+    # the best penalty of a quadratic problem (Nishihara et al. 2015).
     penalty = largest * math.sqrt(PROXIMAL) * 30.0
     factorize_with(space, penalty)
+    # Newton's method factorizes in the same buffer, so an attempt costs two factorizations: ever
+    # rarer.
     attempt = CHECK
     adapt = CHECK
     for k in range(1, limit + 1):
         follow = 1.0
         if k > PROMPT:
             follow = max(PROMPT * PROMPT / (k * k), 0.01)
+        # Primal: both parts disagree about forces. Dual: the projected forces still change.
         primal, dual = admm_step(space, penalty, follow)
         space.report[ADMM_STEPS] += 1.0
         if k % CHECK != 0:
@@ -99,11 +105,15 @@ def admm(space: FrictionSpace, limit: int, finish: bool) -> bool:
             continue
         adapt = k + max(CHECK, k // 4)
         change = 1.0
+        # Residual balancing (Boyd et al. 2011, section 3.4.1), by the root of their ratio as in
+        # OSQP (Stellato et al. 2020): a larger penalty makes both parts agree sooner, a smaller
+        # one lets them move.
         if primal > RATIO * dual:
             change = min(math.sqrt(primal / max(dual, 1e-300)), 10.0)
         elif dual > RATIO * primal:
             change = 1.0 / min(math.sqrt(dual / max(primal, 1e-300)), 10.0)
         if change != 1.0:
+            # Beyond these, adding the penalty to A loses either of both to rounding.
             penalty = clamp(penalty * change, 1e-12 * largest, 1e6 * largest)
             factorize_with(space, penalty)
     for i in range(n):
@@ -119,6 +129,7 @@ def power_iteration(space: FrictionSpace) -> float:
     A, x, image = space.A, space.step, space.x
     n, size = size_of(space), 1.0
     for i in range(n):
+        # Not all ones: symmetric problems have eigenvectors that are orthogonal to these.
         image[i] = 1.0 + 0.1 * (i % 7)
     for _ in range(8):
         total = 0.0
@@ -136,6 +147,7 @@ def power_iteration(space: FrictionSpace) -> float:
                 total += row[j] * x[j]
             image[i] = total
     for i in range(n):
+        # `image` is x, which is needed again.
         image[i] = space.z[i]
     return max(size, 1e-3)
 
@@ -148,6 +160,8 @@ def factorize_with(space: FrictionSpace, penalty: float) -> None:
         row, into = A[i], L[i]
         for j in range(i, n):
             into[j] = row[j]
+        # The proximal term keeps the matrix regular if the penalty is small and contacts are
+        # redundant.
         into[i] += penalty + PROXIMAL
     factorize(L, n)
 
@@ -161,6 +175,8 @@ def admm_step(space: FrictionSpace, penalty: float, follow: float) -> Tuple[floa
     x, y, z, step, b = space.x, space.y, space.z, space.step, space.b
     contacts, n = space.sizes[CONTACTS], size_of(space)
     for i in range(n):
+        # Carpentier et al. (2024): (A + (penalty + proximal) 1) x = -(b + s) + y + (penalty +
+        # proximal) z; s is subtracted from normals below.
         step[i] = y[i] - b[i] + penalty * z[i] + PROXIMAL * z[i]
     for c in range(contacts):
         i = 3 * c
@@ -170,6 +186,8 @@ def admm_step(space: FrictionSpace, penalty: float, follow: float) -> Tuple[floa
     solve_factorized(space.factor, step, n)
     primal, dual, force, speed = 0.0, 0.0, 1e-300, 1.0
     for i in range(n):
+        # Over-relaxation (Boyd et al. 2011, section 3.4.3), then z = the projection of x - y /
+        # penalty.
         step[i] = RELAXED * step[i] + (1.0 - RELAXED) * z[i]
         x[i] = step[i] - y[i] / penalty
     for c in range(contacts):
@@ -184,9 +202,12 @@ def admm_step(space: FrictionSpace, penalty: float, follow: float) -> Tuple[floa
         gap = step[i] - x[i]
         primal = max(primal, abs(gap))
         dual = max(dual, penalty * abs(x[i] - z[i]))
+        # The multiplier of x = z. It is in the dual cone after each projection (Moreau), so y is a
+        # velocity that contacts may have, up to De Saxce's term.
         y[i] -= penalty * gap
         z[i] = x[i]
         force, speed = max(force, abs(x[i])), max(speed, abs(y[i]))
+    # Relative, as forces and velocities have no common unit.
     return primal / force, dual / speed
 
 
@@ -199,6 +220,8 @@ def states_of(space: FrictionSpace) -> None:
         i = 3 * c
         force = math.sqrt(z[i + 1] * z[i + 1] + z[i + 2] * z[i + 2])
         speed = math.sqrt(y[i + 1] * y[i + 1] + y[i + 2] * y[i + 2])
+        # z is projected, so an open contact has exactly zero, and a sliding one is on the
+        # boundary.
         if z[i] <= 0.0:
             space.state[c] = OPEN
         elif force < z[i] * (1.0 - 1e-9) or speed <= 0.0 or force <= 0.0:

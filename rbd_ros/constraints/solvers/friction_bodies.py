@@ -65,11 +65,13 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float) -> bool:
     q, new = stack_array(3), stack_array(3)
     prepare(space)
     renew(space)
+    # In units of velocity [m/s], since `prepare` scales forces and Jacobians but not velocities.
     enough = tolerance * report[UNIT]
     report[SWEEPS] = 0.0
     worst = largest_residual(space, q)
     solved: bool = worst <= enough
     last, attempt = math.inf, FEW_SWEEPS
+    # Once a step: contacts and their bodies stay the same, whatever their states.
     sparse = not solved and order_bodies(
         space.matrix, space.sizes[MEMBERS], space.body, space.place, contacts
     )
@@ -82,6 +84,8 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float) -> bool:
         change = 0.0
         for c in range(contacts):
             for r in range(3):
+                # A sweep's change of the forces stands for the gradient of a nonlinear conjugate
+                # gradient: NNCG of Silcowitz, Niebe and Erleben (2010), algorithm 2.
                 space.previous[c, r] = x[c, r]
         worst = 0.0
         for c in range(contacts):
@@ -89,13 +93,17 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float) -> bool:
             if has_moments(space, c):
                 worst = max(worst, sweep_body_moments(space, c, q, new))
         report[SWEEPS] += 1.0
+        # Residuals of a sweep are those before each contact was solved, with velocities that
+        # rounding has drifted: they are checked again from the forces before they end the search.
         if worst <= enough:
             renew(space)
             worst = largest_residual(space, q)
             solved = worst <= enough
             continue
         if k + 1 == attempt:
+            # Twice as many sweeps each time: the more attempts fail, the rarer they are.
             attempt = 2 * attempt if attempt >= FEW_SWEEPS else FEW_SWEEPS
+            # The next sweep restarts the conjugate gradient.
             last = math.inf
             if sparse:
                 worst = newton_bodies(space, enough, q, new)
@@ -107,6 +115,8 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float) -> bool:
             for r in range(3):
                 part = x[c, r] - space.previous[c, r]
                 change += part * part
+        # Fletcher and Reeves: beta = |g_k|^2 / |g_(k-1)|^2. A growing gradient restarts it with
+        # beta = 0.
         go_on = change / last if change < last else 0.0
         last = change
         for c in range(contacts):
@@ -114,11 +124,13 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float) -> bool:
                 part = x[c, r] - space.previous[c, r]
                 further = go_on * direction[c, r]
                 direction[c, r] = further + part
+                # Only beta d is applied: the sweep itself has made the step along the gradient.
                 new[r] = further
             if go_on > 0.0:
                 apply_force(space, c, new)
                 for r in range(3):
                     x[c, r] += new[r]
+    # At the limit, the residual that is reported belongs to the forces that are returned.
     if not solved:
         renew(space)
         worst = largest_residual(space, q)
@@ -150,6 +162,9 @@ def finish(space: BodySpace, enough: float, q: FloatArray, new: FloatArray) -> f
     for c in range(contacts):
         for r in range(3):
             saved[c, r] = x[c, r]
+            # The unknowns are forces of what sticks; for these the problem is linear, A_ss x_s =
+            # -(b_s + A_sr x_r), and A_ss is symmetric and semidefinite: conjugate gradients
+            # (Hestenes and Stiefel 1952).
             rest[c, r] = 0.0
             if space.state[c] == STICK and space.block[c, r, r] > IMMOVABLE:
                 rest[c, r] = -contact_velocity(space, c, r)
@@ -160,6 +175,8 @@ def finish(space: BodySpace, enough: float, q: FloatArray, new: FloatArray) -> f
             break
         for i in range(space.sizes[MEMBERS]):
             for k in range(6):
+                # The velocities serve as buffer: of forces along the direction alone they are E^T
+                # d, and J E^T d = A d without a matrix. `renew` restores them.
                 space.velocity[space.member[i], k] = 0.0
         for c in range(contacts):
             apply_force(space, c, direction[c])
@@ -170,8 +187,10 @@ def finish(space: BodySpace, enough: float, q: FloatArray, new: FloatArray) -> f
                     if space.block[c, r, r] > IMMOVABLE:
                         space.image[c, r] = response(space, c, r)
                         curvature += direction[c, r] * space.image[c, r]
+        # A direction without effect, or NaN: redundant contacts may balance each other.
         if not curvature > 0.0:
             break
+        # alpha = r . r / d . A d, then r -= alpha A d, and d = r + (r . r / before) d.
         length, before, square = square / curvature, square, 0.0
         for c in range(contacts):
             if space.state[c] == STICK:
@@ -185,6 +204,7 @@ def finish(space: BodySpace, enough: float, q: FloatArray, new: FloatArray) -> f
                 direction[c, r] = rest[c, r] + square / before * direction[c, r]
     renew(space)
     found: float = largest_residual(space, q)
+    # Forces may have left their cones: sticking was an assumption.
     if not found < worst:
         for c in range(contacts):
             for r in range(3):
@@ -223,8 +243,10 @@ def sweep_one(space: BodySpace, c: int, q: FloatArray, new: FloatArray) -> float
     if space.friction[c, 0] == 0.0 and space.friction[c, 1] == 0.0:
         u = contact_velocity(space, c, 0)
         before: float = abs(u) if u <= x[0] else abs(x[0])
+        # Both bodies are held along the normal: no force changes its velocity.
         if block[0, 0] <= IMMOVABLE:
             return before
+        # Without friction one row remains, and Signorini's condition is solved by projection.
         force = max(x[0] - u / block[0, 0], 0.0)
         space.state[c] = STICK if force > 0.0 else OPEN
         new[0], new[1], new[2] = force - x[0], -x[1], -x[2]
@@ -236,6 +258,7 @@ def sweep_one(space: BodySpace, c: int, q: FloatArray, new: FloatArray) -> float
         q[r] = contact_velocity(space, c, r)
     residual: float = contact_residual(x, q, 0)
     for r in range(3):
+        # The velocity without the contact's own force, with all others as they are now.
         q[r] -= block[r, 0] * x[0] + block[r, 1] * x[1] + block[r, 2] * x[2]
     space.state[c] = solve_block(
         block[0], block[1], block[2], 0, q, new, space.slip_direction[c], space.slip, c
@@ -259,6 +282,8 @@ def sweep_body_moments(space: BodySpace, c: int, u: FloatArray, new: FloatArray)
     before: float = body_moment_residual(space, c, u)
     for r in range(3):
         new[r] = 0.0
+    # Torsion first, then rolling with the velocities that it leaves: Gauss-Seidel as among
+    # contacts.
     if block[0, 0] > IMMOVABLE:
         new[0] = clamp(y[0] - u[0] / block[0, 0], -bound, bound) - y[0]
         y[0] += new[0]
@@ -272,6 +297,7 @@ def sweep_body_moments(space: BodySpace, c: int, u: FloatArray, new: FloatArray)
         if not bound > 0.0:
             y[1] = y[2] = 0.0
         elif solve_disc(block[1, 1], block[1, 2], block[2, 2], p, p_1, bound, y, 1) == SLIDE:
+            # Exactly onto the bound: `solve_disc` stops at rounding.
             longer = bound / math.sqrt(y[1] * y[1] + y[2] * y[2])
             y[1] *= longer
             y[2] *= longer

@@ -56,9 +56,12 @@ def newton_bodies(space: BodySpace, enough: float, q: FloatArray, new: FloatArra
     x, saved, contacts = space.x, space.saved, space.sizes[CONTACTS]
     renew(space)
     best = find_velocities(space, q)
+    # The first forces may be the best: an attempt must never make things worse.
     reuse_forces(space)
     now, before, tried, changed = best, best, 0, True
     for _ in range(NEWTON_LIMIT):
+        # While states and directions are the same, so is the matrix: later steps only solve with
+        # it, which takes back more of the compliance.
         if changed:
             begin_matrix(space.matrix)
             for c in range(contacts):
@@ -78,15 +81,20 @@ def newton_bodies(space: BodySpace, enough: float, q: FloatArray, new: FloatArra
         if now < best:
             best = now
             reuse_forces(space)
+        # A solution ends the attempt before states are judged by velocities that are rounding
+        # errors.
         if best <= enough:
             break
         changed = correct_states(space, 0.01 * enough, q)
+        # Newton's method with right states gains more than this each step; slower means a wrong
+        # state or direction.
         tried = 0 if now < 0.1 * before else tried + 1
         # Directions have turned since.
         changed = changed or tried > 0
         before = min(before, now)
         if tried > PATIENCE or not now < math.inf:
             break
+    # Not a solution, or not the last forces: back to the best. Velocities follow by `renew`.
     if now != best or best > enough:
         for c in range(contacts):
             for r in range(3):
@@ -94,6 +102,8 @@ def newton_bodies(space: BodySpace, enough: float, q: FloatArray, new: FloatArra
         renew(space)
     for c in range(contacts):
         for r in range(3):
+            # The conjugate gradient of the sweeps begins again: its direction belongs to forces
+            # before.
             space.search_direction[c, r] = 0.0
     found: float = best
     return found
@@ -148,12 +158,17 @@ def find_stiffness(space: BodySpace, c: int) -> bool:
         w_1, w_2 = space.slip_direction[c, 0], space.slip_direction[c, 1]
         # A larger normal force brings its friction with it.
         K[1, 0], K[2, 0] = -w_1 * K[0, 0], -w_2 * K[0, 0]
+        # As in friction_newton.py: across the direction a sliding contact resists with x_n per
+        # speed. Its stiffness there, x_n / speed, is that of viscous friction, and acts along
+        # (w_2, -w_1) alone.
         speed = w_1 * space.image[c, 1] + w_2 * space.image[c, 2]
         compliance = PROXIMAL + max(speed, 0.0) / max(space.x[c, 0], 1e-300)
         K[1, 1], K[1, 2] = w_2 * w_2 / compliance, -w_1 * w_2 / compliance
         K[2, 1], K[2, 2] = -w_1 * w_2 / compliance, w_1 * w_1 / compliance
         return True
     for r in range(1, 3):
+        # Else a force along it moves nothing, and a stiffness of 1 / PROXIMAL would only add
+        # rounding.
         if space.block[c, r, r] > IMMOVABLE:
             K[r, r] = 1.0 / (PROXIMAL + scale[r] * scale[r] * space.compliance[c, r])
     return True
@@ -181,6 +196,8 @@ def take_step(space: BodySpace, q: FloatArray, new: FloatArray) -> None:
                         v[k] += (
                             new[0] * effect[0, k] + new[1] * effect[1, k] + new[2] * effect[2, k]
                         )
+    # With f = -K (u + J dv) of each contact and dv = E^T f: (1 + E^T K J) dv = -E^T K u. The
+    # right-hand side is E^T f of dv = 0, as it has just been summed up.
     solve_bodies_matrix(matrix)
     for c in range(contacts):
         x = space.x[c]
@@ -188,6 +205,7 @@ def take_step(space: BodySpace, q: FloatArray, new: FloatArray) -> None:
             x[0] = x[1] = x[2] = 0.0
             continue
         for r in range(3):
+            # u + J dv, from which the change of each contact's force follows by its own stiffness.
             q[r] = space.image[c, r]
             for side in range(2):
                 b = space.body[c, side]
@@ -211,6 +229,7 @@ def take_step(space: BodySpace, q: FloatArray, new: FloatArray) -> None:
             )
             size = math.sqrt(w_1 * w_1 + w_2 * w_2)
             space.slip_direction[c, 0], space.slip_direction[c, 1] = w_1 / size, w_2 / size
+            # Onto the boundary of the cone, which the linear step has left by second-order terms.
             x[1], x[2] = -x[0] * w_1 / size, -x[0] * w_2 / size
 
 

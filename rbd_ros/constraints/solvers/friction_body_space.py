@@ -127,17 +127,23 @@ def prepare(space: BodySpace) -> None:
     for i in range(space.sizes[MEMBERS]):
         b = space.member[i]
         for k in range(6):
+            # `renew` begins at these: with many sweeps, changes that are added up drift by
+            # rounding.
             space.free[b, k] = space.velocity[b, k]
     unit = 0.0
     for c in range(space.sizes[CONTACTS]):
         for r in range(3):
             for s in range(3):
                 block[c, r, s] = 0.0
+            # The contact's own block of the Delassus matrix J H^-1 J^T + R, over both of its
+            # bodies. A block of another contact is never formed: its effect travels through the
+            # velocities.
             block[c, r, r] = space.compliance[c, r]
         for side in range(2):
             if space.body[c, side] >= 0:
                 add_gram(J[c, side], effect[c, side], block[c])
         mu_1, mu_2 = space.friction[c, 0], space.friction[c, 1]
+        # One unit for all three directions, so that the cone stays a cone.
         size = max(block[c, 0, 0], mu_1 * mu_1 * block[c, 1, 1], mu_2 * mu_2 * block[c, 2, 2])
         if space.sizes[HAS_MOMENTS] > 0:
             size = max(size, prepare_moments(space, c))
@@ -145,6 +151,7 @@ def prepare(space: BodySpace) -> None:
         if space.sizes[HAS_MOMENTS] > 0:
             unit = max(unit, scale_moments(space, c, d))
         scale = space.scale[c]
+        # With J and E scaled where they are, sweeps need no scale: u = J v and dv = E x directly.
         scale[0], scale[1], scale[2] = d, d * mu_1, d * mu_2
         for r in range(3):
             free = scale[r] * space.bias[c, r]
@@ -160,6 +167,8 @@ def prepare(space: BodySpace) -> None:
             unit = max(unit, abs(free))
             space.x[c, r] = space.force[c, r] / scale[r] if scale[r] > 0.0 else 0.0
             space.search_direction[c, r] = 0.0
+    # Unlike in friction_space.py, velocities are not divided by it: the tolerance is multiplied by
+    # it instead.
     space.report[UNIT] = unit if unit > AT_REST else 1.0
 
 
@@ -173,6 +182,8 @@ def list_members(space: BodySpace) -> None:
         for side in range(2):
             b = space.body[c, side]
             if b >= 0:
+                # In the order of the contacts: bodies without any cost nothing in sweeps and
+                # matrices.
                 if space.place[b] < 0:
                     space.place[b], space.member[members] = members, b
                     members += 1
@@ -191,6 +202,8 @@ def add_gram(J: FloatArray, E: FloatArray, block: FloatArray) -> None:
         row, into = J[r], block[r]
         for s in range(3):
             column = E[s]
+            # Two sums of three, angular and linear: shorter chains of dependent additions, in the
+            # same order wherever six elements are multiplied.
             into[s] += (row[0] * column[0] + row[1] * column[1] + row[2] * column[2]) + (
                 row[3] * column[3] + row[4] * column[4] + row[5] * column[5]
             )
@@ -202,6 +215,8 @@ def renew(space: BodySpace) -> None:
     for i in range(space.sizes[MEMBERS]):
         b = space.member[i]
         for k in range(6):
+            # v = v_free + the sum of E^T x: the invariant that each change of a force keeps up to
+            # rounding.
             space.velocity[b, k] = space.free[b, k]
     for c in range(space.sizes[CONTACTS]):
         apply_force(space, c, space.x[c])
@@ -216,6 +231,7 @@ def apply_force(space: BodySpace, c: int, change: FloatArray) -> None:
     :param change: scaled, (3,)
     """
     f, f_1, f_2 = change[0], change[1], change[2]
+    # Contacts that stay open cost no pass over their bodies.
     if f == 0.0 and f_1 == 0.0 and f_2 == 0.0:
         return
     for side in range(2):
@@ -229,6 +245,8 @@ def apply_force(space: BodySpace, c: int, change: FloatArray) -> None:
 @compiled
 def contact_velocity(space: BodySpace, c: int, r: int) -> float:
     """Return the scaled velocity of a contact along one axis, compliance included."""
+    # D (bias + R lambda), lambda = D x: compliance is not in J, as it couples a contact with
+    # itself alone.
     total: float = space.bias[c, r] + space.compliance[c, r] * space.scale[c, r] * space.x[c, r]
     total *= space.scale[c, r]
     for side in range(2):
@@ -307,6 +325,8 @@ def scale_moments(space: BodySpace, c: int, d: float) -> float:
     """
     scale, block, unit = space.moment_scale[c], space.moment_block[c], 0.0
     for r in range(3):
+        # A moment in units of its contact's normal force by the coefficient: then |y| <= x_n is
+        # its cone.
         scale[r] = d * space.coefficient[c, r]
     for r in range(3):
         free = 0.0
@@ -323,6 +343,7 @@ def scale_moments(space: BodySpace, c: int, d: float) -> float:
                         effect[k] *= scale[r]
                         free += J[k] * space.velocity[b, k]
         unit = max(unit, abs(free))
+        # Without a coefficient there is no moment, whatever the start says.
         space.y[c, r] = space.moment[c, r] / scale[r] if scale[r] > 0.0 else 0.0
     return unit
 
@@ -365,6 +386,7 @@ def body_moment_residual(space: BodySpace, c: int, u: FloatArray) -> float:
     """
     scaled_angular_velocity(space, c, u)
     bound = max(space.x[c, 0], 0.0)
+    # Torsion about the normal and rolling about the tangents have cones of their own.
     alone = moment_residual(space.y[c], u, 0, ALONE, bound)
     worst: float = max(alone, moment_residual(space.y[c], u, 1, FIRST, bound))
     return worst

@@ -57,6 +57,7 @@ def normal_row(space: FrictionSpace, b: int) -> int:
 def tangent_row(space: FrictionSpace, b: int) -> int:
     """Return the first row of what the normal force of a cone bounds."""
     contacts = space.sizes[CONTACTS]
+    # Rows of moments follow 3n + m forces, their blocks n + m: 2n more rows than blocks.
     row: int = 3 * b + 1 if b < contacts else b + 2 * contacts
     return row
 
@@ -80,6 +81,8 @@ def of_cones(space: FrictionSpace, x: FloatArray, cones: FloatArray) -> None:
     for b in range(blocks_of(space)):
         if is_cone(space, b):
             row, into = tangent_row(space, b), cones[b]
+            # A cone that shares its normal force has a copy of it; `assemble_rhs` sums what they
+            # do to it.
             into[0] = x[normal_row(space, b)]
             into[1] = x[row]
             into[2] = x[row + 1] if tangents_of(space, b) == 2 else 0.0
@@ -88,6 +91,8 @@ def of_cones(space: FrictionSpace, x: FloatArray, cones: FloatArray) -> None:
 @compiled
 def square(x: FloatArray) -> float:
     """Return x_n^2 - |x_t|^2, which is positive inside the cone."""
+    # x . J x as a product: near the boundary, x_n^2 - |x_t|^2 would lose all digits. No less than
+    # rounding of x_n^2, as what divides by it has to stay finite.
     length = math.sqrt(x[1] * x[1] + x[2] * x[2])
     found: float = max((x[0] - length) * (x[0] + length), 1e-28 * x[0] * x[0], 1e-300)
     return found
@@ -108,6 +113,8 @@ def scaling(x: FloatArray, y: FloatArray, v: FloatArray) -> float:
 
     :param v: unit vector of the scaling, v . J v = 1, the result, (3,)
     """
+    # Vandenberghe (2010), section 4: with x and y normalized to x . J x = 1, `half` is 1 / (2
+    # gamma), gamma^2 = (1 + x . y) / 2, w = half (y + J x).
     of_x, of_y = square(x), square(y)
     a, b = 1.0 / math.sqrt(of_x), 1.0 / math.sqrt(of_y)
     half = 0.5 / math.sqrt(max(0.5 * (1.0 + inner_product(x, y) * a * b), 0.5))
@@ -126,6 +133,7 @@ def scale(beta: float, v: FloatArray, x: FloatArray, result: FloatArray) -> None
 
     :param result: likewise, (3,); may be x
     """
+    # beta (2 v v^T - J) x, without the matrix.
     inner = 2.0 * inner_product(v, x)
     result[0] = beta * (inner * v[0] - x[0])
     result[1] = beta * (inner * v[1] + x[1])
@@ -159,14 +167,19 @@ def find_cone_rhs(
     r_0 = product - (l_0 * l_0 + l_1 * l_1 + l_2 * l_2) + d[0] * e_0 + d[1] * e_1 + d[2] * e_2
     r_1 = -2.0 * l_0 * l_1 + d[0] * e_1 + d[1] * e_0
     r_2 = -2.0 * l_0 * l_2 + d[0] * e_2 + d[2] * e_0
+    # Solves lambda o h = r, lambda in h: the arrow matrix of lambda inverted by its Schur
+    # complement.
     h[0] = (l_0 * r_0 - l_1 * r_1 - l_2 * r_2) / square(h)
     h[1], h[2] = (r_1 - h[0] * l_1) / l_0, (r_2 - h[0] * l_2) / l_0
+    # h is in scaled coordinates, W^-1 dy + W dx = h; in those of y, dy = W h - W^2 dx.
     scale(beta, v, h, h)
 
 
 @compiled
 def step_to_boundary(x: FloatArray, d: FloatArray) -> float:
     """Return the number of steps d from x to the boundary of the cone."""
+    # (x + t d) . J (x + t d) = c + 2 b t + a t^2; the boundary is at its first positive root,
+    # written as c / (sqrt - b): no difference of equal numbers, and a = 0 is no exception.
     a = d[0] * d[0] - d[1] * d[1] - d[2] * d[2]
     b = x[0] * d[0] - x[1] * d[1] - x[2] * d[2]
     c = square(x)

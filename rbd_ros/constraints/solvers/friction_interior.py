@@ -101,6 +101,8 @@ def interior(space: FrictionSpace, limit: int, follow: bool, middle: float) -> b
         begin(space, middle)
     else:
         begin_near(space)
+    # Newton's method converges quadratically once states are right: the last digits are not worth
+    # steps of this method, whose matrix becomes ill-conditioned as products vanish.
     attempt = NEAR
     for _ in range(limit):
         for i in range(n):
@@ -118,6 +120,9 @@ def interior(space: FrictionSpace, limit: int, follow: bool, middle: float) -> b
             refresh(space)
         find_term(space, follow)
         assemble_scaled(space)
+        # Mehrotra (1992): an affine step to products of zero says how far the path can be
+        # followed; the corrector aims at sigma times the mean product, sigma = (mean after / mean
+        # before)^3, and takes the product of both predicted changes into account.
         # The predictor aims at products of zero, by itself.
         for i in range(n):
             step[i] = 0.0
@@ -127,7 +132,9 @@ def interior(space: FrictionSpace, limit: int, follow: bool, middle: float) -> b
         part = clamp(left / mean, 0.0, 1.0) if mean > 0.0 else 0.0
         remember_prediction(space)
         find_step(space, part * part * part * mean)
+        # Short of the boundary: on it the scaling is singular.
         length = min(1.0, CAUTION * longest_step(space))
+        # A step that is no number, or no way left: the best forces so far are kept.
         if not length > 0.0:
             break
         for b in range(blocks_of(space)):
@@ -162,6 +169,8 @@ def begin(space: FrictionSpace, middle: float) -> None:
     for k in range(space.sizes[ROWS]):
         i, low, high = 3 * contacts + k, space.low[k], space.high[k]
         below, above = low > -math.inf, high < math.inf
+        # A velocity of zero marks a bound that is not there: it takes no part in products and
+        # steps.
         y[i] = MIDDLE_VELOCITY if below and low < high else 0.0
         space.upper[k] = MIDDLE_VELOCITY if above and low < high else 0.0
         if below and above:
@@ -187,7 +196,9 @@ def begin_near(space: FrictionSpace) -> None:
         i = 3 * c
         force = math.sqrt(x[i + 1] * x[i + 1] + x[i + 2] * x[i + 2])
         speed = math.sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2])
+        # Strictly inside the cone, whatever the start: |x_t| < x_n.
         z[i] = max(x[i], force) + INSIDE
+        # The dual part u_n + |u_t| of De Saxce, moved inside likewise.
         space.velocity[c, 0] = max(u[i], 0.0) + speed + INSIDE
         for r in range(1, 3):
             z[i + r] = x[i + r]
@@ -224,6 +235,9 @@ def find_term(space: FrictionSpace, follow: bool) -> None:
             speed = math.sqrt(y[1] * y[1] + y[2] * y[2]) if follow else 0.0
             space.shift[normal_row(space, b) // 3] += speed
             for r in range(2):
+                # t = y_t / y_n instead of y_t / |y_t|: for what slides they agree in the limit, as
+                # y_n -> |y_t|; for what sticks, |y_t| has a kink that would make steps jump from
+                # side to side.
                 along[r] = y[1 + r] / y[0] if speed > 0.0 else 0.0
 
 
@@ -238,6 +252,8 @@ def mean_product(space: FrictionSpace) -> float:
     for k in range(space.sizes[ROWS]):
         i = 3 * contacts + k
         if y[i] > 0.0:
+            # An interval is two linear cones: the distance to each bound times the velocity that
+            # belongs to it.
             total += (z[i] - space.low[k]) * y[i]
             count += 1
         if space.upper[k] > 0.0:
@@ -261,6 +277,7 @@ def assemble_scaled(space: FrictionSpace) -> None:
         row, into = A[i], M[i]
         for j in range(n):
             into[j] = row[j]
+        # Redundant contacts leave A singular, and W^2 vanishes with the velocities of what sticks.
         into[i] += PROXIMAL
     column = stack_array(3)
     for b in range(blocks_of(space)):
@@ -274,6 +291,7 @@ def assemble_scaled(space: FrictionSpace) -> None:
         for r in range(size):
             column[0] = column[1] = column[2] = 0.0
             column[r] = 1.0
+            # Columns of W^2, one at a time: W twice.
             scale(beta, v, column, column)
             scale(beta, v, column, column)
             keep_normal(space.along[b], column)
@@ -344,6 +362,8 @@ def find_bound_rhs(space: FrictionSpace, k: int, product: float) -> None:
     before, y, y_high, h = space.row[i], space.y[i], space.upper[k], space.bound_rhs[k]
     h[0] = h[1] = 0.0
     if y > 0.0:
+        # dy = (sigma mu - dz_a dy_a) / below - y - (y / below) dz with the predictor's dz_a =
+        # `before` and dy_a = -y - (y / below) dz_a: Mehrotra's corrector of a scalar product.
         h[0] = (product + before * (y + y / below * before)) / below - y
     if y_high > 0.0:
         h[1] = (product - before * (y_high - y_high / above * before)) / above - y_high
@@ -372,6 +392,8 @@ def assemble_rhs(space: FrictionSpace, product: float, d: FloatArray, h: FloatAr
     for i in range(size_of(space)):
         step[i] = -u[i]
     for c in range(contacts):
+        # -(u + s - y) of the module's equation; y is added with the cones below, since several
+        # share a row.
         step[3 * c] -= space.shift[c]
     for b in range(blocks_of(space)):
         if is_cone(space, b):
@@ -399,6 +421,8 @@ def longest_step(space: FrictionSpace) -> float:
     for b in range(blocks_of(space)):
         if is_cone(space, b):
             dy = space.velocity_change[b]
+            # Forces and velocities end at the same length: unequal ones would violate the linear
+            # equation that couples them.
             longest = min(
                 longest,
                 step_to_boundary(space.force[b], space.force_change[b]),
@@ -418,6 +442,7 @@ def longest_step(space: FrictionSpace) -> float:
             if dy[1] < 0.0:
                 longest = min(longest, -upper[k] / dy[1])
         total += abs(step[i])
+    # Also false for NaN, as every comparison with it.
     return longest if total < math.inf else 0.0
 
 
@@ -426,6 +451,7 @@ def product_after(space: FrictionSpace, length: float) -> float:
     """Return the mean product that a step of the predictor would leave."""
     z, y, step = space.z, space.y, space.step
     contacts, total, count = space.sizes[CONTACTS], 0.0, 0
+    # The predictor does not go beyond its full step, which makes all products zero to first order.
     t = min(length, 1.0)
     for b in range(blocks_of(space)):
         if is_cone(space, b):
@@ -487,6 +513,9 @@ def state_of(x: FloatArray, y: FloatArray) -> int:
     """Return the state of a cone, by its force and its velocity, (3,)."""
     force = math.sqrt(x[1] * x[1] + x[2] * x[2])
     speed = math.sqrt(y[1] * y[1] + y[2] * y[2])
+    # By the eigenvalues x_n +- |x_t| of both in the Jordan algebra: open if the larger one of the
+    # force is below the smaller one of the velocity, sticking in the reverse case; else both are
+    # near their boundaries, which is sliding.
     if x[0] + force < y[0] - speed:
         return OPEN
     if y[0] + speed < x[0] - force or not force > 0.0:

@@ -40,6 +40,7 @@ def sweep_moments(space: FrictionSpace) -> bool:
     first, block = first_moment(space), space.sizes[CONTACTS] + space.sizes[ROWS]
     same = True
     for k in range(space.sizes[MOMENTS]):
+        # Solved together with the first element: a disc bounds both, not an interval each.
         if space.part[k] == SECOND:
             continue
         i, bound = first + k, max(x[3 * space.moment_contact[k]], 0.0)
@@ -48,6 +49,8 @@ def sweep_moments(space: FrictionSpace) -> bool:
             found = solve_alone(space, k, i, bound)
         else:
             before_1 = x[i + 1]
+            # The effects of both elements on u follow one by one; that of the first is added
+            # below, for either kind.
             found = solve_pair(space, k, i, bound)
             apply_row_force(space, i + 1, x[i + 1] - before_1)
             state[block + k + 1] = found
@@ -73,6 +76,7 @@ def solve_alone(space: FrictionSpace, k: int, i: int, bound: float) -> int:
     :param bound: maximum moment
     """
     x, effect = space.x, space.A[i, i]
+    # No moment changes the rotation: none is the one among all that are possible.
     if effect <= IMMOVABLE:
         x[i] = 0.0
         return STICK
@@ -80,6 +84,7 @@ def solve_alone(space: FrictionSpace, k: int, i: int, bound: float) -> int:
     x[i] = clamp(sticking, -bound, bound)
     if abs(sticking) <= bound:
         return STICK
+    # Along the velocity that it opposes.
     space.moment_direction[k] = -1.0 if sticking > 0.0 else 1.0
     return SLIDE
 
@@ -92,11 +97,14 @@ def solve_pair(space: FrictionSpace, k: int, i: int, bound: float) -> int:
     if S_11 <= IMMOVABLE or S_22 <= IMMOVABLE:
         x[i] = x[i + 1] = 0.0
         return STICK
+    # Angular velocity without this moment.
     p = u[i] - S_11 * x[i] - S_12 * x[i + 1]
     p_1 = u[i + 1] - S_12 * x[i] - S_22 * x[i + 1]
     size = math.sqrt(p * p + p_1 * p_1)
     if not bound > 0.0:
         x[i] = x[i + 1] = 0.0
+        # With a bound of zero nothing resists, but Newton's method needs the direction: the bound
+        # grows with the normal force.
         if size > 0.0:
             space.moment_direction[k], space.moment_direction[k + 1] = p / size, p_1 / size
             return SLIDE
@@ -135,16 +143,20 @@ def solve_disc(
     length = 0.0
     for step in range(ROOT_STEPS):
         a, c = S_11 + s, S_22 + s
+        # x(s) = -(S + s 1)^-1 p, by Cramer's rule.
         determinant = max(a * c - S_12 * S_12, 1e-300)
         x[i] = (S_12 * p_1 - c * p) / determinant
         x[i + 1] = (S_12 * p - a * p_1) / determinant
         length = math.sqrt(x[i] * x[i] + x[i + 1] * x[i + 1])
+        # Within the disc without a sliding velocity: it sticks.
         if step == 0 and s == 0.0 and length <= bound:
             return STICK
         if length <= bound * (1.0 + 1e-15):
             break
         # -x . dx / ds, where (S + s 1) dx / ds = -x
         curvature = c * x[i] * x[i] - 2.0 * S_12 * x[i] * x[i + 1] + a * x[i + 1] * x[i + 1]
+        # The secular equation 1 / |x(s)| = 1 / bound (More and Sorensen 1983): nearly linear in s,
+        # where |x(s)| = bound has a pole, so that Newton's method takes a few steps.
         s += (length / bound - 1.0) * length * length * determinant / max(curvature, 1e-300)
     return SLIDE
 
@@ -191,6 +203,7 @@ def correct_moments(space: FrictionSpace, floor: float) -> bool:
             continue
         i, b, bound = first + k, block + k, max(x[3 * space.moment_contact[k]], 0.0)
         length = length_of(x, i, part)
+        # Sticking moments beyond their bound slide; those that slid already are shortened with it.
         if length > bound:
             for r in range(2 if part == FIRST else 1):
                 moment_direction[k + r] = -x[i + r] / length
@@ -201,6 +214,7 @@ def correct_moments(space: FrictionSpace, floor: float) -> bool:
             speed = moment_direction[k] * u[i]
             if part == FIRST:
                 speed += moment_direction[k + 1] * u[i + 1]
+            # A moment along the velocity would drive the rotation instead of resisting it.
             if speed < -floor:
                 for r in range(2 if part == FIRST else 1):
                     state[b + r] = STICK
@@ -217,6 +231,7 @@ def start_moments(space: FrictionSpace) -> None:
     for k in range(space.sizes[MOMENTS]):
         if space.part[k] != SECOND:
             length = length_of(space.moment_direction, k, space.part[k])
+            # A direction of a new buffer has length zero.
             slides = state[block + k] == SLIDE and length > 0.5
             for r in range(2 if space.part[k] == FIRST else 1):
                 state[block + k + r] = SLIDE if slides else STICK
@@ -238,6 +253,8 @@ def project_with_moments(space: FrictionSpace, c: int) -> None:
     """Replace force and moments of a contact by the nearest ones that are allowed."""
     x, i, first = space.x, 3 * c, first_moment(space)
     sliding = math.sqrt(x[i + 1] * x[i + 1] + x[i + 2] * x[i + 2])
+    # Nearest point (n, t, m ...) with |t| <= n, |m| <= n: n = (x_n + the sum of those lengths that
+    # exceed n) / (1 + their number), by the optimality conditions; lengths of others stay.
     normal = x[i]
     # Each round takes in what is longer than the normal force; after all, nothing is left.
     for _ in range(4):
@@ -276,6 +293,7 @@ def moment_states(space: FrictionSpace) -> None:
             continue
         i, bound = first + k, z[3 * space.moment_contact[k]]
         length, speed = length_of(z, i, space.part[k]), length_of(y, i, space.part[k])
+        # On its boundary up to rounding, and turning, it slides; else it sticks.
         sticks = length < bound * (1.0 - 1e-9) or speed <= 0.0 or length <= 0.0
         for r in range(2 if space.part[k] == FIRST else 1):
             space.state[block + k + r] = STICK if sticks else SLIDE

@@ -77,6 +77,8 @@ def newton(space: FrictionSpace, limit: int, careful: bool) -> bool:
     before, tried = math.inf, 0
     for _ in range(limit):
         count = list_unknowns(space)
+        # The friction of a sliding contact follows its normal force, but not the reverse: the
+        # Jacobian is not symmetric then, and L D L^T would be wrong.
         if any_slides(space):
             assemble(space, count)
             factorize_pivoted(space.factor, space.order, count)
@@ -90,12 +92,16 @@ def newton(space: FrictionSpace, limit: int, careful: bool) -> bool:
             open_contact(space, opening)
         report[NEWTON_STEPS] += 1.0
         refresh(space)
+        # Also keeps the best forces: a step that makes things worse is not lost, but not kept
+        # either.
         now = residual(space)
         if is_small(space, now):
             return True
         if opening < 0:
             # Velocities say which ones are to close after a whole step only.
             correct_states(space)
+        # States may cycle among degenerate contacts: an attempt ends, the caller has other
+        # methods.
         tried = 0 if now < 0.5 * before else tried + 1
         before = min(before, now)
         if tried > PATIENCE or not now < math.inf:
@@ -123,6 +129,9 @@ def guess_states(space: FrictionSpace) -> None:
     contacts = space.sizes[CONTACTS]
     for c in range(contacts):
         i = 3 * c
+        # With no history, to stick is the better guess: its equations are linear, and forces
+        # beyond the cone turn it into sliding in the right direction, while a guessed direction
+        # may be wrong by 180 deg.
         touches = x[i] > 0.0 or u[i] < 0.0
         state[c] = STICK if touches and space.A[i, i] > IMMOVABLE else OPEN
     for k in range(space.sizes[ROWS]):
@@ -145,6 +154,7 @@ def correct_start(space: FrictionSpace) -> None:
     contacts, moved = space.sizes[CONTACTS], False
     for c in range(contacts):
         w_1, w_2 = space.slip_direction[c, 0], space.slip_direction[c, 1]
+        # A sliding contact needs a unit direction; zeros are what a new buffer holds.
         if state[c] == SLIDE and not w_1 * w_1 + w_2 * w_2 > 0.5:
             state[c] = STICK
         elif state[c] == OPEN and u[3 * c] < 0.0 and space.A[3 * c, 3 * c] > IMMOVABLE:
@@ -153,6 +163,7 @@ def correct_start(space: FrictionSpace) -> None:
         i, b = 3 * contacts + k, contacts + k
         if state[b] == OPEN:
             bound = space.high[k] if u[i] < 0.0 else space.low[k]
+            # There is no bound on that side to be at: the row has to be free.
             if not abs(bound) < math.inf:
                 state[b] = STICK
             elif x[i] != bound:
@@ -187,6 +198,7 @@ def assemble_symmetric(space: FrictionSpace, count: int) -> None:
         row, into = A[i], J[a]
         for b in range(a, count):
             into[b] = row[at[b, 0]]
+        # The proximal term of Rockafellar (1976): A is singular where contacts are redundant.
         into[a] += SYMMETRIC
         space.step[a] = -space.u[i]
 
@@ -201,6 +213,8 @@ def solve_symmetric(space: FrictionSpace, count: int) -> None:
     factorize(space.factor, count)
     solve_factorized(space.factor, step, count)
     for a in range(count):
+        # One step of iterative refinement: with M = A + delta 1, M d = r + delta d_0 leaves an
+        # error of delta^2 instead of delta, and d stays zero where A cannot choose.
         first[a] = step[a]
         step[a] *= SYMMETRIC
     solve_factorized(space.factor, step, count)
@@ -238,6 +252,7 @@ def add_rotation(
     """
     following: int = add_unknown(space, k, block, 1, row)
     space.at[k, 1] = space.at[k, 3] = 2
+    # Across w, by a rotation of -90 deg: (w_2, -w_1). A force along it rotates the friction force.
     space.basis[k, 0] = space.test[k, 0] = w_2
     space.basis[k, 1] = space.test[k, 1] = -w_1
     return following
@@ -263,6 +278,7 @@ def list_unknowns(space: FrictionSpace) -> int:
     contacts, k = space.sizes[CONTACTS], 0
     for c in range(contacts):
         i = 3 * c
+        # Rows of moments look the unknown up here, since their bound moves with it.
         space.normal[c] = k if state[c] != OPEN and A[i, i] > IMMOVABLE else -1
         if state[c] == STICK:
             for r in range(3):
@@ -316,6 +332,9 @@ def assemble(space: FrictionSpace, count: int) -> None:
             space.step[a] = -(t * u[row] + t_1 * u[row + 1])
             apply_bases(space, part, a, count)
             # The direction turns under the velocity as well.
+            # The equation is t . u = 0 with t across w. As w turns by d(theta), t . u changes by
+            # -(w . u) d(theta), and the unknown is the force x_n d(theta): hence speed / x_n. A
+            # negative speed contradicts the state; without it the diagonal stays positive.
             speed = t * u[row + 1] - t_1 * u[row]
             J[a, a] += max(speed, 0.0) / max(x[3 * c], 1e-12 * largest, 1e-300)
         J[a, a] += PROXIMAL
@@ -344,6 +363,8 @@ def apply_bases(space: FrictionSpace, row: FloatArray, a: int, count: int) -> No
     for k in range(space.sizes[MOMENTS]):
         c = space.moment_contact[k]
         if space.state[block + k] == SLIDE and space.normal[c] >= 0:
+            # A moment that slides has the size of the normal force, so the normal's unknown brings
+            # it along.
             into[space.normal[c]] -= space.moment_direction[k] * row[first + k]
 
 
@@ -359,6 +380,8 @@ def limit_step(space: FrictionSpace, count: int) -> int:
         if block < space.sizes[CONTACTS] and space.normal[block] == k:
             force, change = space.x[3 * block], space.step[k]
             if force + share * change < 0.0:
+                # The ratio test of an active-set method: the first force to reach zero ends the
+                # step.
                 share, opening = max(0.0, force / -change), block
     for k in range(count):
         space.step[k] *= share
@@ -398,6 +421,8 @@ def apply(space: FrictionSpace, count: int) -> None:
             before = x[3 * c]
             if space.normal[c] >= 0:
                 before -= space.step[space.normal[c]]
+            # The unknown is a force across; over the normal force it is the angle of the
+            # direction.
             angle = change / before if before > 0.0 else 0.0
             angle = min(max(angle, -MAX_ROTATION), MAX_ROTATION)
             w_1, w_2 = -space.test[k, 1], space.test[k, 0]
@@ -408,6 +433,8 @@ def apply(space: FrictionSpace, count: int) -> None:
             size = math.sqrt(w_1 * w_1 + w_2 * w_2)
             if block < contacts:
                 space.slip_direction[c, 0], space.slip_direction[c, 1] = w_1 / size, w_2 / size
+                # Back onto the boundary of the cone: the linear step left it by second-order
+                # terms.
                 x[3 * c + 1], x[3 * c + 2] = -x[3 * c] * w_1 / size, -x[3 * c] * w_2 / size
             else:
                 r = block - contacts - space.sizes[ROWS]
@@ -424,6 +451,7 @@ def correct_states(space: FrictionSpace) -> None:
     for c in range(contacts):
         i = 3 * c
         if state[c] == OPEN:
+            # It penetrates without a force: it has to bear one.
             if u[i] < -floor and space.A[i, i] > IMMOVABLE:
                 state[c] = STICK
             continue

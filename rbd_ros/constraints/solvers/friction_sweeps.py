@@ -97,6 +97,7 @@ def solve_block(
         return OPEN
     c_1, c_2 = first[i + 1], first[i + 2]
     # Tangential velocities by tangential forces while the normal velocity is zero.
+    # The Schur complement of the normal row: x_n = -(q_n + c . x_t) / a inserted into u_t.
     S_11 = second[i + 1] - c_1 * c_1 / a
     S_12 = second[i + 2] - c_1 * c_2 / a
     S_22 = third[i + 2] - c_2 * c_2 / a
@@ -104,6 +105,8 @@ def solve_block(
     # Along the principal axes of S.
     mean, half = 0.5 * (S_11 + S_22), 0.5 * (S_11 - S_22)
     radius = math.sqrt(half * half + S_12 * S_12)
+    # A semidefinite matrix may get a negative eigenvalue by rounding, which would be a pole at s >
+    # 0.
     e_1, e_2 = max(mean + radius, 0.0), max(mean - radius, 0.0)
     u_1, u_2 = 1.0, 0.0
     if radius > 0.0:
@@ -124,6 +127,8 @@ def solve_block(
     state = STICK
     if x_1 * x_1 + x_2 * x_2 > x_n * x_n or x_n < 0.0:
         state = SLIDE
+        # s of the last sweep: contacts slide on at nearly the same rate, so one or two steps are
+        # enough.
         low, high, s = 0.0, math.inf, slip[c]
         if not 0.0 < s < math.inf:
             s = max(e_1, 1e-3 * a)
@@ -142,6 +147,7 @@ def solve_block(
             slope = -(d_1 * r_1 + d_2 * r_2) / a * length
             slope -= x_n * part_of(x_1 * r_1 + x_2 * r_2, length)
             change = part_of((length - x_n) * length, slope) if slope > 0.0 else math.inf
+            # Newton's step is taken within the bracket only: that converges from anywhere.
             following = s + change
             if not low < following < high:
                 following = 2.0 * s if high == math.inf else 0.5 * (low + high)
@@ -174,6 +180,8 @@ def sweep(space: FrictionSpace, q: FloatArray, new: FloatArray) -> bool:
         i = 3 * c
         for r in range(3):
             row = A[i + r]
+            # The velocity as if the contact had no force, others as they are now: Gauss-Seidel,
+            # not Jacobi.
             q[r] = u[i + r] - row[i] * x[i] - row[i + 1] * x[i + 1] - row[i + 2] * x[i + 2]
         found = solve_one(space, c, q, new)
         same = same and found == state[c]
