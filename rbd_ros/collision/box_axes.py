@@ -74,6 +74,8 @@ def best_axis(
     :return: separation, negative where the boxes penetrate [m], and the axis: 0 to 2 of the first
         box, 3 to 5 of the second one, 6 + 3 i + j for that at right angles to both axes i and j
     """
+    # Hysteresis is relative to the smaller box: it must not hide a real change of the deepest
+    # axis.
     slack = SLACK * min(min(half_a[0], half_a[1], half_a[2]), min(half_b[0], half_b[1], half_b[2]))
     axis = stack_array(3)
     best, chosen, favored = -math.inf, 0, -math.inf
@@ -88,6 +90,7 @@ def best_axis(
         else:
             s, t = (i + 1) % 3, (i + 2) % 3
             # e_i x the axis j of the second box
+            # Length of e_i x b_j. Parallel edges add no axis: faces separate whatever they would.
             sine = math.sqrt(pose[3 * s + j] ** 2 + pose[3 * t + j] ** 2)
             if not sine > PARALLEL_EDGES:
                 continue
@@ -96,10 +99,14 @@ def best_axis(
         width = radius_along(half_b, pose, axis)
         for r in range(3):
             width += half_a[r] * abs(axis[r])
+        # Separating axis theorem (Gottschalk, Lin and Manocha 1996): convex polytopes are apart if
+        # and only if one of these axes shows it; where none does, the largest is the depth.
         separation = abs(offset) - width
         threshold = best
         if not plain and (number == 3 or number == 6):
             # From here on, axes are compared with what those before them were favored to.
+            # Depths are negative: FAVOR makes the threshold shallower, and an axis must be better
+            # by that much.
             favored = (FAVOR * best if best < 0.0 else best) + slack
         if not plain and number >= 3:
             threshold = max(best, favored)
@@ -118,6 +125,7 @@ def feature_of(point: FloatArray, half: FloatArray) -> int:
     """
     code, digit = 13, 1
     for k in range(3):
+        # Points come from clamping and turning: on the surface up to rounding.
         if abs(point[k]) >= half[k] * (1.0 - 1e-9):
             code += digit if point[k] >= 0.0 else -digit
         digit *= 3
@@ -147,6 +155,8 @@ def nearest_of_boxes(
     start, end, step, local = stack_array(3), stack_array(3), stack_array(3), stack_array(3)
     outward, point = stack_array(3), stack_array(3)
     minimum = math.inf
+    # Edges of one box against the other and vertices of that against faces are all combinations:
+    # vertex against anything is part of an edge, and edge against edge is symmetric.
     for number in range(12):
         k, which = number // 4, number % 4
         s, t = (k + 1) % 3, (k + 2) % 3
@@ -166,6 +176,7 @@ def nearest_of_boxes(
             point[k] = -half_a[k] + 2.0 * half_a[k] * factor
             for r in range(3):
                 on_a[r] = point[r]
+                # Nearest point of the second box to a point outside of it: clamping.
                 local[r] = min(half_b[r], max(-half_b[r], local[r]))
             placed(pose, local, on_b)
     for number in range(8):
@@ -209,8 +220,10 @@ def deepest_vertex(
     if number < 3:
         for k in range(3):
             upward = normal[0] * pose[k] + normal[1] * pose[3 + k] + normal[2] * pose[6 + k]
+            # The deepest vertex is the support against the normal.
             local[k] = -half_b[k] if upward >= 0.0 else half_b[k]
         placed(pose, local, point)
+        # From the vertex to the face, where the point of the first box is.
         along(point, normal, -separation, on_a)
     else:
         for k in range(3):

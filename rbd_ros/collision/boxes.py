@@ -44,6 +44,7 @@ def face_contacts(
         sign = 1.0 if normal[number] >= 0.0 else -1.0
         return add_face(half_a, pose_a, half_b, pose, number, sign, False, margin, found)
     back, k = stack_array(12), number - 3
+    # Clipping takes the box with the face as the first one.
     relative_pose(pose_b, pose_a, back)
     upward = normal[0] * pose[k] + normal[1] * pose[3 + k] + normal[2] * pose[6 + k]
     sign = -1.0 if upward >= 0.0 else 1.0
@@ -68,6 +69,7 @@ def box_box(
     pose, axis, normal = stack_array(12), stack_array(3), stack_array(3)
     on_a, on_b, point = stack_array(3), stack_array(3), stack_array(3)
     relative_pose(pose_a, pose_b, pose)
+    # Most pairs are far apart, and settled by regions of points before any axis is tried.
     if nearest and settle_boxes(size_a, size_b, pose, on_a, on_b):
         for r in range(3):
             axis[r] = on_b[r] - on_a[r]
@@ -81,6 +83,7 @@ def box_box(
     separation, number = best_axis(size_a, size_b, pose, nearest, axis)
     if not separation <= margin:  # NaN as well
         return 0
+    # No axis tells the distance of boxes that are apart: it is that of their features.
     if separation > 0.0:
         distance, feature = nearest_of_boxes(size_a, size_b, pose, on_a, on_b)
         if distance > margin:

@@ -52,11 +52,14 @@ def depth_of_segment(
     deepest, feature = -math.inf, 0
     for number in range(6):
         k, sign = number // 2, (-1.0 if number % 2 == 0 else 1.0)
+        # The lower one of both ends above the face.
         depth = sign * start[k] + min(0.0, sign * step[k]) - half[k]
         if depth > deepest:
             deepest, feature = depth, number
     length = length_of(step)
     across = stack_array(3)
+    # Axes of a segment and a box (Gottschalk et al. 1996): three of faces, three crosses of the
+    # segment with edges; a segment has no faces of its own.
     best = factor * deepest if deepest < 0.0 else deepest
     for k in range(3):
         s, t = (k + 1) % 3, (k + 2) % 3
@@ -112,6 +115,7 @@ def add_inside(
             edge[r] = half[r] if outward[r] >= 0.0 else -half[r]
             edge_step[r] = 0.0
         edge[k], edge_step[k] = -half[k], 2.0 * half[k]
+        # The point of the segment that crosses the edge, which is the one to move out.
         t, _ = nearest_of_segments(start, step, edge, edge_step)
     else:
         # Its deepest end.
@@ -186,6 +190,8 @@ def capsule_box(
     localized(pose_b, point, end)
     for r in range(3):
         step[r] = end[r] - start[r]
+    # Exact by minimization along the segment: the squared distance is convex and piecewise
+    # quadratic.
     t = nearest_to_box(start, step, size_b)
     along(start, step, t, local)
     distance, feature = distance_from_box(local, size_b, outward)
@@ -211,6 +217,7 @@ def capsule_box(
                 free = k
             else:
                 beyond += 1
+        # Outside of two faces at once: the nearest feature is the edge between them.
         if beyond == 2 and abs(step[free]) > NEARLY * length:
             first, last = part_between(start[free], step[free], size_b[free], 0.0, 1.0)
             count = 0

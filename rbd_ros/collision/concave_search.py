@@ -36,7 +36,10 @@ def bounds_of(
             sign = -1.0 if number == 0 else 1.0
             for r in range(3):
                 direction[r] = sign * pose[3 * k + r]
+            # The direction is in coordinates of the shape: row k of the rotation is axis k of the
+            # outer frame.
             support(kind, size, tables, direction, 0, point)
+            # Of the core only. The radius around it is added to the distance that is searched.
             extent = pose[9 + k]
             for r in range(3):
                 extent += pose[3 * k + r] * point[r]
@@ -52,6 +55,7 @@ def level_along(
     for k in range(3):
         local[k] = 0.0
         for r in range(3):
+            # Against the direction, in coordinates of the shape: its lowest point there.
             local[k] -= pose[3 * r + k] * direction[r]
     support(kind, size, tables, local, 0, point)
     level = -radius_of(kind, size)
@@ -64,6 +68,7 @@ def level_along(
 def height_of(node: FloatArray, direction: FloatArray) -> float:
     """Return the greatest height of a box along a direction [m]."""
     x, y, z = direction[0], direction[1], direction[2]
+    # A corner of the box for each axis, chosen by the sign of that axis: its support function.
     across = max(x * node[0], x * node[3]) + max(y * node[1], y * node[4])
     return across + max(z * node[2], z * node[5])
 
@@ -77,6 +82,7 @@ def squared_between(bounds: FloatArray, node: FloatArray) -> float:
         separation = max(separation, away)
         if away > 0.0:
             total += away * away
+    # A square with a sign is compared with squares without a root for each node.
     return total if separation > 0.0 else -separation * separation
 
 
@@ -126,8 +132,11 @@ def mesh_candidates(
         stack_matrix(3, 4),
         stack_array(3),
     )
+    # Depth-first search pushes at most one node per level beyond the current one: 64 are more than
+    # any tree of 2^31 triangles needs.
     waiting, away, box, lead = stack_array(64), stack_array(64), stack_array(6), stack_array(3)
     for r in range(12):
+        # Triangles are given in the frame of the mesh: their pose is the identity.
         own[r] = 1.0 if r % 4 == 0 and r < 9 else 0.0
     bounds_of(kind, size, pose, tables, bounds)
     for r in range(3):
@@ -146,6 +155,8 @@ def mesh_candidates(
     reach = radius + limit if nearest else radius + max(0.0, limit)
     square = reach * abs(reach)
     waiting[0], away[0] = 0, squared_between(bounds, tables.node[root])
+    # Branch and bound: the limit shrinks as nearer points are found, and prunes what is pushed
+    # already.
     while left > 0:
         left -= 1
         if away[left] > square:
@@ -153,6 +164,7 @@ def mesh_candidates(
         node = int(waiting[left])
         if level - height_of(tables.node[root + node], lead) > limit:
             continue
+        # An implicit binary tree: children of node n are 2n + 1 and 2n + 2, leaves come last.
         if node < leaves - 1:
             near, far = 2 * node + 1, 2 * node + 2
             to_near = squared_between(bounds, tables.node[root + near])
@@ -175,6 +187,9 @@ def mesh_candidates(
                 continue
             for edge in range(3):
                 other = tables.beside[first + t, edge]
+                # With its neighbor a triangle decides which normals belong to it: shared edges
+                # that are flat or concave have none of their own, or objects would catch on the
+                # seams of a flat surface.
                 across[edge, 0] = FREE if other < 0 else SHARED
                 if other >= 0:
                     third_of_neighbor(tables, first, t, other, across[edge])
@@ -228,6 +243,7 @@ def corner_of_field(tables: Tables, field: int, row: int, column: int, corner: F
     if row < 0 or column < 0 or row >= rows or column >= columns:
         return False
     corner[0] = tables.grid[field, 0] + column * tables.grid[field, 2]
+    # Rows run from the upper edge down, as in the image that a field may come from.
     corner[1] = tables.grid[field, 1] - row * tables.grid[field, 3]
     corner[2] = tables.height[tables.field[field, 0] + row * columns + column]
     return True
@@ -262,6 +278,7 @@ def field_candidates(
         own[r] = 1.0 if r % 4 == 0 and r < 9 else 0.0
     bounds_of(kind, size, pose, tables, bounds)
     for r in range(3):
+        # Cells are compared with the whole shape, with its radius.
         bounds[r] -= radius_of(kind, size)
         bounds[3 + r] += radius_of(kind, size)
         middle[r] = 0.5 * (bounds[r] + bounds[3 + r])
@@ -282,6 +299,7 @@ def field_candidates(
             total += x * x
         reach = min(reach, math.sqrt(total))
     reach = max(0.0, reach)
+    # Above the highest point of the field.
     if bounds[2] - reach > tables.grid[field, 4]:
         return 0, False
     # As floats first: what is far beyond the grid would be too large for an integer.
@@ -368,6 +386,7 @@ def convex_concave(
     normal, on_mesh, point = stack_array(3), stack_array(3), stack_array(3)
     relative_pose(pose_b, pose_a, pose)
     count, refused, limit = 0, False, margin
+    # Most pairs need only the first search; the others repeat it with fewer assumptions.
     for search in range(3):
         if search == ANY_SIDE:
             within = refused and (nearest or count == 0)
@@ -418,6 +437,8 @@ def convex_concave(
         turned(pose_b, point, normal)
         placed(pose_b, candidates[i], on_mesh)
         for r in range(3):
+            # Candidates are points of the mesh with its normal; contacts are points of the first
+            # shape, with the normal from it to the mesh.
             point[r] = on_mesh[r] + gap * normal[r]
             normal[r] = -normal[r]
         total = add(found, total, int(candidates[i, FEATURE]), gap, margin, point, normal)

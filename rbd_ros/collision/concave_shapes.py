@@ -77,7 +77,7 @@ class TriangleMesh:
 
 @dataclass(frozen=True, eq=False)
 class HeightField:
-    """Ground of varying height over a rectangle centerd at the origin; all below it is solid.
+    """Ground of varying height over a rectangle centered at the origin; all below it is solid.
 
     :param size: lengths of the rectangle along x and y, (2,) [m]
     :param heights: z on a regular grid as seen from above, (rows, columns), both at least 2 [m]:

@@ -56,6 +56,8 @@ def nearest_of_convex(
     between = stack_array(3)
     curved = kind_a == CYLINDER or kind_b == CYLINDER
     distance, status, count = 0.0, BEYOND, 0
+    # Curved pairs: first a coarse distance and Newton's method on the features that it shows; if
+    # these were not the right ones, once more to full precision.
     for number in range(2):
         agreement = BEFORE_POLISHING if curved and number == 0 else AGREEMENT
         status, count = nearest_of_cores(
@@ -70,6 +72,7 @@ def nearest_of_convex(
             simplex,
             between,
         )
+        # Cheapest first: a bound on the distance rejects most pairs before it is exact.
         if status == BEYOND:
             return status, count, math.inf
         if status == APART:
@@ -86,6 +89,8 @@ def nearest_of_convex(
         for r in range(3):
             on_a[r] = 0.0
             for i in range(count):
+                # The point of the first core belongs to the nearest point of the difference with
+                # the same shares.
                 on_a[r] += simplex[i, SHARE] * simplex[i, OF_A + r]
         if not curved:
             break
@@ -102,6 +107,7 @@ def nearest_of_convex(
             normal,
             on_a,
         )
+        # The second round only sharpens distances; depths are exact to their bounds already.
         if exact or status != APART:
             break
     if curved:
@@ -124,6 +130,7 @@ def room_for(gap: float, count: int, found: FoundPoints) -> bool:
     """
     largest = 0
     for i in range(count):
+        # The point is no nearer than one that a face has: it would be there twice.
         if found.gap[i] <= gap + COINCIDENT:
             return False
         if found.gap[i] > found.gap[largest]:
@@ -165,6 +172,7 @@ def convex_convex(
         stack_array(3),
     )
     relative_pose(pose_a, pose_b, pose)
+    # Cores are compared, and radii subtracted: balls and capsules are points and segments to GJK.
     radius_a, radius_b = radius_of(kind_a, size_a), radius_of(kind_b, size_b)
     limit = margin + radius_a + radius_b
     status, points, distance = nearest_of_convex(
@@ -192,9 +200,11 @@ def convex_convex(
         )
         if count > 0 and not room_for(gap + NEAR * abs(gap), count, found):
             return count
+        # One place for the deepest point itself, which is no corner of both faces' overlap.
         count = min(count, MOST - 1)
     for r in range(3):
         on_a[r] += radius_a * normal[r]
+    # Up to three vertices of each shape, in base 257: below 2^52, where features of faces begin.
     feature = code_of(simplex, points, NUMBER_A, BASE) * BASE**3
     feature += code_of(simplex, points, NUMBER_B, BASE)
     return enter(pose_a, on_a, normal, gap, feature, margin, found, count)

@@ -102,6 +102,7 @@ def place_robot(table: DistanceTable, buffers: DistanceBuffers, q: FloatArray) -
     :param q: configuration, (nq,)
     """
     call_kernel(table.kinematics, q, buffers.kinematics)
+    # One sum finds any number that is not finite: NaN and infinity do not cancel.
     total = 0.0
     for k in range(len(buffers.kinematics)):
         total += buffers.kinematics[k]
@@ -109,6 +110,7 @@ def place_robot(table: DistanceTable, buffers: DistanceBuffers, q: FloatArray) -
         return False
     scene = table.scene
     for g in range(table.moving):
+        # Shapes that stand still were placed before: they come after the `moving` ones.
         compose(buffers.poses[scene.body_id[g]], scene.placement[g], buffers.shape_pose[g])
     return True
 
@@ -122,6 +124,7 @@ def sphere_distance(scene: SceneTable, buffers: DistanceBuffers, a: int, b: int)
     """
     p, q = buffers.shape_pose[a], buffers.shape_pose[b]
     x, y, z = q[9] - p[9], q[10] - p[10], q[11] - p[11]
+    # A plane has no bounding sphere; its distance from that of the other is exact.
     if scene.kind[a] == PLANE:
         return p[2] * x + p[5] * y + p[8] * z - scene.reach[b]
     if scene.kind[b] == PLANE:
@@ -158,6 +161,8 @@ def nearest_of_pair(
         found,
     )
     best, gaps = count - 1, found.gap
+    # The least gap, and of equal ones the first: results do not depend on the order of
+    # comparisons.
     for k in range(count - 1):
         if gaps[k] < gaps[best] or (gaps[k] == gaps[best] and k < best):
             best = k
@@ -185,6 +190,8 @@ def find_gradient(
     for i in range(len(gradient)):
         gradient[i] = 0.0
     x, y, z = normal[0], normal[1], normal[2]
+    # p x n: the Plucker coordinates (p x n, n) of the line of the normal. Its scalar product with
+    # a spatial velocity is the velocity of p along n, wherever on the line p is.
     a = point[1] * z - point[2] * y
     b = point[2] * x - point[0] * z
     c = point[0] * y - point[1] * x
@@ -192,6 +199,7 @@ def find_gradient(
         column = columns[numbers[at]]
         rate = a * column[0] + b * column[1] + c * column[2]
         rate += x * column[3] + y * column[4] + z * column[5]
+        # Several columns of the tree may go with one degree of freedom, as of mimic joints: a sum.
         gradient[dofs[at]] += factors[at] * rate
 
 
@@ -223,6 +231,7 @@ def enter(
     found, sign = buffers.found, table.sign[p]
     on_a, on_b, outward = found.on_a[k], found.on_b[k], found.normal[k]
     for r in range(3):
+        # The narrow phase takes the lower kind first; results are in the order that was asked for.
         point_a[r] = on_a[r] if sign > 0.0 else on_b[r]
         point_b[r] = on_b[r] if sign > 0.0 else on_a[r]
         normal[r] = sign * outward[r]
@@ -256,6 +265,8 @@ def find_distances(
         normal = states.normal[row]
         for p in range(len(pairs)):
             k, a, b = -1, pairs[p, 0], pairs[p, 1]
+            # Spheres are compared only if there is a limit: without one the exact distance is
+            # needed anyway.
             if here and not (bounded and sphere_distance(scene, buffers, a, b) > most):
                 k = nearest_of_pair(scene, buffers, a, b, most)
             if k < 0:
@@ -263,6 +274,7 @@ def find_distances(
                 fill(points_a[p], math.nan)
                 fill(points_b[p], math.nan)
                 fill(normal[p], math.nan)
+                # Beyond the limit the distance is constant, and so its gradient is zero.
                 fill(gradient[p], 0.0 if here else math.nan)
             else:
                 distance[p] = gaps[k]
@@ -296,6 +308,7 @@ def find_least(
         if not place_robot(table, buffers, states.q[row]):
             continue
         first = 0
+        # Bounds first for all: with the nearest pair known early, most others are never looked at.
         for p in range(len(pairs)):
             bound[p] = sphere_distance(scene, buffers, pairs[p, 0], pairs[p, 1])
             if bound[p] < bound[first]:
@@ -304,6 +317,7 @@ def find_least(
         # The pair that seems nearest goes first: what it leaves to do is little.
         for turn in range(len(pairs) + 1):
             p = first if turn == 0 else turn - 1
+            # The slack keeps the choice among equal pairs independent of which one went first.
             if bound[p] > least + SLACK or (turn > 0 and p == first):
                 continue
             k = nearest_of_pair(scene, buffers, pairs[p, 0], pairs[p, 1], least + SLACK)

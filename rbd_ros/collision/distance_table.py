@@ -37,6 +37,7 @@ def chosen_pairs(
     :param names: see `RobotInWorld`
     :raises ValueError: for an unknown name, and for a pair that there is no distance of
     """
+    # Distances between two fixed bodies never change, so they have no gradient to ask for.
     moved = {
         i
         for i in range(1, len(model.bodies) + 1)
@@ -66,6 +67,7 @@ def chosen_pairs(
         here = [
             pair
             for a, b in every
+            # Names may be in either order, and a robot's name means all its links.
             for pair in ((a, b), (b, a))
             if all(
                 scene.shapes[i].name == name or scene.shapes[i].name.startswith(f'{name}/')
@@ -80,6 +82,7 @@ def chosen_pairs(
                 '`notices` gives the reason'
             )
         for pair in here:
+            # By shapes without order: each pair once, in the order that was asked for first.
             found.setdefault((min(pair), max(pair)), pair)
     return list(found.values())
 
@@ -106,6 +109,7 @@ def make_distance_table(
     """
     model, table = robot.model, scene.table
     place = {i: g for g, i in enumerate(used)}
+    # The narrow phase takes the lower kind first (narrow_phase.py); `sign` undoes it in results.
     exchanged = [scene.shapes[a].shape.kind > scene.shapes[b].shape.kind for a, b in chosen]
     first: List[int] = [0]
     column: List[int] = []
@@ -118,8 +122,10 @@ def make_distance_table(
         # What moves both alike does not part them.
         for k in sorted(a ^ b):
             column.append(k)
+            # The tree's velocity of a mimic joint is that of its master by this ratio.
             factor.append(model.tree_dof_ratio[k] * (1.0 if k in b else -1.0))
         first.append(len(column))
+    # Arrays of the scene restricted to shapes that are in a chosen pair: others are never placed.
     of_used: Dict[str, Any] = {
         name: np.ascontiguousarray(getattr(table, name)[list(used)])
         for name in ('kind', 'size', 'body_id', 'placement', 'reach')

@@ -184,6 +184,7 @@ class RobotInWorld:
             'shapes': len(used),
             'pairs': len(chosen),
         }
+        # Buffers are written by each call: threads that ask at the same time need their own.
         self._of_thread = threading.local()
 
     def __reduce__(self) -> Tuple[Any, ...]:
@@ -239,6 +240,7 @@ class RobotInWorld:
             results = Distances(*map(np.empty, shapes))
         else:
             results = Distances(*_checked_out(out, shapes))
+            # `out` may share memory with `q`, which is read while results are written.
             states = states.copy() if _overlap(states, results) else states
         most = float(max_distance)
         if not pairs:
@@ -246,9 +248,12 @@ class RobotInWorld:
         if batch:
             record = Record(DistanceStates(states, *results))
             run = find_distances.bind(self._table, buffers.record, record)
+            # Machine code cannot be interrupted: signals are handled between slices.
             for begin in range(0, count, _SLICE):
                 run(begin, min(begin + _SLICE, count), most)
         else:
+            # One state, as in a control loop: bound once, so that a call makes no objects but its
+            # results.
             fields, run = buffers.bound(find_distances, DistanceStates)
             fields.q[0] = states[0]
             run(0, 1, most)
@@ -316,11 +321,14 @@ class RobotInWorld:
         if buffers is None:
             buffers = self._of_thread.buffers = _Buffers(self._table, self._sizes)
             self._place(buffers, {})
+        # Only when poses are given now or were given in the last call: else objects are where they
+        # belong.
         if poses or buffers.posed:
             given = {}
             for name, pose in (poses or {}).items():
                 if name not in self._start:
                     raise ValueError(unknown_name('movable object', str(name)[:80], self._start))
+                # All names and poses are checked before any is entered.
                 given[name] = checked_pose(f'the pose of {name!r}', pose)
             self._place(buffers, given)
         return buffers

@@ -50,6 +50,7 @@ def enter_face(vertices: FloatArray, faces: FloatArray, f: int, i: int, j: int, 
     for r in range(3):
         e[r] = vertices[j, r] - vertices[i, r]
         g[r] = vertices[k, r] - vertices[i, r]
+    # Anticlockwise from outside: the normal e x g points outward.
     cross(e, g, normal)
     length = math.sqrt(dot(normal, normal))
     faces[f, 0], faces[f, 1], faces[f, 2] = i, j, k
@@ -80,6 +81,8 @@ def take_simplex(simplex: FloatArray, vertices: FloatArray, faces: FloatArray) -
         for r in range(3):
             e[r] = row[r] - simplex[0, r]
             square += row[OF_A + r] * row[OF_A + r]
+        # Size of the points of both shapes, not of their difference alone: rounding of a - b is
+        # that of a.
         largest, longest = max(largest, square, dot(row, row)), max(longest, dot(e, e))
         copy_row(row, vertices[i])
     for r in range(3):
@@ -87,6 +90,7 @@ def take_simplex(simplex: FloatArray, vertices: FloatArray, faces: FloatArray) -
         f[r] = vertices[2, r] - vertices[0, r]
         g[r] = vertices[3, r] - vertices[0, r]
     cross(e, f, normal)
+    # A flat tetrahedron has normals of rounding errors, and its faces may enclose the wrong side.
     volume = dot(normal, g)
     if not abs(volume) > PLUMP * longest * math.sqrt(longest):
         return 0.0
@@ -138,6 +142,8 @@ def first_polytope(
     )
     ends = stack_matrix(2, 12)
     largest, extent = 0.0, -1.0
+    # Two points of the difference that are far apart along an axis, then one far from their line,
+    # then one far from their plane: what none of them finds has no extent in that dimension.
     for k in range(3):
         for number in range(2):
             for r in range(3):
@@ -157,6 +163,7 @@ def first_polytope(
     flat = max(FLAT * scale, COINCIDENT)
     for r in range(3):
         e[r] = vertices[1, r] - vertices[0, r]
+    # Both shapes are points.
     if not math.sqrt(extent) > flat:
         normal[0], normal[1], normal[2] = 0.0, 0.0, 1.0
         return 0, scale
@@ -180,6 +187,8 @@ def first_polytope(
             most = away
             copy_row(ends[0], vertices[2])
     if not most > flat:
+        # Any direction across a line is one along which the difference has no extent: depth is
+        # found there.
         perpendicular(e, normal)
         return 1, scale
     for r in range(3):
@@ -227,6 +236,8 @@ def grow(
     for f in range(count):
         face = faces[f]
         height = face[NORMAL] * x + face[NORMAL + 1] * y + face[NORMAL + 2] * z - face[LEVEL]
+        # The face that was nearest gives way whatever rounding says, or the polytope would not
+        # grow.
         if f != start and not height > seen:
             if face[LEVEL] < least:
                 nearest, least = f, face[LEVEL]
@@ -240,9 +251,13 @@ def grow(
             for e in range(border):
                 if edges[e, 0] == j and edges[e, 1] == i:
                     twin = e
+            # What is left are the edges of the horizon, each in the order that its outer face has
+            # the other way round, so that new faces run anticlockwise from outside.
             if twin >= 0:
                 border -= 1
                 edges[twin, 0], edges[twin, 1] = edges[border, 0], edges[border, 1]
+            # Rounding may leave a horizon that is no single loop: the search ends with the bounds
+            # so far.
             elif border == 240:
                 return -1, nearest
             else:
@@ -256,6 +271,7 @@ def grow(
             f = int(vacant[e])
         else:
             count += 1
+        # In vacant rows first: rows stay without gaps, and nothing is allocated.
         enter_face(vertices, faces, f, int(edges[e, 0]), int(edges[e, 1]), newest)
         if faces[f, LEVEL] < least:
             nearest, least = f, faces[f, LEVEL]
@@ -292,6 +308,9 @@ def shares_of_foot(
     if not total > 0.0:
         return -math.inf
     cross(q, r, product)
+    # Barycentric coordinates by signed areas of the triangles that the foot makes with two
+    # corners, seen along the normal; the origin may stand for its foot, as the difference is along
+    # the normal.
     shares[0] = dot(product, normal) / total
     cross(r, p, product)
     shares[1] = dot(product, normal) / total
@@ -326,6 +345,7 @@ def depth_of_cores(
     vertices, faces = stack_matrix(120, 12), stack_matrix(240, 7)
     shares, other, direction = stack_array(3), stack_array(3), stack_array(3)
     dimension, scale = 3, 0.0
+    # What GJK ended with encloses the origin: no new supports are needed.
     if count == 4:
         scale = take_simplex(simplex, vertices, faces)
     if scale == 0.0:
@@ -333,6 +353,8 @@ def depth_of_cores(
             kind_a, size_a, kind_b, size_b, pose, tables, vertices, faces, normal
         )
     depth = math.inf
+    # Two points, lines or flat shapes in one plane: the depth is that of the direction without
+    # extent, and no polytope has a volume to grow from.
     if dimension < 3:
         for number in range(2):
             for r in range(3):
@@ -341,6 +363,7 @@ def depth_of_cores(
                 kind_a, size_a, kind_b, size_b, pose, tables, direction, 0, 0, vertices[0]
             )
             reach = dot(direction, vertices[0])
+            # The first of two equal directions, whatever is rounded.
             if reach < depth - FLAT * scale:
                 depth = reach
                 for r in range(3):
@@ -356,6 +379,8 @@ def depth_of_cores(
             nearest = f
     for newest in range(4, MAX_VERTICES):
         for r in range(3):
+            # van den Bergen (2001): the face nearest to the origin bounds the depth from below,
+            # the support along its normal from above.
             direction[r] = faces[nearest, NORMAL + r]
         row = vertices[newest]
         number_a, number_b = support_of_difference(
@@ -367,6 +392,7 @@ def depth_of_cores(
             for r in range(3):
                 normal[r] = direction[r]
                 copy_row(vertices[int(faces[nearest, r])], simplex[r])
+            # Shallower than what is asked for: the exact depth would not be used.
             if depth < least:
                 return depth, 3
         if depth - faces[nearest, LEVEL] <= agreement:
@@ -378,6 +404,7 @@ def depth_of_cores(
                     copy_row(vertices[int(faces[nearest, r])], simplex[r])
             break
         total, nearest = grow(vertices, faces, total, newest, nearest, SEEN * scale)
+        # No room: `depth` is a bound from above, which is on the safe side for a contact.
         if total < 0:
             total = 0
             break
@@ -395,6 +422,7 @@ def depth_of_cores(
     shares_of_foot(simplex[0], simplex[1], simplex[2], normal, shares)
     whole = 0.0
     for i in range(3):
+        # Where the foot is outside of all triangles by rounding, the nearest point of one of them.
         shares[i] = max(0.0, shares[i])
         whole += shares[i]
     for i in range(3):

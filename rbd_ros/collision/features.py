@@ -38,6 +38,7 @@ def face_of_box(
     normal[k] = sign
     for number in range(4):
         polygon[number, k] = sign * size[k]
+        # Anticlockwise as seen from outside: the sign of the face turns the order round.
         polygon[number, s] = size[s] if number == 0 or number == 3 else -size[s]
         polygon[number, t] = sign * (size[t] if number < 2 else -size[t])
         polygon[number, EDGE] = number
@@ -56,6 +57,8 @@ def face_of_hull(
     v = first + highest_vertex(tables, hull, direction, 0)
     face, most = 0, -math.inf
     begin = tables.around[v, 2]
+    # The face most along the direction has the farthest vertex, so only faces at that vertex are
+    # compared.
     for number in range(begin, begin + tables.around[v, 3]):
         f = tables.face_at[number]
         forward = dot(tables.face[f], direction)
@@ -75,6 +78,7 @@ def face_of_hull(
 @compiled
 def line_of_cylinder(size: FloatArray, direction: FloatArray, polygon: FloatArray) -> None:
     """Compute the line of the side of a cylinder that is farthest along a direction."""
+    # Not zero: the cylinder lies, so that the direction is mostly across its axis.
     across = math.sqrt(direction[0] * direction[0] + direction[1] * direction[1])
     for number in range(2):
         polygon[number, 0] = size[0] * direction[0] / across
@@ -100,6 +104,7 @@ def cap_of_cylinder(
     # What is left of the direction beside the axis would be rounding errors.
     if across > 1e-9 * abs(direction[2]):
         x, y = direction[0] / across, direction[1] / across
+    # Turns by 45 degrees without further sines: sin and cos of it are both sqrt(1/2).
     step = math.sqrt(0.5)
     for number in range(POINTS_OF_RIM):
         polygon[number, 0], polygon[number, 1] = size[0] * x, size[0] * y
@@ -119,6 +124,7 @@ def face_of_triangle(
         e[r], f[r] = corners[3 + r] - corners[r], corners[6 + r] - corners[r]
     cross(e, f, normal)
     length = math.sqrt(dot(normal, normal))
+    # A triangle has two sides; the one that looks along the direction is taken, in reversed order.
     if dot(normal, direction) < 0.0:
         length = -length
     for number in range(3):
@@ -153,6 +159,7 @@ def feature_along(
     if kind == HULL:
         return face_of_hull(tables, int(size[0]), direction, normal, polygon)
     if kind == CYLINDER:
+        # Standing it has a cap, lying a line, whichever is closer to the direction.
         if abs(direction[2]) >= LYING:
             return POINTS_OF_RIM, cap_of_cylinder(size, direction, normal, polygon)
         line_of_cylinder(size, direction, polygon)
@@ -160,6 +167,7 @@ def feature_along(
     if kind == TRIANGLE:
         face_of_triangle(size, direction, normal, polygon)
         return 3, 0
+    # The core of a capsule is a segment, that of a sphere a point.
     half = size[1] if kind == CAPSULE else 0.0
     for number in range(2):
         polygon[number, 0] = polygon[number, 1] = 0.0
@@ -187,6 +195,8 @@ def edge_beside(
     if kind == BOX:
         edge = 0
         for k in range(3):
+            # Edges of a box are along its axes: the axis most along the line, at the vertex
+            # farthest along the direction.
             if abs(line[k]) > abs(line[edge]):
                 edge = k
         for number in range(2):
@@ -196,6 +206,7 @@ def edge_beside(
     elif kind == HULL:
         hull = int(size[0])
         first = tables.hull[hull, 0]
+        # Only edges at the farthest vertex can touch.
         v = first + highest_vertex(tables, hull, direction, 0)
         most = -1.0
         begin = tables.around[v, 0]

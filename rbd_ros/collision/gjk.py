@@ -59,6 +59,8 @@ def nearest_of_cores(
     """
     direction = stack_array(3)
     for r in range(3):
+        # From the middle of the difference toward the origin, roughly: the first support is on its
+        # near side.
         direction[r] = pose[9 + r]
     if not dot(direction, direction) > 0.0:
         direction[0] = 1.0
@@ -71,6 +73,8 @@ def nearest_of_cores(
     count, squared = 1, dot(nearest, nearest)
     largest = squared
     for _ in range(MAX_STEPS):
+        # No direction can be taken from a distance that is rounding: the depth is found by faces
+        # (epa.py).
         if squared <= max(TOUCHING * TOUCHING * largest, COINCIDENT * COINCIDENT):
             return OVERLAPPING, count
         for r in range(3):
@@ -80,12 +84,15 @@ def nearest_of_cores(
             kind_a, size_a, kind_b, size_b, pose, tables, direction, number_a, number_b, row
         )
         largest = max(largest, dot(row, row))
+        # Along `nearest` the difference begins at bound / |nearest|: the distance is at least
+        # that.
         bound = dot(nearest, row)
         if bound > 0.0 and bound * bound > limit * limit * squared:
             return BEYOND, count
         rounding = ROUNDING * math.sqrt(squared * largest)
         if squared - bound <= agreement * squared + rounding:
             return APART, count
+        # A point that is there already: of polytopes the nearest feature is found, exactly.
         for i in range(count):
             if (
                 simplex[i, NUMBER_A] == row[NUMBER_A]
@@ -100,6 +107,7 @@ def nearest_of_cores(
             return OVERLAPPING, count
         before = squared
         squared = dot(nearest, nearest)
+        # In exact arithmetic the distance falls with each step: rounding has taken over.
         if squared >= before:
             return APART, count
     return APART, count

@@ -66,6 +66,7 @@ def read_group_states(source: Union[str, os.PathLike[str]]) -> Dict[str, List[Na
             try:
                 values = tuple(float(word) for word in text.split())
             except ValueError:
+                # Words that are no numbers are reported like missing ones.
                 values = ()
             # NaN is refused as well.
             if not values or not all(abs(value) <= _FARTHEST for value in values):

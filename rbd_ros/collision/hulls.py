@@ -41,7 +41,9 @@ def hull_vertices(points: FloatArray) -> Tuple[FloatArray, str, float]:
         raise ValueError('vertices of a hull must be finite')
     if len(points) > MANY:
         points = points[_farthest(points)]
+    # Meshes repeat each vertex for every triangle that has it.
     points = np.unique(points, axis=0)
+    # Singular values: extents along the principal axes, whatever the orientation.
     spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False) if len(points) else [0]
     if len(points) < 4 or not spread[2] > _THINNEST * spread[0]:
         flat = len(points) > 2 and spread[1] > _THINNEST * spread[0]
@@ -67,6 +69,7 @@ def hull_tables(vertices: FloatArray) -> Tables:
 
     :param vertices: its vertices, each of them an extreme point, (N, 3) [m]
     """
+    # Quickhull (Barber, Dobkin and Huhdanpaa 1996), in triangles.
     hull = _qhull(vertices)
     triangles = _outward(vertices, hull.simplices, hull.equations[:, :3])
     faces, planes = _faces(vertices, triangles, hull.neighbors, hull.equations)
@@ -92,6 +95,8 @@ def hull_tables(vertices: FloatArray) -> Tables:
     ring_table: List[List[int]] = []
     corners: List[int] = []
     for ring in faces:
+        # Buffers of manifolds have this size; corners that are left out are between others of a
+        # round face.
         if len(ring) > MAX_CORNERS:
             ring = [ring[k] for k in np.linspace(0, len(ring), MAX_CORNERS, False).astype(int)]
         ring_table.append([len(corners), len(ring)])

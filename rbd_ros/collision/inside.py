@@ -30,6 +30,8 @@ def meets_box(point: FloatArray, ray: FloatArray, box: FloatArray) -> bool:
     """
     begin, end = 0.0, 1e300
     for k in range(3):
+        # Slabs (Kay and Kajiya 1986). No division by zero: all elements of the ray are positive,
+        # and so are both bounds in order.
         begin = max(begin, (box[k] - point[k]) / ray[k])
         end = min(end, (box[3 + k] - point[k]) / ray[k])
     # A little more, for rounding.
@@ -58,6 +60,8 @@ def meets_triangle(point: FloatArray, ray: FloatArray, corners: FloatArray) -> b
         )
         e[r], f[r] = b[r] - a[r], c[r] - a[r]
     cross(e, f, normal)
+    # Signed volumes of the ray with each edge. Both triangles at an edge compute the same number
+    # from the same corners but for its sign, so a ray cannot slip between them.
     cross(a, b, e)
     first = dot(ray, e) > 0.0
     cross(b, c, e)
@@ -81,6 +85,8 @@ def is_in_mesh(mesh: int, point: FloatArray, tables: Tables) -> bool:
     root, leaves, first = tables.mesh[mesh, 0], tables.mesh[mesh, 1], tables.mesh[mesh, 2]
     waiting, ray = stack_array(64), stack_array(3)
     ray[0], ray[1], ray[2] = RAY_X, RAY_Y, RAY_Z
+    # The parity of crossings (Jordan curve theorem) needs a closed surface and a direction that
+    # grazes no edge.
     crossings, left = 0, 1
     waiting[0] = 0
     while left > 0:
@@ -111,6 +117,7 @@ def is_under_field(field: int, point: FloatArray, tables: Tables) -> bool:
     y = (tables.grid[field, 1] - point[1]) / tables.grid[field, 3]
     if not (0.0 <= x <= columns - 1.0 and 0.0 <= y <= rows - 1.0):
         return False
+    # The last row and column of points begin no cell.
     column, row = int(min(x, columns - 2.0)), int(min(y, rows - 2.0))
     x, y = x - column, y - row
     at = first + row * columns + column
@@ -132,6 +139,7 @@ def is_inside(kind: int, size: FloatArray, point: FloatArray, tables: Tables) ->
     """
     number = int(size[0])
     if kind == MESH:
+        # An open surface has no inside.
         return tables.mesh[number, 3] != 0 and is_in_mesh(number, point, tables)
     return is_under_field(number, point, tables)
 
@@ -207,6 +215,7 @@ def turn_outward(
     for i in range(1, count):
         best = i if candidates[i, GAP] < candidates[best, GAP] else best
     gap = candidates[best, GAP]
+    # The shape meets the surface: contact points of triangles are right already.
     if not gap > 0.0:
         return count
     for r in range(3):
@@ -217,6 +226,7 @@ def turn_outward(
     lowest_point(kind, size, pose, tables, outward, lowest)
     depth = 0.0
     for r in range(3):
+        # As long as the way of the lowest point, so that all of the shape gets out.
         depth += outward[r] * (candidates[best, r] - lowest[r])
     for c in range(8):
         candidates[0, c] = candidates[best, c]

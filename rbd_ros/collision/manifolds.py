@@ -46,15 +46,20 @@ def cut(polygon: FloatArray, count: int, side: FloatArray, level: float, edge: i
         j = (i + 1) % count
         here = level - dot(side, polygon[i])
         there = level - dot(side, polygon[j])
+        # The height within the plane: on it counts as inside, so nothing is lost of what only
+        # touches.
         if here >= 0.0:
             for c in range(4):
                 result[kept, c] = polygon[i, c]
             kept += 1
         # A line has no way back.
         if (here >= 0.0) != (there >= 0.0) and (count > 2 or i == 0):
+            # here and there have different signs: no division by zero.
             part = here / (here - there)
             for r in range(3):
                 result[kept, r] = polygon[i, r] + part * (polygon[j, r] - polygon[i, r])
+            # The edge that follows the new vertex: the cutting one where the polygon leaves, its
+            # own where it returns. Features stay the same from step to step by these numbers.
             result[kept, EDGE] = edge if here >= 0.0 else polygon[i, EDGE]
             kept += 1
     for i in range(kept):
@@ -117,6 +122,8 @@ def add_on_face(
         j = (i + 1) % face_count
         for r in range(3):
             edge[r] = face[j, r] - face[i, r]
+        # Outward of the face, in its plane: a side of the prism over the face that clips the other
+        # one.
         cross(edge, normal, side)
         level = dot(side, face[i])
         # Edges without length cut nothing off.
@@ -141,6 +148,8 @@ def add_on_face(
                 other[kept, r] = other[i, r]
             kept += 1
     number = kept
+    # Four points that span a large area hold a face as all of them would, with fewer rows for the
+    # solver.
     if kept > most:
         number = choose(flat, kept, chosen)
     else:
@@ -151,12 +160,17 @@ def add_on_face(
         i = int(chosen[n])
         height = flat[i, _OF_CORE]
         for r in range(3):
+            # Contacts are points of the first shape, and normals point from it: for a face of the
+            # second one that is the other polygon's point, by its radius, and the normal turned
+            # round.
             if of_second:
                 edge[r] = other[i, r] - radius * normal[r]
                 side[r] = -normal[r]
             else:
                 edge[r] = other[i, r] - height * normal[r]
                 side[r] = normal[r]
+        # 64 x 64 edges below, features of both shapes above: unique for the pair, and the same in
+        # the next step, as warm start needs.
         feature = FIRST_FEATURE + 4096 * base + int(flat[i, EDGE])
         total = enter(pose, edge, side, height - radius, feature, margin, found, total)
     return total
@@ -206,6 +220,7 @@ def add_along_lines(
         return 0
     if not abs(dot(along_a, normal)) <= SIDE_BY_SIDE * length_a:
         return 0
+    # Both ends of the second line in units of the first one: the interval where they overlap.
     one, other = 0.0, 0.0
     for r in range(3):
         one += along_a[r] * (b[0, r] - a[0, r]) / square
@@ -216,6 +231,8 @@ def add_along_lines(
     count = 0
     for number in range(2):
         s = first if number == 0 else last
+        # The point of the second line beside it; other - one is at least the length of the
+        # overlap.
         t = min(1.0, max(0.0, (s - one) / (other - one)))
         gap = -radius_a - radius_b
         for r in range(3):
@@ -255,6 +272,7 @@ def add_manifold(
     normal_a, normal_b, turned_b = stack_array(3), stack_array(3), stack_array(3)
     back, line = stack_array(3), stack_array(3)
     for k in range(3):
+        # R^T n of the second shape, turned round: its features look at the first shape.
         back[k] = -(pose[k] * normal[0] + pose[3 + k] * normal[1] + pose[6 + k] * normal[2])
     count_a, number_a = feature_along(kind_a, size_a, tables, normal, normal_a, polygon_a)
     count_b, number_b = feature_along(kind_b, size_b, tables, back, normal_b, polygon)
@@ -264,6 +282,9 @@ def add_manifold(
     towards_a = dot(normal_a, normal) if count_a > 2 else 0.0
     towards_b = dot(normal_b, back) if count_b > 2 else 0.0
     base = 1024 * number_a + number_b
+    # The first one's face, unless that of the second is closer to the normal by more than
+    # rounding: the choice must not flicker between steps, as features and so the warm start depend
+    # on it.
     if towards_a >= NEARLY and towards_a >= towards_b - SLACK:
         return add_on_face(
             pose_a,

@@ -55,6 +55,8 @@ from rbd_ros.compiler.loops import compiled, entry_point, floats, integers
 #: Pairs that there are: the lower kind, the higher kind.
 PAIRS = frozenset(
     (a, b)
+    # Planes do not touch each other, and neither do concave shapes: one of a pair has to be
+    # convex.
     for a in (PLANE, SPHERE, CAPSULE, BOX, CYLINDER, HULL)
     for b in (SPHERE, CAPSULE, BOX, CYLINDER, HULL, MESH, HEIGHT_FIELD)
     if a <= b and (a, b) != (PLANE, HEIGHT_FIELD)
@@ -95,6 +97,8 @@ def find_ordered(
 
     See `find_contacts`.
     """
+    # Kinds are data of a scene, which machine code does not know: these branches remain in it,
+    # unlike those of flags of the tables.
     if kind_a == PLANE:
         if kind_b == SPHERE:
             return plane_sphere(size_a, pose_a, size_b, pose_b, margin, found)
@@ -107,7 +111,9 @@ def find_ordered(
         if kind_b == HULL:
             return plane_hull(pose_a, int(size_b[0]), pose_b, margin, nearest, tables, found)
         if kind_b == MESH:
+            # A half-space touches a mesh where it touches its convex hull.
             hull = tables.mesh[int(size_b[0]), 4]
+            # A mesh without a hull, whose points enclose no volume.
             if hull < 0:
                 return 0
             return plane_hull(pose_a, hull, pose_b, margin, nearest, tables, found)
@@ -115,11 +121,14 @@ def find_ordered(
     if kind_a >= MESH:
         return -1
     if kind_b >= MESH:
+        # A bool of a record is decided when machine code is made: scenes without meshes do not
+        # compile this.
         if tables.concave:
             return convex_concave(
                 kind_a, size_a, pose_a, kind_b, size_b, pose_b, margin, nearest, tables, found
             )
         return -1
+    # Closed forms are faster, and exact where supports would iterate.
     if kind_a == SPHERE:
         if kind_b == SPHERE:
             return sphere_sphere(size_a, pose_a, size_b, pose_b, margin, found)
@@ -173,6 +182,7 @@ def find_contacts(
     finite = 0.0
     for r in range(12):
         finite += pose_a[r] + pose_b[r]
+    # A pose that is not finite would send searches astray; it touches nothing.
     if not math.isfinite(finite):
         return 0
     if kind_a <= kind_b:
@@ -184,6 +194,7 @@ def find_contacts(
     )
     for i in range(count):
         for r in range(3):
+            # The pair was exchanged: so are its points, and the normal turns round.
             found.on_a[i, r], found.on_b[i, r] = found.on_b[i, r], found.on_a[i, r]
             found.normal[i, r] = -found.normal[i, r]
     return count

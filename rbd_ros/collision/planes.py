@@ -47,6 +47,7 @@ def above_plane(
     for r in range(3):
         height += normal[r] * (point[r] - plane[9 + r])
     for r in range(3):
+        # The point of the first shape, the plane, below the center.
         foot[r] = point[r] - height * normal[r]
     return add(found, count, feature, height - radius, margin, foot, normal)
 
@@ -88,6 +89,7 @@ def plane_capsule(
     end = stack_array(3)
     end_of_segment(pose_b, -size_b[1], end)
     count = above_plane(pose_a, end, size_b[0], 0, margin, found, 0)
+    # A capsule without length is a ball: one point, not the same one twice.
     if size_b[1] > 0.0:
         end_of_segment(pose_b, size_b[1], end)
         count = above_plane(pose_a, end, size_b[0], 1, margin, found, count)
@@ -114,6 +116,7 @@ def plane_box(
     for k in range(3):
         axis(pose_b, k, side)
         upward = dot(normal, side)
+        # The face whose normal is most against that of the plane.
         if abs(upward) > most:
             face, most = k, abs(upward)
             sign = -1.0 if upward > 0.0 else 1.0
@@ -155,6 +158,7 @@ def plane_cylinder(
     axis(pose_b, 2, spindle)
     upward = dot(spindle, normal)
     for r in range(3):
+        # -n less its part along the axis: radial, toward the lowest point of a rim.
         down[r] = upward * spindle[r] - normal[r]
     length = math.sqrt(dot(down, down))
     for r in range(3):

@@ -85,9 +85,12 @@ def find_feature(
         for i in range(count):
             point[r] += simplex[i, SHARE] * simplex[i, column + r]
     if kind == CYLINDER:
+        # The numbers of a cylinder's supports are those of its rims: two of them make a line of
+        # the side.
         for i in range(1, count):
             if simplex[i, number] != simplex[0, number]:
                 return SIDE, 2
+        # Across the axis of the cylinder the normal meets the rim, along it the whole cap.
         if abs(dot(normal, spindle)) < _CAP:
             return RIM, 1
         perpendicular(spindle, tangents[0])
@@ -105,6 +108,8 @@ def find_feature(
             for r in range(3):
                 offset[r] -= along_first * tangents[0, r]
         length = math.sqrt(dot(offset, offset))
+        # Gram and Schmidt: an offset almost along the first tangent adds no direction, only
+        # rounding.
         if whole > COINCIDENT * COINCIDENT and length * length > _INDEPENDENT * whole:
             for r in range(3):
                 tangents[total, r] = offset[r] / length
@@ -149,8 +154,11 @@ def onto_cylinder(
             radial[r] -= along_axis * spindle[r]
         length = math.sqrt(dot(radial, radial))
         for r in range(3):
+            # On the axis every direction is as near: the x axis then, so that results are
+            # reproducible.
             radial[r] = radial[r] / length if length > COINCIDENT else pose[3 * r]
             point[r] = pose[9 + r] + height * spindle[r] + size[0] * radial[r]
+            # Second derivative of the circle by arc length: toward the axis, 1 / radius.
             curvature[r] = -radial[r] / size[0] if size[0] > 0.0 else 0.0
             tangents[1, r] = spindle[r]
         cross(spindle, radial, tangents[0])
@@ -173,6 +181,8 @@ def solve_pivoted(H: FloatArray, g: FloatArray, count: int, x: FloatArray) -> No
                 pivot = i
         if pivot < 0:
             continue
+        # Parallel lines and planes have a valley of nearest points: any of them will do, as they
+        # are.
         if not abs(H[pivot, pivot]) > 1e-6 * largest:
             # The rest is another way along the same surface.
             for i in range(count):
@@ -214,6 +224,7 @@ def is_within(
         for r in range(3):
             height += pose[3 * r + 2] * (point[r] - pose[9 + r])
             square += (point[r] - pose[9 + r]) * (point[r] - pose[9 + r])
+        # Rounding of a coordinate is relative to the size of the shape.
         slack = _BEYOND * (size[0] + size[1])
         if abs(height) > size[1] + slack:
             return False
@@ -238,6 +249,7 @@ def is_within(
     for i in range(3):
         j = (i + 1) % 3
         x, y = flat[j, 0] - flat[i, 0], flat[j, 1] - flat[i, 1]
+        # Signed area by the origin, which is the point: on the triangle, all three have one sign.
         side = x * flat[i, 1] - y * flat[i, 0]
         if side > slack * (abs(x) + abs(y)):
             positive += 1
@@ -303,6 +315,9 @@ def polish(
         for r in range(3):
             w[r] = a[r] - b[r]
             for i in range(total_a):
+                # w = a(s) - b(t) with derivatives `slopes` and second derivatives `bends` by (s,
+                # t): Newton's method for the stationary points of |w|^2 / 2, g_i = w . w_i, H_ij =
+                # w_i . w_j + w . w_ij.
                 slopes[i, r] = tangents_a[i, r]
                 bends[i, r] = bend_a[r] if i == 0 else 0.0
             for i in range(total_b):
@@ -318,6 +333,7 @@ def polish(
         solve_pivoted(H, g, total, x)
         settled = True
         for i in range(total):
+            # Quadratic convergence: after a step of 1e-7, the next one would be 1e-14.
             settled = settled and abs(x[i]) <= _SETTLED * largest
         for r in range(3):
             for i in range(total_a):
@@ -328,6 +344,9 @@ def polish(
     most = 0.0
     for i in range(total):
         for j in range(i):
+            # At a stationary point w is across all tangents; the cross product of two that are
+            # well apart says so to rounding, while w itself, a small difference of points, does
+            # not.
             cross(slopes[i], slopes[j], w)
             sine = math.sqrt(dot(w, w))
             if sine > max(most, _CROSSING):

@@ -70,9 +70,12 @@ class _Workspace(threading.local):
         key = (code_of(*kinds), *map(id, tables))
         made = self._made.get(key)
         if made is None:
+            # The oldest goes, as dicts keep the order: memory stays bounded for callers that make
+            # hulls all the time.
             if len(self._made) >= _MAX_PAIRS:
                 del self._made[next(iter(self._made))]
             pair = allocate(Pair, **NO_TABLES)._replace(tables=tables_for([kinds], tables))
+            # A call takes microseconds, less than to give the lock away and get it back.
             run = contacts_of.bind(Record(pair), release_gil=False)
             made = self._made[key] = pair, run, tables
         return made
@@ -155,6 +158,7 @@ def distance(shape_a: Shape, pose_a: ArrayLike, shape_b: Shape, pose_b: ArrayLik
     """
     pair, count = _find(shape_a, pose_a, shape_b, pose_b, math.inf, True)
     found = pair.found
+    # Without a margin there is always a nearest point.
     k = int(np.argmin(found.gap[:count]))
     return Nearest(
         float(found.gap[k]), found.on_a[k].copy(), found.on_b[k].copy(), found.normal[k].copy()

@@ -100,11 +100,13 @@ def make_scene(model: Model, world: World, q: Optional[Sequence[float]] = None) 
     table = _table(world, found, pairs, body_count)
     # Notices of missing collisions first; links may share a mesh with a notice.
     notices = sorted(dict.fromkeys(notices), key=lambda text: _NO_TOUCH not in text)
+    # Overlaps are found by the same machine code that steps use, so both agree on what touches.
     if own and q is not None:
         names = [(found[i].name, found[j].name) for i, j in pairs]
         deep = {names[p] for p in overlapping_links(model, table, own, body_count, q)}
         deep -= {each for each in deep if _put_back(world, *each)}
         pairs = [pair for p, pair in enumerate(pairs) if names[p] not in deep]
+        # Groups and surfaces are per pair: without the dropped ones they are numbered again.
         table = _table(world, found, pairs, body_count) if deep else table
         notices.extend(left_out_notice(deep, 'are in contact at the neutral configuration'))
     why = 'are connected by links without shapes or without mass'
@@ -122,6 +124,8 @@ def _shapes_of_robots(
     slices = {model.body(i).joint_name: at for i, (_, at) in model.independent_slices.items()}
     others: Set[str] = set()
     for robot in world.moving_in(model):
+        # Links of combined robots have 'name/link' as their names already; those of the robot
+        # itself do not.
         others.update(f'{robot.name}/{link}' for link in robot.model.links)
         at = [slices[f'{robot.name}/{joint}'] for joint in robot.model.joint_names]
         notices.append(
@@ -158,6 +162,8 @@ def _shapes_of_links(
             continue
         if made.notice:
             notices.append(made.notice)
+        # The shape's own frame has its origin in the middle (that of a mesh: of its bounding box),
+        # so that bounding spheres are small; the pose follows.
         found.append(SceneShape(name, each.name, made.shape, each.body, _moved(pose, made.center)))
     return found
 
@@ -168,12 +174,15 @@ def _shapes_of_standing_robots(
     moving = world.moving_in(model)
     found = []
     for robot in world.robots:
+        # It is part of the model, and its shapes move with its bodies.
         if robot in moving:
             continue
         model = robot.model
         X0 = body_transforms(model, model.tree_position(start_configuration(robot)))
         notices.append(f'robot {robot.name!r} of the world is static')
         for each in _shapes_of_links(model, maker, notices, robot.name):
+            # Body 0 does not move: the pose of the link at the start is put into the shape's
+            # placement.
             placed = _pose(X0[each.body_id] * robot.base_placement) @ each.pose
             found.append(each._replace(body_id=0, pose=placed))
     return found
@@ -188,6 +197,7 @@ def neutral_configuration(model: Model) -> List[float]:
     for i, (at_q, _) in model.independent_slices.items():
         body = model.body(i)
         neutral = list(body.joint.neutral())
+        # Of joints with several degrees of freedom, limits are not per coordinate.
         if body.joint.nv == 1:
             limits = model.limits[i]
             neutral = [min(max(neutral[0], limits.lower), limits.upper)]
@@ -205,6 +215,7 @@ def start_configuration(robot: WorldRobot) -> List[float]:
         name = model.body(i).joint_name
         if name in robot.configuration:
             q[at_q] = [robot.configuration[name]]
+        # A free base is where the world places the robot, and not at the origin.
         elif robot.floating and is_free_base(model.body(i)):
             q[at_q] = [*robot.placement.quaternion(), *robot.placement.r]
     return q
@@ -223,6 +234,7 @@ def _shapes_of_objects(
             continue
         if made.notice:
             notices.append(made.notice)
+        # A movable object has its own body, whose pose changes; a static one is fixed to body 0.
         pose = np.eye(4) if each.movable else _pose(each.placement)
         found.append(
             SceneShape(
@@ -243,6 +255,7 @@ def _pose(placement: PluckerTransform) -> FloatArray:
 def _moved(pose: FloatArray, by: FloatArray) -> FloatArray:
     """Return the pose of a frame that is moved along its own axes, (4, 4)."""
     result = pose.copy()
+    # Along its own axes: rotated into the outer frame.
     result[:3, 3] += pose[:3, :3] @ by
     return result
 
@@ -258,6 +271,7 @@ def _pairs(
     And the pairs of links of the robot that do not because bodies between them connect them.
     """
     allowed = allowed_pairs(model, world.srdf)
+    # Links next to each other at a joint overlap there by design: no notice is due for them.
     beside = {frozenset((i, body.parent)) for i, body in model.outward()}
     beside |= {frozenset((j.predecessor.body, j.successor.body)) for j in model.loops}
     linked, connected = connected_bodies(model), set()
@@ -265,6 +279,7 @@ def _pairs(
     of_one: List[int] = []
     unknown = set()
     for (i, a), (j, b) in combinations(enumerate(found), 2):
+        # Shapes of one body cannot move apart, and the world file may exclude pairs.
         if a.body_id == b.body_id or not world.touch(a.name, b.name):
             continue
         owner, other = (each.name.partition('/')[0] for each in (a, b))
@@ -292,6 +307,7 @@ def _pairs(
 
 def _put_back(world: World, first: str, second: str) -> bool:
     """Return whether two links of one robot touch although they overlap where it is neutral."""
+    # What the world or the SRDF names explicitly was chosen by the user.
     if world.names_links(first, second):
         return True
     owner = first.partition('/')[0]
@@ -327,6 +343,7 @@ def _table(
         properties = between.surface
         surface.append(
             (
+                # In the order of the columns of `surface` (scene_arrays.py).
                 *(min(mu, STICKS) for mu in properties.friction),
                 properties.restitution,
                 properties.torsional,
@@ -337,6 +354,7 @@ def _table(
                 properties.dissipation,
             )
         )
+        # The directions of friction belong to one of the two objects, and turn with its body.
         first = between.directed_by.partition('/')[0] == found[i].name.partition('/')[0]
         leading = found[i] if first else found[j]
         along = np.zeros(3)
@@ -348,6 +366,8 @@ def _table(
         direction.append(along)
         directed_by.append(leading.body_id)
     count = len(found)
+    # Pairs with the same bodies and surface obey the same law: contacts of several shapes of a
+    # body on one face can be reduced to the corners of that face (scene_reduction.py).
     alike = [
         (found[i].body_id, found[j].body_id, *surface[p], *direction[p], directed_by[p])
         for p, (i, j) in enumerate(pairs)
@@ -361,6 +381,7 @@ def _table(
     arms, body_arms = np.zeros(count), np.zeros(body_count)
     first_object = body_count - len(world.movable)
     for g, each in enumerate(found):
+        # A plane has no end, but its body never moves either: no arm, no speed.
         if np.isfinite(reach(each.shape)):
             arms[g] = np.linalg.norm(each.pose[:3, 3]) + reach(each.shape)
         body_arms[each.body_id] = max(body_arms[each.body_id], arms[g])
@@ -384,5 +405,6 @@ def _table(
             [any(0 < found[k].body_id < first_object for k in pair) for pair in pairs],
             dtype=np.int64,
         ),
+        # Only functions that some pair needs are compiled: flags of the tables decide.
         tables=tables_for([(found[i].shape.kind, found[j].shape.kind) for i, j in pairs], parts),
     )

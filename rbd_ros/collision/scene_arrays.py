@@ -64,6 +64,7 @@ def with_pairs(scene: SceneTable, which: Union[Sequence[int], IntArray]) -> Scen
     :param scene: the table
     :param which: numbers of the pairs
     """
+    # Shapes stay, even those without pairs left: numbers of shapes are used elsewhere.
     return scene._replace(
         pair=scene.pair[which],
         surface=scene.surface[which],

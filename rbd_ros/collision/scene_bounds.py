@@ -43,6 +43,7 @@ def speed_at_origin(v: FloatArray, pose: FloatArray) -> float:
     total = 0.0
     for r in range(3):
         s, t = (r + 1) % 3, (r + 2) % 3
+        # Spatial velocities are of the point at the world's origin: v_p = v_o + omega x p.
         rate = v[3 + r] + v[s] * pose[9 + t] - v[t] * pose[9 + s]
         total += rate * rate
     return math.sqrt(total)
@@ -210,6 +211,7 @@ def list_near_pairs(
     :param fastest: bound on the speed of shapes [m/s]
     """
     # Two shapes, each of which moves by h v, and three times as far counts as near.
+    # `shifted` is what the correction of positions has moved bodies by, which is in no velocity.
     way = 2.0 * (timestep * fastest + buffers.shifted[0])
     if buffers.listed[0] > 0 and buffers.slack[0] >= 2.5 * way:
         buffers.slack[0] -= way

@@ -46,6 +46,7 @@ def set_frame(frame: FloatArray, along: FloatArray) -> None:
     :param along: direction that the first tangent is to have as far as it is tangential, (3,)
     """
     n, t, u = frame[0], frame[1], frame[2]
+    # Gram and Schmidt against the normal: the tangent follows the direction of friction.
     length = 0.0
     for _ in range(2):
         share = along[0] * n[0] + along[1] * n[1] + along[2] * n[2]
@@ -152,6 +153,7 @@ def find_scene_contacts(
     :return: how many were found, and how many more had no room
     """
     fastest = bound_speeds(scene, buffers)
+    # The first of further looks of a step: rates ahead of an earlier step do not count.
     if buffers.look[0] == 1:
         for p in range(len(buffers.closing)):
             buffers.closing[p] = 0.0
@@ -172,6 +174,7 @@ def find_scene_contacts(
         if left > 1.5 * way:
             buffers.apart[p] = left
             continue
+        # Half as much again for what forces speed up within the step, as with `rate` below.
         margin = MARGIN + 1.5 * way
         place_shape(scene, buffers, a)
         place_shape(scene, buffers, b)
@@ -181,6 +184,7 @@ def find_scene_contacts(
             if distance > margin:
                 buffers.apart[p] = distance - MARGIN
                 continue
+        # Exact distance was enough to skip the pair; contact needs all points of faces.
         points = find_contacts(
             scene.kind[a],
             scene.size[a],
@@ -216,6 +220,7 @@ def find_scene_contacts(
                 later = approach(buffers.ahead[first], buffers.ahead[second], position, frame[0])
                 buffers.closing[p] = min(buffers.closing[p], later)
                 rate = min(rate, buffers.closing[p])
+            # What cannot close in this step has no row: it would cost the solver and bear nothing.
             if found.gap[k] + min(0.0, 1.5 * timestep * rate) > MARGIN:
                 continue
             # The points of a face have one normal.

@@ -43,6 +43,8 @@ def drop_implied(
     for c in range(count):
         if buffers.seen[c] == 0:
             members = gather_face(scene, buffers, contacts, c, count)
+            # Two points are corners in any case. Gaps that are not linear in place belong to
+            # different planes, and inner points might be the deepest.
             if members > 2 and is_flat(buffers, members):
                 wrap(buffers, members)
                 any_dropped = True
@@ -52,6 +54,7 @@ def drop_implied(
     for c in range(count):
         if keep[c] == 0:
             continue
+        # Compacted where they are, in order: features and warm start rely on it.
         if left < c:
             contacts.pair[left], contacts.feature[left] = contacts.pair[c], contacts.feature[c]
             contacts.gap[left] = contacts.gap[c]
@@ -85,6 +88,7 @@ def gather_face(
         apart = 0.0
         for r in range(3):
             apart = max(apart, abs(contacts.frame[d, 0, r] - frame[0, r]))
+        # Normals must agree, or forces would not add up at the corners without a tangential part.
         if apart > PARALLEL:
             continue
         buffers.seen[d] = 1
@@ -92,6 +96,7 @@ def gather_face(
         for k in range(2):
             total = 0.0
             for r in range(3):
+                # Coordinates in the plane, along the tangents of the first contact.
                 total += frame[1 + k, r] * (contacts.position[d, r] - origin[r])
             buffers.flat[members, k] = total
         buffers.flat[members, HEIGHT] = contacts.gap[d]
@@ -118,6 +123,8 @@ def is_flat(buffers: SceneBuffers, members: int) -> bool:
         if distance2(flat, 0, i) > distance2(flat, 0, second):
             second = i
     exchange(buffers, 1, second)
+    # Affine coordinates by three points that are far apart: the gap at each other point is
+    # interpolated and compared.
     length2, most = distance2(flat, 0, 1), 0.0
     if not length2 > SAME * SAME:
         return False
@@ -164,6 +171,7 @@ def wrap(buffers: SceneBuffers, members: int) -> None:
                 following = i
                 continue
             reach = distance2(flat, at, following)
+            # Gift wrapping: the next corner has all other points on its left.
             side = area(flat, at, following, i)
             # Of points in line the farthest, of points at one place the first.
             if side * side > SAME * SAME * max(reach, far):
@@ -171,6 +179,7 @@ def wrap(buffers: SceneBuffers, members: int) -> None:
                     following = i
             elif far > reach and distance2(flat, following, i) > SAME * SAME:
                 following = i
+        # Back at the first corner: the hull is closed.
         if following < 0 or not distance2(flat, 0, following) > SAME * SAME:
             break
         at = following

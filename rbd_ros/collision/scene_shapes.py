@@ -79,11 +79,13 @@ class ShapeMaker:
             return Touching(HeightField(shape.size, shape.heights), nowhere)
         if not isinstance(shape, geometry.Mesh):
             return Touching(None, nowhere, f'it is a {type(shape).__name__}')
+        # A file counts by its path: links of a hand share meshes.
         key = shape.path or shape.uri, tuple(shape.scale), convex
         if key not in self._meshes:
             try:
                 made = _of_mesh(shape, convex)
                 if isinstance(made.shape, shapes.ConvexHull) and made.notice:
+                    # One notice for all of them, in `notices`, instead of a line for each mesh.
                     self._smaller[made.notice] = made.shape.lost
                     made = made._replace(notice='')
                 self._meshes[key] = made

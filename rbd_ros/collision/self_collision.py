@@ -70,11 +70,14 @@ def allowed_pairs(
         on_body.setdefault(link.body, []).append(name)
     pairs: Set[LinkPair] = set()
     for names in on_body.values():
+        # Links of one body do not move relative to each other.
         pairs.update(_pair(*two) for two in combinations(names, 2))
     for i, j in connected_bodies(model):
         pairs.update(_pair(a, b) for a in on_body.get(i, ()) for b in on_body.get(j, ()))
     if srdf is None:
         return frozenset(pairs)
+    # `enable_collisions` counts last, wherever it stands in the file: it is an exception to the
+    # others.
     label, entries = read_srdf(srdf)
     enabled: Set[LinkPair] = set()
     for entry in entries:
@@ -84,6 +87,7 @@ def allowed_pairs(
                     f'{label}: line {entry.line}: <{entry.kind}>: '
                     + unknown_name('link', named[:80], model.links)
                 )
+        # `disable_default_collisions`: with all links of the robot.
         if len(entry.links) == 1:
             pairs.update(_pair(entry.links[0], b) for b in model.links if b != entry.links[0])
         elif entry.links[0] == entry.links[1]:
@@ -115,6 +119,7 @@ def connected_bodies(model: Model) -> Set[Tuple[int, int]]:
     """
     joints = [(i, body.parent) for i, body in model.outward()]
     joints += [(loop.predecessor.body, loop.successor.body) for loop in model.loops]
+    # Graph of bodies, with an edge for each joint.
     near: Dict[int, Set[int]] = {}
     for i, j in joints:
         near.setdefault(i, set()).add(j)
@@ -126,6 +131,7 @@ def connected_bodies(model: Model) -> Set[Tuple[int, int]]:
     found: Set[Tuple[int, int]] = set()
     for i in near:
         reached, border = {i}, [i]
+        # Reaches through bodies in `between` only, and includes the first body beyond them.
         while border:
             for j in near[border.pop()] - reached:
                 reached.add(j)
@@ -214,6 +220,8 @@ def srdf_elements(source: Union[str, os.PathLike[str]]) -> Tuple[str, List[Eleme
         return f'{label}: line {parser.CurrentLineNumber}'
 
     def start(tag: str, attributes: Mapping[str, str]) -> None:
+        # The XML of something else, as a URDF of another root, would be read as an SRDF that
+        # allows nothing.
         if not open_tags and tag != 'robot':
             raise SrdfError(
                 f'{where()}: the root element is <{shorten(tag)[1:-1]}>; an SRDF must have <robot>'
@@ -231,6 +239,7 @@ def srdf_elements(source: Union[str, os.PathLike[str]]) -> Tuple[str, List[Eleme
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end
+    # Entities can expand without bound: expat refuses the declarations that define them.
     parser.StartDoctypeDeclHandler = refused
     try:
         parser.Parse(data, True)
@@ -243,6 +252,7 @@ def srdf_elements(source: Union[str, os.PathLike[str]]) -> Tuple[str, List[Eleme
 
 
 def _read(source: Union[str, os.PathLike[str]]) -> Tuple[str, bytes]:
+    # No path begins so, and all XML does.
     if isinstance(source, str) and source.lstrip().startswith('<'):
         label, data = 'SRDF', source.strip().encode('utf-8', 'replace')
     else:

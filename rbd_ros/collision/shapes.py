@@ -54,7 +54,7 @@ class Plane:
 
 @dataclass(frozen=True)
 class Sphere:
-    """Sphere centerd at the origin of its frame.
+    """Sphere centered at the origin of its frame.
 
     :param radius: radius [m]
     :raises ValueError: if it is negative or not finite
@@ -83,7 +83,7 @@ class Sphere:
 
 @dataclass(frozen=True)
 class Capsule:
-    """Capsule about the z axis, centerd at the origin of its frame.
+    """Capsule about the z axis, centered at the origin of its frame.
 
     :param radius: radius [m]
     :param length: length of its axis, without the half spheres at both ends; may be zero [m]
@@ -114,7 +114,7 @@ class Capsule:
 
 @dataclass(frozen=True)
 class Box:
-    """Box centerd at the origin of its frame.
+    """Box centered at the origin of its frame.
 
     :param size: full lengths along x, y, z, (3,) [m]
     :raises ValueError: if there are not three, or one is negative or not finite
@@ -145,7 +145,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Cylinder:
-    """Cylinder about the z axis, centerd at the origin of its frame.
+    """Cylinder about the z axis, centered at the origin of its frame.
 
     :param radius: radius [m]
     :param length: full length along z [m]
@@ -200,7 +200,10 @@ class ConvexHull:
     def __post_init__(self) -> None:
         from rbd_ros.collision.hulls import hull_tables, hull_vertices
 
+        # Imported when the first hull is made: scipy is slow to import, and other shapes need not
+        # wait for it.
         vertices, notice, lost = hull_vertices(self.vertices)
+        # The tables are made from them once.
         vertices.flags.writeable = False
         tables = hull_tables(vertices)
         made: Any = {'vertices': vertices, 'notice': notice, 'lost': lost, 'tables': tables}

@@ -29,6 +29,7 @@ def nearest_on_edge(p: FloatArray, q: FloatArray, shares: FloatArray) -> float:
         t = min(1.0, ahead / length) if length > 0.0 else 0.0
     shares[0], shares[1] = 1.0 - t, t
     x, y, z = p[0] + t * x, p[1] + t * y, p[2] + t * z
+    # p + (q - p) is q only up to rounding.
     if t == 1.0:
         x, y, z = q[0], q[1], q[2]
     squared: float = x * x + y * y + z * z
@@ -76,6 +77,9 @@ def nearest_on_triangle(
                 nearest[k] = height * normal[k]
             return dot(nearest, nearest)
     two = stack_array(2)
+    # Else the nearest point is on an edge: all three are compared, which is safer than deciding by
+    # signs that are rounding (van den Bergen 2003, section 4.3.3, on the pitfalls of Johnson's
+    # recursion).
     least = nearest_on_edge(p, q, two)
     shares[0], shares[1], shares[2] = two[0], two[1], 0.0
     squared = nearest_on_edge(p, r, two)
@@ -110,6 +114,8 @@ def encloses_origin(simplex: FloatArray) -> bool:
     origin, shares = stack_array(3), stack_array(4)
     for k in range(3):
         origin[k] = 0.0
+    # Barycentric coordinates: volumes with the origin in place of each vertex, by the whole
+    # volume.
     whole = side(simplex[0], simplex[1], simplex[2], simplex[3])
     if whole == 0.0:
         return False
@@ -146,6 +152,8 @@ def reduce_to_nearest(simplex: FloatArray, count: int, nearest: FloatArray) -> i
         nearest_on_triangle(simplex[0], simplex[1], simplex[2], best, nearest)
     else:
         least = math.inf
+        # Of a tetrahedron the nearest of four triangles, unless it encloses the origin: triangles
+        # are robust where volumes are flat.
         for left_out in range(4):
             i, j, k = 0, 1, 2
             if left_out < 3:
@@ -161,12 +169,15 @@ def reduce_to_nearest(simplex: FloatArray, count: int, nearest: FloatArray) -> i
             return 4
     kept = 0
     for i in range(count):
+        # Vertices without a share do not carry the nearest point: dropping them keeps simplices
+        # small and independent.
         if best[i] > 0.0:
             if kept < i:
                 for c in range(11):
                     simplex[kept, c] = simplex[i, c]
             simplex[kept, SHARE] = best[i]
             kept += 1
+    # The foot on a triangle was found along its normal, more exactly than by shares.
     if count < 3 or kept < 3:
         for r in range(3):
             nearest[r] = 0.0

@@ -28,15 +28,19 @@ def distance_from_box(
     for k in range(3):
         excess = abs(point[k]) - half[k]
         sign = 1 if point[k] >= 0.0 else -1
+        # Inside, the way out is that through the nearest face, of which the excess is largest.
         if excess > least:
             face, least = k, excess
         outward[k] = 0.0
+        # Outside, the distance is that of the excesses: zero along axes where the point is between
+        # the sides.
         if excess > 0.0:
             outward[k] = sign * excess
             squares += excess * excess
             code += sign * digit
         digit *= 3
     length = math.sqrt(squares)
+    # On the surface the direction of the excess is rounding: the face's normal is taken.
     if length > COINCIDENT:
         for k in range(3):
             outward[k] = outward[k] / length
@@ -64,6 +68,7 @@ def distance_from_cylinder(
         negative and the positive end, 0 and 4 for their rims
     """
     radial = math.sqrt(point[0] * point[0] + point[1] * point[1])
+    # On the axis all radial directions are as near; x is as good as any.
     outward[0] = point[0] / radial if radial > COINCIDENT else 1.0
     outward[1] = point[1] / radial if radial > COINCIDENT else 0.0
     outward[2] = 1.0 if point[2] >= 0.0 else -1.0
@@ -76,6 +81,7 @@ def distance_from_cylinder(
             outward[1] *= from_side / length
             outward[2] *= from_cap / length
             return length, positive
+    # Inside both are negative: the larger one is nearer.
     if from_side > from_cap:
         outward[2] = 0.0
         return from_side, 3

@@ -53,7 +53,9 @@ def add_balls(
     difference(center_b, center_a, normal)
     length = math.sqrt(dot(normal, normal))
     for r in range(3):
+        # Coincident centers have no direction: one that the caller gives keeps the result finite.
         normal[r] = normal[r] / length if length > COINCIDENT else otherwise[r]
+        # The point of the first ball that is farthest into the second one.
         on_a[r] = center_a[r] + radius_a * normal[r]
     return add(found, count, feature, length - radius_a - radius_b, margin, on_a, normal)
 
@@ -84,8 +86,10 @@ def add_ball_at_solid(
     :return: how many there are now
     """
     normal, on_a = stack_array(3), stack_array(3)
+    # Distances are computed in coordinates of the solid; contacts are in the common frame.
     turned(pose, outward, normal)
     for r in range(3):
+        # Outward of the solid, the second shape, is toward the first: normals are the other way.
         normal[r] = -normal[r]
         on_a[r] = center[r] + radius * normal[r]
     return add(found, count, feature, distance - radius, margin, on_a, normal)
@@ -104,6 +108,7 @@ def sphere_sphere(
     a, b, upward = stack_array(3), stack_array(3), stack_array(3)
     end_of_segment(pose_a, 0.0, a)
     end_of_segment(pose_b, 0.0, b)
+    # A fixed choice rather than NaN, and it turns with the first sphere.
     axis(pose_a, 2, upward)
     return add_balls(a, size_a[0], b, size_b[0], upward, 0, margin, found, 0)
 
@@ -124,9 +129,12 @@ def sphere_capsule(
     a, b, spindle, sideways = stack_array(3), stack_array(3), stack_array(3), stack_array(3)
     end_of_segment(pose_a, 0.0, a)
     axis(pose_b, 2, spindle)
+    # Where the center is on the axis, every direction across it is as near.
     perpendicular(spindle, sideways)
     height = 0.0
     for r in range(3):
+        # The nearest point of the segment: the center projected onto the axis, clamped to both
+        # ends.
         height += spindle[r] * (a[r] - pose_b[9 + r])
     half = size_b[1]
     feature = 2 if height > half else (0 if height < -half else 1)
@@ -147,6 +155,7 @@ def sphere_box(
     center, local, outward = stack_array(3), stack_array(3), stack_array(3)
     end_of_segment(pose_a, 0.0, center)
     localized(pose_b, center, local)
+    # The signed distance holds inside as well: the way out through the nearest face.
     distance, feature = distance_from_box(local, size_b, outward)
     return add_ball_at_solid(
         center, size_a[0], pose_b, outward, distance, feature, margin, found, 0

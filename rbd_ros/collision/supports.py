@@ -49,6 +49,8 @@ def highest_vertex(tables: Tables, hull: int, direction: FloatArray, start: int)
     """
     first, count = tables.hull[hull, 0], tables.hull[hull, 1]
     x, y, z = direction[0], direction[1], direction[2]
+    # Hill climbing from the vertex of the last call: directions of an iteration are close to each
+    # other.
     best = 0 if count <= FEW else start
     v = first + best
     most = tables.vertex[v, 0] * x + tables.vertex[v, 1] * y + tables.vertex[v, 2] * z
@@ -96,6 +98,8 @@ def support(
     if kind == BOX:
         number = 0
         for k in range(3):
+            # Zero counts as positive: of several farthest vertices always the same one, as
+            # features need.
             positive = direction[k] >= 0.0
             point[k] = size[k] if positive else -size[k]
             number = 2 * number + (1 if positive else 0)
@@ -122,10 +126,12 @@ def support(
     point[0] = point[1] = point[2] = 0.0
     if kind == SPHERE:
         return 0
+    # Ends of a capsule's segment, or caps of a cylinder.
     upper = direction[2] >= 0.0
     point[2] = size[1] if upper else -size[1]
     if kind == CYLINDER:
         across = math.sqrt(direction[0] * direction[0] + direction[1] * direction[1])
+        # Along the axis all points of the cap are as far: its center stands for them.
         if across > 0.0:
             point[0] = size[0] * direction[0] / across
             point[1] = size[0] * direction[1] / across
@@ -161,6 +167,8 @@ def support_of_difference(
     """
     back, local, a, b = stack_array(3), stack_array(3), stack_array(3), stack_array(3)
     for k in range(3):
+        # The support of a - b along d is that of a along d less that of b along -d, in b's
+        # coordinates.
         back[k] = -(
             pose[k] * direction[0] + pose[3 + k] * direction[1] + pose[6 + k] * direction[2]
         )
@@ -171,5 +179,6 @@ def support_of_difference(
         row[r] = a[r] - b[r]
         row[OF_A + r] = a[r]
         row[OF_B + r] = b[r]
+    # Numbers identify features, and begin the next search.
     row[NUMBER_A], row[NUMBER_B] = number_a, number_b
     return number_a, number_b

@@ -55,6 +55,8 @@ class Surface:
     dissipation: float = 0.0
 
     def __post_init__(self) -> None:
+        # A contact problem with negative or infinite coefficients has no solution that a solver
+        # could find: they are refused here, before any robot is built.
         if len(self.friction) != 2:
             raise ValueError(f'friction must be two numbers, got {self.friction}')
         numbers = {
@@ -124,8 +126,10 @@ def combine_surfaces(first: Surface, second: Surface) -> Surface:
     if other.isotropic:
         mean = other.friction[0]
     else:
+        # Root by root: the product of two tiny coefficients would be zero.
         mean = math.sqrt(other.friction[0]) * math.sqrt(other.friction[1])
     along, across = (math.sqrt(mu) * math.sqrt(mean) for mu in leading.friction)
+    # Surfaces that are alike keep their own coefficient exactly.
     if leading.friction == (mean, mean):
         along = across = mean  # without rounding
     spring = second if first.stiffness is None else first
@@ -178,11 +182,13 @@ def _in_series(first: Surface, second: Surface) -> Surface:
             f'their springs, {laws[0]} and {laws[1]}, cannot be combined in series; give the '
             'pair its own compliance'
         )
+    # The same force f compresses both: d_i = (f / K_i)^(1/n), and depths add up.
     n = 1.0 if first.exponent is None else first.exponent
     soft = first.stiffness ** (-1.0 / n), second.stiffness ** (-1.0 / n)
     shares = [each / (soft[0] + soft[1]) for each in soft]
     damping = 0.0
     if first.damping > 0.0 and second.damping > 0.0:
+        # Dampers in series add their compliances; without one of them, nothing damps.
         damping = 1.0 / (1.0 / first.damping + 1.0 / second.damping)
     return replace(
         first,

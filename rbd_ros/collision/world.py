@@ -48,6 +48,8 @@ def is_solid(inertia: ArrayLike) -> bool:
     matrix = np.asarray(inertia, dtype=float)
     if not np.isfinite(matrix).all():
         return False
+    # The inverse of a tiny moment is a huge angular acceleration: relative to the largest one,
+    # less than rounding counts as none.
     moments = np.linalg.eigvalsh(matrix)
     return bool(moments[0] > max(MIN_MOMENT, MIN_PART * moments[2]))
 
@@ -91,6 +93,7 @@ class WorldObject:
                 f'the shape of object {self.name!r} is a {kind.__module__}.{kind.__name__}; use '
                 'one of rbd_ros.model.geometry'
             )
+        # Static objects need no mass, and may have any shape.
         if self.inertia is None:
             return
         if isinstance(self.shape, STATIC_SHAPES):
@@ -157,6 +160,7 @@ class WorldRobot:
 
     def __post_init__(self) -> None:
         if self.allowed is None:
+            # The class is frozen; this default depends on another field.
             object.__setattr__(self, 'allowed', allowed_pairs(self.model))
 
     @property
@@ -243,6 +247,7 @@ class World:
                     f'{name!r} is not a valid name; a name must not be empty and must not '
                     'contain a slash'
                 )
+        # A misspelled name would silently have no effect.
         for pair in (*self.pairs, *self.ignored):
             for name in pair:
                 self.check_name(name)
@@ -297,6 +302,7 @@ class World:
             each
             for each in self.robots
             if each.movable
+            # `combine_models` has put its name before those of its links.
             and all(f'{each.name}/{link}' in model.links for link in each.model.links)
         )
 
@@ -309,6 +315,7 @@ class World:
         owner, slash, link = name.partition('/')
         if owner != ROBOT and owner not in self._by_name:
             raise ValueError(unknown_name('object or robot', owner[:80], self.names))
+        # Links of the simulated robot are unknown here: the world does not hold its model.
         if not slash or owner == ROBOT:
             if slash and not link:
                 raise ValueError(
@@ -375,6 +382,7 @@ class World:
         self.check_name(second)
         if first == second:
             return False
+        # Entries may name robots or links, in either order.
         if any(pair in self.ignored for pair, _ in _ways(first, second)):
             return False
         a, b = (self._by_name.get(name.partition('/')[0]) for name in (first, second))
@@ -424,6 +432,7 @@ class World:
 
     def surface_of(self, name: str) -> Surface:
         """Return the surface of an object or robot, by its name or that of a link of it."""
+        # From the special to the general: link, its robot, the world.
         if name in self.link_surfaces:
             return self.link_surfaces[name]
         owner = self._by_name.get(name.partition('/')[0])
@@ -434,6 +443,7 @@ class World:
 
 def _ways(first: str, second: str) -> Iterator[Tuple[Pair, str]]:
     """Yield pairs by which an entry may name two things, closest first, and the first named."""
+    # The name as it is before that of its owner; without a slash, both are one.
     for a in dict.fromkeys((first, first.partition('/')[0])):
         for b in dict.fromkeys((second, second.partition('/')[0])):
             yield (a, b), first

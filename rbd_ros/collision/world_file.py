@@ -85,6 +85,8 @@ def read_world(
     try:
         document = read_document(source, 'world', 'objects: {...}', page=PAGE)
         directory = os.getcwd()
+        # Files that a world names are found relative to the world file, wherever a process was
+        # started.
         if isinstance(source, (str, os.PathLike)):
             directory = os.path.dirname(os.path.abspath(os.fsdecode(source)))
         paths = MeshPaths(directory, package_paths)
@@ -92,6 +94,8 @@ def read_world(
     except WorldFileError:
         raise
     except ModelError as error:
+        # Readers of fields raise ModelError with file and line: one type of error leaves this
+        # module.
         raise WorldFileError(str(error)) from None
 
 
@@ -201,17 +205,21 @@ class _Reader:
         entries = Field(document, document.item, 'world').mapping((), sections)
         self.entries: Dict[str, Field] = {}
         for name, entry in entries.items():
+            # Messages name the section alone: 'world' in front of it would say nothing.
             entry.way = name
+            # A section with a name and nothing below it is as good as none.
             if entry.item.value is not None:
                 self.entries[name] = entry
 
     def world(self, base: Optional[World] = None) -> World:
         """Return what the file describes, in addition to what there is."""
+        # Defaults first: entries take from them what they do not say.
         defaults = self._defaults(Surface() if base is None else base.surface)
         base = base or World(surface=defaults.surface)
         objects: List[WorldObject] = list(base.objects)
         robots: List[WorldRobot] = list(base.robots)
         links = dict(base.link_surfaces)
+        # Name to line; 0 for those of a world that is extended, which have no line here.
         taken: Dict[str, int] = dict.fromkeys(base.names, 0)
         for name, field in self._named('objects', taken):
             objects.append(world_object(name, field, defaults, self.paths))
@@ -232,6 +240,7 @@ class _Reader:
             poses=(*base.poses, *poses),
             link_surfaces=links,
         )
+        # Pairs come last: they name objects, robots and links that have to be there.
         return replace(
             world, pairs=self._pairs(world), ignored=world.ignored | self._ignored(world)
         )
@@ -244,6 +253,7 @@ class _Reader:
         for name, field in whole.mapping((), None).items():
             line = whole.item.lines[name]
             problem = ''
+            # The slash separates robot and link in the names of pairs.
             if not name.strip() or '/' in name:
                 problem = (
                     'is not a valid name; a name must not be empty and must not contain a slash'
@@ -290,6 +300,8 @@ class _Reader:
         if 'srdf' in entries:
             srdf = file_of(entries['srdf'], self.paths)
             try:
+                # Without a model the file is checked as far as possible; links are compared when
+                # there is one.
                 if self.robot is None:
                     read_srdf(srdf)
                 else:
@@ -313,6 +325,7 @@ class _Reader:
         if 'extension' in entries:
             extension = file_of(entries['extension'], self.paths)
         try:
+            # Errors of the URDF are reported with the line of the world file that names it.
             model = load_urdf(
                 path,
                 floating_base=floating,
@@ -322,6 +335,7 @@ class _Reader:
         except ModelError as error:
             raise entries['urdf'].error(str(error)) from None
         movable = 'static' in entries and not entries['static'].boolean()
+        # A robot without joints has no velocity that the simulation could integrate.
         if movable and not model.nv:
             raise entries['static'].error(
                 'it has no movable joint; add "floating: true", or leave "static" out'
@@ -373,9 +387,13 @@ class _Reader:
                 raise field.error(f'{first!r} and {second!r} have two entries; keep one')
             a, b = world.surface_of(first), world.surface_of(second)
             try:
+                # An entry with its own compliance does not depend on springs of both that might
+                # not combine.
                 base = combine_surfaces(a, rigid(b) if 'compliance' in entries else b)
             except ValueError as error:
                 raise field.error(str(error)) from None
+            # Directions are in coordinates of the first object of the entry, unless none are
+            # given: then those of the surface that has them.
             if 'friction' in entries or 'direction' in entries:
                 base = replace(base, direction=a.direction)
             elif not directed_by_first(a, b):
@@ -408,6 +426,7 @@ class _Reader:
                 if link not in self.robot.links:
                     raise part.error(unknown_name('link', link[:80], self.robot.links))
         first, second = (part.name() for part in parts)
+        # A robot may have an entry for its links among themselves, an object not.
         if first == second and ('/' in first or _is_object(world, first)):
             raise field.error(f'both are {first!r}; name two different ones')
         return first, second
@@ -440,6 +459,8 @@ def _position(model: Model, joint: str, field: Field) -> float:
     if joint not in bodies:
         raise field.error(unknown_name('moving joint', joint[:80], bodies))
     i, body = bodies[joint]
+    # The position of a mimic joint follows from its master: two values could contradict each
+    # other.
     for coupling in model.couplings:
         if coupling.body == i:
             master = model.body(coupling.master).joint_name

@@ -54,6 +54,7 @@ def world_object(name: str, field: Field, defaults: Defaults, paths: MeshPaths) 
     :param paths: where files are looked for
     :raises ModelError: naming file, line, entry and cure
     """
+    # Read twice: which keys are allowed depends on the type.
     entries = field.mapping(('type',), None)
     kind = entries['type'].choice(_SHAPES)
     keys, make = _SHAPES[kind]
@@ -64,6 +65,7 @@ def world_object(name: str, field: Field, defaults: Defaults, paths: MeshPaths) 
     movable = 'static' in entries and not entries['static'].boolean()
     if movable and isinstance(shape, STATIC_SHAPES):
         raise entries['static'].error(f'a {kind} has no bounded volume; leave "static" out')
+    # A mass without `static: false` is more likely a forgotten key than a wish: it is refused.
     for key in _MASS:
         if key in entries and not movable:
             raise entries[key].error('only movable objects can have it; add "static: false"')
@@ -136,6 +138,7 @@ def placement(field: Field, entries: Dict[str, Field]) -> PluckerTransform:
         )
     parts = quaternion.mapping(('w', 'x', 'y', 'z'))
     w, x, y, z = (parts[key].number() for key in ('w', 'x', 'y', 'z'))
+    # Digits of a file leave an error of 1e-3; more than that is another mistake.
     norm = math.hypot(w, x, y, z)
     if abs(norm - 1.0) > NORM_TOLERANCE:
         raise quaternion.error(f'its norm is {norm:.6g}; give a unit quaternion')
@@ -172,6 +175,7 @@ def surface_of(entries: Dict[str, Field], base: Surface) -> Surface:
                 )
             friction = (_not_negative(parts[0]), _not_negative(parts[1]))
         else:
+            # One number: the same in all directions.
             friction = (_not_negative(field),) * 2
     if 'direction' in entries:
         direction = entries['direction'].direction()
@@ -199,6 +203,7 @@ def _spring(field: Field) -> Surface:
     entries = field.mapping(('stiffness',), ('damping', 'exponent', 'dissipation'))
     linear = not ('exponent' in entries or 'dissipation' in entries)
     stiffness = bounded(entries['stiffness'], STIFFNESSES, ' N/m' if linear else ' N/m^n')
+    # Kelvin and Voigt's law if nothing of Hunt and Crossley's is given.
     if linear:
         damping = _not_negative(entries['damping']) if 'damping' in entries else 0.0
         return Surface(stiffness=stiffness, damping=damping)
@@ -263,6 +268,8 @@ def _mesh(field: Field, entries: _Entries, paths: MeshPaths) -> Mesh:
     scale = (1.0, 1.0, 1.0)
     if 'scale' in entries:
         x, y, z = scale = entries['scale'].vector()
+        # Negative factors mirror the mesh, which is allowed; its triangles are turned to face
+        # outward again.
         if not all(LENGTHS[0] <= abs(factor) <= LENGTHS[1] for factor in (x, y, z)):
             raise entries['scale'].error(
                 f'{list(scale)} flattens the mesh or is too large; give [1, 1, 1] for meters'
@@ -272,6 +279,7 @@ def _mesh(field: Field, entries: _Entries, paths: MeshPaths) -> Mesh:
 
 def _height_field(field: Field, entries: _Entries, paths: MeshPaths) -> HeightField:
     x, y = _lengths(2, *_needed(field, entries, 'size'))
+    # Exactly one of both.
     if ('heights' in entries) == ('file' in entries):
         raise field.error('give either heights or a file; write "heights: [[0, 0], [0, 0.1]]"')
     if 'heights' in entries and 'range' in entries:

@@ -17,7 +17,7 @@ from rbd_ros.spatial import PluckerTransform
 
 @dataclass(frozen=True)
 class Sphere:
-    """Sphere centerd at the origin of the geometry frame.
+    """Sphere centered at the origin of the geometry frame.
 
     :param radius: radius [m]
     """
@@ -27,7 +27,7 @@ class Sphere:
 
 @dataclass(frozen=True)
 class Box:
-    """Box centerd at the origin of the geometry frame.
+    """Box centered at the origin of the geometry frame.
 
     :param size: full lengths along x, y, z, (3,) [m]
     """
@@ -37,7 +37,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Cylinder:
-    """Cylinder about the z axis, centerd at the origin of the geometry frame.
+    """Cylinder about the z axis, centered at the origin of the geometry frame.
 
     :param radius: radius [m]
     :param length: full length along z [m]
@@ -69,7 +69,7 @@ Color = Tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Capsule:
-    """Cylinder about the z axis with a half sphere at each end, centerd at the origin.
+    """Cylinder about the z axis with a half sphere at each end, centered at the origin.
 
     :param radius: radius [m]
     :param length: length of the cylinder along z, without the half spheres [m]
@@ -86,7 +86,7 @@ class Plane:
 
 @dataclass(frozen=True, eq=False)
 class HeightField:
-    """Ground of varying height over a rectangle centerd at the origin; all below it is solid.
+    """Ground of varying height over a rectangle centered at the origin; all below it is solid.
 
     Two are equal if their size and their heights are.
 

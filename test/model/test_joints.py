@@ -293,18 +293,18 @@ class Aside(JointType):
     """A type such as users write: a pair whose axis, or center, misses the frame's origin."""
 
     def __init__(self, pair):
-        self.pair, self.centerd = pair, PluckerTransform.translation((0.3, -0.2, 0.5))
+        self.pair, self.centered = pair, PluckerTransform.translation((0.3, -0.2, 0.5))
         self.nq, self.nv = pair.nq, pair.nv
 
     def transform(self, q):
-        return self.centerd.inverse() * self.pair.transform(q) * self.centerd
+        return self.centered.inverse() * self.pair.transform(q) * self.centered
 
     def motion_subspace(self, q):
         columns = self.pair.motion_subspace(q).columns
-        return MotionSubspace([self.centerd.inverse_apply(s) for s in columns])
+        return MotionSubspace([self.centered.inverse_apply(s) for s in columns])
 
     def constraint_forces(self, q):
-        return tuple(self.centerd.inverse_apply(f) for f in self.pair.constraint_forces(q))
+        return tuple(self.centered.inverse_apply(f) for f in self.pair.constraint_forces(q))
 
     def neutral(self):
         return self.pair.neutral()
