@@ -82,8 +82,10 @@ class LinearSurface:
 
     def force(self, p: float, p_rate: float, z: Deformation) -> float:
         """Return the normal force (11.74) [N]; arguments are those of `Surface.force`."""
+        # The body is above the surface wherever that is now, not above the undeformed one.
         if p > z[0]:
             return 0.0
+        # A surface pushes only: a damper alone would hold back a body that leaves fast (11.74).
         return max(0.0, -self.stiffness * z[0] - self.damping * p_rate)
 
     def rates(self, p: float, p_rate: float, z: Deformation) -> Deformation:
@@ -96,6 +98,7 @@ class LinearSurface:
         :param z_0: deformation when contact was lost [m]
         :param time: time since then [s]
         """
+        # Solution of (11.73) with f_n = 0.
         return z_0 * math.exp(-self.stiffness * time / self.damping)
 
 
@@ -147,6 +150,7 @@ class TwoSurfaces:
         first = -(K_1 * z[0] + f) / D_1
         if D_2 > 0.0:
             return first, -(K_2 * z[1] + f) / D_2
+        # A spring without damping is in balance at once: its rate follows from p = z_1 + z_2.
         return first, (p_rate - first if f > 0.0 else 0.0)
 
     def lumped(self) -> LinearSurface:
@@ -155,11 +159,13 @@ class TwoSurfaces:
         :raises ValueError: if K/D is not the same for both
         """
         K_1, D_1, K_2, D_2 = self._parameters
+        # Products instead of ratios: D_2 may be zero.
         if not math.isclose(K_1 * D_2, K_2 * D_1, rel_tol=1e-9):
             raise ValueError(
                 'surfaces can be lumped together only if K/D is the same for both, got '
                 f'{K_1 / D_1:g} and {K_2 / D_2 if D_2 else math.inf:g} 1/s'
             )
+        # Compliances add up in series, 1/K = 1/K_1 + 1/K_2, and so do those of dampers.
         return LinearSurface(K_1 * K_2 / (K_1 + K_2), D_1 * D_2 / (D_1 + D_2))
 
     @property

@@ -35,6 +35,8 @@ def scene_of(robot: Robot, world: World) -> Scene:
 
     :raises ValueError: if their gravities differ
     """
+    # Two gravities would let objects and robot fall differently; a robot without joints does not
+    # fall.
     if robot.nv and not np.allclose(world.gravity, robot.gravity, rtol=0.0, atol=1e-12):
         raise ValueError(
             f'gravity of the world is {tuple(world.gravity)}, that of robot {robot.name!r} '
@@ -63,6 +65,7 @@ def make_scene_model(
     table = scene.table if scene else _empty_table()
     return SceneModel(
         table,
+        # Compiled for flags of this table; an address, so that steps need not be compiled with it.
         finder_of(table) if scene else 0,
         FreeBodies(
             mass=np.array([each[0] for each in inertias], dtype=float),
@@ -73,6 +76,8 @@ def make_scene_model(
         bodies + 1,
         float(tolerance),
         starting_objects(objects),
+        # Flags are compile-time constants of loops: what a world does not have costs neither code
+        # nor time.
         has_objects=count > 0,
         has_compounds=bool((table.group >= 0).any()),
         bounces=bool((table.surface[:, RESTITUTION] > 0.0).any()),
@@ -108,6 +113,8 @@ def place(
     state.quaternion[o] = quaternion(R)
     state.position[o] = pose[:3, 3] + R @ center
     state.angular_momentum[o] = R @ inertia @ velocity[:3]
+    # From the object's origin to its center of mass, the point that the equations of motion are
+    # about.
     state.velocity[o] = R @ (velocity[3:] + np.cross(velocity[:3], center))
 
 
@@ -128,6 +135,7 @@ def quaternion(R: FloatArray) -> FloatArray:
         ]
     )
     q: FloatArray = np.linalg.eigh(K)[1][:, 3]
+    # q and -q are one rotation; one of them, so that states can be compared.
     return q if q[0] >= 0.0 else -q
 
 
@@ -154,6 +162,7 @@ def scene_sizes(model: SimulationModel) -> Dict[str, int]:
         return dict.fromkeys((*names, *'NnmBCKSP', 'S1', 'P2', 'blocks'), 0)
     pairs, objects = len(scene.table.pair), len(scene.bodies.mass)
     contacts = min(pairs * MAX_POINTS, MAX_SCENE_CONTACTS)
+    # Rows of joints: both limits and friction of each degree of freedom.
     cones, rows = min(contacts, MAX_ISLAND), 3 * nv
     # About normal and tangents of each contact.
     moments = 3 * cones if scene.has_friction_moments else 0

@@ -40,6 +40,7 @@ def contact_compliance(
             tangent: float = work.springs.compliance[c]
             return tangent
     surface = model.table.surface[contacts.pair[c]]
+    # Implicit Euler: stable for any stiffness and time step.
     if surface[STIFFNESS] > 0.0:
         R: float = 1.0 / (h * (h * surface[STIFFNESS] + surface[DAMPING]))
         return R
@@ -69,6 +70,8 @@ def normal_bias(
     if gap < 0.0:
         surface = model.table.surface[contacts.pair[c]]
         if surface[STIFFNESS] > 0.0:
+            # b = -K d_0 / (h K + D) with d_0 = -gap: the velocity at which the spring alone lets
+            # the body go.
             bias = surface[STIFFNESS] * gap / (h * surface[STIFFNESS] + surface[DAMPING])
     return bias
 

@@ -27,6 +27,7 @@ def remember(contact_state: ContactState) -> None:
         for s in range(3):
             total = 0.0
             for r in range(3):
+                # In world coordinates, since the tangents of the next step may be others.
                 total += contact_state.impulse[c, r] * contacts.frame[c, r, s]
             contact_state.old_impulse[c, s] = total
         if len(contact_state.moment) > 0:
@@ -54,6 +55,7 @@ def recall(contact_state: ContactState, count: int) -> None:
         if len(contact_state.moment) > 0:
             clear(contact_state.moment[c])
         # Both are in the order of the pairs.
+        # Two sorted lists are merged: linear in the number of contacts.
         while first < before and contact_state.old_pair[first] < pair:
             first += 1
         same, nearest, at = -1, -1, first

@@ -84,6 +84,7 @@ def collide(
     gravity, slow = model.scene.bodies.gravity, 0.0
     for r in range(3):
         slow += gravity[r] * gravity[r]
+    # A threshold in velocity: bounces at rest would be gravity's h g coming back, and never end.
     slow = RESTING * h * math.sqrt(slow)
     any_of_them = False
     for c in range(count):
@@ -93,12 +94,15 @@ def collide(
         any_of_them = any_of_them or restitution(model.scene, contacts, c) > 0.0
     if not any_of_them:
         return False
+    # Rounds resolve an impact in sequence, as it runs through contacts: within a round, all
+    # contacts that approach are one problem.
     happened, exact, ended = False, True, False
     for _ in range(MAX_IMPACTS + IMPACTS_OF_CONTACT * count):
         n = 0
         for c in range(count):
             if restitution(model.scene, contacts, c) > 0.0:
                 rate = contact_velocity(model, contacts, objects, state.v, c, 0, scene)
+                # Only what approaches, and closes its gap within this step.
                 if rate < -slow and contacts.gap[c] + h * rate <= 0.0:
                     scene.listed[n] = c
                     n += 1
@@ -109,12 +113,17 @@ def collide(
         for a in range(n):
             c = scene.listed[a]
             rate = contact_velocity(model, contacts, objects, state.v, c, 0, scene)
+            # Newton: u_n+ = -e u_n-. With e u_n- added to the velocity, the contact problem asks
+            # for u_n+ + e u_n- >= 0 and the usual complementarity.
             scene.rebound[a] = restitution(model.scene, contacts, c) * rate
+            # Compression ends at rest, without a bias; expansion follows in `solve_rebound`.
             if model.scene.poisson:
                 scene.rebound[a] = 0.0
             robot = robot or at_robot(model.scene, contacts, c)
         swept = False
         if model.scene.has_objects:
+            # Many free bodies: sweeps without a matrix are linear in contacts. Poisson's expansion
+            # needs the matrix.
             swept = n > MATRIX_FREE_THRESHOLD and not robot and not model.scene.poisson
             if swept and not solve_matrix_free_impacts(model.scene, objects, contacts, scene, n):
                 exact = False
@@ -125,6 +134,7 @@ def collide(
         clear(scene.gathered)
         for a in range(n):
             add_scaled(1.0, scene.impact_impulse[a], contact_state.impact_impulse[scene.listed[a]])
+            # Contacts that were not listed see the changed velocities in the next round.
             apply_impulse(
                 model, objects, contacts, scene, scene.listed[a], scene.impact_impulse[a]
             )
@@ -171,6 +181,7 @@ def solve_rebound(
         c = scene.listed[a]
         u = contact_velocities(model, contacts, objects, state.v, c, scene)
         scene.free[3 * a], scene.free[3 * a + 1], scene.free[3 * a + 2] = u
+        # Each round starts without impulses: those before were of other velocities.
         for r in range(3):
             space.x[3 * a + r] = 0.0
         scene.free[3 * a] += scene.rebound[a]
@@ -190,6 +201,7 @@ def solve_rebound(
             scene.friction_moments.impact[i // 3, i % 3] = impulse
     if model.scene.poisson:
         moments = space.sizes[MOMENTS] // 3
+        # Compression has been solved exactly or not; both count.
         if not expand(model.scene, contacts, n, moments, MAX_ITERATIONS, scene):
             solved = False
     return solved

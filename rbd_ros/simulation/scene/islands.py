@@ -32,6 +32,8 @@ def find_islands(model: SceneModel, contacts: SceneContacts, count: int, work: S
     :param count: number of contacts
     """
     label = work.label
+    # Union-find (Tarjan 1975) over the robot and objects; the world connects nothing, as nothing
+    # moves it.
     for k in range(len(label)):
         label[k] = k
     for c in range(count):
@@ -41,6 +43,7 @@ def find_islands(model: SceneModel, contacts: SceneContacts, count: int, work: S
             one, other = root(work, a), root(work, b)
             # The smaller number leads, so that labels do not depend on the order of contacts.
             label[max(one, other)] = min(one, other)
+    # Afterwards each label is its root, so that contacts are listed without searching.
     for k in range(len(label)):
         label[k] = root(work, k)
 
@@ -52,6 +55,7 @@ def root(work: SceneWork, node: int) -> int:
     for _ in range(len(label)):
         if label[at] == at:
             break
+        # Path halving: later searches are short.
         label[at] = label[label[at]]
         at = label[at]
     return at

@@ -31,10 +31,14 @@ def find_jacobians(
         J, position, frame = work.jacobian[c], contacts.position[c], contacts.frame[c]
         work.leaf_dof[c] = leaf_dof_of(model, contacts, c)
         for r in range(3):
+            # Only on the path: elsewhere old numbers stay, which nothing reads (branch-induced
+            # sparsity).
             clear_along(model.tree, work.leaf_dof[c], J[r])
         for side in range(2):
             body = contacts.body_id[c, side]
             node = node_of(scene, body)
+            # Velocity of the second body relative to the first: positive along the normal
+            # separates.
             sign = -1.0 if side == 0 else 1.0
             if node == 0:
                 robot = True
@@ -59,11 +63,13 @@ def leaf_dof_of(model: SimulationModel, contacts: SceneContacts, c: int) -> int:
     first, second = contacts.body_id[c, 0], contacts.body_id[c, 1]
     a = model.tree.leaf_dof[first] if 0 < first < model.scene.first_object else -2
     b = model.tree.leaf_dof[second] if 0 < second < model.scene.first_object else -2
+    # -2 is no body of the robot: the other one's path alone, or -1.
     if a == -2 or b == -2:
         return max(a, b)
     leaf = -1
     if a >= 0 and b >= 0:
         # Two links of one branch: the path of one leads through the other.
+        # Children have larger numbers than their parents, so the deeper one is the larger.
         common = model.tree.common_ancestor[a, b]
         if common == a or common == b:
             leaf = max(a, b)
@@ -135,9 +141,12 @@ def find_object_jacobian(
     for r in range(3):
         for s in range(3):
             t, u = (s + 1) % 3, (s + 2) % 3
+            # (arm x n) . omega + n . v of the center of mass.
             jacobian[r, s] = sign * (arm[t] * frame[r, u] - arm[u] * frame[r, t])
             jacobian[r, 3 + s] = sign * frame[r, s]
         for s in range(3):
+            # M^-1 J^T: `mobility` is I^-1 in world coordinates, symmetric, so that its rows serve
+            # as columns.
             response[r, s] = dot3(work.mobility[o, s], jacobian[r])
             response[r, 3 + s] = jacobian[r, 3 + s] / bodies.mass[o]
 

@@ -103,6 +103,8 @@ def correct_positions(
     clear(scene.joint_displacement)
     for c in range(count):
         contact_state.unresolved[c] = 0
+    # Joints outside their limits are corrected together with contacts: each alone would undo the
+    # other.
     outside = False
     if model.has_robot:
         # With loops, they have been moved back already.
@@ -117,6 +119,7 @@ def correct_positions(
         return False
     moves, unresolved = False, False
     for island in range(len(scene.label)):
+        # An island is called by its smallest node, which has its own number as label.
         if scene.label[island] != island:
             continue
         n = list_rigid(model, contacts, count, island, scene)
@@ -180,12 +183,14 @@ def correct_island(
     :param h: time step [s]
     """
     scene, contacts, max_step = work.scene, contact_state.contacts, RETURN_SPEED * h
+    # What there is to correct in this step, and the displacement that changes are judged by.
     before, size = (
         remaining_depth(model, contacts, scene, n, max_step, 0.0),
         min(max_step, deepest),
     )
     if of_robot:
         find_bounds(model, state, work, h)
+    # First without bounds: cheap, and enough for what merely touches.
     if not (of_robot and outside):
         begin_sweeps(model, contacts, scene, n)
         done = False
@@ -198,7 +203,9 @@ def correct_island(
             find_joint_displacement(model, work)
             within = is_within_bounds(scene)
         # Of many bodies, what is left is done in later steps.
+        # Squared depths: half of the depth is gone.
         done = done or remaining_depth(model, contacts, scene, n, max_step, 1.0) < 0.25 * before
+        # Else the same island again, under bounds; the module's docstring lists what changes then.
         if within and done:
             return
     if of_robot:
@@ -233,6 +240,8 @@ def find_bounds(model: SimulationModel, state: State, work: Workspace, h: float)
     """
     scene, motion = work.scene, work.motion
     for i in range(len(model.position)):
+        # A bound on the speed keeps the step within the linearization, and a correction from
+        # looking like a motion that a controller reacts to.
         lower, upper = -model.return_speed[i] * h, model.return_speed[i] * h
         at = model.position[i]
         if at >= 0:
@@ -278,6 +287,8 @@ def begin_sweeps(
         scene.multiplier[a] = 0.0
         if model.has_robot:
             if at_robot(model.scene, contacts, c):
+                # |Y_n|^2 = J H^-1 J^T: in coordinates in which H is the identity, the squared
+                # length of the row.
                 row = scene.response[c, 0]
                 mobility += dot_along(model.tree, scene.leaf_dof[c], row, row)
         for side in range(2):
@@ -285,6 +296,7 @@ def begin_sweeps(
             if o >= 0:
                 jacobian = scene.object_jacobian[c, side, 0]
                 response = scene.object_response[c, side, 0]
+                # Only of the objects at these contacts; an object may be cleared several times.
                 clear(scene.object_displacement[o])
                 for s in range(6):
                     mobility += jacobian[s] * response[s]
@@ -323,6 +335,9 @@ def sweep(
                 for s in range(6):
                     w += jacobian[s] * scene.object_displacement[o, s]
         # What is apart may come nearer.
+        # Hildreth's step for one row: the multiplier that puts J x at its target, no less than
+        # zero, while all others stay. Multipliers that are kept make the sum of steps the minimum,
+        # not just a feasible point.
         target = min(-contacts.gap[c], max_step)
         lower = min(target, 0.0) if compliance > 0.0 else target
         new = multiplier_of(
@@ -332,6 +347,7 @@ def sweep(
         scene.multiplier[a] = new
         if step == 0.0:
             continue
+        # In meters, whatever the mobility.
         change = max(change, abs(step) * mobility)
         if model.has_robot:
             if at_robot(model.scene, contacts, c):
@@ -357,6 +373,7 @@ def multiplier_of(
     :param upper: displacement at the second stop
     :param compliance: that of the spring, by the mobility
     """
+    # The spring only pushes; the stops are hard, and the upper one may pull.
     multiplier = max(0.0, (target - w) / (mobility * (1.0 + compliance)))
     if w + mobility * multiplier < lower:
         multiplier = (lower - w) / mobility
@@ -382,7 +399,9 @@ def sweep_joints(model: SimulationModel, q: FloatArray, scene: SceneWork) -> flo
         lower, upper, at = scene.min_displacement[i], scene.max_displacement[i], model.position[i]
         outside = 0.0
         if at >= 0:
+            # How far back to the limit, with the sign of the way back; zero within limits.
             outside = max(model.lower[i] - q[at], 0.0) + min(model.upper[i] - q[at], 0.0)
+        # The row's spring pushes upward only: for the way down, all signs turn.
         if outside < 0.0:
             new = -multiplier_of(-w, mobility, -upper, min(-outside, -lower), -lower, COMPLIANCE)
         else:
@@ -400,6 +419,8 @@ def sweep_joints(model: SimulationModel, q: FloatArray, scene: SceneWork) -> flo
 def find_joint_displacement(model: SimulationModel, work: Workspace) -> None:
     """Find `joint_displacement` of the robot from `scaled_displacement`."""
     scene = work.scene
+    # L^-1 D^-1/2 of the sum of rows, as for velocities (problem.py): the buffer is destroyed by
+    # it.
     copy(scene.scaled_displacement, scene.displacement_buffer)
     finish_half_solve(
         model, work.problem, scene.root, scene.displacement_buffer, scene.joint_displacement
@@ -443,6 +464,8 @@ def drop_idle_joints(
         for at in range(first, end):
             k = model.tree.path[at] if leaf >= 0 else at
             slides = max(STEEP * motion_of(J, k), nothing)
+            # A joint that would have to turn by more than a radian, depth / J > 1, leaves the
+            # linearization.
             if abs(J[0, k]) > max(slides, depth * model.turning[k]):
                 scene.displacement_buffer[k] = J[0, k]
         half_solve(model, problem, scene.root, scene.displacement_buffer, Y[0])
@@ -466,6 +489,7 @@ def respond_to_joints(model: SimulationModel, problem: Problem, scene: SceneWork
     """
     for i in range(len(scene.displacement_buffer)):
         clear(scene.displacement_buffer)
+        # Row i of the identity: the Jacobian of a joint's own displacement.
         scene.displacement_buffer[i] = 1.0
         row = scene.row_response[i // 3, i % 3]
         half_solve(model, problem, scene.root, scene.displacement_buffer, row)
@@ -512,6 +536,7 @@ def remaining_depth(
     total = 0.0
     for a in range(n):
         c = scene.listed[a]
+        # More than the allowed step is not due yet.
         left = min(-contacts.gap[c], max_step)
         if part > 0.0:
             left -= part * displacement_along(model, contacts, scene, c)
@@ -540,6 +565,8 @@ def limit_displacement(
     for o in range(len(bodies.mass)):
         if scene.label[1 + o] == island:
             displacement, c = scene.object_displacement[o], bodies.center[o]
+            # `body_arm` is from the origin of the body, displacements turn about the center of
+            # mass.
             arm = table.body_arm[model.scene.first_object + o]
             arm += math.sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2])
             far = math.sqrt(
@@ -551,12 +578,14 @@ def limit_displacement(
             far += angular_speed(displacement) * arm
             if part * far > max_step:
                 part = max_step / far
+            # No finite displacement was found: none is better than one that is no number.
             elif not far < math.inf:
                 part = 0.0
             farthest = max(farthest, far)
     before = remaining_depth(model, contacts, scene, n, max_step, 0.0)
     # Joints that return to their limits may do so where nothing overlaps.
     allowed = max(before, n * MIN_DEPTH * MIN_DEPTH)
+    # Backtracking until what is left of overlaps is no more than before; at last nothing moves.
     for halving in range(MAX_HALVINGS + 1):
         if remaining_depth(model, contacts, scene, n, max_step, part) <= allowed:
             break
@@ -572,6 +601,8 @@ def limit_displacement(
             for i in range(len(scene.joint_displacement)):
                 scene.joint_displacement[i] *= part
     if part > 0.0:
+        # Neighbor lists rely on velocities: what moves besides has to be reported
+        # (scene_bounds.py).
         scene.buffers.shifted[0] = max(scene.buffers.shifted[0], part * farthest)
 
 
@@ -598,6 +629,7 @@ def mark_unresolved(
         if contacts.gap[c] < -UNRESOLVED_DEPTH:
             min_motion = STILL * min(-contacts.gap[c], RETURN_SPEED * h)
             apart = displacement_along(model, contacts, scene, c)
+            # What velocity separates in the next step needs no correction.
             apart += h * contact_velocity(model, contacts, objects, next_v, c, 0, scene)
             if apart < min_motion:
                 contact_state.unresolved[c] = 1
@@ -638,6 +670,7 @@ def correct_robot(
                     scene.joint_displacement[i] += q - motion.next_q[at]
                     motion.next_q[at] = q
                     changed = True
+    # Also limits that were enforced alone move links.
     if changed:
         note_shift(model, work)
 
@@ -660,6 +693,7 @@ def close_after(model: SimulationModel, state: State, work: Workspace, h: float)
     :param h: time step [s]
     """
     scene, motion, dynamics = work.scene, work.motion, work.dynamics
+    # To return to: closing the loops may fail, or lead to another branch of solutions.
     copy(motion.next_q, motion.kept_q)
     part = 1.0
     for _ in range(MAX_HALVINGS + 1):

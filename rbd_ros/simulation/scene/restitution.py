@@ -54,6 +54,7 @@ def expand(
     for a in range(n):
         surface = model.table.surface[contacts.pair[work.listed[a]]]
         # Until the end, the normal impulses of expansion are here.
+        # Poisson: the normal impulse of expansion is e times that of compression.
         work.rebound[a] = surface[RESTITUTION] * work.impact_impulse[a, 0]
         rough = rough or surface[ALONG] > 0.0 or surface[ACROSS] > 0.0
     if rough or moments > 0:
@@ -91,6 +92,8 @@ def enter_expansion(
     for a in range(n):
         surface = model.table.surface[contacts.pair[work.listed[a]]]
         # Its force is the one that is known, and moves nothing else.
+        # A row by itself, u_n = G_nn (x_n - known): its solution is the known impulse, which
+        # bounds moments.
         space.A[3 * a, 3 * a] = G[3 * a, 3 * a]
         space.b[3 * a] = -G[3 * a, 3 * a] * work.rebound[a]
         work.friction[a, 0] = work.friction[a, 1] = 0.0

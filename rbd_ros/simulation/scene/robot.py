@@ -44,6 +44,7 @@ def place_robot(
 ) -> None:
     """Find the applied force, and poses and velocities of the robot's bodies."""
     dynamics, buffers, tree = work.dynamics, work.scene.buffers, model.tree
+    # External forces need kinematics themselves, and have found them then.
     if not find_applied_force(model, state, external_forces, dynamics):
         call_kernel(model.contact_kinematics, state.packed, dynamics.kinematics)
     body_velocities(
@@ -56,6 +57,7 @@ def place_robot(
         dynamics.velocities,
     )
     for i in range(len(dynamics.velocities)):
+        # Collision detection sees the robot's bodies as any others, by pose and spatial velocity.
         copy(dynamics.poses[i], buffers.pose[i])
         copy(dynamics.velocities[i], buffers.velocity[i])
 
@@ -75,14 +77,18 @@ def respond_to_contacts(
     :param h: time step [s]
     """
     problem, scene, tree = work.problem, work.scene, model.tree
+    # H, with h times damping and joint stiffness on it, the momentum H v + h (tau - C), and bounds
+    # of joint velocities: the linearly implicit step (semi_implicit.py).
     prepare(model, state, work.dynamics, problem, h)
     if model.has_loops:
         find_basis(model, problem.loops)
     else:
         for i in range(len(state.v)):
+            # The factors overwrite their matrix, which is needed again for loops and servos.
             copy(problem.inertia[i], problem.factor[i])
         factorize(problem.factor, tree.row_first, tree.row_index)
         for i in range(len(state.v)):
+            # D^-1/2 of H = L^T D L, of which Y = J L^-1 D^-1/2 is made (problem.py).
             scene.root[i] = 1.0 / math.sqrt(problem.factor[i, i])
     for c in range(count):
         if at_robot(model.scene, contacts, c):
@@ -104,12 +110,15 @@ def find_free_velocity(model: SimulationModel, work: Workspace, h: float) -> int
     """
     problem, scene, tree = work.problem, work.scene, model.tree
     v, rows = scene.velocity, 0
+    # v = H^-1 (H v_0 + h tau): what would happen if nothing touched and nothing had a limit.
     copy(problem.momentum, v)
     if model.has_loops:
         respond(model, problem.loops, v)
     else:
         solve_factorized(problem.factor, tree.row_first, tree.row_index, v)
     for i in range(len(v)):
+        # Contact forces may still change the velocity: limits within this reach are rows from the
+        # beginning, others are added when they turn out to be exceeded.
         low, high, near = problem.low[i], problem.high[i], REACH + 0.5 * abs(v[i])
         # Joints without limits have infinite ones.
         add_limits(scene, i, v[i] - near < low, v[i] + near > high)
@@ -119,6 +128,8 @@ def find_free_velocity(model: SimulationModel, work: Workspace, h: float) -> int
             rows = add_row(scene, rows, i, UPPER_LIMIT, high)
         if model.friction[i] > 0.0:
             rows = add_row(scene, rows, i, FRICTION, 0.0)
+            # Dry friction as an impulse between bounds, with zero velocity between them: exact
+            # stiction.
             scene.row_box[rows - 1] = h * model.friction[i]
     respond_to_rows(model, problem, scene, rows)
     return rows
@@ -134,6 +145,7 @@ def add_limits(scene: SceneWork, i: int, lower: bool, upper: bool) -> bool:
     """
     has_row = scene.has_row
     more = (lower and has_row[LOWER_LIMIT, i] == 0) or (upper and has_row[UPPER_LIMIT, i] == 0)
+    # A row once added stays for the step: solving again must not drop it, or both would alternate.
     if lower:
         has_row[LOWER_LIMIT, i] = 1
     if upper:
@@ -163,6 +175,7 @@ def respond_to_rows(model: SimulationModel, problem: Problem, scene: SceneWork, 
     units, tree = scene.units, model.tree
     for first in range(0, rows, 3):
         leaf = -1
+        # Three rows share a pass over the path if one path holds all three of them.
         if not model.has_loops:
             leaf = scene.row_joint[first]
             for k in range(first + 1, min(first + 3, rows)):
@@ -174,6 +187,7 @@ def respond_to_rows(model: SimulationModel, problem: Problem, scene: SceneWork, 
         for r in range(3):
             clear_along(tree, leaf, units[r])
         for r in range(min(3, rows - first)):
+            # An upper limit pushes downward; friction and lower limits have the sign of the joint.
             upper = scene.row_kind[first + r] == UPPER_LIMIT
             units[r, scene.row_joint[first + r]] = -1.0 if upper else 1.0
         half_solve_rows(model, problem, scene.root, leaf, units, scene.row_response[first // 3])
@@ -194,6 +208,7 @@ def end_robot(
     :param h: time step [s]
     """
     scene, next_v, counters = work.scene, work.motion.next_v, state.counters
+    # `gathered` is Y^T lambda of all contacts and rows; the velocity changes by L^-1 D^-1/2 of it.
     finish_half_solve(model, work.problem, scene.root, scene.gathered, next_v)
     add_scaled(1.0, scene.velocity, next_v)
     if model.has_loops:
@@ -226,6 +241,8 @@ def exceeds_limits(model: SimulationModel, work: Workspace) -> bool:
         beyond = add_limits(work.scene, i, next_v[i] < low, next_v[i] > high)
         more = more or beyond
         if not model.has_loops and not beyond:
+            # Only the solver's tolerance: a limit must hold exactly, as the next step measures
+            # from it.
             next_v[i] = min(max(next_v[i], low), high)
     return more
 
@@ -259,12 +276,15 @@ def hold_bases(
     scene, contacts, held = work.scene, contact_state.contacts, work.free_bases.held
     for base in range(len(held)):
         held[base] = 0
+    # Where the world has taken the momentum of a base, it is not conserved: the correction of
+    # free_base.py must leave that base alone.
     anchored = load_on_robot(model, contact_state, count) > JUMP * expected
     if anchored:
         anchored = False
         for c in range(count):
             a = node_of(model.scene, contacts.body_id[c, 0])
             b = node_of(model.scene, contacts.body_id[c, 1])
+            # A contact with the world itself, of the robot or of an object in its island.
             if min(a, b) < 0 and contact_state.impulse[c, 0] > 0.0:
                 # The robot's island is the first.
                 anchored = anchored or scene.label[max(a, b)] == 0
@@ -288,5 +308,6 @@ def hold_base(model: SimulationModel, body: int, held: IntArray) -> None:
     tree = model.tree
     for at in range(tree.support_first[body], tree.support_first[body + 1]):
         for base in range(len(held)):
+            # The base is in the support of a body if its degrees of freedom move the body.
             if tree.dof_index[tree.support[at]] == model.free_bases[base, 2]:
                 held[base] = 1

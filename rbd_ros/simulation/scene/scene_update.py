@@ -71,6 +71,7 @@ def prepare_scene(
     model = fields.model
     tolerance, bodies = model.scene.tolerance, len(robot.model.bodies)
     constants = make_scene_model(scene, world, bodies, tolerance)
+    # New arrays beside the old ones: the simulation goes on with the old until it switches.
     made = make_physics_record(model._replace(scene=_able(constants, model.scene)), robot.nq)
     # The robot's own: machine code of others may know where they are.
     made = made._replace(
@@ -102,6 +103,8 @@ def _able(constants: AnyRecord, before: AnyRecord) -> AnyRecord:
         if isinstance(new, tuple):
             changed[name] = _able(new, old)
         elif isinstance(new, bool):
+            # Code for what the old world had stays in use, and need not be compiled while a
+            # simulation waits.
             changed[name] = new or old
     return constants._replace(**changed)
 
@@ -123,6 +126,7 @@ def carry_over(old: Scene, prepared: PreparedScene) -> None:
         array[...] = start
         for o, each in enumerate(scene.objects):
             if each.name in names:
+                # By name: numbers of objects change when one before them goes.
                 array[o] = source[names.index(each.name)]
     _carry_contacts(fields.contact_state, new.contact_state, prepared)
     _carry_forces(fields, prepared.body_ids)
@@ -130,6 +134,7 @@ def carry_over(old: Scene, prepared: PreparedScene) -> None:
 
 def _carry_contacts(source: ContactState, target: ContactState, prepared: PreparedScene) -> None:
     pairs = prepared.pairs[source.contacts.pair[: int(source.counts[NOW])]]
+    # Impulses warm-start the next step: without them, what rests would start from zero forces.
     kept = np.flatnonzero(pairs >= 0)
     # The loops expect contacts in the order of their pairs.
     kept = kept[np.argsort(pairs[kept], kind='stable')][: len(target.impulse)]
@@ -137,6 +142,7 @@ def _carry_contacts(source: ContactState, target: ContactState, prepared: Prepar
     count = len(kept)
     target.contacts.pair[:count] = pairs[kept]
     target.contacts.body_id[:count] = prepared.body_ids[source.contacts.body_id[kept]]
+    # Contacts of the step before the last have no counterpart here.
     target.counts[:] = 0
     target.counts[NOW] = count
 
@@ -147,6 +153,7 @@ def _carry_forces(fields: PhysicsRecord, body_ids: IntArray) -> None:
     use = fields.external_forces.use
     for row in use:
         if row[2] != 0:
+            # Body 0 is the world, which always stays.
             gone = row[0] > 0 and body_ids[row[0]] == 0
             row[0], row[2] = body_ids[row[0]], 0 if gone else row[2]
     fields.state.counters[FORCES] = int(np.count_nonzero(use[:, 2]))
@@ -179,6 +186,7 @@ def _same_shapes(old: Scene, new: Scene) -> List[int]:
     seen: Dict[str, int] = {}
     numbers: Dict[Tuple[str, int], int] = {}
     for k, each in enumerate(new.shapes):
+        # A body may have several shapes: they correspond in their order.
         seen[each.name] = seen.get(each.name, -1) + 1
         numbers[each.name, seen[each.name]] = k
     seen.clear()

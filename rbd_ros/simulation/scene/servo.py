@@ -45,6 +45,7 @@ def take_servo_substep(
     :param unused: contacts with a ground, of which there is none
     """
     before, rounds = work.before, 0
+    # A step is taken again from the same state: counters as well, or its events would count twice.
     copy(state.q, before.q)
     copy(state.v, before.v)
     copy(state.counters, before.counters)
@@ -54,6 +55,8 @@ def take_servo_substep(
     )
     # Without contacts, `take_contact_free_step` has moved them, before loops were closed.
     while done and is_in_contact(model, contact_state):
+        # Fixed point of torque limits and contact forces, which is finite: a servo is at its limit
+        # or not.
         if not move_servos(model, state, work.motion.next_v, rounds):
             break
         rounds += 1
@@ -64,6 +67,7 @@ def take_servo_substep(
         done = take_scene_substep(
             model, state, external_forces, unused, objects, contact_state, work, h
         )
+    # The last step is kept, and counted as unconverged.
     if rounds > TOGETHER + ONE_BY_ONE:
         state.counters[UNCONVERGED] += 1
     return done

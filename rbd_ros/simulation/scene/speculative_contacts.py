@@ -51,6 +51,7 @@ def keep_before_contact(state: State, objects: Objects, work: Workspace) -> None
     """Keep what contacts will change before anything moves."""
     before = work.before_contact
     copy(state.v, before.v)
+    # Counters too: a step that is taken again counts once.
     copy(state.counters, before.counters)
     keep_objects(objects, before.objects)
 
@@ -62,6 +63,7 @@ def go_back(state: State, objects: Objects, work: Workspace) -> None:
     copy(before.v, state.v)
     copy(before.counters, state.counters)
     restore_objects(objects, before.objects)
+    # Angular velocity is derived from angular momentum, which has just been restored.
     update_angular_velocities(objects, work.scene)
 
 
@@ -98,6 +100,7 @@ def reaches_more(
         find_twist(objects, work.scene, o, buffers.ahead[model.scene.first_object + o])
     if not has_sped_up(model.scene.table, buffers, h):
         return seen
+    # Velocities ahead count besides those of the beginning: contacts found before are found again.
     buffers.look[0] = look
     count: int = look_for_contacts(model, contact_state, work, h)
     buffers.look[0] = 0

@@ -96,6 +96,8 @@ def pressing_velocity(
         w = min(w, total / own)
     for _ in range(MAX_STEPS):
         impulse, slope = spring_impulse(surface, h, depth, w)
+        # Newton's method for a convex increasing function, from above: monotone, without
+        # overshoot.
         rate = own + mobility * slope
         if rate <= 0.0:
             break

@@ -27,6 +27,7 @@ def begin_contact(space: FrictionSpace, friction: FloatArray, a: int, impulse: F
         part[r] = impulse[1 + r] / friction[r] if friction[r] > 0.0 else 0.0
     length = math.sqrt(part[0] * part[0] + part[1] * part[1])
     space.slip[a] = 0.0
+    # The state is derived from the force, so both always agree.
     if impulse[0] <= 0.0:
         space.state[a] = OPEN
         for r in range(3):
@@ -51,6 +52,7 @@ def begin_row(space: FrictionSpace, scene: SceneWork, n: int, k: int) -> None:
     kind = scene.row_kind[k]
     space.low[k] = -scene.row_box[k] if kind == FRICTION else 0.0
     space.high[k] = scene.row_box[k] if kind == FRICTION else math.inf
+    # Bounds change with the time step and with friction: the start has to be within them.
     force = min(max(scene.row_impulse[k], space.low[k]), space.high[k])
     space.x[3 * n + k] = force
     space.state[n + k] = STICK if space.low[k] < force < space.high[k] else OPEN
