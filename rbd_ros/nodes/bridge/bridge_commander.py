@@ -71,6 +71,7 @@ class BridgeCommander(Commander):
                 limits = self.limiter.limits.effort_limits
                 torque = stops(torque, law.gravity(state.q), state.q, state.v, limits)
                 self.stopped += stops.acting
+            # Whatever a program answers, the node's limits hold.
             applied = self.limiter(torque, time.monotonic())
             self._output.publish(applied, state.stamp)
             self._sent()
@@ -80,6 +81,8 @@ class BridgeCommander(Commander):
         n, values = len(state.q), self._exchange.writer.values
         values[:n], values[n : 2 * n] = state.q, state.v
         q_desired, *rates = motion
+        # A difference of desired and measured position is then the short way round for any
+        # program.
         values[2 * n : 3 * n] = self._wraparound.nearest(q_desired, state.q)
         for k, each in enumerate(rates, start=3):
             values[k * n : (k + 1) * n] = each

@@ -28,6 +28,7 @@ class DeferredResponse:
                 return
             self._result.append(outcome)
             uses = self._uses[:]
+        # Outside of the lock: a callback may ask for this response again.
         for use in uses:
             use(outcome)
 
@@ -48,6 +49,7 @@ class DeferredResponse:
 
 def allow_deferred_responses(service: Service) -> None:
     """Let the callback of a service return a `DeferredResponse` in place of its response."""
+    # Bound before it is replaced: the wrapper sends through the original method.
     send = service.send_response
 
     def send_response(response: Any, header: Any) -> None:

@@ -53,6 +53,7 @@ class GuardedNode(Node):
                 if msg_type is Clock:
                     _check_clock(arguments[0])
                 callback(*arguments)
+            # This one ends the node, on purpose.
             except StartupError:
                 raise
             except Exception as error:
@@ -63,6 +64,7 @@ class GuardedNode(Node):
     @property
     def subscriptions(self) -> Iterator[Subscription]:
         """Subscriptions whose messages an executor is to take."""
+        # Executors take the messages of what is listed here, before a polling thread could.
         return (each for each in super().subscriptions if each.callback is not polled)
 
     def create_service(

@@ -50,6 +50,8 @@ def present_cores() -> Tuple[int, ...]:
     try:
         return cores_of(Path(CORES).read_text(encoding='ascii'))
     except (OSError, ValueError):
+        # Containers may hide /sys: the count is a guess that the system corrects when a thread is
+        # pinned.
         return tuple(range(os.cpu_count() or 1))
 
 
@@ -101,6 +103,8 @@ class RealTime:
 
     def enter(self) -> None:
         """Give the calling thread its cores and its priority, and report."""
+        # Cores first: a thread with real-time priority on a busy core would hold up what runs
+        # there.
         if self._cores:
             cores = ', '.join(map(str, sorted(set(self._cores))))
             self._note(f'on core {cores}', pin_this_thread(self._cores))
@@ -132,6 +136,8 @@ def prioritize_this_thread(priority: int) -> Optional[str]:
     if not hasattr(os, 'sched_setscheduler'):
         return 'thread_priority: this system has no SCHED_FIFO'
     try:
+        # Of this thread alone (0 is the caller): other threads of the process must not compete
+        # with it.
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
     except OSError as error:
         return (
@@ -177,6 +183,7 @@ def may_lock_memory(status: str = '/proc/self/status') -> bool:
     :param status: file with the capabilities of the process
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+    # A process may raise its soft limit to the hard one without privileges.
     if hard == resource.RLIM_INFINITY or hard >= ENOUGH_MEMORY:
         if soft != hard:
             resource.setrlimit(resource.RLIMIT_MEMLOCK, (hard, hard))
@@ -197,6 +204,8 @@ def lock_all_memory() -> Optional[str]:
     if not may_lock_memory():
         hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)[1]
         return f'lock_memory: this process may lock {hard / 2**20:.3g} MB only: {cure}'
+    # The C library of the process; Python has no mlockall. A page fault in a cycle may take longer
+    # than the cycle.
     library = ctypes.CDLL(None, use_errno=True)
     if library.mlockall(MCL_CURRENT | MCL_FUTURE) == 0:
         return None

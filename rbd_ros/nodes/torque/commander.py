@@ -104,6 +104,8 @@ class Commander:
         :return: what was sent, (n,) [N m or N], which may change with the next; None after `close`
         :raises FloatingPointError: if the torque is not finite; nothing is sent
         """
+        # Checked under the lock: `close` returns only when no answer is under way, and none
+        # follows.
         with self.lock:
             if self._closed:
                 return None

@@ -78,6 +78,8 @@ class ControlLoop:
                 self.timer.record,
                 commander.lock,
             )
+            # A new trajectory may come while the fast path is open: it must be seen at the next
+            # state.
             reference.on_change(self._fast_cycle.close)
         self._subscriber = BlockingSubscriber(node, JOINT_STATES)
         self.subscription = self._subscriber.subscription
@@ -90,6 +92,8 @@ class ControlLoop:
 
     def activate(self) -> None:
         """Begin to answer states."""
+        # The next state starts law and reference anew: integral and desired motion of a former
+        # activation do not count.
         self._begun = False
         self.changed()
         if self._overspeed is None:
@@ -100,6 +104,8 @@ class ControlLoop:
 
     def deactivate(self) -> None:
         """Answer no further states; one may be under way, which the commander has to refuse."""
+        # One atomic assignment: the control thread sees the old callback or the new one, never a
+        # half.
         self._respond = self._watch
         self.changed()
 
@@ -122,6 +128,7 @@ class ControlLoop:
         self._states.attach(None)
         self._subscriber.close()
         if self._thread.is_alive():
+            # Bounded: a thread that hangs in the middleware must not keep the node from ending.
             self._thread.join(5.0)
 
     # -- one state --------------------------------------------------------------------------------
@@ -130,7 +137,11 @@ class ControlLoop:
         begin = monotonic()
         fast_cycle = self._fast_cycle
         try:
+            # After a timeout the slow path goes first: it reports that states are back, and resets
+            # the law.
             if fast_cycle is not None and not self._watchdog.fired:
+                # Against the watchdog and the end of the node: between computing and sending,
+                # nothing else may send.
                 with self._lock:
                     done = fast_cycle.run(data, len(data), begin)
                     if done > 0:
@@ -139,6 +150,8 @@ class ControlLoop:
                 if done > 0:
                     return
                 fast_cycle.close()
+                # NOT_ANSWERED: the state has been read, and is answered here. NOT_TAKEN: it has
+                # not even been read.
                 state = self._states.taken() if done else self._states.update(data, begin)
             else:
                 self.changed()
@@ -157,6 +170,8 @@ class ControlLoop:
         reference, law, watchdog = self._reference, self.law, self._watchdog
         if not self._begun or state.restarted or watchdog.interrupted(now, state.dt):
             self._continue(state, law, now)
+        # Reference, law, limits, output: the order in which everything else of a cycle depends on
+        # it.
         motion = reference.desired(state)
         applied = self._commander.answer(law, state, motion)
         if applied is None:
@@ -169,6 +184,7 @@ class ControlLoop:
         watchdog.feed(monotonic())
         reference.done(state, motion, applied)
         self._note(now, monotonic())
+        # Opened only after a whole answer on the slow path, while nothing changes.
         if self._fast_cycle is not None:
             self._fast_cycle.open(reference, self._unchanging)
 
@@ -191,6 +207,8 @@ class ControlLoop:
 
     def look(self) -> None:
         """Report once a second, while states are not answered, that there are none."""
+        # Set by the control thread, cleared here once a second: a state in between only delays the
+        # report.
         heard, self._heard = self._heard, False
         if not heard and self._states.messages:
             self._states.lost(1.0)
