@@ -34,8 +34,10 @@ class Output(NamedTuple):
 
 def identity(value: Value) -> Hashable:
     """Return the key that distinguishes an output's value from all others; zero has no sign."""
+    # A value and its opposite are different outputs: signs are free in a graph, but not in memory.
     if isinstance(value, Symbol):
         return value.number, value.negative
+    # -0.0 + 0.0 is 0.0: both zeros are one value.
     return float(value) + 0.0
 
 
@@ -69,6 +71,8 @@ class Program:
 
     def __post_init__(self) -> None:
         found = [len(values) for values in self.values]
+        # Targets write by index without checks: outputs that do not fit would write beyond their
+        # arrays.
         if found != [output.size for output in self.outputs]:
             raise ValueError(f'{self.name}: outputs of {found} numbers, not {self.outputs}')
 
@@ -76,6 +80,7 @@ class Program:
         """Return the same program with scalar products written out, see `Definition.program`."""
         if not self.graph.has_inner_products:
             return self
+        # Imported here, as passes import programs.
         from rbd_ros.compiler.passes import expand
 
         values = split(expand(self.graph, self.flat), self.values)

@@ -61,6 +61,7 @@ def replace(graph: Graph, outputs: Sequence[Value], instead: Mapping[int, Value]
             return -value(node[2])
         return found[number] if number in found else Symbol(graph, number, False)
 
+    # In topological order: operands have been replaced before what uses them.
     for number in graph.live(outputs):
         node = graph.nodes[number]
         if node[0] == INNER:

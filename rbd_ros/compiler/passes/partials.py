@@ -53,6 +53,7 @@ def partials(graph: Graph, number: int) -> List[Tuple[int, Value]]:
         raise ValueError('a choice has no partial derivatives: choose between derivatives')
     if op in (ADD, SUB):
         a, b = node[1:]
+        # An operand that occurs twice has one derivative, the sum of both.
         by_operand = [(a, 2.0)] if a == b else [(a, 1.0), (b, 1.0 if op == ADD else -1.0)]
     elif op == MUL:
         a, b = node[1:]
@@ -90,6 +91,8 @@ def transmitting(graph: Graph, outputs: Sequence[Value], independent: Iterable[i
     A condition only chooses: nothing changes by it, except where the choice jumps.
     """
     independent = set(independent)
+    # A node needs a derivative only if it depends on an independent node and an output depends on
+    # it.
     varying: Set[int] = set()
     reached = {value.number for value in outputs if isinstance(value, Symbol)}
     live = graph.live(outputs)
@@ -133,6 +136,8 @@ def choose(graph: Graph, condition: int, yes: Value, no: Value) -> Value:
 
     A sign that both have is pulled out, for in front of a choice it is free.
     """
+    # where(c, -x, -y) is -where(c, x, y): the sign moves into what uses it, where it costs
+    # nothing.
     if all(
         value.negative if isinstance(value, Symbol) else value <= 0.0 for value in (yes, no)
     ) and (isinstance(yes, Symbol) or isinstance(no, Symbol)):

@@ -23,7 +23,11 @@ def _is_unused() -> str:
     With rows for a batch, else -1.
     """
     r = CallWriter('internal i1 @is_unused(ptr %d, i64 %j, ptr %array, i64 %rows)')
+    # The count of references is read first: another thread cannot raise it meanwhile, as this one
+    # holds the GIL, and nobody else has the array.
     result_pool.unless_unused(r, '%array', 'in_use')
+    # A caller that had the array may have changed its shape or flags in place: then it is not used
+    # again.
     shape = r.shape('%j')
     axes, lead = r.element(SHAPES, shape), r.axes_of_rows('%rows')
     total = r.value(f'trunc i64 {r.value(f"add i64 {axes}, {lead}")} to i32')
@@ -46,6 +50,7 @@ def _own_result() -> str:
     r = CallWriter('internal ptr @own_result(ptr %d, i64 %rows)')
     several, batch = r.gives_several(), r.value('icmp sge i64 %rows, 0')
     own, batches = r.word('own', 'ptr'), r.word('batches', 'ptr')
+    # Results of one state and of batches are kept apart: their shapes differ.
     places = r.value(f'select i1 {batch}, ptr {batches}, ptr {own}')
     count = r.value(f'select i1 {batch}, i64 {result_pool.BATCHES}, i64 {result_pool.COUNT}')
     with r.loop(count) as k:
@@ -61,8 +66,12 @@ def _own_result() -> str:
                 unused = r.value(
                     f'call i1 @is_unused(ptr %d, i64 {j}, ptr {r.get(array, "ptr")}, i64 %rows)'
                 )
+                # One array in use makes the whole tuple unusable here; `new_tuple_of_state` saves
+                # the others.
                 r.unless(unused, in_use)
         r.unless(several, alone)
+        # Two references from now on, the kernel's and the caller's: it is not found again
+        # meanwhile.
         result_pool.hand_out(r, found, True)
         r.do(f'ret ptr {found}')
         r.label(alone)

@@ -30,6 +30,7 @@ def new_outputs(
     count = r.get(rows, 'i64')
     single = r.value(f'icmp slt i64 {count}, 0')
     ready = r.new_label()
+    # A result that nobody has any more: no memory is allocated, none is released.
     r.put(result, 'ptr', r.value(f'call ptr @own_result(ptr %d, i64 {count})'))
     r.unless(r.same(r.get(result, 'ptr'), 'null'), ready)
     with r.only_if(r.both(single, several)):
@@ -38,6 +39,7 @@ def new_outputs(
         r.go(ready)
     with r.only_if(several):
         kind = r.word('result_type', 'ptr')
+        # Its items are null until they are filled, so that it can be released at any time.
         made = r.value(f'call ptr {r.api("new_tuple")}(ptr {kind}, i64 {m})')
         r.when(r.same(made, 'null'), 'nothing')
         r.put(result, 'ptr', made)

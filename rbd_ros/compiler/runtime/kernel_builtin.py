@@ -86,6 +86,7 @@ def builtin_function(
         lines.append(f'  %slot{k} = getelementptr ptr, ptr %args, i64 {k}')
         lines.append(f'  %a{k} = load ptr, ptr %slot{k}')
         # The type before anything else is read: every object has one.
+        # By identity: a subclass may have other semantics, and goes the slow way.
         kind = field(f'%a{k}', f'type{k}', TYPE, 'ptr')
         lines += [
             f'  %is_array{k} = icmp eq ptr {kind}, %ndarray',
@@ -96,6 +97,7 @@ def builtin_function(
         descr = field(f'%a{k}', f'descr{k}', DESCR, 'ptr')
         nd = field(f'%a{k}', f'nd{k}', ND, 'i32')
         flags = field(f'%a{k}', f'flags{k}', FLAGS, 'i32')
+        # Two branches for each array: predicted well, as calls with plain arrays are the rule.
         lines += [
             f'  %is_double{k} = icmp eq ptr {descr}, %float64',
             f'  %is_vector{k} = icmp eq i32 {nd}, {axes}',
@@ -110,6 +112,8 @@ def builtin_function(
         if axes:
             dimensions = field(f'%a{k}', f'dims{k}', DIMENSIONS, 'ptr')
             lines += [
+                # Strides need not be read: an array that is contiguous and aligned has them by its
+                # length.
                 f'  %length{k} = load i64, ptr {dimensions}',
                 f'  %fits{k} = icmp eq i64 %length{k}, {size}',
                 f'  br i1 %fits{k}, label %next{k}, label %slow',
@@ -120,6 +124,7 @@ def builtin_function(
 
     # The calls below are tail calls where they can be: this function then leaves no frame behind.
     # What has yet to be put into a holder must come back.
+    # No reference is counted: the caller owns its arguments until the call returns.
     checks = '\n'.join(lines)
     made = _Results(outputs)
     return f"""

@@ -51,10 +51,13 @@ def loop_function(records: int, numbers: Sequence[str]) -> str:
     """
     lines, arguments = [], []
     for k in range(records):
+        # Addresses are constants of the bound function: loading them costs nothing beside a call,
+        # and the code stays independent of the process, so that it can be kept on disk.
         lines.append(f'  %p{k} = getelementptr i8, ptr %self, i64 {_BYTES_DATA + 8 * k}')
         lines.append(f'  %r{k} = load i64, ptr %p{k}')
         arguments.append(f'i64 %r{k}')
     for k, kind in enumerate(numbers):
+        # METH_FASTCALL: arguments are an array of borrowed references, no tuple is made.
         lines.append(f'  %slot{k} = getelementptr ptr, ptr %args, i64 {k}')
         lines.append(f'  %a{k} = load ptr, ptr %slot{k}')
         # What cannot be converted sets an error, for which is asked once, after all of them.
@@ -69,6 +72,7 @@ def loop_function(records: int, numbers: Sequence[str]) -> str:
             continue
         else:
             lines += [
+                # Exactly bytes: of a subclass or another object, the content may be elsewhere.
                 f'  %type_p{k} = getelementptr i8, ptr %a{k}, i64 {TYPE}',
                 f'  %type{k} = load ptr, ptr %type_p{k}',
                 f'  %is_bytes{k} = icmp eq ptr %type{k}, %bytes',
@@ -128,6 +132,7 @@ def _array(k: int) -> List[str]:
 
     # The type first: what follows is read of arrays alone.
     require(f'{field("type", "ptr", TYPE)}, %array', 'type')
+    # By identity: NumPy has one object for its float64 in native byte order.
     require(f'{field("descr", "ptr", DESCR)}, %float64', 'descr')
     require(f'{field("axes", "i32", ND)}, 1', 'axes')
     flags = field('flags', 'i32', FLAGS)
@@ -141,6 +146,7 @@ def _array(k: int) -> List[str]:
         f'odd{k}:',
         f'  br label %given{k}',
         f'given{k}:',
+        # An array of another kind is reported by a length of -1, which no array has.
         f'  %n{k} = phi i64 [ %data{k}, %flags_good{k} ], [ 0, %odd{k} ]',
         f'  %length{k} = phi i64 [ %first{k}, %flags_good{k} ], [ -1, %odd{k} ]',
     ]
@@ -170,8 +176,12 @@ def make_loop_builtin(
         ctypes.cast(each, ctypes.c_void_p).value for each in (*functions, api.PyErr_Occurred)
     )
     objects = (id(np.ndarray), id(np.dtype(np.float64)))
+    # In the order of `_LOOP_CONTEXT`; types and functions of the interpreter live as long as it
+    # does.
     for k, value in enumerate((*values, id(bytes), occurred, *objects)):
         ctypes.c_void_p.from_address(context + 8 * k).value = value
     bound = _Addresses(struct.pack(f'={len(addresses)}q', *addresses))
+    # The builtin owns `bound`, and so records and machine code live as long as the function
+    # object.
     bound.kept = kept
     return new_builtin(name, doc, address, METH_FASTCALL, bound)

@@ -94,6 +94,7 @@ class _Sums:
         for hinted in self._hints:
             for k in hinted:
                 self._hinted_with.setdefault(k, set()).update(hinted)
+        # Outputs and stated nodes have to exist as values: no sum may swallow them.
         kept = {value.number for value in program.flat if isinstance(value, Symbol)}
         kept.update(number for hinted in self._hints for number in hinted)
         uses: Dict[int, int] = {}
@@ -113,6 +114,8 @@ class _Sums:
                 if kind == MUL:
                     self._products.add(number)
                 elif kind in (ADD, SUB) and uses[number] == 1:
+                    # A sum that one other sum alone needs is part of it: its terms are added in
+                    # any order there.
                     self._inner.add(number)
         self._place = {number: place for place, number in enumerate(self._live)}
         self._ready: Dict[int, int] = {}
@@ -131,6 +134,7 @@ class _Sums:
                 self._evaluate(number, node, place)
         order = sorted(self._evaluated.items(), key=lambda item: item[1][0])  # stable
         graph = Graph()
+        # Number 0, for sums with 0.0 that `_without_negative_zeros` makes.
         graph.nodes.append((CONSTANT, 0.0))
         number_of: Dict[int, int] = {}
         for number, (_, node) in order:
@@ -184,6 +188,8 @@ class _Sums:
                 value, term, is_product = heappop(values), heappop(values), False
             else:
                 term, is_product = heappop(products), True
+                # Later than that, the product would wait longer than a multiplication of its own
+                # takes.
                 late = not values or values[0][0] > term[0] + _PATIENCE
                 if late and products and not (values and values[0][0] < products[0][0]):
                     value, term = self._multiplied(term), heappop(products)

@@ -29,12 +29,15 @@ def emit_nan_check(
     """
     if not any(outputs) or not any(size for _, size in inputs):
         return
+    # One state: neighbors of an input fill a vector. Several states: a lane of NaN spoils its own
+    # state.
     if code.lanes == 1:
         bad, nan = _any_bad(code, inputs, widest), code.constant(float('nan'))
     else:
         elements = [(f'%in{k}', j) for k, (_, size) in enumerate(inputs) for j in range(size)]
         nan = _times_zero(code, (code.load(*element) for element in elements))
         bad = code.any(code.is_nan(nan))
+    # After the outputs are stored, which is safe as none shares memory with an input.
     code.line(f'br i1 {bad}, label %bad, label %good')
     code.lines.append('bad:')
     for k, size in enumerate(outputs):
@@ -67,6 +70,7 @@ def _any_bad(code: Emitter, inputs: Inputs, widest: int) -> str:
 def _times_zero(code: Emitter, values: Iterable[str]) -> str:
     """Return sum of values times zero: times zero first, so that large numbers do not overflow."""
     zero, chains = code.constant(0.0), []
+    # inf times 0 and NaN times 0 are NaN, everything else is 0: the sum is NaN or 0.
     for k, value in enumerate(values):
         if k < _CHAINS:
             chains.append(code.fmul(value, zero))
@@ -88,6 +92,7 @@ def spoil_function(name: str, lanes: int, attributes: str) -> str:
     :param lanes: 1, or states that are computed at once
     """
     code = Emitter(lanes)
+    # Lane by lane: other states of a batch keep their results.
     bad, value = code.is_nan('%sum'), code.load('%out', '%k')
     code.store(code.select(bad, code.constant(float('nan')), value), '%out', '%k')
     body = '\n'.join(code.lines)

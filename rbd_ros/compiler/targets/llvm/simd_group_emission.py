@@ -49,14 +49,18 @@ def find_runs(
     for lane, k in enumerate(group.nodes):
         for place in places.get(k, ()):
             array, index = program.destinations[place]
+            # Lanes with one value of index - lane are neighbors in memory; their common sign is
+            # one operation.
             key = array, index - lane, program.flat[place].negative
             where.setdefault(key, {})[lane] = place
     for (array, start, negative), at in where.items():
+        # The longest store first: it leaves single elements for shorter ones.
         lanes = 1 << (len(group.nodes).bit_length() - 1)
         while lanes > 1:
             for lane in range(0, len(group.nodes) - lanes + 1, lanes):
                 some = range(lane, lane + lanes)
                 if all(k in at for k in some):
+                    # Popped: each place is stored once.
                     found = tuple(at.pop(k) for k in some)
                     name = f'%out{array}'
                     runs.append(Run(group.nodes, lane, lanes, negative, name, start + lane, found))
@@ -70,6 +74,8 @@ def signs_of_lanes(graph: Graph, groups: Mapping[int, SimdGroup]) -> Dict[int, S
     Each lane is to the first what the second of a pack is, so that all can add, or all subtract.
     """
     widest = max((len(group.nodes) for group in groups.values()), default=0)
+    # A sign in a lane is chosen so that operations of all lanes are the same: a - b in one and b -
+    # a in the other are one subtraction, of which a lane holds the opposite.
     of_lanes = [negative_lanes(graph, pairs_of(groups, lane)) for lane in range(1, widest)]
     return {
         first: (False, *(signs[first] for signs in of_lanes[: len(group.nodes) - 1]))
@@ -116,6 +122,7 @@ class SimdGroupEmitter:
     def scalar(self, number: int) -> str:
         """Return the value of a node of a group."""
         nodes, lane = self._place[number]
+        # Scalars see the true value: the sign of a lane is undone where it leaves the vector.
         value = self._emitter(nodes).lane(self._vectors[nodes], lane)
         return self._code.fneg(value) if self._negative[nodes[0]][lane] else value
 
@@ -136,6 +143,7 @@ class SimdGroupEmitter:
         code, part = self._emitter(nodes), self._code.with_lanes(run.lanes)
         vector = self._result(nodes, run.negative, settled)
         if part.lanes < code.lanes:
+            # A shuffle takes neighboring lanes out in one instruction.
             mask = ', '.join(f'i32 {run.lane + k}' for k in range(part.lanes))
             vector = part.value(
                 f'shufflevector {code.type} {vector}, {code.type} {vector}, '
@@ -152,9 +160,12 @@ class SimdGroupEmitter:
         )
         if negative or not settled:
             if (nodes, negative) not in self._results:  # of all lanes, as mostly all are put out
+                # 0.0 + x is x except for -0.0, which becomes 0.0: outputs never show the sign of a
+                # zero, on any target.
                 zero = code.constant(0.0)
                 if any(opposite):
                     signs = self._literal([-1.0 if x != negative else 1.0 for x in opposite], code)
+                    # x times +-1 plus 0.0 turns lanes and removes -0.0 in one instruction.
                     vector = code.mul_add(vector, signs, zero)
                 else:
                     vector = (code.fsub if negative else code.fadd)(zero, vector)
@@ -167,6 +178,8 @@ class SimdGroupEmitter:
         return self._code.with_lanes(1 << (len(lanes) - 1).bit_length())
 
     def _literal(self, numbers: List[float], code: Emitter) -> str:
+        # Idle lanes hold 1.0: a division by it raises no exception and is not slow, as by a
+        # subnormal.
         numbers = numbers + [1.0] * (code.lanes - len(numbers))
         return '<' + ', '.join(f'double {Emitter(1).constant(x)}' for x in numbers) + '>'
 
@@ -190,6 +203,7 @@ class SimdGroupEmitter:
             numbers = [-0.0 if k == NO_ADDEND else self._nodes[k][1] for k in term]
             return self._literal([-x if turn else x for x, turn in zip(numbers, turned)], code)
         if term not in self._vectors:
+            # The same operand in all lanes: a broadcast instead of insertions.
             if len(set(term)) == 1:
                 self._vectors[term] = code.spread(self._values[term[0]])
             else:
@@ -197,6 +211,7 @@ class SimdGroupEmitter:
         if not any(turned):
             return self._vectors[term]
         if (term, turned) not in self._turned:
+            # The sign bit alone is flipped: exact for every number, and NaN stays NaN.
             bits = [-(2**63) if turn else 0 for turn in turned] + [0] * (code.lanes - len(turned))
             mask = '<' + ', '.join(f'i64 {x}' for x in bits) + '>'
             integer = code.low_bits(self._vectors[term])
@@ -211,8 +226,10 @@ class SimdGroupEmitter:
         if operation == SQRT:
             return code.sqrt(self._vector(group.terms[0], signs[0]))
         if operation in (MUL, DIV) and len(group.terms) == 2:
+            # Signs of both factors and of the result multiply: an odd number of them is one sign.
             a, b = self._factors(group, _different(own, *signs))
             return code.value(f'{"fmul" if operation == MUL else "fdiv"} {code.type} {a}, {b}')
+        # From here on sums and fused operations, whose terms have signs of their own in each lane.
         minus = self._subtracted(group)
         if operation in (ADD, SUB):
             terms = [_different(own, x, y) for x, y in zip(minus, signs)]

@@ -71,6 +71,7 @@ def find_simd_groups(
     graph, live = program.graph, program.live
     groups = _grouped(graph, set(live), widest)
     if groups:
+        # Before the choice: what cannot be evaluated must not count as a gain of its neighbors.
         break_circles(graph, live, groups, together)
         _Choice(graph, live, groups).drop_what_costs_more()
     return groups
@@ -85,6 +86,7 @@ def _grouped(graph: Graph, live: Set[int], widest: int) -> Dict[int, SimdGroup]:
     found: List[Lanes] = []
     for stated in graph.simd_hints:
         kinds: Dict[int, List[int]] = defaultdict(list)
+        # A statement may name a node twice, and nodes that simplification has removed since.
         for k in dict.fromkeys(stated):
             if k in live:
                 kinds[kind(nodes[k][0])].append(k)
@@ -93,11 +95,13 @@ def _grouped(graph: Graph, live: Set[int], widest: int) -> Dict[int, SimdGroup]:
             for some in kinds.values()
             for start in range(0, len(some), widest)
         ]
+    # Taken from the end: in the order of the statements, so that machine code is reproducible.
     found.reverse()
     while found:
         lanes = found.pop()
         first = lanes[0]
         if (
+            # A node is in one group only, and choices of conditions have no common operation.
             len(lanes) < 2
             or NO_ADDEND in lanes
             or len(set(lanes)) < len(lanes)
@@ -106,6 +110,8 @@ def _grouped(graph: Graph, live: Set[int], widest: int) -> Dict[int, SimdGroup]:
             or not all(are_isomorphic(graph, first, k) for k in lanes[1:])
         ):
             continue
+        # Lanes are aligned pair by pair with the first one: sums and products may be written in
+        # any order.
         groups[first] = _aligned(graph, beside, lanes)
         used.update(lanes)
         for lane, k in enumerate(lanes[1:], start=1):
@@ -121,6 +127,7 @@ def _aligned(graph: Graph, beside: Sequence[Dict[int, int]], lanes: Lanes) -> Si
     columns = [[x for x, _ in max(packs, key=lambda pack: len(pack.terms)).terms]]
     for pack in packs:
         own = [y for _, y in pack.terms]
+        # A product beside fused operations adds -0.0, which changes no bit.
         columns.append(own + [NO_ADDEND] * (length - len(own)))
     swapped = (False, *(pack.swapped for pack in packs))
     return SimdGroup(lanes, tuple(zip(*columns)), swapped)
@@ -170,7 +177,9 @@ class _Choice:
 
     def _gain(self, group: SimdGroup) -> float:
         """Return the operations that a group saves, as long as the others stay."""
+        # n operations become one; what its operands and users cost to move is subtracted.
         gain = len(group.nodes) - 1.0
+        # Bringing together is paid once and shared by all groups that need the same term.
         for term in set(group.terms):
             if not self._is_group(term) and not self._is_at_hand(term):
                 gain -= _MOVE * (len(term) - 1) / max(len(self._needed_by[term]), 1)
@@ -187,6 +196,7 @@ class _Choice:
         """Return whether a node of a group is needed by itself; to store it costs nothing."""
         for user in self._users[number]:
             group = self._group_of.get(user)
+            # A user outside of groups, or one in which the node is not in its own lane.
             if group is None or any(
                 number in term and not self._is_group(term) for term in group.terms
             ):

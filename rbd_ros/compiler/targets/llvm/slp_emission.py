@@ -50,6 +50,7 @@ class PackEmitter:
         pack = self._pack_of[first]
         term = pack.first, pack.second
         self._vectors[term] = self._operation(pack)
+        # For later parts of a long function, as two neighbors: one store.
         if first in self._slots:
             self._pair.store_packed(self._vectors[term], '%kept', self._slots[first])
 
@@ -59,6 +60,8 @@ class PackEmitter:
         lane = int(number == pack.second)
         if self._is_kept(number):
             value = self._code.load('%kept', self._slots[number])
+            # The array is written by earlier parts only: LLVM need not look for stores that might
+            # concern it.
             self._code.never_changes()
         else:
             value = self._pair.lane(self._vectors[pack.first, pack.second], lane)
@@ -72,6 +75,7 @@ class PackEmitter:
         pack = self._pack_of[number]
         term, lane = (pack.first, pack.second), int(number == pack.second)
         opposite = self._negative[pack.first]
+        # Nothing to turn and nothing to remove: the lane as it is.
         if settled and not negative and not (lane and opposite):
             return self._pair.lane(self._vectors[term], lane)
         if (term, negative) not in self._results:  # of both lanes, as mostly both are put out
@@ -90,6 +94,7 @@ class PackEmitter:
 
     def _is_constant(self, term: Term) -> bool:
         first, second = term
+        # An addend that is none stands for the constant -0.0: x y + (-0.0) is x y, bitwise.
         return NO_ADDEND in term or self._nodes[first][0] == CONSTANT == self._nodes[second][0]
 
     def _is_negative(self, term: Term) -> bool:
@@ -110,6 +115,7 @@ class PackEmitter:
             return self._vectors[term]
         if term not in self._turned:
             pair, integers = self._pair, self._pair.integer
+            # Through integers: LLVM's fneg would turn both lanes.
             bits = pair.low_bits(self._vectors[term])
             bits = pair.value(f'xor {integers} {bits}, {_SIGN_OF_THE_SECOND}')
             self._turned[term] = pair.value(f'bitcast {integers} {bits} to {pair.type}')
@@ -120,6 +126,7 @@ class PackEmitter:
         if first == second:
             return self._pair.spread(self._values[first])
         kept = self._is_kept(first) and self._is_kept(second)
+        # Neighbors in memory: one load brings them together.
         if kept and self._slots[second] == self._slots[first] + 1:
             vector = self._pair.load_packed('%kept', self._slots[first])
             if first in self._pack_of:  # of an earlier part, unlike sines and cosines
@@ -139,6 +146,7 @@ class PackEmitter:
                 self._vector(term, each ^ own) for term, each in zip(pack.terms[1:], negative[1:])
             )
             zero = self._pair.constant(0.0)
+            # Ordered: NaN is not positive, in each lane as in a scalar.
             truth = self._pair.value(f'fcmp ogt {self._pair.type} {condition}, {zero}')
             return self._pair.select(truth, yes, no)
         if operation in (MUL, DIV) and len(pack.terms) == 2:
@@ -150,6 +158,7 @@ class PackEmitter:
             return self._sum(
                 [(a, b ^ own ^ each) for (a, b), each in zip(minus, negative)], pack.terms
             )
+        # For each lane whether the product, and then the addend, is subtracted.
         product = minus[0][0], minus[0][1] ^ own ^ negative[0] ^ negative[1]
         addend = minus[1][0], minus[1][1] ^ own ^ negative[2]
         a, b = self._factors(pack, product[0] != product[1])

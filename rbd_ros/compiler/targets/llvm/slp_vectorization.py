@@ -104,6 +104,7 @@ def in_order(
     """
     units = _units(packs, together)
     result: Dict[int, None] = {}
+    # Depth-first: a unit is put out when all operands of all its nodes have been.
     for start in order:
         stack = [start]
         while stack:
@@ -111,6 +112,7 @@ def in_order(
                 stack.pop()
                 continue
             unit = units.get(stack[-1], (stack[-1],))
+            # Nodes of a unit need each other only within `together`, where their order is kept.
             missing = {
                 k for each in unit for k in operands(graph.nodes[each]) if k not in result
             }.difference(unit)
@@ -134,10 +136,12 @@ def are_isomorphic(graph: Graph, a: int, b: int) -> bool:
     """Return whether two nodes could be a pack."""
     nodes = graph.nodes
     kinds = nodes[a][0], nodes[b][0]
+    # Sines and cosines have vectors of their own (angles.py).
     if kind(kinds[0]) != kind(kinds[1]) or kinds[0] in (INPUT, CONSTANT, SIN, COS):
         return False
     if kinds[0] == kinds[1] or MUL not in kinds:
         return True
+    # A product goes with x y + c if c is a constant: its own addend is the constant -0.0 then.
     return nodes[nodes[a if kinds[1] == MUL else b][3]][0] == CONSTANT
 
 
@@ -155,6 +159,8 @@ def _paired(graph: Graph, partners: Dict[int, int]) -> Dict[int, Pack]:
         if are_isomorphic(graph, first, second):
             add(first, second)
     terms = [term for pack in packs.values() for term in pack.terms]
+    # Operands of packs are followed back, as long as they could be packs as well: pairs that come
+    # out of one another cost nothing to bring together.
     while terms:
         first, second = terms.pop()
         if first == second or NO_ADDEND in (first, second) or used & {first, second}:
@@ -180,6 +186,8 @@ def aligned(graph: Graph, partners: Dict[int, int], first: int, second: int) -> 
         total = 0
         for x, y in terms:
             constants = (nodes[x][0] == CONSTANT) + (nodes[y][0] == CONSTANT)
+            # An operand that is the same, or a pack already, is worth most; a constant beside a
+            # variable has to be inserted each time.
             total += 3 * (x == y or partners.get(y) == x or constants == 2) - 2 * (constants == 1)
             total += are_isomorphic(graph, x, y)
         return total
@@ -200,6 +208,8 @@ def break_circles(
     :param together: nodes that are evaluated at one place anyway
     """
     units = _units(found, together)
+    # Topological sort (Kahn 1962) with units as nodes: what remains waits for itself through a
+    # unit.
     users: Dict[int, List[int]] = defaultdict(list)
     missing: Dict[int, int] = {}
     for number in live:
@@ -211,6 +221,7 @@ def break_circles(
     waiting: Dict[int, int] = {}  # how many of a unit are ready, by its first node
     while ready or waiting:
         if not ready:  # what is ready and waits is not all of `together`, which has no circles
+            # The first one in order is given up, so that the result is the same in every run.
             nodes = found.pop(min(k for k in waiting if k in found)).nodes
             del waiting[nodes[0]]
             for k in nodes:
@@ -259,6 +270,7 @@ class _Choice:
     def drop_what_costs_more(self) -> None:
         """Remove packs as long as one costs more than it saves."""
         packs = self._packs
+        # Greedy: removing a pack changes the gain of its neighbors, which are looked at again.
         order = dict.fromkeys(sorted(packs))
         while order:
             first, _ = order.popitem()
@@ -279,6 +291,8 @@ class _Choice:
         gain = 1.0
         for term in set(pack.terms):
             if self._is_pack(term):
+                # An operand that stays in its vector saves a move; one that is shared is brought
+                # together once.
                 gain += _MOVE * (not self._is_taken_out(term[1]))
             elif not self._is_at_hand(term):
                 gain -= _MOVE * (len(self._needed_by[term]) == 1)

@@ -74,11 +74,14 @@ def straight_line(
         many_more, many = max(many_more, _PATIENT_NODES), max(many, _PATIENT_NODES)
     if len(program.live) + program.different > many_more:
         return table_interpreter(name, lanes, attributes, program, widest)
+    # Scalar products are operations of the table interpreter alone.
     program = program.expanded()
     size, hurried = _nodes_per_part(program), len(program.live) > many
     states = bool(program.graph.simd_hints)
     program, settled = fused(program, with_hints=not _is_long(program))
     graph, inputs, live = program.graph, program.inputs, program.live
+    # With several states, lanes hold states: isomorphic operations of one state have no lanes
+    # left.
     partners = counterparts(program) if lanes == 1 and not hurried else {}
     groups = angle_groups(graph, live, widest, partners)
     order = angles_first(graph, live, groups)
@@ -88,6 +91,7 @@ def straight_line(
     if lanes == 1 and states:
         attributes += _FRAME
     simd_groups: Mapping[int, SimdGroup] = {}
+    # Groups cannot be split between parts: only functions of one part have them.
     if lanes == 1 and not packs and len(live) + len(program.flat) <= size:
         simd_groups = find_simd_groups(program, min(widest, _WIDEST_GROUP), together)
     if packs or simd_groups:
@@ -95,6 +99,7 @@ def straight_line(
         order = in_order(graph, order, packs, together)
     if states:
         pairs_of_packs = [(pack.first, pack.second) for pack in packs.values()]
+        # Last: it needs to know what is evaluated together.
         order = schedule(graph, order, [*together, *pairs_of_packs], angles)
     negative = negative_lanes(graph, packs)
     signs = signs_of_lanes(graph, simd_groups)
@@ -128,6 +133,7 @@ def straight_line(
         pointer.replace('ptr', 'ptr noalias readonly' if '%in' in pointer else 'ptr noalias')
         for pointer in pointers
     ]
+    # `optnone` needs `noinline`: parts stay functions of their own.
     of_parts = f'{attributes} noinline optnone' if hurried else attributes
     code, texts = Emitter(lanes), []
     if length or len(parts) > 1:

@@ -39,6 +39,7 @@ def table_interpreter(
     :param widest: see `rbd_ros.compiler.targets.llvm.nan_check.emit_nan_check`
     """
     inputs, sizes = program.inputs, [output.size for output in program.outputs]
+    # Values in one array: inputs, constants, then results by depth.
     constants, runs, size = operation_table(program)
     code, entry = Emitter(lanes), 0
     # On the stack: several threads may run this function at once.
@@ -61,6 +62,7 @@ def table_interpreter(
     kinds = sorted({run.kind for run in runs})
     # As narrow as can be: all of the table is read at each call.
     bits = 16 if max(size, *sizes) < 2**16 else 32
+    # Kind and length of each run, in order.
     order = np.array([(kinds.index(run.kind), len(run.rows)) for run in runs], dtype=np.int32)
     table = np.concatenate([np.zeros(0, np.int32), *(run.rows.ravel() for run in runs)])
     texts = [
@@ -94,6 +96,7 @@ def _copying(name: str, lanes: int, attributes: str, element: str) -> str:
     if element == code.type:
         value = code.load('%from', '%k')
     else:
+        # Each state of a batch has the same constants.
         value = code.spread(code.with_lanes(1).load('%from', '%k'))
     code.store(value, '%to', '%k')
     return _counting(name, 'ptr noalias %from, ptr noalias %to', code, attributes)
@@ -160,6 +163,7 @@ def _loop(name: str, kind: int, lanes: int, bits: int, attributes: str) -> str:
         places.append(code.value(f'zext i{bits} {short} to i64'))
     array = '%values'
     if kind in (PUT, PUT_NEGATED):
+        # Outputs name their array as well: the only rows with a column more.
         owner = places.pop(1)
         pointer = code.value(f'getelementptr ptr, ptr %outs, i64 {owner}')
         array = code.value(f'load ptr, ptr {pointer}, align 8')
@@ -174,6 +178,8 @@ def _emit(code: Emitter, kind: int, x: Sequence[str]) -> str:
         operation = code.fadd if kind == PUT else code.fsub
         return operation(code.constant(0.0), x[0])  # never -0.0
     if kind > INNER_OF:
+        # A scalar product in the order of its terms, fused as in straight-line code: the same
+        # bits.
         total = code.fmul(x[0], x[1])
         for a, b in zip(x[2::2], x[3::2]):
             product = code.value(f'fmul contract {code.type} {a}, {b}')
