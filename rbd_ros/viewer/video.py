@@ -1,21 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings as videos: pictures of our own, put together by ffmpeg."""
+"""Recordings as videos: a browser without a window draws the page, ffmpeg encodes its pictures."""
 
 from __future__ import annotations
 
 from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, HTTPServer
+import os
 from pathlib import Path
+import queue
+import secrets
 import shutil
 import subprocess
 import tempfile
+import threading
+from typing import Any, Iterator
 
-import numpy as np
-
-from rbd_ros.compiler.loops import interpreted_reason
 from rbd_ros.viewer.motion_recording import MotionRecording
-from rbd_ros.viewer.picture import Camera
 
 RATE = 30  # pictures a second
+#: Browsers that draw without a window, by software where there is no graphics card.
+BROWSERS = (
+    *('chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'),
+    *('microsoft-edge', 'brave-browser'),
+)
+_FLAGS = (
+    *('--headless=new', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'),
+    *('--no-first-run', '--disable-background-networking', '--disable-dev-shm-usage'),
+)
+_MAX_WAIT = 120  # for a picture [s]
+
+
+def browser() -> str:
+    """Return the path of the first of `BROWSERS`, '' if there is none."""
+    return next(filter(None, map(shutil.which, BROWSERS)), '')
 
 
 def ffmpeg() -> str:
@@ -35,9 +52,81 @@ def unavailable_reason() -> str:
     """Return why there can be no video, and what to do about it; '' if there can."""
     if not ffmpeg():
         return "a video needs ffmpeg: apt install ffmpeg, or pip install 'rbd_ros[recording]'"
-    reason = interpreted_reason()
-    # By the interpreter, a picture would take minutes.
-    return f'a video needs the compiler, but {reason}' if reason else ''
+    return '' if browser() else 'a video needs a browser: apt install chromium, or Google Chrome'
+
+
+class _Server(HTTPServer):
+    """Server of a page that sends its pictures back, at an address that nobody can guess."""
+
+    def __init__(self, text: str):
+        super().__init__(('127.0.0.1', 0), _Handler)
+        self.text, self.folder = text.encode(), f'/{secrets.token_urlsafe()}/'
+        self.pictures: 'queue.Queue[bytes]' = queue.Queue(2)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Ignore errors: browsers close connections as they like."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+
+    def do_GET(self) -> None:
+        self._answer(200 if self.path == self.server.folder else 404, self.server.text)
+
+    def do_POST(self) -> None:
+        if self.path != f'{self.server.folder}picture':
+            return self._answer(404)
+        picture = self.rfile.read(int(self.headers['Content-Length']))
+        self.server.pictures.put(picture, timeout=_MAX_WAIT)
+        self._answer(204)
+
+    def _answer(self, code: int, body: bytes = b'') -> None:
+        self.send_response(code)
+        self.send_header('Content-Type', 'text/html; charset=utf-8')
+        self.end_headers()
+        if code == 200:
+            self.wfile.write(body)
+
+    def log_message(self, *arguments: Any) -> None:
+        """Say nothing: the terminal is the user's."""
+
+
+def pictures(
+    recording: MotionRecording, width: int, height: int, rate: float = RATE
+) -> Iterator[bytes]:
+    """Yield the pictures of a recording, from the page's initial viewpoint, as JPEG files.
+
+    :param width: columns
+    :param height: rows
+    :param rate: pictures a second
+    :raises ValueError: if the browser draws none
+    """
+    server = _Server(recording.page())
+    url = f'http://127.0.0.1:{server.server_port}{server.folder}#pictures={width}x{height}x{rate}'
+    command = [browser(), *_FLAGS, *(['--no-sandbox'] if os.geteuid() == 0 else [])]
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile, server:
+        thread.start()
+        process = subprocess.Popen(
+            [*command, f'--user-data-dir={profile}', url],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            yield from iter(lambda: _next_picture(server, process), b'')
+        finally:
+            process.terminate()
+            process.wait()
+            server.shutdown()
+
+
+def _next_picture(server: _Server, process: 'subprocess.Popen[bytes]') -> bytes:
+    for _ in range(_MAX_WAIT):
+        with suppress(queue.Empty):
+            return server.pictures.get(timeout=1.0)
+        if process.poll() is not None:
+            break
+    raise ValueError(f'the browser {process.args[0]} draws no picture of the recording')
 
 
 def write_video(
@@ -47,19 +136,14 @@ def write_video(
 
     :param width: columns, an even number
     :param height: rows, an even number
-    :raises ValueError: if there is no frame or no ffmpeg, or it fails, with its words
+    :raises ValueError: if there is no frame, no browser or no ffmpeg, or one of them fails
     :raises OSError: if the file cannot be written
     """
     reason = unavailable_reason()
     if reason:
         raise ValueError(reason)
-    times, poses = recording.times - recording.times[0], recording.poses()
-    camera = Camera(recording.scene, poses[0], recording.ground, width, height)
-    # At each instant the frame that is shown then.
-    instants = np.arange(0.0, times[-1] + 0.5 / RATE, 1.0 / RATE)
-    chosen = np.searchsorted(times, instants + 1e-6, side='right') - 1
     path.open('wb').close()  # ffmpeg's own words on this are many
-    given = ['-f', 'rawvideo', '-pix_fmt', 'rgb24', '-s', f'{width}x{height}', '-r', f'{RATE}']
+    given = ['-f', 'image2pipe', '-c:v', 'mjpeg', '-framerate', f'{RATE}']
     made = ['-an', '-pix_fmt', 'yuv420p', '-movflags', '+faststart', '-f', 'mp4']
     # A name alone may look like an option, or like an address.
     target = f'file:{path.absolute()}'
@@ -68,8 +152,8 @@ def write_video(
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=words)
         assert process.stdin is not None
         try:
-            for k in chosen:
-                process.stdin.write(camera.picture(poses[k], recording.contacts[k]).tobytes())
+            for picture in pictures(recording, width, height):
+                process.stdin.write(picture)
             process.stdin.close()
             failed = process.wait() != 0
         except BrokenPipeError:

@@ -11,7 +11,6 @@ from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model import load_urdf
 from rbd_ros.viewer import make_scene, MotionRecording
 from rbd_ros.viewer.page_text import arrow_length, reach
-from rbd_ros.viewer.primitives import surface
 from rbd_ros.viewer.viewer_scene import RED, STONE
 
 SIZES = {
@@ -180,19 +179,6 @@ def test_what_is_far_away_does_not_move_the_camera_away(arm):
     # Where nothing moves, all of it counts.
     center, radius = reach(make_scene(None, world=world), np.empty((0, 7)))
     assert np.allclose(center, [0.8, 0.0, 0.0]) and np.isclose(radius, 0.05 * np.sqrt(3.0))
-
-
-def test_surfaces_are_those_of_the_shapes():
-    scene = make_scene(None, world={'objects': SIZES})
-    volumes = {'box': 6.0, 'ball': np.pi / 6, 'can': 0.024 * np.pi, 'pill': 0.104 * np.pi / 3}
-    for name, volume in volumes.items():
-        found = surface(scene, shape_of(scene, name))
-        a, b, c = (found.vertices[found.corners[:, k]] for k in range(3))
-        # Of a closed surface that is turned outward, by Gauss' theorem.
-        assert np.isclose(np.sum(a * np.cross(b, c)) / 6.0, volume, rtol=0.01)
-        size = found.vertices.max(axis=0) - found.vertices.min(axis=0)
-        z = {'box': 3.0, 'ball': 1.0, 'can': 0.6, 'pill': 1.0}[name]
-        assert np.isclose(size[2], z)
 
 
 def test_what_is_wrong_with_a_world_is_said():

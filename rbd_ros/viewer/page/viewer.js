@@ -142,12 +142,13 @@
       renderer.render(scene, camera);
     });
   }
-  function resize() {
-    renderer.setSize(window.innerWidth, window.innerHeight);
-    camera.aspect = window.innerWidth / window.innerHeight;
+  function setSize(width, height) {
+    renderer.setSize(width, height);
+    camera.aspect = width / height;
     camera.updateProjectionMatrix();
     draw();
   }
+  const resize = () => setSize(window.innerWidth, window.innerHeight);
   controls.addEventListener('change', draw);
   window.addEventListener('resize', resize);
 
@@ -217,6 +218,24 @@
     window.addEventListener('keydown', (event) => {
       if (event.key === ' ' && event.target !== play) { event.preventDefault(); play.click(); }
     });
+    // For video.py: all pictures in turn, then an empty one.
+    async function sendPictures(width, height, rate) {
+      const send = (body) => fetch('picture', { method: 'POST', body });
+      window.removeEventListener('resize', resize);
+      renderer.setPixelRatio(1);
+      setSize(width, height);
+      for (let k = 0; k <= Math.round(end * rate); k++) {
+        show(k / rate);
+        renderer.render(scene, camera);
+        await send(await new Promise((done) => renderer.domElement.toBlob(done, 'image/jpeg', 0.98)));
+      }
+      await send('');
+    }
+    const asked = /^#pictures=(\d+)x(\d+)x([\d.]+)$/.exec(window.location.hash);
+    if (asked !== null) {
+      sendPictures(...asked.slice(1).map(Number));
+      return;
+    }
     // A link to an instant: recording.html#t=1.5 shows it and waits.
     const start = /^#t=([\d.]+)$/.exec(window.location.hash);
     setPlaying(start === null);
