@@ -83,7 +83,7 @@ def box_box(
     separation, number = best_axis(size_a, size_b, pose, nearest, axis)
     if not separation <= margin:  # NaN as well
         return 0
-    # No axis tells the distance of boxes that are apart: it is that of their features.
+    # The separation along an axis is no more than the distance, which is that of features.
     if separation > 0.0:
         distance, feature = nearest_of_boxes(size_a, size_b, pose, on_a, on_b)
         if distance > margin:

@@ -100,7 +100,7 @@ def make_scene(model: Model, world: World, q: Optional[Sequence[float]] = None) 
     table = _table(world, found, pairs, body_count)
     # Notices of missing collisions first; links may share a mesh with a notice.
     notices = sorted(dict.fromkeys(notices), key=lambda text: _NO_TOUCH not in text)
-    # Overlaps are found by the same machine code that steps use, so both agree on what touches.
+    # Overlaps are found by the same machine code that steps use, so both agree on the contacts.
     if own and q is not None:
         names = [(found[i].name, found[j].name) for i, j in pairs]
         deep = {names[p] for p in overlapping_links(model, table, own, body_count, q)}

@@ -92,7 +92,7 @@ class ControlLoop:
 
     def activate(self) -> None:
         """Begin to answer states."""
-        # The next state starts law and reference anew: integral and desired motion of a former
+        # The next state resets law and reference: integral and desired motion of a former
         # activation do not count.
         self._begun = False
         self.changed()
