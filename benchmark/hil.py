@@ -36,20 +36,20 @@ PARTS = ('lockstep', 'campaign', 'processes', 'cores', 'killed', 'soak')
 DURATION = 5.0  # of a run [s]
 PART = Part('measured bench', 'benchmark/hil.py')
 
-Told = Callable[[int, int], None]
+Progress = Callable[[int, int], None]
 
 
-def progress_of(part: str, wanted: bool) -> Told:
+def progress_of(part: str, shown: bool) -> Progress:
     """Return the function that shows how far a part is, on standard error."""
     last = [-1]
 
-    def told(done: int, of: int) -> None:
+    def on_progress(done: int, of: int) -> None:
         percent = 100 * done // max(of, 1)
-        if wanted and percent != last[0]:
+        if shown and percent != last[0]:
             last[0] = percent
             print(f'\r\033[K{part}: {percent} %', end='', file=sys.stderr, flush=True)
 
-    return told
+    return on_progress
 
 
 def measure(arguments: argparse.Namespace, parts: List[str], folder: Path) -> List[Figure]:
@@ -61,12 +61,12 @@ def measure(arguments: argparse.Namespace, parts: List[str], folder: Path) -> Li
     for part in PARTS:
         if part not in parts:
             continue
-        told = progress_of(part, arguments.progress)
+        on_progress = progress_of(part, arguments.progress)
         # Each part imports what it needs: ROS, or a C compiler.
         if part == 'lockstep':
             from hil_measures import lockstep
 
-            figures += lockstep.measure(folder, arguments.cycles, told)
+            figures += lockstep.measure(folder, arguments.cycles, on_progress)
         elif part == 'processes':
             from hil_measures import processes
 
@@ -74,18 +74,18 @@ def measure(arguments: argparse.Namespace, parts: List[str], folder: Path) -> Li
         elif part == 'soak':
             from hil_measures import soak
 
-            figures += soak.measure(arguments.steps, told)
+            figures += soak.measure(arguments.steps, on_progress)
         else:
             from hil_measures import campaigns
 
             runs, duration = arguments.runs, arguments.duration
             if part == 'campaign':
                 kinds = campaigns.KINDS[:1] if arguments.quick else campaigns.KINDS
-                figures += campaigns.per_core(folder, runs, duration, kinds, told)
+                figures += campaigns.per_core(folder, runs, duration, kinds, on_progress)
             elif part == 'cores':
-                figures += campaigns.two_workers(folder, max(4, runs // 4), duration, told)
+                figures += campaigns.two_workers(folder, max(4, runs // 4), duration, on_progress)
             else:
-                figures += campaigns.killed(folder, max(6, runs // 10), duration, told)
+                figures += campaigns.killed(folder, max(6, runs // 10), duration, on_progress)
     return figures
 
 

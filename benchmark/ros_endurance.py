@@ -191,7 +191,7 @@ def counters(reports: Waiting) -> Dict[str, float]:
     return found
 
 
-def run(traffic: Any, reports: Waiting, wanted: Dict[str, Any]) -> Dict[str, Any]:
+def run(traffic: Any, reports: Waiting, options: Dict[str, Any]) -> Dict[str, Any]:
     """Exchange messages and return what was found.
 
     :raises RuntimeError: if no answer comes at all
@@ -200,25 +200,25 @@ def run(traffic: Any, reports: Waiting, wanted: Dict[str, Any]) -> Dict[str, Any
     while not traffic.begin():
         if time.monotonic() > deadline:
             raise RuntimeError('no answer')
-    deadline = time.monotonic() + wanted['warm_seconds']
-    for _ in range(wanted['warm']):
+    deadline = time.monotonic() + options['warm_seconds']
+    for _ in range(options['warm']):
         traffic.exchange()
         if time.monotonic() > deadline:
             break
-    before, pid = counters(reports), wanted['pid']
+    before, pid = counters(reports), options['pid']
     traffic.resume()
     lost, sent, begun = traffic.lost, traffic.sent, traffic.time
     count, memory = 0, [resident(pid)]
     begin = time.monotonic()
     looked = begin
-    while count < wanted['messages']:
+    while count < options['messages']:
         traffic.exchange()
         count += 1
         now = time.monotonic()
         if now - looked > SAMPLE_PERIOD:
             looked = now
             memory.append(resident(pid))
-            if now - begin > wanted['seconds'] or traffic.lost > lost + MOST_LOST:
+            if now - begin > options['seconds'] or traffic.lost > lost + MOST_LOST:
                 break
     elapsed = time.monotonic() - begin
     memory.append(resident(pid))
@@ -236,11 +236,11 @@ def run(traffic: Any, reports: Waiting, wanted: Dict[str, Any]) -> Dict[str, Any
 
 def main() -> None:
     """Exchange messages as the command line says."""
-    wanted, joints = json.loads(sys.argv[1]), sys.argv[2:]
+    options, joints = json.loads(sys.argv[1]), sys.argv[2:]
     rclpy.init()
     node = rclpy.create_node('other_side', start_parameter_services=False, enable_rosout=False)
     reports = Waiting(node, DiagnosticArray, '/diagnostics', quality(100))
-    print(json.dumps(run(traffic_of(wanted['node'], node, joints), reports, wanted)))
+    print(json.dumps(run(traffic_of(options['node'], node, joints), reports, options)))
 
 
 if __name__ == '__main__':

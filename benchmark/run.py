@@ -137,12 +137,12 @@ def main(argv: Optional[List[str]] = None) -> int:
     if unknown := [name for name in sections if name not in SECTIONS]:
         parser.error(f'unknown section {unknown[0]!r}; there are {", ".join(SECTIONS)}')
     names = [robot.name for robot in robots.EVERY]
-    wanted = arguments.robots.split(',') if arguments.robots else None
-    if unknown := [name for name in wanted or () if name not in names]:
+    chosen = arguments.robots.split(',') if arguments.robots else None
+    if unknown := [name for name in chosen or () if name not in names]:
         parser.error(f'unknown robot {unknown[0]!r}; there are {", ".join(names)}')
 
     rows = [row for name in sections for row in SECTIONS[name].rows()]
-    rows = [row for row in rows if wanted is None or row.robot in wanted]
+    rows = [row for row in rows if chosen is None or row.robot in chosen]
     progress = Progress(arguments.progress, len(rows))
     measure(rows, Tools(arguments.quick, progress))
     progress.finish()

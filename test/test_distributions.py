@@ -73,7 +73,7 @@ def unpacked_source_distribution(tree, tmp_path_factory):
     run_setup(tree, 'sdist', '--dist-dir', str(target))
     (archive,) = target.glob('*.tar.gz')
     with tarfile.open(archive) as stream:
-        if hasattr(tarfile, 'data_filter'):  # later than Debian 12's Python, wanted by new ones
+        if hasattr(tarfile, 'data_filter'):  # later than Debian 12's Python, required by new ones
             stream.extraction_filter = tarfile.data_filter
         stream.extractall(target)
     (folder,) = (path for path in target.iterdir() if path.is_dir())

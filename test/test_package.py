@@ -177,9 +177,9 @@ def test_constraints_name_every_requirement_within_its_range(setup_arguments):
                     pin = requirements.Requirement(line)
                     pinned.setdefault(pin.name.lower(), []).append(next(iter(pin.specifier)))
         for text in [*common, *extras[extra]]:
-            wanted = requirements.Requirement(text)
-            assert wanted.name in pinned, f'{wanted.name}: run scripts/update_constraints'
-            assert all(wanted.specifier.contains(x.version) for x in pinned[wanted.name]), text
+            required = requirements.Requirement(text)
+            assert required.name in pinned, f'{required.name}: run scripts/update_constraints'
+            assert all(required.specifier.contains(x.version) for x in pinned[required.name]), text
         others = {name for name in pinned if re.match('ros-(jazzy|kilted)-', name)}
         assert {name.split('-')[1] for name in others} == {distribution}
 

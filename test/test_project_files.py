@@ -165,9 +165,9 @@ def test_hooks_are_those_of_the_linters_and_of_xml_and_yaml():
 
 def test_versions_of_the_site_are_exact():
     lines = (ROOT / 'docs' / 'requirements.txt').read_text(encoding='utf-8').splitlines()
-    wanted = [line for line in lines if line and not line.startswith('#')]
-    assert all(re.match(r'[\w.-]+==[\w.]+( ; .+)?$', line) for line in wanted)
-    names = {line.partition('==')[0] for line in wanted}
+    required = [line for line in lines if line and not line.startswith('#')]
+    assert all(re.match(r'[\w.-]+==[\w.]+( ; .+)?$', line) for line in required)
+    names = {line.partition('==')[0] for line in required}
     assert {'sphinx', 'myst-parser', 'furo', 'sphinx-copybutton'} <= names
 
 

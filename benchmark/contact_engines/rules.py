@@ -33,14 +33,14 @@ def surfaces(
         kinds.append(ROBOT)
     if not isinstance(scene.friction, Mapping):
         return {kind: float(scene.friction) for kind in kinds}
-    rows, wanted = [], []
+    rows, measured = [], []
     for (first, second), mu in scene.friction.items():
         row = np.zeros(len(kinds))
         row[kinds.index(first)] += 0.5
         row[kinds.index(second)] += 0.5
         rows.append(row)
-        wanted.append(measure(max(mu, _SMALL)))
-    A, b = np.array(rows), np.array(wanted)
+        measured.append(measure(max(mu, _SMALL)))
+    A, b = np.array(rows), np.array(measured)
     found = lsq_linear(A, b, (lowest, np.inf), method='bvls').x
     if np.max(np.abs(A @ found - b)) > 1e-9 * np.max(np.abs(b)):
         raise NotPossible('it mixes friction of surfaces by a rule that cannot give these pairs')

@@ -68,17 +68,17 @@ def _tool(side: float) -> str:
 
 
 def _servo(
-    machine: Arm, wanted: Callable[[float], tuple], force: np.ndarray
+    machine: Arm, desired: Callable[[float], tuple], force: np.ndarray
 ) -> Callable[[float, np.ndarray, np.ndarray], np.ndarray]:
     """Return the torque that follows a motion and presses with a force at the tool's face.
 
-    :param wanted: positions, velocities and accelerations of the joints by time
+    :param desired: positions, velocities and accelerations of the joints by time
     """
     robot = machine.robot
     frame = machine.frame
 
     def torque(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        q_d, v_d, a_d = wanted(t)
+        q_d, v_d, a_d = desired(t)
         feedforward = robot.inverse_dynamics(q_d, v_d, a_d)
         press = face_jacobian(frame, q_d).T @ force
         return feedforward + press + _WRISTS * (_KP * (q_d - q) + _KD * (v_d - v))
@@ -161,11 +161,11 @@ def _line(machine: Arm, duration: float, timestep: float = 1e-3) -> Callable[[fl
     v[-1] = v[-2]
     a = np.gradient(v, timestep, axis=0)
 
-    def wanted(t: float) -> tuple:
+    def desired(t: float) -> tuple:
         k = min(round(t / timestep), count - 1)
         return q[k], v[k], a[k]
 
-    return wanted
+    return desired
 
 
 def push_error(scene: Scene, trajectory: Trajectory) -> float:

@@ -57,7 +57,7 @@ def gantry() -> str:
     return text + '</robot>'
 
 
-def wanted(t: float) -> Tuple[float, float, float]:
+def desired(t: float) -> Tuple[float, float, float]:
     """Return position, speed and acceleration along the edge: faster, evenly, slower, at rest."""
     s = t - _BEGIN
     rate = _SPEED / _RAMP
@@ -76,7 +76,7 @@ def wanted(t: float) -> Tuple[float, float, float]:
 
 def drive(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Return the forces of the slides: along the edge a servo, towards it a constant force."""
-    x, speed, acceleration = wanted(t)
+    x, speed, acceleration = desired(t)
     kp, kd = _ALONG
     along = kp * (x - q[0]) + kd * (speed - v[0]) + 3.0 * _MASS * acceleration
     along += _MU * _PRESS if speed > 0.0 else 0.0

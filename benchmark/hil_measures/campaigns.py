@@ -21,7 +21,7 @@ FLOOR = 20.0  # times real time, per core
 LEAST_GAIN = 1.8  # of two workers
 PART = 'campaign'
 
-Told = Callable[[int, int], None]
+Progress = Callable[[int, int], None]
 
 
 def children_time() -> float:
@@ -30,15 +30,17 @@ def children_time() -> float:
     return ended.ru_utime + ended.ru_stime + time.process_time()
 
 
-def run(path: Path, folder: Path, count: int, jobs: int, told_of: Told) -> Tuple[List[Row], float]:
+def run(
+    path: Path, folder: Path, count: int, jobs: int, on_progress: Progress
+) -> Tuple[List[Row], float]:
     """Return the rows of a campaign, and the real time that it took [s]."""
     begin = time.perf_counter()
-    rows = Campaign(str(path), folder).execute(count, jobs, told_of)
+    rows = Campaign(str(path), folder).execute(count, jobs, on_progress)
     return rows, time.perf_counter() - begin
 
 
 def per_core(
-    folder: Path, count: int, duration: float, kinds: List[str], told_of: Told
+    folder: Path, count: int, duration: float, kinds: List[str], on_progress: Progress
 ) -> List[Figure]:
     """Return campaigns of each kind of controller, by processor time, all that runs cost included.
 
@@ -49,7 +51,7 @@ def per_core(
     figures = []
     for kind, path in scenarios.in_process(folder, kinds, duration).items():
         before = children_time()
-        rows, _ = run(path, folder / path.stem, count, 1, told_of)
+        rows, _ = run(path, folder / path.stem, count, 1, on_progress)
         spent = children_time() - before
         if bad := [row for row in rows if row['failure']]:
             raise RuntimeError(f'{kind}: {bad[0]["failure"]}')
@@ -58,21 +60,21 @@ def per_core(
     return figures
 
 
-def two_workers(folder: Path, count: int, duration: float, told_of: Told) -> List[Figure]:
+def two_workers(folder: Path, count: int, duration: float, on_progress: Progress) -> List[Figure]:
     """Return the same runs by one worker and by two, by real time."""
     path = scenarios.write(folder, 'cores', scenarios.PYTHON, duration)
-    times = [run(path, folder / f'by_{jobs}', count, jobs, told_of)[1] for jobs in (1, 2)]
+    times = [run(path, folder / f'by_{jobs}', count, jobs, on_progress)[1] for jobs in (1, 2)]
     what = f'{count} runs of {duration:g} s, two workers against one, real time'
     return [at_least('cores', what, times[0] / times[1], LEAST_GAIN)]
 
 
-def killed(folder: Path, count: int, duration: float, told_of: Told) -> List[Figure]:
+def killed(folder: Path, count: int, duration: float, on_progress: Progress) -> List[Figure]:
     """Kill one of two workers in the middle."""
     path = scenarios.write(folder, 'killed', scenarios.PYTHON, duration)
     victims: List[int] = []
 
     def watch(done: int, of: int) -> None:
-        told_of(done, of)
+        on_progress(done, of)
         if done >= count // 3 and not victims:
             workers = [each.pid for each in multiprocessing.active_children() if each.pid]
             victims.append(workers[0])

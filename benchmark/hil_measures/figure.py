@@ -47,7 +47,7 @@ def at_most(part: str, what: str, value: float, most: float) -> Figure:
     return Figure(part, what, value, f'at most {most:g}', value <= most)
 
 
-def told(part: str, what: str, value: Optional[float]) -> Figure:
+def reported(part: str, what: str, value: Optional[float]) -> Figure:
     """Return the figure without a goal."""
     return Figure(part, what, float('nan') if value is None else value)
 

@@ -18,7 +18,7 @@ from typing import Callable, List, NamedTuple, Tuple
 
 import numpy as np
 
-from hil_measures.figure import at_least, at_most, Figure, told
+from hil_measures.figure import at_least, at_most, Figure, reported
 from rbd_ros import Robot
 from rbd_ros.demonstration.processes import Children
 
@@ -135,27 +135,27 @@ def figures(cycles: int, runs: Tuple[Run, ...]) -> List[Figure]:
     different = len({each.digest for each in runs}) - 1
     found = [
         at_least(PART, f'cycles a second, the slower of two runs of {cycles}', min(rates), FLOOR),
-        told(PART, 'likewise, the faster one', max(rates)),
+        reported(PART, 'likewise, the faster one', max(rates)),
         at_most(PART, 'runs whose states are others, to the bit', different, 0.0),
     ]
     for what, part in (('median', 50.0), ('99 of 100', 99.0), ('longest', 100.0)):
         value = float(np.percentile(delays, part))
         found.append(
-            told(PART, f'from a command to the next state, both runs: {what} [µs]', value)
+            reported(PART, f'from a command to the next state, both runs: {what} [µs]', value)
         )
     return found
 
 
-def measure(folder: Path, cycles: int, told_of: Callable[[int, int], None]) -> List[Figure]:
+def measure(folder: Path, cycles: int, on_progress: Callable[[int, int], None]) -> List[Figure]:
     """Run twice, in domains of their own.
 
     :param folder: for logs
     :param cycles: of each run
-    :param told_of: called with the number of runs that are done, of how many
+    :param on_progress: called with the number of runs that are done, of how many
     :raises RuntimeError: if no state comes
     """
     runs: List[Run] = []
     for domain in random.Random(time.time_ns()).sample(range(1, 101), 2):
-        told_of(len(runs), 2)
+        on_progress(len(runs), 2)
         runs.append(run(cycles, domain, folder))
     return figures(cycles, tuple(runs))

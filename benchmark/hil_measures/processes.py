@@ -12,7 +12,7 @@ import time
 from typing import List, Tuple
 
 from hil_measures import scenarios
-from hil_measures.figure import at_least, at_most, Figure, told
+from hil_measures.figure import at_least, at_most, Figure, reported
 
 ROOT = Path(__file__).resolve().parents[2]
 FLOOR = 3.5  # times real time, per pair of processes
@@ -34,7 +34,7 @@ def measure(folder: Path, count: int, duration: float) -> List[Figure]:
     part, runs = 'processes', f'runs of {duration:g} s over DDS, times real time per pair'
     return [
         at_least(part, f'{count} {runs}, process kept', count * duration / kept, FLOOR),
-        told(part, f'{few} {runs}, a process for each', few * duration / anew),
+        reported(part, f'{few} {runs}, a process for each', few * duration / anew),
         at_most(part, 'of the latter, runs whose motion is another to the bit', different, 0.0),
     ]
 

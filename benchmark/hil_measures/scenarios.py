@@ -46,7 +46,7 @@ def in_process(folder: Path, names: List[str], duration: float) -> Dict[str, Pat
     """Return the scenarios with controllers in the process of the bench, by what these are.
 
     :param folder: where files are made
-    :param names: those wanted, of 'function in Python', 'function in C', 'FMU', and
+    :param names: some of 'function in Python', 'function in C', 'FMU', and
         'function in C, FMU as plant'
     :param duration: of each [s]
     :raises FileNotFoundError: if there is no C compiler

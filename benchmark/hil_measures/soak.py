@@ -8,7 +8,7 @@ from typing import Callable, List
 
 import numpy as np
 
-from hil_measures.figure import at_most, Figure, told
+from hil_measures.figure import at_most, Figure, reported
 from rbd_ros import Robot
 from rbd_ros.hil import Fault, FaultInjector
 from rbd_ros.lookup.resources import resource_path
@@ -55,11 +55,11 @@ def random_faults(rng: np.random.Generator, joints: tuple) -> List[Fault]:
     return faults
 
 
-def measure(steps: int, told_of: Callable[[int, int], None], seed: int = 1) -> List[Figure]:
+def measure(steps: int, on_progress: Callable[[int, int], None], seed: int = 1) -> List[Figure]:
     """Simulate an arm whose controller, sensors and messages are disturbed.
 
     :param steps: how many
-    :param told_of: called with the number of steps that are done, of how many
+    :param on_progress: called with the number of steps that are done, of how many
     """
     robot = Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf'))
     physics, n = Physics(robot, TIMESTEP), robot.nv
@@ -97,7 +97,7 @@ def measure(steps: int, told_of: Callable[[int, int], None], seed: int = 1) -> L
         bad += not np.isfinite(torque).all()
         if done // BLOCK >= warm:
             resident.append(memory())
-        told_of(done, steps)
+        on_progress(done, steps)
     drift = 0
     for channel, link in links.items():
         under_way = len(link.memory()['waiting'])
@@ -114,5 +114,5 @@ def measure(steps: int, told_of: Callable[[int, int], None], seed: int = 1) -> L
             abs(physics.time - steps * TIMESTEP),
             1e-6,
         ),
-        told(PART, 'messages lost', float(sum(link.dropped for link in links.values()))),
+        reported(PART, 'messages lost', float(sum(link.dropped for link in links.values()))),
     ]

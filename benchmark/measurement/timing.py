@@ -154,13 +154,13 @@ class _Block:
 class Progress:
     """One line on standard error that shows what is being measured.
 
-    :param wanted: whether to show it; None: only on a terminal
+    :param shown: whether to show it; None: only on a terminal
     :param steps: number of steps
     """
 
-    def __init__(self, wanted: Optional[bool], steps: int):
+    def __init__(self, shown: Optional[bool], steps: int):
         self._terminal = sys.stderr.isatty()
-        self._shown = self._terminal if wanted is None else wanted
+        self._shown = self._terminal if shown is None else shown
         self._steps, self._done = steps, 0
 
     def step(self, what: str) -> None:

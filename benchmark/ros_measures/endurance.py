@@ -121,7 +121,7 @@ def run(
         domain = domains(1)[0]
         given = PARAMETERS[node] if parameters is None else parameters
         pid = children.start(node, in_domain(domain, node_command(node, given))).pid
-        wanted = {
+        options = {
             'node': node,
             'pid': pid,
             'warm': max(WARM_UP, round(WARM_PART * min(messages, 1_000_000))),
@@ -129,7 +129,7 @@ def run(
             'messages': messages,
             'seconds': min(seconds, 1e9),
         }
-        program = [sys.executable, str(HERE / 'ros_endurance.py'), json.dumps(wanted), *joints()]
+        program = [sys.executable, str(HERE / 'ros_endurance.py'), json.dumps(options), *joints()]
         other = children.start('other side', in_domain(domain, program), pipe=True)
         printed, _ = other.communicate()
         for name in children.dead():

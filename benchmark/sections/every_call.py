@@ -251,7 +251,7 @@ def _rows() -> List[Row]:
 
 def _measure(row: Row, tools: Tools) -> None:
     """Measure a call in a process of its own, after all the others in an order drawn for it."""
-    load_both(row)  # here, too: what is missing is told, and degrees of freedom are entered
+    load_both(row)  # here, too: what is missing is reported, and degrees of freedom are entered
     with ProcessPoolExecutor(1, mp_context=get_context('spawn')) as process:
         row.fill(process.submit(measure_fresh, row, tools.seconds).result())
 

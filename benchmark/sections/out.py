@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Large results written where they are wanted: without a fresh array there are no page faults."""
+"""Large results written where they are needed: without a fresh array there are no page faults."""
 
 from __future__ import annotations
 

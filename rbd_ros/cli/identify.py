@@ -100,9 +100,9 @@ def run(arguments: argparse.Namespace) -> int:
         patched = patched_urdf(text, robot, found)
         if arguments.output:
             write_output(arguments.output, patched)
-            said = _of_the_file(found)
-            if said:
-                print(f'{arguments.output}: {said}', file=sys.stderr)
+            warning = _of_the_file(found)
+            if warning:
+                print(f'{arguments.output}: {warning}', file=sys.stderr)
         if arguments.plot:
             identified = robot_of(patched, options)
             same = {'cutoff': arguments.cutoff, 'missing_joints': missing_joints}

@@ -256,7 +256,7 @@ def scene_contacts_of(
 
     Return how many were found.
 
-    Machine code of its own, since it is wanted twice: a step calls it by its address, and before
+    Machine code of its own, since it is needed twice: a step calls it by its address, and before
     there are steps it finds which links of a robot overlap. How many contacts had no room is in
     `room.dropped`; arguments are those of `find_scene_contacts`.
     """

@@ -102,7 +102,7 @@ class Surface:
 
 
 def combine_surfaces(first: Surface, second: Surface) -> Surface:
-    """Return the properties of a pair of surfaces of which nothing else is said.
+    """Return the properties of a pair of surfaces without an entry.
 
     Friction is the geometric mean, restitution, torsional and rolling friction the maximum.
     Linear springs and dampers are in series, which is exact if both recover equally fast. So are

@@ -400,8 +400,8 @@ class _Reader:
                 first, second = second, first
             pairs[first, second] = surface_of(entries, base)
         # This entry has priority over an earlier one for the same two.
-        said = {frozenset(pair) for pair in pairs}
-        before = {p: each for p, each in world.pairs.items() if frozenset(p) not in said}
+        given = {frozenset(pair) for pair in pairs}
+        before = {p: each for p, each in world.pairs.items() if frozenset(p) not in given}
         return {**before, **pairs}
 
     def _ignored(self, world: World) -> FrozenSet[Tuple[str, str]]:

@@ -44,9 +44,9 @@ def contact_shapes(
         model.link(link)
     rows, points, geometries, warnings = [], [], [], []
     for geometry in model.geometries:
-        wanted = links is None or geometry.link in links
+        included = links is None or geometry.link in links
         # What is fixed to the base cannot fall on anything.
-        if geometry.role != 'collision' or geometry.body == 0 or not wanted:
+        if geometry.role != 'collision' or geometry.body == 0 or not included:
             continue
         try:
             kind, center, reach, own, size = _shape(geometry)

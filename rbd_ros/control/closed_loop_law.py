@@ -98,7 +98,7 @@ class ClosedLoopLaw:
         self._added: FloatArray = np.zeros(self.robot.nv)
         self.settings = settings
         self._integral: FloatArray = np.zeros(len(closing.independent))
-        self._wanted: FloatArray = self._rest
+        self._desired: FloatArray = self._rest
         self._cut = False
 
     @property
@@ -190,9 +190,9 @@ class ClosedLoopLaw:
             # A passive joint that moves by itself cannot be damped, and must not disturb others.
             acting = np.isin(y, self.closing.actuated)
             tau[y] -= settings.kd * v[y] * acting
-        wanted = self._actuators(G, tau) + self._added
-        self._integral, self._wanted = integral, wanted
-        return wanted
+        desired = self._actuators(G, tau) + self._added
+        self._integral, self._desired = integral, desired
+        return desired
 
     def _of(
         self, settings: LawSettings, q: FloatArray, v: FloatArray, a: FloatArray
@@ -235,10 +235,10 @@ class ClosedLoopLaw:
 
     def applied(self, torque: FloatArray) -> None:
         """Report what was sent instead of the last torque; the integral waits where it was cut."""
-        self._cut = bool(np.any(torque != self._wanted))
+        self._cut = bool(np.any(torque != self._desired))
 
     def reset(self) -> None:
         """Forget the integral and everything else of earlier calls."""
         self._integral = np.zeros(len(self.closing.independent))
-        self._wanted = self._rest
+        self._desired = self._rest
         self._cut = False

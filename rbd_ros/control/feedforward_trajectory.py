@@ -200,10 +200,10 @@ def subdivided(
     :raises TrajectoryError: for more pieces than can be processed
     """
     durations = np.diff(trajectory.times)
-    wanted = np.ceil(durations / point_spacing * (1.0 - 1e-12))
-    total = float(wanted.sum())
+    required = np.ceil(durations / point_spacing * (1.0 - 1e-12))
+    total = float(required.sum())
     check_size(int(min(total, 1e9)) + 1, len(trajectory.joint_names))
-    pieces = np.maximum(wanted, minimum).astype(np.intp)
+    pieces = np.maximum(required, minimum).astype(np.intp)
     segment = np.repeat(np.arange(len(pieces)), pieces)
     number = np.arange(len(segment)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
     return segment, number * (durations / pieces)[segment], pieces

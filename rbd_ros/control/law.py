@@ -10,7 +10,7 @@
 
 where e and de are desired less measured position and velocity, and added is what the caller has
 computed besides. docs/control_law.md has the reasons.
-What is measured and what is desired, and whether a term is wanted at all, the caller decides by
+What is measured and what is desired, and whether a term is requested at all, the caller decides by
 the arrays that it passes.
 """
 
@@ -200,7 +200,7 @@ def _task_forces(
 ) -> Tuple[Scalars, Scalars]:
     """Return the torques of an impedance's springs and dampers, the springs' within limits."""
     settings = layout.unpacked(given['numbers'])
-    wanted = [
+    requested = [
         [gain * (given[f'{x}_desired'][j] - given[x][j]) for j, gain in enumerate(settings[name])]
         for name, x in (('kp', 'q'), ('kd', 'v'))
     ]
@@ -210,8 +210,8 @@ def _task_forces(
         H,
         given['v'],
         given['v_desired'],
-        wanted[0],
-        wanted[1],
+        requested[0],
+        requested[1],
         settings['task'],
     )
     return _affordable(elastic, [0.0] * layout.nv, settings)[0], damping

@@ -202,7 +202,7 @@ class TorqueLimiter:
         self._limited = cast(Callable[..., FloatArray], kernel.function)
         self._any_step: FloatArray = np.full(n, UNLIMITED)
         # Packed, where machine code finds it: see `memory`.
-        self._wanted, self._before, step, self._finite_limits = inputs
+        self._requested, self._before, step, self._finite_limits = inputs
         self._rate = np.zeros(n)
         #: For machine code that does what a call does; only for the thread that calls.
         self.memory = LimiterMemory(
@@ -228,7 +228,7 @@ class TorqueLimiter:
     @property
     def saturated(self) -> BoolArray:
         """At which joints the last requested torque was beyond the effort limits, (nv,) bool."""
-        beyond: BoolArray = np.abs(self._wanted) > self._limits.effort_limits
+        beyond: BoolArray = np.abs(self._requested) > self._limits.effort_limits
         return beyond
 
     @property
@@ -280,7 +280,7 @@ class TorqueLimiter:
             torque, step = (np.clip(x, -UNLIMITED, UNLIMITED) for x in (torque, step))
             result = self._limited(torque, self._before, step, limits.finite_limits)
             beyond = result.item(-1)
-        self._wanted[:] = torque
+        self._requested[:] = torque
         self._before[:] = applied = result[self._torque]
         limiter_passed(self.memory, now, beyond)
         return applied

@@ -306,35 +306,35 @@ class JointTrajectory:
     ) -> JointTrajectory:
         """Return the trajectory of more joints, or of the same ones in another order.
 
-        :param joint_names: names of the N joints wanted, all joints of the trajectory among them
+        :param joint_names: names of the N requested joints, all of the trajectory among them
         :param default_positions: positions of all joints, (N,), of which those count that the
             trajectory leaves out; None: it must leave out none
-        :raises TrajectoryError: for a joint that is not wanted, or one that is left out without
+        :raises TrajectoryError: for a joint that is not requested, or one that is left out without
             `default_positions`
         """
-        wanted = checked_names(joint_names)
-        if wanted == self.joint_names:
+        requested = checked_names(joint_names)
+        if requested == self.joint_names:
             return self
-        check_known(self.joint_names, wanted)
-        index = {name: i for i, name in enumerate(wanted)}
+        check_known(self.joint_names, requested)
+        index = {name: i for i, name in enumerate(requested)}
         columns = [index.pop(name) for name in self.joint_names]
         if index and default_positions is None:
             raise TrajectoryError(
                 f'the trajectory leaves out joint {listed(index)}; give all joints of the robot',
                 next(iter(index)),
             )
-        result = self._copy(wanted)
+        result = self._copy(requested)
         result.times = self.times
-        check_size(len(self.times), len(wanted))
+        check_size(len(self.times), len(requested))
 
         def spread(values: FloatArray, base: FloatArray) -> FloatArray:
-            wide = np.empty((len(values), len(wanted)))
+            wide = np.empty((len(values), len(requested)))
             for here in time_sliced(*wide.shape):
                 wide[here] = base
                 wide[here, columns] = values[here]
             return wide
 
-        rest, initial = np.zeros(len(wanted)), self._initial_velocity
+        rest, initial = np.zeros(len(requested)), self._initial_velocity
         base = rest if default_positions is None else result._row('positions', default_positions)
         result._set(
             spread(self.positions, base),

@@ -77,17 +77,17 @@ def _named_twice(name: str) -> TrajectoryError:
     return TrajectoryError(f'joint {shown(name)} is named twice; name each joint once', name)
 
 
-def check_known(names: Sequence[str], wanted: Sequence[str]) -> None:
-    """Refuse names that are not among those wanted, and names that come twice.
+def check_known(names: Sequence[str], requested: Sequence[str]) -> None:
+    """Refuse names that are not among those requested, and names that come twice.
 
-    At most one name more than there are wanted is looked at: then one of them is wrong.
+    At most one name more than there are requested is looked at: then one of them is wrong.
     """
-    known, seen = frozenset(wanted), set()
+    known, seen = frozenset(requested), set()
     for name in names:
         if not isinstance(name, str) or name not in known:
             raise TrajectoryError(
                 f'joint {shown(name)} of the trajectory is not a joint of the robot; there are '
-                f'{listed(_similar(name, wanted))}',
+                f'{listed(_similar(name, requested))}',
                 name,
             )
         if name in seen:
@@ -95,15 +95,15 @@ def check_known(names: Sequence[str], wanted: Sequence[str]) -> None:
         seen.add(name)
 
 
-def _similar(name: Any, wanted: Sequence[str]) -> Sequence[str]:
+def _similar(name: Any, requested: Sequence[str]) -> Sequence[str]:
     """Return the names like `name`, or all if there are none; only the beginnings are compared."""
     import difflib  # only an error needs it
 
     if not isinstance(name, str):
-        return wanted
-    beginnings = {other[:64]: other for other in wanted[:1000]}
+        return requested
+    beginnings = {other[:64]: other for other in requested[:1000]}
     close = difflib.get_close_matches(name[:64], beginnings, 3, 0.4)
-    return [beginnings[other] for other in close] or wanted
+    return [beginnings[other] for other in close] or requested
 
 
 def checked_times(times: Sequence[float]) -> FloatArray:

@@ -320,8 +320,8 @@ class _Demo:
             plot(path, title, verdict, plan, runs, units, limits)
             self._say(f'plot: {path}')
         reached = times >= self._arguments.threshold and np.isfinite(times)
-        wanted = f'{self._arguments.threshold:g}'
-        self._say(f'{"PASS" if reached else "FAIL"}: {verdict} (required: at least {wanted})')
+        required = f'{self._arguments.threshold:g}'
+        self._say(f'{"PASS" if reached else "FAIL"}: {verdict} (required: at least {required})')
         return 0 if reached else 1
 
     def _recording(self, key: str) -> Recording:

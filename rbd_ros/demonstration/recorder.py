@@ -191,7 +191,7 @@ class TrajectoryExperiment(Node):
         states: Dict[int, Raw] = {}  # by stamp: in lockstep one may be sent again
         commands: List[Raw] = []
         waiting: List[Raw] = []  # commands that are not handed on yet
-        heard = told = time.monotonic()
+        heard = reported = time.monotonic()
         while self._now < end:
             self._pass_time()
             now = time.monotonic()
@@ -206,8 +206,8 @@ class TrajectoryExperiment(Node):
                     self._hand_on.publish(waiting.pop(0)[0])
             if now - heard > CEILING:
                 raise ExperimentError('the simulator no longer publishes joint states')
-            if now - told > PROGRESS_INTERVAL:
-                told = now
+            if now - reported > PROGRESS_INTERVAL:
+                reported = now
                 part = (self._now - start) / NANOSECONDS / length
                 report('progress', law=law.key, part=float(np.clip(part, 0.0, 1.0)))
         commands += _take(self._commands)
@@ -231,13 +231,13 @@ class TrajectoryExperiment(Node):
         self._wait_set.wait(round(DRAIN_INTERVAL * NANOSECONDS))
 
     def _wait(self, ready: Callable[[], Any], what: str) -> None:
-        begin = told = time.monotonic()
+        begin = reported = time.monotonic()
         while not ready():
             now = time.monotonic()
             if now - begin > CEILING:
                 raise ExperimentError(f'no {what} within {CEILING:.0f} s')
-            if now - told > PATIENCE:
-                told = now
+            if now - reported > PATIENCE:
+                reported = now
                 report('waiting', what=what)
             rclpy.spin_once(self, timeout_sec=DRAIN_INTERVAL)
 

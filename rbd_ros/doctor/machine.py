@@ -101,8 +101,8 @@ def library_findings(version: Callable[[str], str] = metadata.version) -> List[F
     """
     found = []
     for name, oldest in OLDEST.items():
-        wanted = '.'.join(map(str, oldest))
-        cure = f'pip install "{name}>={wanted}", or use a newer distribution'
+        required = '.'.join(map(str, oldest))
+        cure = f'pip install "{name}>={required}", or use a newer distribution'
         try:
             text = version(name)
         except metadata.PackageNotFoundError:

@@ -2,7 +2,7 @@
 """Lint of a robot's description: what can be read, but is likely to be wrong.
 
 Numbers that no body can have are errors; numbers that few robots have are warnings, with a factor
-of ten and more before anything is said.
+of ten and more before anything is reported.
 """
 
 from __future__ import annotations

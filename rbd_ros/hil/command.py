@@ -226,7 +226,7 @@ def _campaign(
     if table is not None:
         check_table(table)
     try:
-        rows = campaign.execute(count, jobs, _tell_progress, arguments.scheduler)
+        rows = campaign.execute(count, jobs, _print_progress, arguments.scheduler)
     except RuntimeError as error:
         raise ValueError(
             f'{error}; the finished runs are kept, and the same command continues with the others'
@@ -244,7 +244,7 @@ def _campaign(
     return (1 if bad else 0), text
 
 
-def _tell_progress(done: int, count: int) -> None:
+def _print_progress(done: int, count: int) -> None:
     bar = '#' * (30 * done // count)
     sys.stderr.write(f'\r[{bar:30s}] {done} of {count}')
     sys.stderr.flush()
@@ -257,7 +257,9 @@ def _replay(campaign: Campaign, number: int, folder: Path) -> Tuple[int, str]:
         raise ValueError(f'--replay {number}: the campaign in {folder} has no such run')
     scenario, run = campaign.replay(number)
     same = rows[number]['digest'] == run.digest
-    told = 'bitwise identical' if same else 'NOT the same run; check whether the code has changed'
+    outcome = (
+        'bitwise identical' if same else 'NOT the same run; check whether the code has changed'
+    )
     _, text = _reported(scenario, run, folder / run_folder(number))
     values = ', '.join(f'{name} {value:g}' for name, value in campaign.values(number).items())
-    return 0 if same else 1, f'run {number} with {values or "its seed"}: {told}\n{text}'
+    return 0 if same else 1, f'run {number} with {values or "its seed"}: {outcome}\n{text}'

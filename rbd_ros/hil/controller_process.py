@@ -70,8 +70,8 @@ class ControllerProcess:
         code = self._process.poll()
         if code is None:
             return ''
-        said = read_end(self._log, LAST_WORDS).strip()
-        return f'the controller ended with code {code}: {said or "no output"}'
+        output = read_end(self._log, LAST_WORDS).strip()
+        return f'the controller ended with code {code}: {output or "no output"}'
 
     def __enter__(self) -> ControllerProcess:
         return self

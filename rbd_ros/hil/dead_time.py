@@ -132,14 +132,14 @@ def summary(scenario: Scenario, found: DeadTime) -> str:
 def _sentence(found: DeadTime) -> str:
     if found.tolerated is None:
         return 'the limits are exceeded even without additional dead time'
-    told = f'{_milliseconds(found.tolerated)} ms'
+    tolerance = f'{_milliseconds(found.tolerated)} ms'
     if not found.broken:
         return (
-            f'tolerates an additional dead time of {told} or more; longer dead times were not '
-            'tested'
+            f'tolerates an additional dead time of {tolerance} or more; longer dead times were '
+            'not tested'
         )
     step = f'{_milliseconds(found.resolution)} ms'
-    return f'tolerates an additional dead time of {told} (resolution {step})'
+    return f'tolerates an additional dead time of {tolerance} (resolution {step})'
 
 
 def _milliseconds(seconds: float) -> str:

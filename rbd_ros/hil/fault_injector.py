@@ -124,11 +124,11 @@ class FaultInjector:
         self._next = min(times, default=math.inf)
         if acting == self._acting:
             return False
-        told = round(time - 1e-9, 9)
+        rounded = round(time - 1e-9, 9)
         before, self._acting = self._acting, acting
         if self._keeps_changes:
-            self.changes += [Change(told, False, each) for each in before if each not in acting]
-            self.changes += [Change(told, True, each) for each in acting if each not in before]
+            self.changes += [Change(rounded, False, each) for each in before if each not in acting]
+            self.changes += [Change(rounded, True, each) for each in acting if each not in before]
         self._put()
         return True
 

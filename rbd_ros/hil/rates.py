@@ -100,9 +100,9 @@ def at_rates(scenario: Scenario, rates: Sequence[Fraction]) -> List[Tuple[Fracti
     step = period // parts
     too_many = scenario.duration / (1e-9 * step) > most_steps(scenario.robot.nv)
     if period % parts or step < LEAST_STEP or too_many:
-        told = ','.join(str(each) for each in rates)
+        listed = ','.join(str(each) for each in rates)
         raise ValueError(
-            f'--rates {told}: no timestep of whole microseconds divides all periods of a '
+            f'--rates {listed}: no timestep of whole microseconds divides all periods of a '
             f'controller with a period of {scenario.timestep:g} s; give rates such as 0.5,1,2'
         )
     result = []
@@ -156,10 +156,10 @@ def summary(scenario: Scenario, results: Sequence[AtRate]) -> str:
     lines = [f'{scenario.name}: {_sentence(results)}']
     for each in results:
         verdict = judge(each.scenario, each.run)
-        told = [f'{check.name} {check.value:.4g}' for check in verdict.checks]
+        values = [f'{check.name} {check.value:.4g}' for check in verdict.checks]
         lines.append(
             f'  {"pass" if verdict.passed else "FAIL"}  rate {float(each.rate):g} '
-            f'({_hertz(each)}): ' + '; '.join(told + [verdict.failure] * bool(verdict.failure))
+            f'({_hertz(each)}): ' + '; '.join(values + [verdict.failure] * bool(verdict.failure))
         )
     return '\n'.join(lines)
 
@@ -184,8 +184,8 @@ def page(scenario: Scenario, results: Sequence[AtRate]) -> str:
         verdict, facts = judge(each.scenario, each.run), row(each.scenario, each.run)
         link = f'<a href="{name_of(each.rate)}/report.html">{float(each.rate):g}</a>'
         word = 'pass' if verdict.passed else 'fail'
-        told = f'{"kept" if verdict.passed else "not kept"} {escape(verdict.failure)}'
-        cells = [link, _hertz(each), f'<span class="{word}">{told}</span>']
+        kept = f'{"kept" if verdict.passed else "not kept"} {escape(verdict.failure)}'
+        cells = [link, _hertz(each), f'<span class="{word}">{kept}</span>']
         cells += [f'{check.value:.4g}' for check in verdict.checks]
         cells += [''] * (len(checks) - len(verdict.checks)) + [f'{facts["rms_error"]:.4g}']
         lines.append('<tr>' + ''.join(f'<td>{cell}</td>' for cell in cells) + '</tr>')

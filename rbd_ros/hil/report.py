@@ -101,11 +101,11 @@ def junit(scenario: Scenario, run: Run, verdict: Verdict) -> str:
 
     case('runs to the end', verdict.failure)
     for check in verdict.checks:
-        told = (
+        failure = (
             f'{check.value:.6g} {check.unit}, above the limit of {check.limit:g} {check.unit}, '
             f'{check.where}'
         )
-        case(check.name, '' if check.passed else told)
+        case(check.name, '' if check.passed else failure)
     return ElementTree.tostring(suite, encoding='unicode', xml_declaration=True) + '\n'
 
 
@@ -176,8 +176,10 @@ def _delays(run: Run) -> str:
     rows = []
     for each in series_of(run):
         if each.values.size:
-            told = (each.scale * np.percentile(each.values, p) for p in PERCENTILES.values())
-            cells = ''.join(f'<td>{value:.3g}</td>' for value in told)
+            percentiles = (
+                each.scale * np.percentile(each.values, p) for p in PERCENTILES.values()
+            )
+            cells = ''.join(f'<td>{value:.3g}</td>' for value in percentiles)
             rows.append(f'<tr><td>{escape(each.title)}</td>{cells}</tr>')
     heads = ''.join(f'<th>{name}</th>' for name in PERCENTILES)
     return f'<h2>Latency</h2><table><tr><th></th>{heads}</tr>{"".join(rows)}</table>'

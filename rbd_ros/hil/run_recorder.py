@@ -123,7 +123,7 @@ class RunRecorder:
         self._shown = JointStateWriter(names, ['position', 'velocity'])
         self._true, self._command = JointStateWriter(names), JointStateWriter(names, ['effort'])
         self._clock = ClockWriter()
-        self._told, self._last_tick = 0, -1
+        self._written, self._last_tick = 0, -1
         self._path, self._problem = path, ''
 
     def begin(self, seed: int, faults: Sequence[Fault]) -> None:
@@ -183,9 +183,9 @@ class RunRecorder:
         :param changes: all faults that have begun or ended so far
         """
         now = _stamp(time)
-        for change in changes[self._told :]:
+        for change in changes[self._written :]:
             self._write(FAULTS, string_message(str(change)), now)
-        self._told = len(changes)
+        self._written = len(changes)
         if now // CLOCK_PERIOD != self._last_tick:
             self._last_tick = now // CLOCK_PERIOD
             self._clock.set_stamp_ns(now)

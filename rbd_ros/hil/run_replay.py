@@ -45,9 +45,9 @@ class Replay:
         return not self.difference
 
     def __str__(self) -> str:
-        told = 'bitwise identical' if self.same else f'NOT the same: {self.difference}'
+        outcome = 'bitwise identical' if self.same else f'NOT the same: {self.difference}'
         note = f' ({self.note})' if self.note else ''
-        return f'{self.steps} steps replayed: {told}{note}'
+        return f'{self.steps} steps replayed: {outcome}{note}'
 
 
 def replay(scenario: Scenario, path: Any) -> Replay:

@@ -65,7 +65,7 @@ def execute(
             'tracking_error'
         )
     if arguments.dead_time:
-        found = dead_time.find_dead_time(scenario, lambda each: run(each, folder), _tell)
+        found = dead_time.find_dead_time(scenario, lambda each: run(each, folder), _print_try)
         sys.stderr.write('\n')
         dead_time.write_dead_time(scenario, found, folder)
         text = f'{dead_time.summary(scenario, found)}\nreport: {folder / dead_time.PAGE}'
@@ -75,7 +75,7 @@ def execute(
     return 0 if all(each.passed for each in results) else 1, text
 
 
-def _tell(tried: dead_time.Try) -> None:
+def _print_try(tried: dead_time.Try) -> None:
     mark = 'kept' if tried.verdict.passed else 'not kept'
     sys.stderr.write(f'\rdead time {1e3 * tried.dead_time:g} ms: limits {mark}   ')
     sys.stderr.flush()

@@ -21,7 +21,7 @@ from rbd_ros.robot import Robot
 
 #: Share of the squared error that a cause explains for it to be reported, and size of the error
 #: beside the effort.
-TOLD, LARGE = 0.3, 0.02
+DISTINCT, LARGE = 0.3, 0.02
 
 
 class JointFit(NamedTuple):
@@ -150,8 +150,8 @@ def _fit(name: str, y: Floats, p: Floats, v: Floats, sign: Floats) -> JointFit:
     values = (float(error.mean()), float(1.0 + alone[1] / length[1]), viscous, coulomb)
     effort, rms = float(np.sqrt(np.mean(y**2))), float(np.sqrt(np.mean(error**2)))
     cause = int(np.argmax(np.abs(alone)))
-    told = alone[cause] ** 2 > TOLD * total and rms > LARGE * effort
-    hint = _CAUSES[cause].format(values[cause]) if told else ''
+    distinct = alone[cause] ** 2 > DISTINCT * total and rms > LARGE * effort
+    hint = _CAUSES[cause].format(values[cause]) if distinct else ''
     return JointFit(
         name, rms, effort, values[0], values[1], float(viscous), float(coulomb), explained, hint
     )

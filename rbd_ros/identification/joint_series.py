@@ -141,18 +141,18 @@ def _interpolated(rows: List[Tuple[float, Any, Any]], times: Any) -> Any:
     return found
 
 
-def topics_of(wanted: str, topics: Iterable[str]) -> List[str]:
+def topics_of(requested: str, topics: Iterable[str]) -> List[str]:
     """Return the topics of joint states that are meant.
 
     Of that name, or else those that end with it.
     """
     given = list(topics)
-    plain = wanted.strip('/')
+    plain = requested.strip('/')
     exact = [topic for topic in given if topic.strip('/') == plain]
     return exact or [topic for topic in given if topic.endswith(f'/{plain}')]
 
 
-def chosen_topics(label: str, wanted: str, topics: Iterable[str]) -> List[str]:
+def chosen_topics(label: str, requested: str, topics: Iterable[str]) -> List[str]:
     """Return the topics of the joint states of a file.
 
     One, or those that are named with commas between.
@@ -162,7 +162,7 @@ def chosen_topics(label: str, wanted: str, topics: Iterable[str]) -> List[str]:
     given = sorted(set(topics))
     which = f'there are {listed(given)}' if given else 'there are none of joint states'
     chosen = []
-    for name in wanted.split(','):
+    for name in requested.split(','):
         found = topics_of(name.strip(), given)
         if not found:
             raise RecordingError(f'{label} has no topic {shown(name)}: {which}; name one')

@@ -81,10 +81,10 @@ def read_mcap(path: Path, topic: str, series: JointSeries) -> None:
     except McapFileError as error:
         raise RecordingError(f'{series.label} is not an MCAP file: {error}') from None
     named = [name for name, *kind in reader.channels if _decoder(*kind) is not None]
-    wanted = chosen_topics(series.label, topic, named)
+    requested = chosen_topics(series.label, topic, named)
     decoders: Dict[Tuple[str, str], Optional[Decoder]] = {}
     for found in reader:
-        if found.topic in wanted:
+        if found.topic in requested:
             kind = found.schema, found.encoding
             decode = decoders[kind] = decoders.get(kind) or _decoder(*kind)
             if decode is not None:
@@ -152,11 +152,11 @@ def read_bag(path: Path, topic: str, series: JointSeries) -> None:
                 )
                 if kind in JOINT_STATES
             }
-            wanted = chosen_topics(series.label, topic, topics)
-            forms = {topics[name][1] for name in wanted}
+            requested = chosen_topics(series.label, topic, topics)
+            forms = {topics[name][1] for name in requested}
             if forms != {'cdr'}:
                 raise RecordingError(f'{series.label}: messages are {sorted(forms)}, not CDR')
-            numbers = [topics[name][0] for name in wanted]
+            numbers = [topics[name][0] for name in requested]
             decode = CdrMessages()
             rows = bag.execute(
                 'select data, timestamp from messages where topic_id in '

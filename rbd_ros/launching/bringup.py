@@ -200,9 +200,9 @@ def _robot_state_publisher(request: Request) -> Action:
     obstacle = None if is_installed(PUBLISHER, PUBLISHER) else 'it is not installed'
     if request.robot.text is None:
         obstacle = 'it needs the robot description as a file, not from a topic'
-    wanted = request.arguments.boolean(PUBLISHER, (AUTO,))
-    if wanted == 'false' or (wanted == AUTO and obstacle):
-        return _left_out(PUBLISHER, wanted, obstacle)
+    requested = request.arguments.boolean(PUBLISHER, (AUTO,))
+    if requested == 'false' or (requested == AUTO and obstacle):
+        return _left_out(PUBLISHER, requested, obstacle)
     require(PUBLISHER, PUBLISHER)
     if obstacle:
         raise ArgumentError(f'launch argument {PUBLISHER}: {obstacle}')
@@ -234,9 +234,9 @@ def _rviz(request: Request) -> Action:
     obstacle = None if is_installed(RVIZ, RVIZ) else 'it is not installed'
     if obstacle is None and not has_display():
         obstacle = 'there is no display (DISPLAY is not set)'
-    wanted = request.arguments.boolean('rviz', (AUTO,))
-    if wanted == 'false' or (wanted == AUTO and obstacle):
-        return _left_out('RViz', wanted, obstacle)
+    requested = request.arguments.boolean('rviz', (AUTO,))
+    if requested == 'false' or (requested == AUTO and obstacle):
+        return _left_out('RViz', requested, obstacle)
     require(RVIZ, RVIZ)
     if obstacle:
         raise ArgumentError(f'launch argument rviz: {obstacle}')
@@ -256,8 +256,8 @@ def _rviz(request: Request) -> Action:
     )
 
 
-def _left_out(what: str, wanted: str, obstacle: Optional[str]) -> Action:
-    reason = f': {obstacle}' if wanted == AUTO else ''
+def _left_out(what: str, requested: str, obstacle: Optional[str]) -> Action:
+    reason = f': {obstacle}' if requested == AUTO else ''
     return LogInfo(msg=f'{what} is not started{reason}')
 
 

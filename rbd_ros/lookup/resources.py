@@ -48,7 +48,7 @@ def resource_path(*parts: str) -> Path:
 
 
 def matching_names(
-    wanted: str,
+    requested: str,
     names: Iterable[str],
     common: Mapping[str, str] = MappingProxyType({}),
     further: Mapping[str, str] = MappingProxyType({}),
@@ -61,7 +61,7 @@ def matching_names(
     the name with `_robot` behind it; words of a name, or of what belongs to it, the last of which
     may be cut.
 
-    :param wanted: what somebody wrote
+    :param requested: what somebody wrote
     :param names: names that there are
     :param common: names by what people call them, in lower case
     :param further: other words that a name goes by, by the name
@@ -72,9 +72,9 @@ def matching_names(
     [['panda'], ['ur5_robot'], ['ur5_robot', 'ur10_robot'], []]
     """
     names = list(names)
-    if wanted in names:
-        return [wanted]
-    plain = _plain(wanted)
+    if requested in names:
+        return [requested]
+    plain = _plain(requested)
     equal = [name for name in names if _plain(name) == plain]
     if equal:
         return equal

@@ -48,9 +48,9 @@ def find_world(name: str, package_paths: Sequence[str] = ()) -> Path:
         raise WorldNotFoundError(f'{name!r} is not a file: {error}') from None
     embedded = embedded_worlds()
     if len(path.parts) == 1:
-        wanted = name.removesuffix('.yaml')
+        requested = name.removesuffix('.yaml')
         short = {each.removesuffix(ENDING): each for each in embedded}
-        found = matching_names(wanted, embedded, short)
+        found = matching_names(requested, embedded, short)
         if len(found) == 1:
             return embedded[found[0]]
         if found:

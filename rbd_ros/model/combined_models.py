@@ -254,7 +254,7 @@ def _common_gravity(
 
 
 def _actuated(models: Mapping[str, Model]) -> Optional[Tuple[str, ...]]:
-    """Return names of the joints that have actuators in the robots alone; None: nobody said."""
+    """Return names of the joints that have actuators in the robots alone; None: unknown."""
     if all(model.actuated is None and not model.loops for model in models.values()):
         return None
     return tuple(

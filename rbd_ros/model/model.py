@@ -48,7 +48,7 @@ class Model(GearedTree):
     :param geometries: shapes
     :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
     :param warnings: what was noticed while the model was built
-    :param actuated: names of the joints that have actuators; None: not said, see
+    :param actuated: names of the joints that have actuators; None: unknown, see
         `actuated_joints`
 
     >>> model.loop_constraints, len(model.loops), len(model.geometries), model.warnings

@@ -123,7 +123,7 @@ def expand_xacro(
     )
 
 
-def _problem(label: str, answer: Dict[str, Any], code: int, said: str) -> str:
+def _problem(label: str, answer: Dict[str, Any], code: int, output: str) -> str:
     if 'unknown' in answer:
         name, known = answer['unknown'][0], answer['known']
         near = difflib.get_close_matches(name, known, n=1)
@@ -135,7 +135,7 @@ def _problem(label: str, answer: Dict[str, Any], code: int, said: str) -> str:
             f'xacro cannot expand {label}: the expansion takes too long; correct its loops and '
             'recursion'
         )
-    reason = answer.get('error') or (said.strip().splitlines() or [f'it ended with {code}'])[-1]
+    reason = answer.get('error') or (output.strip().splitlines() or [f'it ended with {code}'])[-1]
     missing, package = _MISSING.search(reason), _PACKAGE.search(reason)
     if missing:
         cure = f'give the file its argument {missing[1]}, as {missing[1]}:=VALUE'

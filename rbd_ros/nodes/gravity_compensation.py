@@ -42,7 +42,7 @@ INTERFACE = NodeInterface(
 
 
 def law_options(robot: Any, values: Mapping[str, Any]) -> Dict[str, Any]:
-    """Return arguments of `LawSettings.for_robot`: gravity, with damping and friction if wanted.
+    """Return arguments of `LawSettings.for_robot`: gravity; damping and friction on request.
 
     :param robot: the robot
     :param values: values of the node's parameters by name

@@ -18,7 +18,7 @@ from rbd_ros.nodes.inverse_dynamics import (
 )
 from rbd_ros.nodes.torque.torque_interface import TORQUE_PARAMETERS, TORQUE_TOPICS
 
-# Parameters of inverse_dynamics about the motion that is wanted.
+# Parameters of inverse_dynamics about the desired motion.
 _MOTION = (
     'allow_partial_trajectory',
     'check_limits',

@@ -95,11 +95,11 @@ def servo_torque(model: SimulationModel, state: State, i: int, v: float) -> floa
 
     :param v: velocity at the end of the step
     """
-    effort, wanted = model.effort[i], state.servo.rest_torque[i] - state.servo.slope[i] * v
+    effort, requested = model.effort[i], state.servo.rest_torque[i] - state.servo.slope[i] * v
     if state.servo.segment[i] != FREE:
         cut: float = state.servo.segment[i] * effort
         return cut
-    torque: float = min(max(wanted, -effort), effort)
+    torque: float = min(max(requested, -effort), effort)
     return torque
 
 
@@ -117,15 +117,15 @@ def move_servos(model: SimulationModel, state: State, v: FloatArray, rounds: int
         if not is_driven(state, i) or effort == 0.0:
             continue
         braking = servo.slope[i] * v[i]
-        wanted = servo.rest_torque[i] - braking
+        requested = servo.rest_torque[i] - braking
         slack = ROUNDING * (abs(servo.rest_torque[i]) + abs(braking) + effort)
         found = servo.segment[i]
         if found == FREE:
-            if wanted > effort + slack:
+            if requested > effort + slack:
                 found = HIGH
-            elif wanted < -effort - slack:
+            elif requested < -effort - slack:
                 found = LOW
-        elif rounds < TOGETHER + ONE_BY_ONE and found * wanted < effort - slack:
+        elif rounds < TOGETHER + ONE_BY_ONE and found * requested < effort - slack:
             found = FREE
         if found != servo.segment[i]:
             servo.segment[i] = found

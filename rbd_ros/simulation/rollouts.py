@@ -71,9 +71,9 @@ def checked_starts(
     full = {'q': 2, 'v': 2, 'torque': 3, 'target': 3}
     counts = {name: len(x) for name, x in given.items() if x.ndim == full[name]}
     if len(set(counts.values())) > 1:
-        told = ', '.join(f'{name} has {count}' for name, count in counts.items())
+        listed = ', '.join(f'{name} has {count}' for name, count in counts.items())
         raise ValueError(
-            f'the numbers of rollouts differ: {told}; pass values that all rollouts share '
+            f'the numbers of rollouts differ: {listed}; pass values that all rollouts share '
             'without that axis'
         )
     if steps is not None:
@@ -85,13 +85,13 @@ def checked_starts(
             raise ValueError(f'steps must not be negative, got {steps}')
     for name in _IN_STEPS:
         if given[name].ndim > 1:
-            said = int(given[name].shape[-2])
-            if steps not in (None, said):
+            length = int(given[name].shape[-2])
+            if steps not in (None, length):
                 what = (
                     'torque has' if name == 'target' and given['torque'].ndim > 1 else 'steps is'
                 )
-                raise ValueError(f'{name} has {said} steps, but {what} {steps}')
-            steps = said
+                raise ValueError(f'{name} has {length} steps, but {what} {steps}')
+            steps = length
     if steps is None:
         raise ValueError('steps must be given unless torque has an axis of steps')
     torque, target = (
@@ -124,8 +124,8 @@ def checked_array(name: str, given: Any, shapes: Tuple[Tuple[Any, ...], ...]) ->
         and all(isinstance(n, str) or n == m for n, m in zip(shape, array.shape))
         for shape in shapes
     ):
-        wanted = ' or '.join(f'({", ".join(map(str, s))}{"," * (len(s) == 1)})' for s in shapes)
-        raise ValueError(f'{name} must have shape {wanted}, got {array.shape}')
+        expected = ' or '.join(f'({", ".join(map(str, s))}{"," * (len(s) == 1)})' for s in shapes)
+        raise ValueError(f'{name} must have shape {expected}, got {array.shape}')
     array = np.ascontiguousarray(array, dtype=np.float64)
     if not np.isfinite(array).all():
         at = np.argwhere(~np.isfinite(array))[0].tolist()

@@ -154,17 +154,17 @@ def _about(path: Any, text: Any) -> Dict[str, Any]:
         raise SnapshotError(f'{path} is not a snapshot of rbd_ros; save one by save_snapshot')
     try:
         about = json.loads(np.asarray(text, dtype=np.uint8).tobytes())
-        told = {name: about[name] for name in _TEXTS}
+        header = {name: about[name] for name in _TEXTS}
     except (ValueError, TypeError, KeyError, RecursionError):
         raise _damaged(path) from None
-    if told['format'] != FORMAT:
+    if header['format'] != FORMAT:
         raise SnapshotError(
-            f'{path} has the format {str(told["format"])[:80]!r}, but this version reads '
+            f'{path} has the format {str(header["format"])[:80]!r}, but this version reads '
             f'{FORMAT!r}: take the snapshot again'
         )
-    if told['version'] != __version__:
+    if header['version'] != __version__:
         raise SnapshotError(
-            f'{path} was written by rbd_ros {str(told["version"])[:80]}, but this is '
+            f'{path} was written by rbd_ros {str(header["version"])[:80]}, but this is '
             f'{__version__}, whose states may differ; take the snapshot again'
         )
     return about  # type: ignore[no-any-return]

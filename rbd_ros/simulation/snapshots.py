@@ -83,8 +83,8 @@ def check_identity(snapshot: Snapshot, physics: Physics) -> None:
         ('world', 'has other objects or surfaces around the robot'),
     ):
         if then.get(name) != now[name]:
-            told = text.format(then=str(then.get(name))[:200], now=now[name][:200])
-            raise ValueError(f'the snapshot belongs to another simulation: it {told}')
+            difference = text.format(then=str(then.get(name))[:200], now=now[name][:200])
+            raise ValueError(f'the snapshot belongs to another simulation: it {difference}')
 
 
 def _identity(physics: Physics) -> Dict[str, str]:

@@ -98,10 +98,10 @@ def deepest_overlap(
     >>> deepest_overlap(physics.scene, physics.model, robot.neutral(), 1e-3).second
     'ball'
     """
-    wanted = np.flatnonzero(_rigid_pairs(model.scene)[0])
-    if not len(wanted):
+    counted = np.flatnonzero(_rigid_pairs(model.scene)[0])
+    if not len(counted):
         return None
-    fewer = with_pairs(model.scene.table, wanted)
+    fewer = with_pairs(model.scene.table, counted)
     fields = make_physics_record(
         model._replace(scene=model.scene._replace(table=fewer), has_external_forces=False), len(q)
     )
@@ -117,7 +117,7 @@ def deepest_overlap(
         return None
     worst = int(deep[np.argmin(contacts.gap[deep])])
     # Of each pair, shapes of robots come first.
-    first, second = scene.names_of(int(wanted[contacts.pair[worst]]))
+    first, second = scene.names_of(int(counted[contacts.pair[worst]]))
     pairs = len(np.unique(contacts.pair[deep]))
     return Overlap(first, second, -float(contacts.gap[worst]), pairs)
 
@@ -137,13 +137,13 @@ def other_overlaps(physics: Physics) -> Dict[Tuple[str, str], PairOverlap]:
     >>> {pair: (round(each.depth, 6), each.unresolved) for pair, each in found.items()}
     {('floor', 'ball'): (0.01, False)}
     """
-    wanted = _rigid_pairs(physics.model.scene)[1]
-    if not wanted.any():
+    counted = _rigid_pairs(physics.model.scene)[1]
+    if not counted.any():
         return {}
     arrays = physics.arrays()
     kept = {name: array.copy() for name, array in arrays.items()}
     physics.steps.aside(1)
-    found = _pair_overlaps(physics, wanted)
+    found = _pair_overlaps(physics, counted)
     for name, array in arrays.items():
         array[...] = kept[name]
     clear_record(physics.fields.work)
@@ -236,17 +236,17 @@ def unresolved_overlap_warnings(physics: Physics) -> List[str]:
     return _worded(found, 0.0, '')
 
 
-def _pair_overlaps(physics: Physics, wanted: BoolArray) -> Dict[Tuple[str, str], PairOverlap]:
+def _pair_overlaps(physics: Physics, counted: BoolArray) -> Dict[Tuple[str, str], PairOverlap]:
     """Return overlaps of pairs in the last step, the deepest first.
 
-    :param wanted: which pairs count, (P,)
+    :param counted: which pairs count, (P,)
     """
     scene, contact_state = physics.scene, physics.contact_state
     assert scene is not None
     found: Dict[Tuple[str, str], PairOverlap] = {}
     for c in range(int(contact_state.counts[NOW])):
         pair, depth = int(contact_state.contacts.pair[c]), -float(contact_state.contacts.gap[c])
-        if wanted[pair]:
+        if counted[pair]:
             names = scene.names_of(pair)
             before = found.get(names, PairOverlap(depth, False))
             unresolved = before.unresolved or bool(contact_state.unresolved[c])

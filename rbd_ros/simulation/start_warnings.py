@@ -60,7 +60,7 @@ class StartWarnings:
         self._found += _of_limits(physics, q, v)
 
     def recall(self, texts: Sequence[str]) -> None:
-        """Say what those of another simulation of the same start said.
+        """Take over the texts of another simulation of the same start.
 
         :param texts: its `texts`
         """

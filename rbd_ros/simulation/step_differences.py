@@ -72,11 +72,11 @@ class _Steps:
             state.q[:], state.v[:] = q, v
             counters = state.counters.copy()
             simulator.step(tau)
-            told = state.counters - counters
-            if told[[LIMITED, GUARDED, UNCONVERGED]].any() or state.counters[CONTACTS]:
+            changes = state.counters - counters
+            if changes[[LIMITED, GUARDED, UNCONVERGED]].any() or state.counters[CONTACTS]:
                 raise ValueError(NOT_SMOOTH)
             self._found = (
-                told[SUBSTEPS],
+                changes[SUBSTEPS],
                 state.segment.copy(),
                 state.servo.segment.copy(),
                 state.saturated.copy(),

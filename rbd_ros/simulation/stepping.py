@@ -57,10 +57,10 @@ def saturate(model: SimulationModel, commands: Commands, state: State) -> bool:
     """Find `applied`, the torque within the effort limits; return whether any was cut."""
     cut = False
     for i in range(len(commands.torque)):
-        wanted = commands.torque[i]
+        requested = commands.torque[i]
         # Joints without an effort limit have an infinite one.
-        state.applied[i] = min(max(wanted, -model.effort[i]), model.effort[i])
-        state.saturated[i] = 1 if state.applied[i] != wanted else 0
+        state.applied[i] = min(max(requested, -model.effort[i]), model.effort[i])
+        state.saturated[i] = 1 if state.applied[i] != requested else 0
         cut = cut or state.saturated[i] == 1
     return cut
 

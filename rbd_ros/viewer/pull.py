@@ -52,17 +52,17 @@ class Pull(ABC):
         :param target: where the point is pulled to, in world coordinates, (3,) [m]
         :raises ValueError: if nothing moves that point, or it is none; nothing is changed
         """
-        held, aimed = _point(point), _point(target)
-        if max(np.abs(held).max(), np.abs(aimed).max()) > _FARTHEST:
+        held, goal = _point(point), _point(target)
+        if max(np.abs(held).max(), np.abs(goal).max()) > _FARTHEST:
             raise ValueError(
-                f'the target of a pull must be within {_FARTHEST:g} m, got {list(aimed)}'
+                f'the target of a pull must be within {_FARTHEST:g} m, got {list(goal)}'
             )
         if not np.array_equal(held, self.point):
             mass, h = self._mass(held), self.simulator.timestep
             self.stiffness = min(self._desired, mass * (_FREQUENCY / h) ** 2)
             self.damping = min(2.0 * math.sqrt(self.stiffness * mass), _DAMPING * mass / h)
             self.point, self._before = held, None
-        self.target = aimed
+        self.target = goal
 
     def apply(self) -> None:
         """Pull during the next step."""

@@ -176,12 +176,12 @@ class LiveSession:
             if not 0 <= frame < len(self.scene.frames):
                 raise ValueError('this session has no simulation to pull')
             name = [*links, *self.scene.objects][frame]
-            pull, wanted = self._pull, LinkPull if frame < len(links) else ObjectPull
-            if pull is None or pull.name != name or not isinstance(pull, wanted):
+            pull, kind = self._pull, LinkPull if frame < len(links) else ObjectPull
+            if pull is None or pull.name != name or not isinstance(pull, kind):
                 self._let_go()
                 pull = (
                     LinkPull(self.simulator, name, self.scene.weight, self._radius)
-                    if wanted is LinkPull
+                    if kind is LinkPull
                     else ObjectPull(self.simulator, name, self._radius)
                 )
             pull.aim(value['point'], value['target'])

@@ -210,11 +210,11 @@ class _Ros:
         self._context.try_shutdown()
 
 
-def _subscriber(namespace: str, wanted: Mapping[str, Callable[[Any], None]]) -> _Ros:
+def _subscriber(namespace: str, callbacks: Mapping[str, Callable[[Any], None]]) -> _Ros:
     """Listen to topics.
 
     :param namespace: namespace of them
-    :param wanted: what takes their messages, by topic
+    :param callbacks: what takes their messages, by topic
     """
     try:
         from rclpy import init
@@ -225,7 +225,7 @@ def _subscriber(namespace: str, wanted: Mapping[str, Callable[[Any], None]]) -> 
         from rclpy.qos import QoSProfile, ReliabilityPolicy
         from rclpy.signals import SignalHandlerOptions
 
-        kinds = {topic: _message_type(topic) for topic in wanted}
+        kinds = {topic: _message_type(topic) for topic in callbacks}
     except ImportError as error:
         raise ValueError(
             f"--watch needs ROS 2 ({error}): source it, or pip install 'rbd_ros[ros]'"
@@ -241,12 +241,12 @@ def _subscriber(namespace: str, wanted: Mapping[str, Callable[[Any], None]]) -> 
     # Best effort hears reliable publishers, too; of many messages, the newest counts.
     make_profile: Any = QoSProfile
     quality = make_profile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-    for topic, take in wanted.items():
+    for topic, take in callbacks.items():
         node.create_subscription(kinds[topic], topic, take, quality)
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(node)
     # Each time one of them: with its topics, a node has a timer or two of its own.
-    return _Ros(context, node, executor, 2 * len(wanted))
+    return _Ros(context, node, executor, 2 * len(callbacks))
 
 
 def _message_type(topic: str) -> Any:

@@ -46,12 +46,12 @@ def ros2msg_schema(kind: str) -> bytes:
     uint32 nanosec
     <BLANKLINE>
     """
-    wanted, parts = [kind], []
-    for each in wanted:
+    needed, parts = [kind], []
+    for each in needed:
         text = DEFINITIONS[each]
         plain = each.replace('/msg/', '/')
         parts.append(text if each == kind else f'{"=" * 80}\nMSG: {plain}\n{text}')
-        wanted += [inner for inner in _types_in(text) if inner not in wanted]
+        needed += [inner for inner in _types_in(text) if inner not in needed]
     return ''.join(parts).encode()
 
 

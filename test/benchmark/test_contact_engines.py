@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Engines of the contact benchmark simulate the same scenes; how runs are measured and told."""
+"""Engines of the contact benchmark simulate the same scenes; how runs are measured, reported."""
 
 import dataclasses
 import json

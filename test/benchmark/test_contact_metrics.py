@@ -522,13 +522,13 @@ def test_the_tool_of_a_push_goes_straight_and_does_not_turn(arm_scenes):
     the_scene = arm_scenes['pushing']
     machine = the_scene.machine
     start = machine.frame.pose(machine.start)
-    wanted = arms._line(machine, 1.0)
-    q, v, a = wanted(0.8)
+    desired = arms._line(machine, 1.0)
+    q, v, a = desired(0.8)
     pose = machine.frame.pose(q)
     # Half of the way in the first half second, and then evenly.
     assert_allclose(pose[:3, 3] - start[:3, 3], [0.1 * (0.25 + 0.3), 0.0, 0.0], atol=2e-6)
     assert_allclose(pose[:3, :3], start[:3, :3], atol=2e-6)
     speed = machine.frame.velocity(q, v)
     assert_allclose(speed, [0.0, 0.0, 0.0, 0.1, 0.0, 0.0], atol=1e-9)
-    step = (wanted(0.801)[1] - wanted(0.799)[1]) / 2e-3
+    step = (desired(0.801)[1] - desired(0.799)[1]) / 2e-3
     assert_allclose(a, step, atol=1e-9)

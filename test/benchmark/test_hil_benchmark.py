@@ -27,7 +27,7 @@ def nothing(done, of):
         (figure.at_least('p', 'rate', 3999.0, 4000.0), 'BELOW'),
         (figure.at_most('p', 'growth', 1.0, 1.0), 'PASS'),
         (figure.at_most('p', 'growth', 1.01, 1.0), 'BELOW'),
-        (figure.told('p', 'delay', 3.0), ''),
+        (figure.reported('p', 'delay', 3.0), ''),
     ],
 )
 def test_a_figure_may_be_as_large_or_small_as_its_goal(made, verdict):
@@ -39,7 +39,7 @@ def test_the_table_counts_what_has_a_goal():
     figures = [
         figure.at_least('p', 'a', 2.5, 2.0),
         figure.at_most('p', 'b', 3.0, 2.0),
-        figure.told('p', 'c', 7.0),
+        figure.reported('p', 'c', 7.0),
     ]
     *_, last = figure.report(FACTS, figures)
     assert last == '1 of 2 goals are reached, 1 are not'

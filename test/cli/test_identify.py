@@ -51,14 +51,14 @@ def example(tmp_path_factory):
 def test_the_example_of_the_page_prints_what_the_page_says(example):
     folder, printed = example
     page = (ROOT / 'docs' / 'identification.md').read_text()
-    said = re.search(r'^    (Payload of tool0: .*\n.*\n)', page, re.MULTILINE).group(1)
+    documented = re.search(r'^    (Payload of tool0: .*\n.*\n)', page, re.MULTILINE).group(1)
 
     def numbers(text):
         return [float(x) for x in re.findall(r'(?<![a-z])-?\d+\.\d+', text)]
 
     got = ''.join(printed['identify'].splitlines(keepends=True)[:2])
     # The seed is the same, but not the rounding of another processor.
-    np.testing.assert_allclose(numbers(got), numbers(said), rtol=0.05, atol=2e-4)
+    np.testing.assert_allclose(numbers(got), numbers(documented), rtol=0.05, atol=2e-4)
     assert 'condition number' in printed['excitation-trajectory']
     assert (folder / 'payload.png').stat().st_size > 20_000
 

@@ -78,8 +78,8 @@ def test_what_is_compiled_is_said_on_a_terminal_alone():
         with CompilationNotices(stream):
             logger.info('compiling %s', 'step')
         logger.info('compiling %s', 'another')  # after the command
-        said = 'compiling step (some seconds, only the first time on this machine)\n'
-        assert stream.getvalue() == (said if stream.isatty() else '')
+        message = 'compiling step (some seconds, only the first time on this machine)\n'
+        assert stream.getvalue() == (message if stream.isatty() else '')
     assert (logger.level, list(logger.handlers)) == before
 
 

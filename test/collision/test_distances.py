@@ -614,8 +614,8 @@ def test_a_simulation_tells_distances_as_things_stand():
     assert_array_equal(at_start.distance, apart.distances(simulator.q).distance)
     simulator.step(n=50)
     poses = {name: simulator.object_pose(name) for name in simulator.objects}
-    wanted = apart.distances(simulator.q, poses=poses)
-    for found, one in zip(simulator.distances(), wanted):
+    correct = apart.distances(simulator.q, poses=poses)
+    for found, one in zip(simulator.distances(), correct):
         assert_array_equal(found, one)
     assert np.abs(simulator.distances().distance - at_start.distance).max() > 1e-3
     many = simulator.distances([simulator.q, robot.neutral()], max_distance=0.1)

@@ -136,17 +136,17 @@ def test_what_speeds_up_by_more_than_was_looked_for_is_noticed(rng):
     buffers = scene_of(pose=poses, velocity=velocity, ahead=velocity.copy())
     assert not has_sped_up(table, buffers, H)
     # Bodies 1 and 2 towards each other, each by half of what counts; then by a little more.
-    for part, told in ((0.49, False), (0.51, True)):
+    for part, expected in ((0.49, False), (0.51, True)):
         buffers.ahead = velocity.copy()
         buffers.ahead[1:, 3] += np.array([part, -part]) * MARGIN / H
-        assert has_sped_up(table, buffers, H) == told
+        assert has_sped_up(table, buffers, H) == expected
     # Turning about its own origin moves what is on its arm.
-    for part, told in ((0.99, False), (1.01, True)):
+    for part, expected in ((0.99, False), (1.01, True)):
         buffers.ahead = velocity.copy()
         turn = np.array([0.0, 0.0, part * MARGIN / H / 0.5])
         buffers.ahead[1, :3] += turn
         buffers.ahead[1, 3:] -= np.cross(turn, poses[1, 9:])
-        assert has_sped_up(table, buffers, H) == told
+        assert has_sped_up(table, buffers, H) == expected
     for odd in (np.inf, np.nan):
         buffers.ahead[1, 3] = odd
         assert not has_sped_up(table, buffers, H)

@@ -266,12 +266,12 @@ def test_one_notice_tells_how_much_smaller_a_hull_of_many_vertices_is(tmp_path):
     uri = f'file://{tmp_path}/ball.stl'
     write_stl(tmp_path / 'egg.stl', round_triangles(Sphere(0.2), 64))
     scene = scene_of(robot_with(uri, uri), a=mesh(tmp_path / 'egg.stl', convex=True))
-    told = [each for each in scene.notices if 'vertices' in each]
-    assert len(told) == 1 and told[0].startswith(
+    simplified = [each for each in scene.notices if 'vertices' in each]
+    assert len(simplified) == 1 and simplified[0].startswith(
         '2 meshes have convex hulls with too many vertices'
     )
     # The larger one is smaller by more.
-    assert 'egg.stl: its convex hull has' in told[0] and 'smaller by up to' in told[0]
+    assert 'egg.stl: its convex hull has' in simplified[0] and 'smaller by up to' in simplified[0]
     (alone,) = [text for text in scene_of(robot_with(uri, uri)).notices if 'vertices' in text]
     assert 'ball.stl: its convex hull has' in alone and alone.count('ball.stl') == 1
 

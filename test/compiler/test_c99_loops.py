@@ -83,8 +83,8 @@ def test_each_construct_does_what_the_interpreter_does(tmp_path, example, compil
         for data in (mine, its):
             for array, fresh in zip(data[:6], make_data(seed)[:6]):
                 array[:] = fresh
-        wanted = example.function(mine, *given)
-        assert call(arrays, *given) == wanted, given
+        expected = example.function(mine, *given)
+        assert call(arrays, *given) == expected, given
         assert bits(its) == bits(mine), given
 
 
@@ -153,8 +153,8 @@ def test_operands_are_evaluated_from_left_to_right(tmp_path, compiler):
     call, module, _ = build(
         tmp_path, numbers_in_order, its, constants=['table'], compiler=compiler
     )
-    wanted = numbers_in_order(mine)
-    assert call({'whole': its.whole, 'count': its.count}) == wanted
+    expected = numbers_in_order(mine)
+    assert call({'whole': its.whole, 'count': its.count}) == expected
     assert its.whole.tolist() == mine.whole.tolist()
     assert its.count.tolist() == mine.count.tolist()
     # Parts of a memory are parts in C, too.
@@ -210,8 +210,8 @@ def test_parentheses_are_where_they_are_needed(tmp_path, compiler, i, j, x):
         for out in (np.zeros(9), np.zeros(9))
     )
     call, module, _ = build(tmp_path, operands_in_parentheses, its, (int, int), compiler=compiler)
-    wanted = operands_in_parentheses(mine, i, j)
-    assert call({'x': its.x, 'out': its.out, 'whole': its.whole}, i, j) == wanted
+    expected = operands_in_parentheses(mine, i, j)
+    assert call({'x': its.x, 'out': its.out, 'whole': its.whole}, i, j) == expected
     assert its.out.tolist() == mine.out.tolist()
     assert its.whole.tolist() == mine.whole.tolist()
     assert module.places['part'].startswith('out')

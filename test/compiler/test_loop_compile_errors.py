@@ -205,26 +205,26 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(('body', 'line', 'said'), REFUSED)
-def test_what_is_not_compiled_is_refused_at_its_line(tmp_path, body, line, said):
+@pytest.mark.parametrize(('body', 'line', 'reason'), REFUSED)
+def test_what_is_not_compiled_is_refused_at_its_line(tmp_path, body, line, reason):
     where, function, what = error(tmp_path, body)
     assert (where, function) == (line, 'top')
-    assert said in what
+    assert reason in what
 
 
 @pytest.mark.parametrize(
-    ('call', 'function', 'text', 'said'),
+    ('call', 'function', 'text', 'reason'),
     [
         ('y = forgets(x)', 'forgets', '    if x > 0.0:', 'the end is reached without a value'),
         ('a, b = returns_more(x)', 'returns_more', 'return x, x, x', 'to return (float, float)'),
         ('of_nothing(x)', 'of_nothing', '-> None:\n    return x', 'annotated to return None'),
     ],
 )
-def test_what_is_wrong_in_a_function_is_reported_there(tmp_path, call, function, text, said):
+def test_what_is_wrong_in_a_function_is_reported_there(tmp_path, call, function, text, reason):
     where, name, what = error(tmp_path, call)
     line = HEAD[: HEAD.index(text)].count('\n') + text.count('\n') + 1
     assert (where + HEAD.count('\n'), name) == (line, function)
-    assert said in what
+    assert reason in what
 
 
 def test_an_entry_point_that_ends_without_a_result_is_refused(tmp_path):

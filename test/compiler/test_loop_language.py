@@ -496,8 +496,8 @@ def test_each_construct_does_what_the_interpreter_does(example, caplog):
         for data in (mine, its):
             for array, fresh in zip((*data[:6], data.inner.weights), (*make_data(seed)[:6], None)):
                 array[:] = array if fresh is None else fresh
-        wanted = example.function(mine, *given)
-        assert bound(*given) == wanted, given
+        expected = example.function(mine, *given)
+        assert bound(*given) == expected, given
         assert bits(its) == bits(mine), given
     assert not caplog.records  # which would tell that it is interpreted
 

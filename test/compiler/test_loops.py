@@ -111,8 +111,8 @@ def test_machine_code_does_what_the_text_says(release_gil, caplog):
     assert interpreted_reason() is None
     inner, record = arguments()
     result = gather.bind(record, release_gil=release_gil)(DATA, len(DATA), 2.0)
-    wanted, values = expected()
-    assert result == wanted == 19
+    printed, values = expected()
+    assert result == printed == 19
     np.testing.assert_array_equal(inner.values, values)
     assert not caplog.records  # which would tell that it is interpreted
 
@@ -252,8 +252,8 @@ def test_what_is_on_disk_needs_no_compiler_unless_it_is_damaged(tmp_path):
         for entry in tmp_path.glob('gather-loop-*') if damage else ():
             entry.write_bytes(entry.read_bytes()[:-1000])
         done = fresh_python.run(GATHER, RBD_ROS_CACHE_DIR=tmp_path)
-        wanted = f'{result} {values.tolist()}\nbuiltin_function_or_method {compilers}\n'
-        assert done.stdout == wanted
+        printed = f'{result} {values.tolist()}\nbuiltin_function_or_method {compilers}\n'
+        assert done.stdout == printed
         assert not done.stderr
         assert len(list(tmp_path.glob('gather-loop-*'))) == 1
 

@@ -36,11 +36,11 @@ def test_path_and_offset_begin_with_the_old_motion_and_end_with_the_path(d, v0, 
     if offset is None:
         assert_allclose([d, v0], [0.0 * v, v], rtol=0, atol=1e-9)
         return
-    for found, wanted in zip(offset.added_to(q, v, np.zeros(3)), (q + d, v0)):
-        assert_allclose(found, wanted, rtol=0, atol=1e-9)
+    for found, expected in zip(offset.added_to(q, v, np.zeros(3)), (q + d, v0)):
+        assert_allclose(found, expected, rtol=0, atol=1e-9)
     *_, (_, _, last) = steps(offset)
-    for found, wanted in zip(last.added_to(q, v, v), (q, v, v)):
-        assert_allclose(found, wanted, rtol=0, atol=1e-6)
+    for found, expected in zip(last.added_to(q, v, v), (q, v, v)):
+        assert_allclose(found, expected, rtol=0, atol=1e-6)
 
 
 @settings(deadline=None, max_examples=60)

@@ -195,11 +195,11 @@ def test_an_underactuated_robot_is_held_and_damped_where_it_has_actuators():
     closing, law = law_of(robot, feedforward='gravity', feedback='none', friction='none')
     # Hanging, the pendulum bears itself, and its weight is a payload at the rocker's hinge.
     state = closing.complete(np.array([1.2, 0.0, 0.0, 0.0]), np.array([0.6, 0.0, 0.0, 0.9]))
-    wanted = state.G.T @ robot.gravity_torque(state.q)
+    required = state.G.T @ robot.gravity_torque(state.q)
     # By its normal equations, for one actuator
     row = state.G[0]
     u = law.gravity(state.q)
-    assert_allclose(u, [row @ wanted / (row @ row), 0.0, 0.0, 0.0], atol=1e-9)
+    assert_allclose(u, [row @ required / (row @ row), 0.0, 0.0, 0.0], atol=1e-9)
     assert_allclose(law(state.q, state.v, state.q[[0, 3]], np.zeros(2), np.zeros(2)), u, atol=1e-9)
     law.settings = replace(law.settings, feedback='damping', kd=np.array([2.0, 5.0]))
     damped = law(state.q, state.v, state.q[[0, 3]], np.zeros(2), np.zeros(2))

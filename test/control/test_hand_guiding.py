@@ -309,8 +309,8 @@ def test_pushed_hard_the_arm_never_exceeds_its_speed_by_more_than_stated(arm, se
     most = np.zeros(6)
     for k in range(3000):
         if k % 100 == 0:
-            wanted = rng.choice([-0.7, 0.7], 6) * bound
-        torque = arm.inverse_dynamics(guided.q, guided.v, wanted)
+            desired = rng.choice([-0.7, 0.7], 6) * bound
+        torque = arm.inverse_dynamics(guided.q, guided.v, desired)
         guided.step(torque - arm.gravity_torque(guided.q))
         most = np.maximum(most, np.abs(guided.v) / speed)
         assert (np.abs(guided.v) <= (1.0 + MARGIN) * 1.03 * speed).all()

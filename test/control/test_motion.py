@@ -87,8 +87,8 @@ def test_before_anything_the_neutral_position_is_held(loop):
 
 def test_a_position_is_held_until_another_one_is(loop):
     assert loop.motion.hold([0.5, -0.5])
-    for values, wanted in zip(loop.state(), ([0.5, -0.5], [0, 0], [0, 0])):
-        assert_array_equal(values, wanted)
+    for values, expected in zip(loop.state(), ([0.5, -0.5], [0, 0], [0, 0])):
+        assert_array_equal(values, expected)
 
 
 @pytest.mark.parametrize(
@@ -117,11 +117,11 @@ def test_a_robot_with_a_free_base_is_refused():
 
 def test_a_trajectory_is_followed_exactly_and_its_end_held(loop):
     times, positions = swing()
-    wanted = JointTrajectory(NAMES, times, positions)
+    expected = JointTrajectory(NAMES, times, positions)
     loop.follow(times, positions)
     q, v, a = loop.run(1.999)
     for k in range(0, 1999, 7):
-        for got, want in zip((q[k], v[k], a[k]), wanted.sample((k + 1) * INTERVAL)):
+        for got, want in zip((q[k], v[k], a[k]), expected.sample((k + 1) * INTERVAL)):
             assert_allclose(got, want, rtol=0, atol=1e-9)
     assert loop.motion.following
     q, v, _ = loop.run(0.1)
@@ -132,12 +132,12 @@ def test_a_trajectory_is_followed_exactly_and_its_end_held(loop):
 
 def test_the_end_is_reported_once(loop):
     loop.follow(*swing())
-    told = []
+    ends = []
     for _ in range(2100):
         loop.state()
-        told.append(loop.motion.ended())
-    assert sum(told) == 1
-    assert told.index(True) in range(1998, 2003)
+        ends.append(loop.motion.ended())
+    assert sum(ends) == 1
+    assert ends.index(True) in range(1998, 2003)
 
 
 def test_the_time_left_is_reported(loop):
@@ -718,8 +718,8 @@ def test_no_limit_of_velocity_does_not_mean_any_velocity():
 
 def test_a_plan_tells_the_limits_that_it_keeps(loop):
     kept = loop.plan([2.0], [[1.0, 0.0]]).bounds
-    for found, wanted in zip(kept, (-3.0, 3.0, 2.0)):
-        assert_array_equal(found, wanted)
+    for found, expected in zip(kept, (-3.0, 3.0, 2.0)):
+        assert_array_equal(found, expected)
     beyond = loop.plan([0.5], [[4.0, 0.0]], check_limits=False).bounds
     assert beyond.upper[0] > 4.0
     assert beyond.velocity[0] >= 12.0 - 1e-9
@@ -772,9 +772,9 @@ def test_a_robot_that_is_where_it_should_be_stays_on_its_path(interrupted):
 )  # fmt: skip
 def test_a_long_gap_or_a_robot_elsewhere_ends_it(interrupted, away, gap, text):
     measured = interrupted.q[-1] + [0.0, away]
-    said = interrupted.motion.interrupted(measured, gap)
-    assert text in said
-    assert 'the trajectory is dropped and the measured position held' in said
+    message = interrupted.motion.interrupted(measured, gap)
+    assert text in message
+    assert 'the trajectory is dropped and the measured position held' in message
     interrupted.run(0.1)
     assert_array_equal(interrupted.q[-1], measured)
     assert not interrupted.motion.following

@@ -19,13 +19,13 @@ def test_the_spline_is_that_of_scipy(rng, points, moving):
     times = np.cumsum(10.0 ** rng.uniform(-2, 1, points))
     q = rng.normal(size=(points, 2))
     start = rng.normal(size=2) if moving else np.zeros(2)
-    wanted = CubicSpline(times, q, bc_type=((1, start), (1, np.zeros(2))))
+    spline = CubicSpline(times, q, bc_type=((1, start), (1, np.zeros(2))))
     found = polynomials.spline_velocities(times, q, start if moving else None)
     scale = np.abs(q).max() / np.diff(times).min()
-    assert_allclose(found, wanted(times, 1), rtol=0, atol=1e-12 * scale)
+    assert_allclose(found, spline(times, 1), rtol=0, atol=1e-12 * scale)
     c = polynomials.clamped_spline(times, q, start)
     assert c.shape == (points - 1, 4, 2)
-    assert_allclose(c[:, 3], wanted.c[0], rtol=0, atol=1e-8 * np.abs(wanted.c[0]).max())
+    assert_allclose(c[:, 3], spline.c[0], rtol=0, atol=1e-8 * np.abs(spline.c[0]).max())
 
 
 def test_slices_of_a_spline_join_without_a_seam(rng, monkeypatch):

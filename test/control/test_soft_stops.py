@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Soft stops: whatever is wanted, joints brake before their limits, and nothing else changes."""
+"""Soft stops: whatever is desired, joints brake before their limits, and nothing else changes."""
 
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal

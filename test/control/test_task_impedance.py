@@ -243,7 +243,7 @@ def test_joints_move_in_the_null_space_without_moving_the_frame():
 
 
 @pytest.mark.parametrize(
-    'call, said',
+    'call, message',
     [
         (lambda arm: law(arm, None), 'needs task'),
         (lambda arm: law(arm, TaskImpedance.of(1.0), frame=None), 'task_frame'),
@@ -256,8 +256,8 @@ def test_joints_move_in_the_null_space_without_moving_the_frame():
         (lambda arm: TaskImpedance.of(1.0, bandwidth=0.0), 'bandwidth'),
     ],
 )
-def test_what_is_missing_or_wrong_is_named(arm, call, said):
-    with pytest.raises(ValueError, match=said):
+def test_what_is_missing_or_wrong_is_named(arm, call, message):
+    with pytest.raises(ValueError, match=message):
         call(arm)
 
 

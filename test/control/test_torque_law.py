@@ -290,11 +290,11 @@ def test_a_torque_that_was_cut_stops_the_integral_in_that_direction_only(arm, st
     q, rest = state[0], np.zeros(6)
     error = np.array([0.1, -0.1, 0.1, -0.1, 0.1, -0.1])
     chosen = law(arm, feedback='pd', ki=KI)
-    wanted = chosen(q, rest, q + error, rest, rest, dt=5e-3)
+    requested = chosen(q, rest, q + error, rest, rest, dt=5e-3)
     before = chosen.integral
-    sent = wanted.copy()
+    sent = requested.copy()
     sent[:2] *= 0.5  # cut in the direction of the error
-    sent[2:4] *= 1.5  # more than wanted: growing is allowed
+    sent[2:4] *= 1.5  # more than requested: growing is allowed
     chosen.applied(sent)
     chosen(q, rest, q + error, rest, rest, dt=5e-3)
     grown = np.abs(chosen.integral) - np.abs(before)

@@ -29,8 +29,8 @@ def test_motion_passes_through_all_that_is_given_at_the_points(rng, kind):
     names, times, *given = random_points(rng, kind)
     trajectory = JointTrajectory(names, times, *given)
     for k, t in enumerate(times[:-1]):
-        for wanted, sampled in zip(given, trajectory.sample(t)):
-            assert_allclose(sampled, wanted[k], rtol=0, atol=1e-9)
+        for original, sampled in zip(given, trajectory.sample(t)):
+            assert_allclose(sampled, original[k], rtol=0, atol=1e-9)
     assert_array_equal(trajectory.sample(times[-1])[0], given[0][-1])
 
 
@@ -306,12 +306,12 @@ def test_greatest_speeds_are_bounded_closely(rng):
 @pytest.mark.parametrize('kind', KINDS)
 def test_rows_may_be_of_any_kind(rng, kind):
     names, times, *given = random_points(rng, kind, points=300)
-    wanted = JointTrajectory(names, times, *given)
+    original = JointTrajectory(names, times, *given)
     for convert in (list, tuple, np.array, lambda row: array('d', row)):
         rows = [[convert(row.tolist()) for row in values] for values in given]
         trajectory = JointTrajectory(names, list(times), *rows)
         for t in np.linspace(0.0, trajectory.end_time, 20):
-            assert_array_equal(trajectory.sample(t), wanted.sample(t))
+            assert_array_equal(trajectory.sample(t), original.sample(t))
     mixed = [given[0][0].tolist(), *given[0][1:]]
     assert_array_equal(JointTrajectory(names, times, mixed).positions, given[0])
 

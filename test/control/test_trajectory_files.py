@@ -75,10 +75,10 @@ def test_what_is_written_is_read_again_bitwise(rng, tmp_path, form, given):
     read = read_trajectory(str(path))
     assert read.joint_names == names
     assert_allclose(read.times, times, rtol=0, atol=1e-9)
-    for found, wanted in zip((read.positions, read.velocities, read.accelerations), values):
-        assert (found is None) == (wanted is None)
-        if wanted is not None:
-            assert_array_equal(found, wanted)
+    for found, expected in zip((read.positions, read.velocities, read.accelerations), values):
+        assert (found is None) == (expected is None)
+        if expected is not None:
+            assert_array_equal(found, expected)
 
 
 def test_the_efforts_are_those_of_a_message():

@@ -113,7 +113,7 @@ def arguments(*words):
 
 
 @pytest.mark.parametrize(
-    ('words', 'said'),
+    ('words', 'message'),
     [
         (('no_such_robot',), 'no robot'),
         (('two_link_arm', '--time-scale', '0.5'), '--time-scale'),
@@ -121,12 +121,12 @@ def arguments(*words):
         (('{folder}/fixed.urdf',), 'no movable joint'),
     ],
 )
-def test_what_cannot_be_run_ends_with_code_2_and_a_reason(words, said, tmp_path, capfd):
+def test_what_cannot_be_run_ends_with_code_2_and_a_reason(words, message, tmp_path, capfd):
     (tmp_path / 'sick.urdf').write_text('<robot name="sick"><link')
     (tmp_path / 'fixed.urdf').write_text('<robot name="fixed"><link name="base"/></robot>')
     words = [word.format(folder=tmp_path) for word in words]
     assert run(arguments(*words, '-o', str(tmp_path / 'out'))) == 2
-    assert said in ''.join(capfd.readouterr())
+    assert message in ''.join(capfd.readouterr())
 
 
 def test_without_a_robot_the_demo_takes_the_embedded_arm():

@@ -68,8 +68,8 @@ def is_local(address):
 
 
 def test_site_is_made_without_a_word_of_warning(made):
-    site, said = made
-    assert said.splitlines() == [f'[set-up] The site is in {site}/index.html']
+    site, output = made
+    assert output.splitlines() == [f'[set-up] The site is in {site}/index.html']
 
 
 def test_every_page_of_the_documentation_is_a_page_of_the_site(made):

@@ -110,19 +110,19 @@ def test_shapes_lie_where_links_are_though_these_are_merged():
 def test_shapes_are_turned_as_they_say():
     """A rod along its x, which is y of the link: 0.4 m from its end is less than half of it."""
     rod = BOX.replace('"0.1 0 0"', '"0 0 0" rpy="1.5708 0 1.5708"').replace('0.2 0.1', '1 0.1')
-    for center, told in (('0 0.9 0', False), ('0 0 0.9', True), ('0.9 0 0', True)):
+    for center, reported in (('0 0.9 0', False), ('0 0 0.9', True), ('0.9 0 0', True)):
         findings = found(arm(lower=inertial('1', FILLED, center) + rod))
-        assert any('center of mass (' in f[2] for f in findings) == told
+        assert any('center of mass (' in f[2] for f in findings) == reported
 
 
-@pytest.mark.parametrize(('factor', 'told'), [(1.0, False), (3.0, False), (30.0, True)])
+@pytest.mark.parametrize(('factor', 'reported'), [(1.0, False), (3.0, False), (30.0, True)])
 @pytest.mark.parametrize('inverse', [False, True])
-def test_moments_out_of_proportion_to_the_shapes_are_reported(factor, told, inverse):
+def test_moments_out_of_proportion_to_the_shapes_are_reported(factor, reported, inverse):
     scale = factor**-2.0 if inverse else factor
     lower = inertial('1', tuple(scale * x for x in FILLED), '0.1 0 0') + BOX
     findings = [f for f in found(arm(lower=lower)) if 'largest moment' in f[2]]
-    assert bool(findings) == told
-    if told:
+    assert bool(findings) == reported
+    if reported:
         level, subject, what, cure = findings[0]
         assert (level, subject) == ('warn', "link 'lower'")
         assert f'{scale:.2g} times that of 1 kg' in what and '1e-6' in cure
@@ -147,11 +147,11 @@ def test_meshes_are_measured(tmp_path):
     (tmp_path / 'part.obj').write_text('\n'.join(corners))
     mesh = '<collision><geometry><mesh filename="part.obj" {}/></geometry></collision>'
     path = tmp_path / 'arm.urdf'
-    told = []
+    reported = []
     for scale in ('', 'scale="0.001 0.001 0.001"'):
         path.write_text(arm(lower=inertial('1', FILLED, '0.1 0 0') + mesh.format(scale)))
-        told.append(any('largest moment' in f[2] for f in found(str(path))))
-    assert told == [True, False]
+        reported.append(any('largest moment' in f[2] for f in found(str(path))))
+    assert reported == [True, False]
 
 
 def test_light_links_that_carry_heavy_ones_are_reported():

@@ -25,7 +25,7 @@ def rows_of(folder):
         return list(csv.DictReader(file))
 
 
-def told(*_):
+def ignore(*_):
     """Progress that nobody wants to see."""
 
 
@@ -151,7 +151,7 @@ def test_a_campaign_is_the_same_whatever_the_number_of_processes(path, tmp_path)
 
 def test_an_interrupted_campaign_loses_and_doubles_no_run(path, tmp_path):
     whole, part = tmp_path / 'whole', tmp_path / 'part'
-    Campaign(str(path), whole).execute(8, 1, told)
+    Campaign(str(path), whole).execute(8, 1, ignore)
 
     def interrupt(done, count):
         if done == 5:
@@ -170,17 +170,17 @@ def test_an_interrupted_campaign_loses_and_doubles_no_run(path, tmp_path):
     seen.clear()
     Campaign(str(path), part).execute(8, 1, lambda *progress: seen.append(progress))
     assert seen == [(8, 8)]
-    assert len(Campaign(str(path), part).execute(10, 2, told)) == 10  # more, later
+    assert len(Campaign(str(path), part).execute(10, 2, ignore)) == 10  # more, later
 
 
 def test_another_campaign_in_the_folder_is_refused(path, tmp_path):
     folder = tmp_path / 'runs'
-    Campaign(str(path), folder, read_variations('drop=0:0.1')).execute(1, 1, told)
+    Campaign(str(path), folder, read_variations('drop=0:0.1')).execute(1, 1, ignore)
     with pytest.raises(ValueError, match='another campaign'):
-        Campaign(str(path), folder, read_variations('drop=0:0.2')).execute(1, 1, told)
+        Campaign(str(path), folder, read_variations('drop=0:0.2')).execute(1, 1, ignore)
     path.write_text(path.read_text().replace('0.001', '0.002'))
     with pytest.raises(ValueError, match='another campaign'):
-        Campaign(str(path), folder, read_variations('drop=0:0.1')).execute(1, 1, told)
+        Campaign(str(path), folder, read_variations('drop=0:0.1')).execute(1, 1, ignore)
     (folder / 'campaign.json').write_text('{')
     with pytest.raises(ValueError, match='another campaign'):
         Campaign(str(path), folder).rows()
@@ -204,10 +204,10 @@ def test_a_campaign_does_not_go_on_with_another_controller_but_replays_it(path, 
 
 
 def test_a_campaign_does_not_go_on_with_another_version(path, tmp_path, monkeypatch):
-    Campaign(str(path), tmp_path / 'runs').execute(1, 1, told)
+    Campaign(str(path), tmp_path / 'runs').execute(1, 1, ignore)
     monkeypatch.setattr(campaign_settings, '__version__', '0.0.1')
     with pytest.raises(ValueError, match='the version of rbd_ros has changed since'):
-        Campaign(str(path), tmp_path / 'runs').execute(2, 1, told)
+        Campaign(str(path), tmp_path / 'runs').execute(2, 1, ignore)
 
 
 def test_a_worker_with_another_controller_says_so(path, tmp_path):
@@ -259,7 +259,7 @@ def test_a_run_whose_worker_dies_is_a_failure_among_the_others(path, tmp_path):
     content['controller']['options'] = {'deadly': 0.2 + deadly}
     path.write_text(yaml.safe_dump(content))
     campaign = Campaign(str(path), tmp_path / 'runs', vary)
-    rows = campaign.execute(12, 2, told)
+    rows = campaign.execute(12, 2, ignore)
     dead = [each for each in rows if each['failure']]
     assert dead and len(dead) < 12
     assert all(each['failure'] == 'its worker died with code -9' for each in dead)

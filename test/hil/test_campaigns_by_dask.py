@@ -23,7 +23,7 @@ from rbd_ros.hil.workers import WorkerDied
 VARY = 'latency=0:2ms,drop=0:0.1'
 
 
-def told(*_):
+def ignore(*_):
     """Progress that nobody wants to see."""
 
 
@@ -88,7 +88,7 @@ class Cluster:
 @pytest.mark.slow
 def test_a_campaign_by_dask_has_the_table_of_one_without(path, tmp_path, importable):
     variations = read_variations(VARY)
-    Campaign(str(path), tmp_path / 'own', variations).execute(8, 1, told)
+    Campaign(str(path), tmp_path / 'own', variations).execute(8, 1, ignore)
     seen = []
     Campaign(str(path), tmp_path / 'local', variations).execute(
         8, 2, lambda *progress: seen.append(progress), 'local'
@@ -165,8 +165,8 @@ def test_a_killed_worker_of_a_cluster_loses_no_run_and_a_scheduler_that_goes_awa
     assert 20 <= len(done) < 100
     # The same command says that nobody is there, and another goes on without.
     assert main([*words, '2000', '--scheduler', cluster.address]) == 1
-    said = capsys.readouterr().err
-    assert 'no scheduler answers' in said and 'the finished runs are kept' in said
+    output = capsys.readouterr().err
+    assert 'no scheduler answers' in output and 'the finished runs are kept' in output
     count = len(done) + 2
     seen = []
     Campaign(str(path), folder).execute(count, 2, lambda *each: seen.append(each))
@@ -190,8 +190,8 @@ def test_a_cluster_without_a_worker_is_reported_and_goes_on_with_the_next_one(
 
         rows = Campaign(str(path), tmp_path / 'runs').execute(6, 1, replace, cluster.address)
         assert len(rows) == 6 and not any(each['failure'] for each in rows)
-    said = capfd.readouterr().err
-    assert said.count('has no worker left') == 1 and f'dask worker {cluster.address}' in said
+    output = capfd.readouterr().err
+    assert output.count('has no worker left') == 1 and f'dask worker {cluster.address}' in output
 
 
 @pytest.mark.slow

@@ -195,14 +195,14 @@ def test_definitions_are_those_of_ros(kind):
     package, _, name = kind.split('/')
     message = getattr(import_module(f'{package}.msg'), name)
     fields = [line.split() for line in DEFINITIONS[kind].splitlines() if '=' not in line]
-    wanted = {}
+    described = {}
     for word, (field, text) in zip(fields, message.get_fields_and_field_types().items()):
         listed = text.startswith('sequence<')
         plain = text[len('sequence<') : -1] if listed else text
         plain = {'double': 'float64', 'octet': 'byte'}.get(plain, plain)
-        wanted[field] = plain + ('[]' if listed else '')
+        described[field] = plain + ('[]' if listed else '')
         assert word[1] == field
-    assert {name: kind for kind, name in fields} == wanted
+    assert {name: kind for kind, name in fields} == described
 
 
 def test_schemas_hold_all_types_that_are_in_them():
@@ -504,7 +504,7 @@ def test_the_command_records_and_replays(tmp_path, capsys):
 
 def test_wrong_words_about_recordings_are_reported(tmp_path, capsys, monkeypatch):
     path, file = str(scenario_of(tmp_path)), str(tmp_path / 'run.mcap')
-    for words, told in (
+    for words, output in (
         (['--record', file, '--seeds', '3'], '--record applies to one run'),
         (['--replay-recording', file, '--replay', '3'], '--replay-recording applies to one run'),
         (['--replay-recording', file, '--record', file], 'do not go together'),
@@ -513,7 +513,7 @@ def test_wrong_words_about_recordings_are_reported(tmp_path, capsys, monkeypatch
         (['--record', str(tmp_path / 'no' / 'a.mcap')], 'cannot be written'),
     ):
         assert main(['hil', path, '--report', str(tmp_path / 'r'), *words]) == 1
-        assert told in capsys.readouterr().err
+        assert output in capsys.readouterr().err
     monkeypatch.setitem(sys.modules, 'mcap.writer', None)
     assert main(['hil', path, '--report', str(tmp_path / 'r'), '--record', file]) == 1
     assert 'pip install' in capsys.readouterr().err

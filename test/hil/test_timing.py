@@ -121,12 +121,12 @@ class Counted:
 def test_the_dead_time_is_found_to_a_time_step(tmp_path, bears):
     scenario = read_scenario(scenario_of(tmp_path))
     run = Counted(scenario, bears)
-    told = []
-    found = find_dead_time(scenario, run, told.append)
+    reported = []
+    found = find_dead_time(scenario, run, reported.append)
     assert found.tolerated == pytest.approx(bears * scenario.timestep)
     assert found.broken and found.resolution == scenario.timestep
     assert bears in run.tried and bears + 1 in run.tried
-    assert len(set(run.tried)) == len(run.tried) == len(told) <= 20
+    assert len(set(run.tried)) == len(run.tried) == len(reported) <= 20
     tried = [each.dead_time for each in found.tries]
     assert tried == sorted(tried)
     kept = [each.dead_time for each in found.tries if each.verdict.passed]

@@ -121,9 +121,9 @@ def run(tmp_path, capsys):
         path.write_text(yaml.safe_dump(content))
         capsys.readouterr()
         code = main(['hil', str(path), '--report', str(tmp_path / 'report')])
-        told = ''.join(capsys.readouterr())
+        output = ''.join(capsys.readouterr())
         report = tmp_path / 'report' / 'result.json'
-        return code, told, json.loads(report.read_text()) if report.is_file() else {}
+        return code, output, json.loads(report.read_text()) if report.is_file() else {}
 
     def program(kind):
         port = free_port()
@@ -139,8 +139,8 @@ def run(tmp_path, capsys):
 
 def test_a_program_is_tested_bitwise_however_often_and_what_else_it_answers(run):
     faults = [{'fault': 'position_noise', 'value': 1e-4}, {'fault': 'jitter', 'value': 0.002}]
-    code, told, expected = run({'python': 'feedback.py:feedback'}, faults=faults)
-    assert code == 0 and expected['largest_torque'] > 1.0, told
+    code, output, expected = run({'python': 'feedback.py:feedback'}, faults=faults)
+    assert code == 0 and expected['largest_torque'] > 1.0, output
     found = [run(run.program(kind), faults=faults) for kind in ('plain', 'noisy')]
     assert [each[0] for each in found] == [0, 0], found
     assert {each[2]['digest'] for each in found} == {expected['digest']}
@@ -160,8 +160,8 @@ def test_a_program_is_tested_bitwise_however_often_and_what_else_it_answers(run)
     ],
 )
 def test_a_bad_answer_ends_the_run_at_once_and_is_reported(run, kind, words):
-    code, told, numbers = run(run.program(kind))
-    assert code == 1 and words in told, told
+    code, output, numbers = run(run.program(kind))
+    assert code == 1 and words in output, output
     assert words in numbers['failure'] and numbers['steps'] == 5
 
 
@@ -174,23 +174,23 @@ def test_a_bad_answer_ends_the_run_at_once_and_is_reported(run, kind, words):
     ],
 )
 def test_no_answer_ends_the_run_after_the_timeout_and_says_what_came(run, kind, words):
-    code, told, numbers = run(run.program(kind), response_timeout=0.5)
-    assert code == 1 and words in told, told
-    assert 'no answer to the state of 0.005000 s' in told and numbers['steps'] == 5
+    code, output, numbers = run(run.program(kind), response_timeout=0.5)
+    assert code == 1 and words in output, output
+    assert 'no answer to the state of 0.005000 s' in output and numbers['steps'] == 5
 
 
 @pytest.mark.parametrize('kind', ['closes', 'closes late'])
 def test_a_program_that_listens_no_more_is_reported(run, kind):
-    code, told, numbers = run(run.program(kind), response_timeout=0.5)
-    assert code == 1 and 'no program listens at 127.0.0.1:' in told and numbers['steps'] == 6
+    code, output, numbers = run(run.program(kind), response_timeout=0.5)
+    assert code == 1 and 'no program listens at 127.0.0.1:' in output and numbers['steps'] == 6
 
 
 def test_a_program_that_is_not_there_is_reported_everywhere(run, tmp_path, monkeypatch):
     monkeypatch.setenv('RBD_ROS_HIL_START_TIMEOUT', '0.3')
     port = free_port()
-    code, told, numbers = run({'udp': {'port': port}}, name='never there')
-    assert code == 1 and f'no program listens at 127.0.0.1:{port}' in told
-    assert 'never there: FAIL' in told and 'ended after 0 of 300 steps: no answer' in told
+    code, output, numbers = run({'udp': {'port': port}}, name='never there')
+    assert code == 1 and f'no program listens at 127.0.0.1:{port}' in output
+    assert 'never there: FAIL' in output and 'ended after 0 of 300 steps: no answer' in output
     assert (
         numbers['steps'] == 0
         and not numbers['passed']
@@ -199,20 +199,20 @@ def test_a_program_that_is_not_there_is_reported_everywhere(run, tmp_path, monke
     suite = ElementTree.parse(tmp_path / 'report' / 'junit.xml').getroot()
     assert (suite.get('tests'), suite.get('failures')) == ('1', '1')
     assert 'no program listens' in (tmp_path / 'report' / 'report.html').read_text()
-    code, told, numbers = run({'udp': {'port': port, 'command': '/no/such/program'}})
-    assert code == 1 and 'check the command' in told
+    code, output, numbers = run({'udp': {'port': port, 'command': '/no/such/program'}})
+    assert code == 1 and 'check the command' in output
     assert not numbers and not (tmp_path / 'report' / 'junit.xml').exists()  # that of before
 
 
 def test_one_that_cannot_begin_is_reported_with_its_words(run):
     words = [sys.executable, '-c', 'raise SystemExit("no license")']
-    code, told, _ = run({'udp': {'port': free_port(), 'command': words}})
-    assert code == 1 and 'ended with code 1: no license' in told
+    code, output, _ = run({'udp': {'port': free_port(), 'command': words}})
+    assert code == 1 and 'ended with code 1: no license' in output
 
 
 def test_an_address_that_is_none_is_reported(run):
-    code, told, _ = run({'udp': {'port': 9700, 'address': 'no.such.host.invalid'}})
-    assert code == 1 and 'no.such.host.invalid:9700' in told and 'check address' in told
+    code, output, _ = run({'udp': {'port': 9700, 'address': 'no.such.host.invalid'}})
+    assert code == 1 and 'no.such.host.invalid:9700' in output and 'check address' in output
 
 
 @pytest.mark.parametrize(
@@ -238,8 +238,8 @@ def test_wrong_entries_are_refused_by_line_and_key(tmp_path, given, words):
 def test_each_run_of_a_campaign_has_a_program_of_its_own(run, tmp_path, capsys):
     words = [sys.executable, str(tmp_path / 'program.py'), 'plain', '{port}']
     noise = {'duration': 0.02, 'faults': [{'fault': 'position_noise', 'value': 1e-4}]}
-    code, told, _ = run({'udp': {'port': free_port(), 'command': words}}, **noise)
-    assert code == 0, told  # one run has the port of the file
+    code, output, _ = run({'udp': {'port': free_port(), 'command': words}}, **noise)
+    assert code == 0, output  # one run has the port of the file
     path, folder = tmp_path / 'scenario.yaml', tmp_path / 'many'
     command = ['hil', str(path), '--report', str(folder)]
     assert main([*command, '--seeds', '3', '--jobs', '2']) == 0, capsys.readouterr()

@@ -388,8 +388,8 @@ def test_loops_are_closed_by_joints_that_are_no_lower_pairs(entry, joint, redund
     assert np.abs(hinged.loops.closure(q).residual).max() < 1e-9
     found = robot.loops.mobility(q)
     assert (found.rank, found.mobility, found.constraints) == (2, 1, 2 + redundant)
-    told = any('of rank' in warning for warning in robot.warnings)
-    assert told == bool(redundant)
+    reported = any('of rank' in warning for warning in robot.warnings)
+    assert reported == bool(redundant)
 
 
 def test_a_rack_and_pinion_closes_a_loop_and_stays_meshed():
@@ -728,5 +728,5 @@ def test_assembled_models_keep_their_warnings_and_are_closed():
     )
     rack = {'type': 'rack_and_pinion', 'radius': 0.3, 'predecessor': 'base', 'successor': 'wheel'}
     extension = read_extension({'loops': {'mesh': rack}})
-    (told,) = assembled(load_urdf(text, extension=extension), extension)[0].warnings
-    assert 'open by' not in told
+    (reported,) = assembled(load_urdf(text, extension=extension), extension)[0].warnings
+    assert 'open by' not in reported

@@ -20,7 +20,7 @@ BATCH = 100  # messages between two looks at what came back
 PATIENCE = 60.0  # seconds without any progress while there is something to send
 END = 2.5  # likewise when all was sent; nodes say once a second what they have taken
 REQUESTS_AT_ONCE = 8  # the queue of a service holds ten
-MOST_TOLD = 5  # violations of a kind that are kept
+MAX_KEPT = 5  # violations of a kind that are kept
 
 
 def queue_overrides(*topics):
@@ -74,10 +74,12 @@ class Sender:
         self.sent += count
         return count
 
-    def told(self):
+    def described(self):
         """Return what is on its way, for the one who looks for what did harm."""
         text = f'{self.stream.name}: {self.sent} sent, {self.taken} taken'
-        return f'{text}, the last was {self.stream.told(self.sent - 1)}' if self.sent else text
+        return (
+            f'{text}, the last was {self.stream.described(self.sent - 1)}' if self.sent else text
+        )
 
 
 class Companion(Sender):
@@ -90,8 +92,8 @@ class Companion(Sender):
         self._leader = leader
 
     def pump(self):
-        wanted = self.count * self._leader.sent // self._leader.count
-        return self._send(wanted - self.sent)
+        due = self.count * self._leader.sent // self._leader.count
+        return self._send(due - self.sent)
 
 
 class Afterwards:
@@ -131,9 +133,9 @@ class Requester:
     def pump(self):
         if self.done:
             return
-        wanted = self.count * self._leader.progress // self._leader.count
-        wanted = min(self.count, -(-wanted // self._together) * self._together)
-        while self.sent < wanted and len(self._open) < REQUESTS_AT_ONCE:
+        due = self.count * self._leader.progress // self._leader.count
+        due = min(self.count, -(-due // self._together) * self._together)
+        while self.sent < due and len(self._open) < REQUESTS_AT_ONCE:
             request = self._request(self.sent)
             self._open[self.client.handle.send_request(request)] = self.sent, request
             self.sent += 1
@@ -215,10 +217,10 @@ class Outputs:
         return stamp[0] * 10**9 + stamp[1], values
 
     def violated(self, stamp, text):
-        if len(self.violations) < MOST_TOLD:
+        if len(self.violations) < MAX_KEPT:
             number = number_of(stamp[0] * 10**9 + stamp[1])
             if self.answers is not None and number is not None and 0 <= number < 10**9:
-                text += f', with the stamp of {self.answers.told(number)}'
+                text += f', with the stamp of {self.answers.described(number)}'
             self.violations.append(f'{self.name}: {text}; {self.suspects()}')
 
 

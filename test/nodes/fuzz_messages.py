@@ -300,7 +300,7 @@ class Stream:
         """Return the kind of a message, for those who look for what did harm."""
         return self._chunk(number // CHUNK)[number % CHUNK][0]
 
-    def told(self, number):
+    def described(self, number):
         """Return where a message is found again."""
         return f'seed {self.seed}, {self.name} message {number} ({self.kind(number)})'
 

@@ -16,7 +16,7 @@ MILLISECOND = 1_000_000
 
 
 class Controller:
-    """The other side of the simulator, which takes states by hand and answers when it is told."""
+    """The other side of the simulator, which takes states by hand and answers on demand."""
 
     def __init__(self, ros, namespace, parameters):
         self.ros = ros

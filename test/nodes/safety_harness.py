@@ -161,15 +161,15 @@ class TorqueRig:
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(self._stamp, 1_000_000_000)
         return serialize_message(message)
 
-    def answer_to(self, data, wanted):
-        """Effort of the torque with stamp `wanted` [ns] that comes when `data` is published."""
+    def answer_to(self, data, expected):
+        """Effort of the torque with stamp `expected` [ns] that comes when `data` is published."""
         seen, sent = len(self.torques), [0.0]
 
         def found():
             if time.monotonic() - sent[0] > 0.5:  # states are best effort and may be lost
                 self.states.publish(data)
                 sent[0] = time.monotonic()
-            return next((t for t in self.torques[seen:] if t.stamp == wanted), None)
+            return next((t for t in self.torques[seen:] if t.stamp == expected), None)
 
         return self.ros.until(found, 'the torque of a state').effort
 

@@ -22,7 +22,7 @@ NAMES = ['shoulder', 'elbow']
 
 
 class Heard:
-    """Keeps what diagnostics are told."""
+    """Keeps what diagnostics are reported."""
 
     def __init__(self):
         self.events, self.conditions = [], []
@@ -38,9 +38,9 @@ class Rig:
     def __init__(self, robot=None, **parameters):
         values = {each.name: each.default for each in SIMULATOR_PARAMETERS}
         values.update({'acceleration_commands': True, **parameters})
-        self.ports, self.told = Recorder(), Heard()
+        self.ports, self.reported = Recorder(), Heard()
         robot = robot or Robot.from_urdf(TWO_LINK_ARM)
-        self.cycle = SimulationCycle(robot, values, self.told, self.ports, print)
+        self.cycle = SimulationCycle(robot, values, self.reported, self.ports, print)
         self.simulator, self.commands = self.cycle.simulator, self.cycle.commands
 
     def accelerate(self, *values):
@@ -106,7 +106,7 @@ def test_an_old_acceleration_no_longer_counts():
     assert rig.modes == [ACCELERATION] * 2
     rig.commands.expire(rig.commands.drives.received[0] + 0.6, 0.5, 'hold', rig.simulator.q)
     assert rig.modes == [POSITION] * 2
-    assert any('no command for 0.5 s' in text for text in rig.told.conditions)
+    assert any('no command for 0.5 s' in text for text in rig.reported.conditions)
     rig.command(position=[0.1, 0.2])  # anything is news now
     assert list(rig.commands.drives.position) == [0.1, 0.2]
 
@@ -123,7 +123,7 @@ def test_an_old_acceleration_no_longer_counts():
 def test_what_is_no_acceleration_is_refused(values, text):
     rig = Rig()
     rig.accelerate(*values)
-    assert rig.commands.refused == 1 and text in rig.told.events[-1]
+    assert rig.commands.refused == 1 and text in rig.reported.events[-1]
     assert rig.modes == [POSITION] * 2
 
 

@@ -75,24 +75,26 @@ def test_actuators_under_gravity_bear_the_weight_together(actuated):
 
 def test_passive_joints_take_no_commands(robot):
     cycle, ports = begun(robot)
-    told = []
+    codes = []
     cycle.commands.reports.diagnostics = type(
-        'Told', (), {'event': lambda *a, code: told.append(code), 'condition': lambda *a, code: 0}
+        'Recorder',
+        (),
+        {'event': lambda *a, code: codes.append(code), 'condition': lambda *a, code: 0},
     )()
     rocker = joint_state(['rocker_joint'], effort=[5.0])
     ports.by_name.append(serialize_message(rocker))
     cycle.run()
-    assert told == ['no actuator', 'no actuator'] and cycle.commands.refused == 1
+    assert codes == ['no actuator', 'no actuator'] and cycle.commands.refused == 1
     assert ports.states[-1].velocity[0] == 0.0  # still locked
     both = joint_state(['rocker_joint', 'crank_joint'], effort=[5.0, 1.0])
     for _ in range(6):  # read at first, then taken by machine code
         ports.by_name.append(serialize_message(both))
         cycle.run()
     assert list(ports.states[-1].effort) == [1.0, 0.0, 0.0]
-    assert told[2:] == ['no actuator'] and cycle.commands.accepted == 6
+    assert codes[2:] == ['no actuator'] and cycle.commands.accepted == 6
     ports.by_order.append(serialize_message(efforts(1.0, 2.0, 3.0)))
     cycle.run()
-    assert told[3:] == ['wrong length']
+    assert codes[3:] == ['wrong length']
 
 
 def test_efforts_by_order_are_those_of_joints_with_actuators(robot):

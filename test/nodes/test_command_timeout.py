@@ -50,7 +50,9 @@ def test_what_would_go_on_for_ever_gives_way(kind, mode, action):
     assert rig.modes == [STAND_IN[action]] * 2
     assert list(drives.position) == list(q) and list(drives.velocity) == [0.0, 0.0]
     assert all(math.isinf(at) for at in drives.received)  # and never grows old itself
-    assert any('no command for 0.5 s' in text and action in text for text in rig.told.conditions)
+    assert any(
+        'no command for 0.5 s' in text and action in text for text in rig.reported.conditions
+    )
     rig.command(effort=[1.0, 1.0])
     assert rig.modes == [EFFORT, EFFORT]
 

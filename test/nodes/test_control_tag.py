@@ -12,7 +12,7 @@ outside.load('rclpy')
 from node_harness import joint_state
 from rclpy.serialization import serialize_message
 from test_simulation_cycle import make
-from test_simulator_commands import NAMES, ROBOT, SlowCommands, Told
+from test_simulator_commands import DiagnosticsRecorder, NAMES, ROBOT, SlowCommands
 
 from rbd_ros.nodes.common.diagnostics import OK, WARN
 from rbd_ros.nodes.simulator.commands import Commands
@@ -46,8 +46,8 @@ class Rig:
     """Commands under a tag, and a sender that says everything of its tag in every message."""
 
     def __init__(self, tag, kind=Commands):
-        self.tag, self.told, self.now = tag, Told(), 1.0
-        self.commands = kind(ROBOT, self.told, (), 50.0, tag)
+        self.tag, self.reported, self.now = tag, DiagnosticsRecorder(), 1.0
+        self.commands = kind(ROBOT, self.reported, (), 50.0, tag)
         self.drives = self.commands.drives
         self.commands.stand_in('gravity', np.zeros(ROBOT.nq))
 
@@ -124,7 +124,7 @@ def test_joints_without_commands_may_be_unknown(kind):
     rig = Rig(tag_of(**{'mimic': [], A: ['effort'], 'wheel': []}), kind)
     assert rig.send(times=5, effort={A: 3.0})
     assert rig.drive(A) == (EFFORT, 3.0)
-    assert 'unknown joints' not in rig.told.codes
+    assert 'unknown joints' not in rig.reported.codes
 
 
 @pytest.mark.parametrize('commands, codes', [([], []), (['effort'], ['no actuator'])])
@@ -133,20 +133,20 @@ def test_joints_without_actuators_are_reported_if_they_are_to_be_commanded(comma
     rig.commands._passive = frozenset([B])
     assert rig.send(effort={A: 3.0, B: 1.0})
     assert rig.drive(A) == (EFFORT, 3.0) and rig.drive(B) == (GRAVITY, None)
-    assert [code for code in rig.told.codes if code == 'no actuator'] == codes
+    assert [code for code in rig.reported.codes if code == 'no actuator'] == codes
 
 
 def test_an_unknown_joint_with_a_command_is_reported():
     rig = Rig(tag_of(**{A: ['effort'], 'wheel': ['effort']}))
     assert rig.send(effort={A: 3.0, 'wheel': 1.0})
-    assert 'unknown joints' in rig.told.codes
+    assert 'unknown joints' in rig.reported.codes
 
 
 def test_without_a_tag_a_field_is_as_long_as_the_names():
     rig = Rig(NO_TAG)
     message = serialize_message(joint_state([A, B], effort=[1.0]))
     assert not rig.commands.take_joint_state(message, 1.0)
-    assert rig.told.codes[-1] == 'effort has wrong length'
+    assert rig.reported.codes[-1] == 'effort has wrong length'
     assert rig.commands.take_joint_state(
         serialize_message(joint_state([A, B], effort=[1.0, 2.0])), 1.0
     )
@@ -162,7 +162,7 @@ def test_others_may_send_by_name_beside_a_tag():
 def test_what_fits_neither_names_nor_tag_is_refused_with_both_numbers():
     rig = Rig(tag_of(**{A: ['effort'], B: ['effort'], C: [], D: []}))
     texts = []
-    rig.told.event = lambda subject, level, message, code=None: texts.append(message)
+    rig.reported.event = lambda subject, level, message, code=None: texts.append(message)
     data = serialize_message(joint_state([A, B, C, D], effort=[1.0, 2.0, 3.0]))
     assert not rig.commands.take_joint_state(data, 1.0)
     assert '3 elements for 4 names, 2 of them with the command interface effort' in texts[-1]
@@ -173,7 +173,7 @@ def test_a_packed_value_that_is_infinite_refuses_the_message(kind):
     rig = Rig(tag_of(**{A: ['effort'], B: []}), kind)
     rig.send(times=5, effort={A: 1.0})
     assert not rig.send(effort={A: math.inf})
-    assert rig.told.codes[-1] == 'not finite' and rig.drive(A) == (EFFORT, 1.0)
+    assert rig.reported.codes[-1] == 'not finite' and rig.drive(A) == (EFFORT, 1.0)
 
 
 # -- several interfaces of one joint --------------------------------------------------------------
@@ -311,8 +311,8 @@ def test_a_command_that_stands_beside_is_named_without_a_warning(switching):
     switching.send(times=5, effort={A: 0.0, B: 1.5}, position={A: 0.3, B: 0.1})
     watched(switching)
     switching.send(times=5, effort={A: 0.0, B: 1.5}, position={A: 0.4, B: 0.1})
-    told, texts = watched(switching)
-    assert told == [(OK, 'standing command')]
+    reported, texts = watched(switching)
+    assert reported == [(OK, 'standing command')]
     assert f'{B} (effort counts)' in texts[0] and A not in texts[0]
     assert watched(switching) == ([], [])
 
@@ -320,8 +320,8 @@ def test_a_command_that_stands_beside_is_named_without_a_warning(switching):
 def test_contradictory_commands_are_named_with_a_warning(switching):
     for k in range(6):
         switching.send(effort={A: 1.0 + k, B: 1.0}, position={A: 0.1 * k})
-    told, texts = watched(switching)
-    assert told == [(WARN, 'contradictory commands')]
+    reported, texts = watched(switching)
+    assert reported == [(WARN, 'contradictory commands')]
     assert f'{A} (effort counts)' in texts[0] and B not in texts[0]
 
 

@@ -233,8 +233,8 @@ def test_one_of_the_library_leaves_joints_to_the_initial_command():
     go_back(cycle, plain)
     run(cycle, ports, 1)
     robot = cycle.robot
-    wanted = robot.gravity_torque(plain.arrays['state.q'])
-    assert ports.states[-1].effort == pytest.approx(list(wanted), abs=1e-9)
+    gravity = robot.gravity_torque(plain.arrays['state.q'])
+    assert ports.states[-1].effort == pytest.approx(list(gravity), abs=1e-9)
 
 
 def test_lockstep_waits_for_an_answer_only_if_it_did():

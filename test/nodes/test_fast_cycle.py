@@ -51,7 +51,7 @@ LOOSE = Tolerances.of(('none',), 0.0, 0.0, 0.0, 0.0)
 
 
 class Subscription:
-    """One publisher, as the input is told."""
+    """One publisher, as the input knows it."""
 
     topic_name = 'joint_states'
 
@@ -238,8 +238,8 @@ def test_the_fast_path_gives_the_results_of_the_slow_path(clock, arm, reference,
             np.testing.assert_allclose(short.motion()[0], long.motion()[0], rtol=1e-12)
             for ours, theirs in zip(short.motion()[1:], long.motion()[1:]):
                 np.testing.assert_array_equal(ours, theirs)
-    said = [[s[1:] for s in side.diagnostics.said] for side in sides]
-    assert said[0] == said[1]
+    reports = [[s[1:] for s in side.diagnostics.reports] for side in sides]
+    assert reports[0] == reports[1]
     assert STEPS / 20 < taken < 0.98 * STEPS
     assert long.commander.saturated > 3 and long.states.refused > 3
 
@@ -366,7 +366,7 @@ def test_a_torque_that_is_not_finite_is_reported_as_before(side):
     before = side.commander.sent
     assert not step(side)
     assert side.commander.sent == before
-    assert any('not finite' in str(said[2]) for said in side.diagnostics.said)
+    assert any('not finite' in str(reports[2]) for reports in side.diagnostics.reports)
 
 
 def test_a_message_that_cannot_be_published_is_reported(side, monkeypatch):
@@ -378,7 +378,7 @@ def test_a_message_that_cannot_be_published_is_reported(side, monkeypatch):
 
     monkeypatch.setattr(side.loop, '_send', fails)
     step(side)
-    assert any('no publisher' in str(said[2]) for said in side.diagnostics.said)
+    assert any('no publisher' in str(reports[2]) for reports in side.diagnostics.reports)
     assert expired and not side.commander.lock.locked()
 
 

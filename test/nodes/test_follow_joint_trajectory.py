@@ -464,7 +464,7 @@ def test_bad_goals_end_with_the_reason_and_the_motion_before_goes_on(rig):
     rig.moving = True
     good = rig.send(point(2.0, GOAL))
     rig.until_moving()
-    for fields, code, said in (
+    for fields, code, cause in (
         ({'names': ('shoulder', 'wrist')}, -2, 'wrist'),
         ({'names': ('shoulder', 'shoulder')}, -2, 'twice'),
         ({'names': ('shoulder',)}, -2, 'positions'),
@@ -472,7 +472,7 @@ def test_bad_goals_end_with_the_reason_and_the_motion_before_goes_on(rig):
         ({'start': time.time() - 100.0}, -3, 'ended'),
         ({'start': time.time() + 1e5}, -1, 'begins in'),
     ):
-        assert said in rig.send(point(1.0, GOAL), **fields).result(ABORTED, code)
+        assert cause in rig.send(point(1.0, GOAL), **fields).result(ABORTED, code)
     assert 'increas' in rig.send(point(1.0, GOAL), point(0.5, POSE)).result(ABORTED, -1)
     assert 'limits' in rig.send(point(1.0, (9.0, 0.0))).result(ABORTED, -1)
     assert 'points' in rig.send().result(ABORTED, -1)

@@ -244,11 +244,11 @@ def test_joints_that_nobody_measures_are_named_with_the_cure(elbow_only):
     message = joint_state(('elbow',), (0.1,), (0.0,))
     text = 'no state of shoulder; publish it on joint_states, or name joints without a sensor'
 
-    def told():
+    def reported():
         rig.states.publish(message)
         return rig.ros.status(text, 'joint_states', since=since)
 
-    status = rig.ros.until(told, 'the joint that is missing')
+    status = rig.ros.until(reported, 'the joint that is missing')
     assert 'optional_joints' in status.message
     assert rig.process.stop() == 0
 
@@ -322,7 +322,7 @@ def tilted(angle):
     return gravity_in((9.81 * math.sin(angle), 0.0, -9.81 * math.cos(angle)))
 
 
-def tell(rig, message, expected):
+def publish_and_expect(rig, message, expected):
     """Send a message again and again until the torque is `expected`; return all torques."""
     torques = []
 
@@ -342,24 +342,24 @@ def test_before_the_imu_sends_gravity_is_that_of_the_parameters(imu_rig):
 
 def test_gravity_follows_the_orientation_at_a_limited_rate(imu_rig):
     imu_rig.until(holding(), 'no tilt')
-    torques = tell(imu_rig, orientation(0.4), tilted(0.4))
+    torques = publish_and_expect(imu_rig, orientation(0.4), tilted(0.4))
     steps = [tilted(RATE * 0.05 * k) for k in range(0, 16)] + [tilted(0.4)]
     for torque in torques:  # on the way it is where the rate lets it be
         assert min(np.abs(torque - step).max() for step in steps) < 1e-6
     moved = np.abs(np.diff(torques, axis=0)).max()
     assert moved <= 1.01 * max(np.abs(np.diff(steps, axis=0)).max(), 1e-9)
     imu_rig.status('gravity follows the orientation', 'imu')
-    tell(imu_rig, orientation(-0.2), tilted(-0.2))
+    publish_and_expect(imu_rig, orientation(-0.2), tilted(-0.2))
 
 
 def test_an_imu_on_a_link_that_moves_is_turned_back_to_the_base(imu_rig):
     angle = sum(POSE)  # of the tool, about y
-    tell(imu_rig, orientation(0.3 + angle, 'tool'), tilted(0.3))
-    tell(imu_rig, acceleration(0.1 + angle, '/tool'), tilted(0.1))
+    publish_and_expect(imu_rig, orientation(0.3 + angle, 'tool'), tilted(0.3))
+    publish_and_expect(imu_rig, acceleration(0.1 + angle, '/tool'), tilted(0.1))
 
 
 def test_the_acceleration_counts_where_there_is_no_orientation(imu_rig):
-    tell(imu_rig, acceleration(0.35), tilted(0.35))
+    publish_and_expect(imu_rig, acceleration(0.35), tilted(0.35))
     imu_rig.status('gravity follows the acceleration', 'imu')
 
 
@@ -394,7 +394,7 @@ def nonsense():
 @pytest.mark.parametrize('number', range(8))
 def test_what_an_imu_cannot_mean_changes_nothing(imu_rig, number):
     message, text = nonsense()[number]
-    tell(imu_rig, orientation(0.25), tilted(0.25))
+    publish_and_expect(imu_rig, orientation(0.25), tilted(0.25))
     since = len(imu_rig.ros.diagnostics)
     imu_rig.imu.publish(message)
     imu_rig.status(text, 'imu', since)
@@ -403,7 +403,7 @@ def test_what_an_imu_cannot_mean_changes_nothing(imu_rig, number):
 
 
 def test_a_turning_imu_says_nothing_about_gravity(imu_rig):
-    tell(imu_rig, orientation(0.25), tilted(0.25))
+    publish_and_expect(imu_rig, orientation(0.25), tilted(0.25))
     message = acceleration(0.0)
     message.angular_velocity.z = 1.0
     for _ in range(20):
@@ -412,14 +412,14 @@ def test_a_turning_imu_says_nothing_about_gravity(imu_rig):
 
 
 def test_a_silent_imu_is_reported_and_gravity_stays(imu_rig):
-    tell(imu_rig, orientation(0.25), tilted(0.25))
+    publish_and_expect(imu_rig, orientation(0.25), tilted(0.25))
     since = len(imu_rig.ros.diagnostics)
     imu_rig.status('no usable message for 0.5 s: the direction of gravity stays', 'imu', since)
     assert np.allclose(imu_rig.step(), tilted(0.25), rtol=1e-9)
 
 
 def test_other_parameters_do_not_disturb_gravity_of_the_imu(imu_rig):
-    tell(imu_rig, orientation(0.25), tilted(0.25))
+    publish_and_expect(imu_rig, orientation(0.25), tilted(0.25))
     for mass in (0.3, 0.0):
         imu_rig.must_set(payload_link='tool')
         imu_rig.must_set(payload_mass=mass)

@@ -17,7 +17,7 @@ outside.load('rclpy')
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Answers as it is told: a controller in another language would not look different.
+# Answers as configured: a controller in another language would not look different.
 CONTROLLER = """
 import sys
 import rclpy

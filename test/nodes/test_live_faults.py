@@ -25,7 +25,7 @@ def controller(ros):
     yield from make_controllers(ros)
 
 
-def tell(arm, text, words=None):
+def request(arm, text, words=None):
     """Set faults, and wait until diagnostics show them, or say what else."""
     since = len(arm.ros.diagnostics)
     result = arm.ros.set_parameters(arm.name, faults=text)[0]
@@ -60,7 +60,7 @@ def test_the_same_seed_and_answers_give_the_same_motion_bitwise(controller):
         arm = controller(name, lockstep='stamp', fault_seed=7)
         first = run(arm, 5, (1.0, 1.0))
         arm.state()  # which waits, so that faults begin at the same time in both
-        tell(arm, text)
+        request(arm, text)
         arm.answer(arm.last, (1.0, 1.0))
         seen = []
         for k in range(300):
@@ -79,13 +79,13 @@ def test_sensors_lie_and_the_robot_does_not_know(controller):
     arm = controller('lying', lockstep='stamp', initial_command='hold')
     run(arm, 3)
     arm.state()
-    tell(
+    request(
         arm, 'faults: [{fault: position_bias, value: 0.25, joints: [elbow]}]', 'bias 0.25 of elbow'
     )
     arm.answer(arm.last)
     biased = read(run(arm, 1)[-1])
     arm.state()
-    tell(arm, 'faults: []', 'none')
+    request(arm, 'faults: []', 'none')
     arm.answer(arm.last)
     honest = read(run(arm, 1)[-1])
     assert biased.position[1] - honest.position[1] == pytest.approx(0.25, abs=1e-3)
@@ -96,7 +96,7 @@ def test_latency_of_commands_and_states_is_exact(controller):
     arm = controller('late', lockstep='stamp', initial_command='zero')
     run(arm, 3)
     arm.state()
-    tell(arm, 'faults: [{fault: latency, value: 0.005, channel: command}]', 'of commands')
+    request(arm, 'faults: [{fault: latency, value: 0.005, channel: command}]', 'of commands')
     stamp = arm.last
     arm.answer(stamp, (7.0, 0.0))
     states = [read(data) for data in run(arm, 10, (8.0, 0.0))]
@@ -104,7 +104,7 @@ def test_latency_of_commands_and_states_is_exact(controller):
     assert [state.effort[0] for state in states[changed : changed + 3]] == [7.0, 8.0, 8.0]
     assert changed == 5
     arm.state()
-    tell(arm, 'faults: [{fault: latency, value: 0.005, channel: state}]', 'of states')
+    request(arm, 'faults: [{fault: latency, value: 0.005, channel: state}]', 'of states')
     before = arm.last
     arm.answer(before)
     assert stamp_of(arm.state()) == before + MILLISECOND  # it comes, only later
@@ -120,11 +120,11 @@ def test_a_dead_a_stuck_and_a_powerless_joint(controller):
         ('power_cut', '', [0.0, 0.0]),
     ):
         arm.state()
-        tell(arm, f'faults: [{{fault: {kind}{options}}}]', f'acting: {kind}')
+        request(arm, f'faults: [{{fault: {kind}{options}}}]', f'acting: {kind}')
         arm.answer(arm.last, (40.0, 15.0))
         assert list(read(run(arm, 1, (40.0, 15.0))[-1]).effort) == effort
     arm.state()
-    tell(arm, 'faults: [{fault: joint_lock}]', 'acting: joint_lock')
+    request(arm, 'faults: [{fault: joint_lock}]', 'acting: joint_lock')
     arm.answer(arm.last, (40.0, 15.0))
     states = [read(data) for data in run(arm, 20, (40.0, 15.0))]
     assert np.abs(np.array(states[-1].velocity)).max() < 1e-9
@@ -154,7 +154,7 @@ def test_a_payload_comes_and_goes_in_mid_motion_and_the_motion_is_that_of_the_lo
     run(arm, 20, (5.0, 2.0))
     for name in ('payload 3 at tool', 'payload 0.5 at upper', 'payload 3 at tool', 'none'):
         begin = read(arm.state())
-        tell(arm, texts[name], name)
+        request(arm, texts[name], name)
         arm.answer(arm.last, (5.0, 2.0))
         states = [read(data) for data in run(arm, 30, (5.0, 2.0))]
         expected = Simulator(with_payloads(robot, loads[name]), integrator='semi_implicit')
@@ -193,7 +193,9 @@ def test_wrong_faults_are_refused_and_what_acted_goes_on(controller):
     arm = controller('refused', lockstep='stamp', initial_command='zero')
     run(arm, 3)
     arm.state()
-    tell(arm, 'faults: [{fault: actuator_failure, joints: [elbow]}]', 'actuator_failure of elbow')
+    request(
+        arm, 'faults: [{fault: actuator_failure, joints: [elbow]}]', 'actuator_failure of elbow'
+    )
     for text, words in (
         ('faults:\n- {fault: actuator_failure, joints: [elbo]}', 'line 2'),
         ('faults: [{fault: gremlin}]', 'gremlin'),
@@ -204,20 +206,20 @@ def test_wrong_faults_are_refused_and_what_acted_goes_on(controller):
         assert not result.successful and words in result.reason
     arm.answer(arm.last, (40.0, 15.0))
     assert list(read(run(arm, 1)[-1]).effort) == [40.0, 0.0]
-    assert tell(arm, 'faults: []', 'none')
+    assert request(arm, 'faults: []', 'none')
 
 
 def test_faults_act_without_lockstep_too(controller):
     arm = controller('free', initial_command='zero')
     arm.state()
-    tell(arm, 'faults: [{fault: joint_lock, duration: 1.0e6}]')
+    request(arm, 'faults: [{fault: joint_lock, duration: 1.0e6}]')
 
     def rests():
         arm.answer(0, (40.0, 15.0))
         return np.abs(np.array(read(arm.state()).velocity)).max() < 1e-9
 
     until(rests, 'an arm at rest', lambda: None)
-    status = tell(arm, 'faults: [{fault: drop, value: 1.0, channel: state, duration: 0.2}]')
+    status = request(arm, 'faults: [{fault: drop, value: 1.0, channel: state, duration: 0.2}]')
     assert status.level == WARN
     arm.ros.until_status('none', 'faults', OK, since=len(arm.ros.diagnostics))
     assert arm.state()
@@ -244,7 +246,7 @@ def test_the_parameter_takes_faults_and_refuses_them_by_line_and_key(controller)
     arm.answer(arm.last, (40.0, 15.0))
     assert list(read(run(arm, 1, (40.0, 15.0))[-1]).effort) == [40.0, 0.0]
     arm.state()
-    tell(
+    request(
         arm,
         'faults: [{fault: actuator_failure, joints: [shoulder]}]',
         'acting: actuator_failure of shoulder',

@@ -185,7 +185,7 @@ class NoTopics:
     """Ports that have the commands which they are given, and nothing else."""
 
     def __init__(self):
-        self.commands, self.told = [], []
+        self.commands, self.published = [], []
         self.take_by_order = self.take_accelerations = self.take_wrench = lambda: None
         self.send_state = self.send_base = lambda *_: None
 
@@ -193,7 +193,7 @@ class NoTopics:
         return (self.commands.pop(0), None) if self.commands else None
 
     def send_clock(self, data):
-        self.told.append(stamp_of(data))
+        self.published.append(stamp_of(data))
 
 
 def test_a_period_whose_command_is_nan_or_nothing_is_one_without_motion():
@@ -201,7 +201,7 @@ def test_a_period_whose_command_is_nan_or_nothing_is_one_without_motion():
     receipts = SimpleNamespace(ask=lambda anybody: None, come=lambda seconds: True)
     report = SimpleNamespace(condition=lambda *_, **__: None)
     manager = ManagerPorts(ports, PERIOD, lambda _: None, report, lambda: 1.0, receipts)
-    manager.hold = lambda: held.append(ports.told[-1] // PERIOD)
+    manager.hold = lambda: held.append(ports.published[-1] // PERIOD)
     writer = JointStateWriter(['shoulder', 'elbow'], ['effort'])
     periods = [1.0, math.nan], [2.0, 3.0], [math.nan] * 2, [], [0.0, 0.0], [0.0, 0.0]
     for k, effort in enumerate(periods, 1):
@@ -212,7 +212,7 @@ def test_a_period_whose_command_is_nan_or_nothing_is_one_without_motion():
             ports.commands.append(bytes(writer.data()))
         until(manager.ready, f'period {k}', lambda: None)
         assert manager.take_by_name() is not None or not effort
-    assert ports.told == [k * PERIOD for k in range(1, 7)]
+    assert ports.published == [k * PERIOD for k in range(1, 7)]
     # The first command after others than commands may be a late one.
     assert held == [1, 3, 4, 5] and manager.held_periods == 4
 
@@ -232,7 +232,7 @@ def test_a_manager_that_is_killed_before_it_takes_a_state_stops_no_time():
             ports.commands.append(bytes(writer.data()))
         until(manager.ready, f'period {k}', lambda: None, ceiling=10.0)
         assert manager.ready()  # for the other cycles of the period
-    assert ports.told == [k * PERIOD for k in (1, 2, 3, 4)] and manager.held_periods == 3
+    assert ports.published == [k * PERIOD for k in (1, 2, 3, 4)] and manager.held_periods == 3
 
 
 def test_a_busy_manager_has_half_of_the_settling_time_to_take_a_state():
@@ -245,15 +245,15 @@ def test_a_busy_manager_has_half_of_the_settling_time_to_take_a_state():
     report = SimpleNamespace(condition=lambda *_, **__: None)
     manager = ManagerPorts(ports, PERIOD, lambda _: None, report, lambda: 1.0, receipts)
     writer = JointStateWriter(['shoulder', 'elbow'], ['effort'])
-    told_after = []
+    published_after = []
     for k in (1, 2):
         clock.set_stamp_ns(k * PERIOD)
         manager.send_clock(clock.data())
-        until(lambda k=k: manager.ready() or len(ports.told) == k, f'time {k}', lambda: None)
-        told_after.append(perf_counter() - asked[-1])
+        until(lambda k=k: manager.ready() or len(ports.published) == k, f'time {k}', lambda: None)
+        published_after.append(perf_counter() - asked[-1])
         ports.commands.append(bytes(writer.data()))
         until(manager.ready, f'period {k}', lambda: None)
-    assert told_after[1] > 3 * PACE / 2
+    assert published_after[1] > 3 * PACE / 2
 
 
 @pytest.mark.parametrize('by', ['reset', 'steps'])
@@ -288,10 +288,10 @@ def test_what_the_loop_does_not_wait_for_waits_for_the_period_under_way(by):
         manager.take_by_order()
         assert manager.take_by_name() is not None
     begin(5)
-    assert answered_at and ports.told == [k * PERIOD for k in (1, 2, 3, 4, 5)]
+    assert answered_at and ports.published == [k * PERIOD for k in (1, 2, 3, 4, 5)]
     held = manager.held_periods
     begin(6)  # without an answer, in bounded time
-    assert manager.held_periods == held + 1 and ports.told[-1] == 6 * PERIOD
+    assert manager.held_periods == held + 1 and ports.published[-1] == 6 * PERIOD
 
 
 def test_rates_that_cannot_be_are_refused():

@@ -14,7 +14,7 @@ from geometry_msgs.msg import WrenchStamped
 from node_harness import gravity_torque, joint_state, TWO_LINK_ARM
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import Imu, JointState
-from test_simulation_cycle import Recorder, Told
+from test_simulation_cycle import DiagnosticsRecorder, Recorder
 
 from rbd_ros.model.urdf.control_interfaces import PLUGIN
 from rbd_ros.nodes.simulator.control_tag import NO_TAG, read_control_tag
@@ -50,7 +50,7 @@ class MeasurementRecorder:
         self.opened[topic] = declared
         return topic not in self.missing
 
-    def wanted(self, topic):
+    def has_subscribers(self, topic):
         assert topic in self.opened and topic not in self.missing
         return self.listened is None or topic in self.listened
 
@@ -71,7 +71,7 @@ def make(robot, ports=None, tag=NO_TAG, **parameters):
     check_simulator_parameters(values)
     ports, warnings = ports or MeasurementRecorder(), []
     cycle = SimulationCycle(
-        robot, values, Told(), Recorder(), warnings.append, None, tag, lambda: ports
+        robot, values, DiagnosticsRecorder(), Recorder(), warnings.append, None, tag, lambda: ports
     )
     cycle.warnings = warnings
     return cycle, ports
@@ -301,9 +301,9 @@ def test_a_floating_base_tells_odometry_and_its_frame(ground):
 def test_the_frame_of_the_base_is_not_reported_twice_for_one_time():
     cycle, ports = make(ball(), initial_command='zero', sensor_publish_rate=0.0)
     cycle.run()
-    told = ports.count('/tf')
+    frame_count = ports.count('/tf')
     cycle.publish()
-    assert ports.count('/tf') == told and ports.count('odom') == told + 1
+    assert ports.count('/tf') == frame_count and ports.count('odom') == frame_count + 1
 
 
 def test_packages_that_are_not_there_and_frames_that_are_not_wanted_are_left_out():
@@ -367,7 +367,7 @@ def make_three(tmp_path, ports=None, **parameters):
     cycle = SimulationCycle(
         arm(),
         values,
-        Told(),
+        DiagnosticsRecorder(),
         Recorder(),
         warnings.append,
         WorldRecorder,

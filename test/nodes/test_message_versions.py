@@ -46,7 +46,7 @@ class Node:
 
     def __init__(self, folder, srv):
         made = Cycle(folder, text=WORLD)
-        self.cycle, self.diagnostics, self.parameters = made.cycle, made.told, made.parameters
+        self.cycle, self.diagnostics, self.parameters = made.cycle, made.reported, made.parameters
         self.parameters = _Parameters(made.parameters)
         self.world_interface = self.cycle.world_interface
         self.loop = SimpleNamespace(paused=False, cycles=1, request=lambda work: work())

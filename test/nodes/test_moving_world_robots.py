@@ -24,12 +24,12 @@ def test_joints_of_robots_of_the_world_are_driven_and_reported_by_their_names(tm
     rig = Rig(tmp_path, arm, f'robots: {{other: {entry}}}')
     start = np.array([0.0] * 8 + [1.0] + [0.0] * 3)
     assert np.array_equal(rig.simulator.q, start)
-    wanted = {'elbow_joint': 0.3, 'other/shoulder_pan_joint': -0.2, 'other/elbow_joint': 0.9}
-    command = joint_state(list(wanted), position=list(wanted.values()))
+    goals = {'elbow_joint': 0.3, 'other/shoulder_pan_joint': -0.2, 'other/elbow_joint': 0.9}
+    command = joint_state(list(goals), position=list(goals.values()))
     rig.ports.by_name.append(serialize_message(command))
     rig.run(3000)
     message = rig.ports.states[-1]
     assert tuple(message.name) == (*arm.joint_names, *(f'other/{x}' for x in arm.joint_names))
     found = dict(zip(message.name, message.position))
     for joint, place in zip(message.name, start):
-        assert found[joint] == pytest.approx(wanted.get(joint, place), abs=1e-3)
+        assert found[joint] == pytest.approx(goals.get(joint, place), abs=1e-3)

@@ -225,8 +225,8 @@ def test_repeated_bad_states_give_few_lines_in_the_log(rig):
     begin = time.monotonic()
     with Repeat(rig.more_states, bad, 1000.0, stamped=True) as flood:
         rig.ros.until(lambda: flood.sent > 1500, 'the flood')
-    told = rig.process.output().splitlines()[lines:]
+    logged = rig.process.output().splitlines()[lines:]
     # Nine kinds of problems, each at most every 5 s: at once, and once more for each 5 s begun.
-    assert len(told) <= 9 * (2 + (time.monotonic() - begin) // 5.0)
-    assert all(len(line) < 1500 for line in told)
+    assert len(logged) <= 9 * (2 + (time.monotonic() - begin) // 5.0)
+    assert all(len(line) < 1500 for line in logged)
     assert not lines_of(rig.process, '()')

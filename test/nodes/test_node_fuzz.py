@@ -103,7 +103,7 @@ class Target:
         )
         self.senders, self.requesters, self.outputs = [], [], []
         self.values = {}  # numbers of the diagnostics by subject and key, the newest
-        self.told = collections.defaultdict(set)  # codes of events, by subject
+        self.reported = collections.defaultdict(set)  # codes of events, by subject
         self.memory = []
         self.parameters = ParameterRequests(interface, flood.seed, parameters)
 
@@ -136,7 +136,7 @@ class Target:
         stamped = kind in (JointState, MultiDOFJointState)
         out = Outputs(f'{self.module} {topic}', example, largest, stamped)
         out.answers = self.senders[0].stream
-        out.suspects = lambda: '; '.join(sender.told() for sender in self.senders)
+        out.suspects = lambda: '; '.join(sender.described() for sender in self.senders)
         self.outputs.append(out)
 
         self.flood.listen(kind, f'{self.namespace}/{topic}', lambda data: also(*out.check(data)))
@@ -160,7 +160,7 @@ class Target:
         subject = status.name.partition(': ')[2]
         for pair in status.values:
             if pair.key.startswith('count: '):
-                self.told[subject].add(pair.key.removeprefix('count: '))
+                self.reported[subject].add(pair.key.removeprefix('count: '))
             else:
                 self.values[pair.key] = float(pair.value)
 
@@ -374,10 +374,10 @@ def test_all_that_came_out_was_finite_within_limits_and_whole(target):
 
 
 def test_nearly_all_that_was_sent_was_taken(target):
-    assert target.alive(), [sender.told() for sender in target.senders]
+    assert target.alive(), [sender.described() for sender in target.senders]
     for sender in target.senders:
         assert sender.sent == sender.count
-        assert sender.taken >= SHARE_TAKEN * sender.sent, sender.told()
+        assert sender.taken >= SHARE_TAKEN * sender.sent, sender.described()
 
 
 def test_every_request_was_answered_and_what_was_illegal_refused(target):
@@ -406,7 +406,7 @@ def test_trajectories_and_commands_went_on_in_between(attack):
 
 
 def test_diagnostics_tell_what_was_refused(target):
-    told = {
+    reported = {
         'gravity_compensation': {
             'joint_states': {'not finite', 'truncated', 'name given twice', 'time backwards'},
             'robot_description': {'different description ignored'},
@@ -420,8 +420,8 @@ def test_diagnostics_tell_what_was_refused(target):
             'external_wrench': {'not finite', 'too large', 'unknown link'},
         },
     }[target.module]
-    for subject, codes in told.items():
-        assert codes <= target.told[subject]
+    for subject, codes in reported.items():
+        assert codes <= target.reported[subject]
     if target.module != 'simulator':
         assert target.value('states_refused') > 0.2 * target.senders[0].sent
 
@@ -528,8 +528,8 @@ def test_afterwards_the_simulated_robot_obeys(attack):
     assert by_order.wait_for_all_acked(Duration(seconds=60.0))
     assert target.call(Trigger, 'step', Trigger.Request()).success
     ros.until(lambda: any(states[-1].velocity), 'a state that moves')
-    wanted = 1e-3 * robot.forward_dynamics(np.array(START), np.zeros(2), np.array(effort))
-    assert list(states[-1].velocity) == pytest.approx(wanted, rel=1e-6)
+    expected = 1e-3 * robot.forward_dynamics(np.array(START), np.zeros(2), np.array(effort))
+    assert list(states[-1].velocity) == pytest.approx(expected, rel=1e-6)
     assert list(states[-1].effort) == effort
 
 

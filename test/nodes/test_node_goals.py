@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The main job at its defaults, over DDS: every motion ends where it should, on many robots.
 
-The arm waits for its controller (lockstep.py); what the controller is told is what a user tells
+The arm waits for its controller (lockstep.py); the controller gets what a user gives
 it: the robot and use_sim_time, nothing else.
 """
 

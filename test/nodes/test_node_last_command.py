@@ -267,15 +267,15 @@ def test_where_gravity_cannot_be_worked_out_the_last_torque_is_zero(gravity):
             raise FloatingPointError('not finite')
         return np.array([1.0, float(gravity)])
 
-    told = []
+    events = []
     node = SimpleNamespace(
         robot=SimpleNamespace(nv=2),
         _prepared=SimpleNamespace(law=SimpleNamespace(gravity=torque)),
         _loop=SimpleNamespace(last_state=SimpleNamespace(q=np.zeros(2))),
-        diagnostics=SimpleNamespace(event=lambda *event: told.append(event)),
+        diagnostics=SimpleNamespace(event=lambda *event: events.append(event)),
     )
     assert list(TorqueNode._last_torque(node, 'gravity')) == [0.0, 0.0]
-    assert 'zero instead of gravity' in told[0][2]
+    assert 'zero instead of gravity' in events[0][2]
 
 
 def trajectory(position, seconds=1):

@@ -273,8 +273,8 @@ def test_two_arms_move_at_the_same_time(ros, tmp_path, clocks):
             infos = ros.node.get_publishers_info_by_topic('/clock')
             return {f'{i.node_namespace}/{i.node_name}' for i in infos}
 
-        wanted = set() if clocks[0] else {'/left/simulator'}
-        ros.until(lambda: publishers() == wanted, 'who publishes the clock')
+        expected = set() if clocks[0] else {'/left/simulator'}
+        ros.until(lambda: publishers() == expected, 'who publishes the clock')
         assert bool(ticks[0]) == (not clocks[0])
         assert bool(ticks[1]) == bool(ticks[2]) == bool(clocks[0])
         for launch in launches.values():
@@ -300,8 +300,8 @@ def test_launch_file_of_the_page_starts_two_arms(ros, tmp_path):
             return {f'{namespace}/{name}' for name, namespace in named}
 
         for side in ('left', 'right'):
-            wanted = {f'/{side}/simulator', f'/{side}/inverse_dynamics'}
-            ros.until(lambda wanted=wanted: wanted <= names(), f'both nodes in /{side}')
+            expected = {f'/{side}/simulator', f'/{side}/inverse_dynamics'}
+            ros.until(lambda expected=expected: expected <= names(), f'both nodes in /{side}')
         launch.signal(signal.SIGINT)
         assert launch.wait() == 0, launch.output
         assert not launch.survivors()

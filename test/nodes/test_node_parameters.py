@@ -59,8 +59,8 @@ def test_the_configuration_file_is_what_the_declaration_yields(node):
     """scripts/update_node_pages writes it."""
     text = (ROOT / 'config' / f'{node}.yaml').read_text()
     assert text == interface_text.yaml_text(INTERFACES[node])
-    said = yaml.safe_load(text)['/**']['ros__parameters']
-    assert said == {
+    loaded = yaml.safe_load(text)['/**']['ros__parameters']
+    assert loaded == {
         name: list(default) if isinstance(default, tuple) else default
         for name, default in INTERFACES[node].defaults.items()
     }
@@ -113,12 +113,12 @@ def test_a_node_shows_what_it_declares_and_nothing_else(ros, node):
     }
     services = {s.name.replace('~', f'/{node}') for s in interface.services if not s.optional}
 
-    def all_told():
+    def all_listed():
         subscribed, published, offered = shown(ros, node)
         inputs, outputs = subscribed >= expected['in'], published >= expected['out']
         return inputs and outputs and offered >= services
 
-    ros.until(all_told, 'all topics and services')
+    ros.until(all_listed, 'all topics and services')
     subscribed, published, offered = shown(ros, node)
     assert subscribed - TOPICS_OF_RCLPY == expected['in'] - TOPICS_OF_RCLPY
     published = {topic for topic in published if '/_action/' not in topic}

@@ -108,8 +108,8 @@ def owed_by_inverse_dynamics(values, held):
 
     def torque(q, v):
         law.reset()
-        wanted = law(np.array(q), np.array(v), np.array(held))
-        return np.clip(wanted, -limits, limits)
+        requested = law(np.array(q), np.array(v), np.array(held))
+        return np.clip(requested, -limits, limits)
 
     return torque, not settings.ki.any()
 

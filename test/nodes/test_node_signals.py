@@ -259,7 +259,7 @@ def test_what_is_caught_for_good_ends_nonetheless(ros, caught, code):
         timeout=50.0,
     )
     assert done.returncode == code, done.stdout
-    # Where it was caught is told.
+    # Where it was caught is printed.
     assert ('most recent call first' in done.stdout) == (code == 1)
     assert ('told' in done.stdout) == ('told' in caught['stop'])
 

@@ -48,7 +48,7 @@ def test_a_failed_start_is_not_reported_as_ready(caplog):
         progress = Progress(logging.getLogger('node'))
         try:
             with progress:
-                progress._told = True  # as after a second or two
+                progress._shown = True  # as after a second or two
                 if failure is not None:
                     raise failure
         except ValueError:

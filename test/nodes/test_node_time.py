@@ -59,8 +59,8 @@ class Follower:
     def _refused(self):
         """Return how many states the node says that it has refused."""
         name = f'{self.rig.name}: torque'.lstrip('/')
-        told = next((s for s in reversed(self.ros.diagnostics) if s.name == name), None)
-        values = {v.key: v.value for v in told.values} if told else {}
+        reported = next((s for s in reversed(self.ros.diagnostics) if s.name == name), None)
+        values = {v.key: v.value for v in reported.values} if reported else {}
         return int(values.get('states_refused', 0))
 
     def step(self, dt_ns=5_000_000, stamp=None, brief=False):
@@ -272,8 +272,10 @@ def test_parts_of_a_state_may_come_from_different_clocks(follower, apart):
     since = len(follower.ros.diagnostics)
     follower.ros.until(lambda: step() or np.abs(follower.position - GOAL).max() < 1e-3, 'the goal')
     assert follower.largest_jump() < SPEED * STEP
-    told = [s.message for s in follower.ros.diagnostics[since:]]
-    assert not any('dropped' in text or 'time of the states goes back' in text for text in told)
+    reported = [s.message for s in follower.ros.diagnostics[since:]]
+    assert not any(
+        'dropped' in text or 'time of the states goes back' in text for text in reported
+    )
 
 
 # -- states that cannot be ------------------------------------------------------------------------

@@ -43,7 +43,7 @@ class Node:
     """Stand-in of the simulator node for changes of objects."""
 
     def __init__(self, rig):
-        self.cycle, self.diagnostics, self.parameters = rig.cycle, rig.told, rig.parameters
+        self.cycle, self.diagnostics, self.parameters = rig.cycle, rig.reported, rig.parameters
         self.world_interface = rig.cycle.world_interface
         self.loop = SimpleNamespace(request=lambda work: work())
         self.changes = ObjectChanges(self)
@@ -71,8 +71,8 @@ def only_rig(tmp_path_factory):
 def same(only_rig):
     """Return one rig for all that changes nothing."""
     only_rig.changes.restore()
-    only_rig.told.codes.clear()
-    only_rig.told.texts.clear()
+    only_rig.reported.codes.clear()
+    only_rig.reported.texts.clear()
     return only_rig
 
 
@@ -98,8 +98,8 @@ def test_spawned_objects_are_published_shown_and_touched(rig):
     by_frame = {each.header.frame_id: each.wrench for each in rig.world.wrenches}
     assert xyz(by_frame['new'].force) == pytest.approx([0, 0, 3 * 9.81], rel=1e-6)
     assert rig.changes.values()['objects'] == 7 and rig.changes.values()['objects_added'] == 2
-    assert 'added: post (prepared in' in rig.told.texts[-1]
-    assert set(rig.told.codes) <= {'added', 'removed'}
+    assert 'added: post (prepared in' in rig.reported.texts[-1]
+    assert set(rig.reported.codes) <= {'added', 'removed'}
 
 
 def test_an_object_spawned_into_another_is_reported_once_and_separated(rig):
@@ -108,25 +108,25 @@ def test_an_object_spawned_into_another_is_reported_once_and_separated(rig):
         spawn(rig, name=name, resource_string=ball % tuple(place))
         rig.run()
         text = "'floor' and 'sunk' overlap by 30.0 mm; they are moved apart slowly"
-        assert sum(each.startswith(text) for each in rig.told.texts) == 1
-        assert not any("'touching' overlap" in each for each in rig.told.texts)
+        assert sum(each.startswith(text) for each in rig.reported.texts) == 1
+        assert not any("'touching' overlap" in each for each in rig.reported.texts)
     rig.changes.remove('touching')
     before = rig.pose('sunk')[0][2]
     rig.run(20)
     assert rig.pose('sunk')[0][2] > before
-    assert sum('overlap' in each for each in rig.told.texts) == 1
+    assert sum('overlap' in each for each in rig.reported.texts) == 1
 
 
 def test_what_is_put_into_something_is_reported(rig):
     spawn(rig, name='gate', resource_string='{type: box, size: [1, 1, 1], xyz: [9, 9, 9]}')
     rig.run()
-    assert not any('overlap' in each for each in rig.told.texts)
+    assert not any('overlap' in each for each in rig.reported.texts)
     at = rig.pose('box')[0]
     rig.changes.move('gate', PluckerTransform(np.eye(3), np.array(at)))
     rig.run()
-    told = [each for each in rig.told.texts if 'overlap' in each]
-    assert len(told) == 2 and all("'gate' overlap" in each for each in told)
-    assert "'box'" in told[0] and "'robot/foot'" in told[1]
+    reported = [each for each in rig.reported.texts if 'overlap' in each]
+    assert len(reported) == 2 and all("'gate' overlap" in each for each in reported)
+    assert "'box'" in reported[0] and "'robot/foot'" in reported[1]
 
 
 def test_what_is_placed_in_something_is_reported(rig):
@@ -134,10 +134,10 @@ def test_what_is_placed_in_something_is_reported(rig):
     for count in (1, 2):
         rig.place('box', (0.0, 7.0, 0.02))
         rig.run(3)
-        assert sum("'floor' and 'box' overlap by" in each for each in rig.told.texts) == count
+        assert sum("'floor' and 'box' overlap by" in each for each in rig.reported.texts) == count
         rig.place('box', (0.0, 7.0, 2.0))
         rig.run(3)
-        assert sum('overlap by' in each for each in rig.told.texts) == count
+        assert sum('overlap by' in each for each in rig.reported.texts) == count
 
 
 @pytest.mark.parametrize('name', ['world', 'odom'])
@@ -188,7 +188,7 @@ def test_deleted_objects_are_no_longer_published(rig):
     rig.run(2)
     assert rig.world.objects[-1].joint_names == []
     assert [e.action for e in rig.world.markers[world_ports.OBJECT_MARKERS]] == [Marker.DELETEALL]
-    assert set(rig.told.codes) <= {'added', 'removed'}
+    assert set(rig.reported.codes) <= {'added', 'removed'}
 
 
 def test_what_is_new_is_shown_with_the_next_cycle(tmp_path):

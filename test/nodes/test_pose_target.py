@@ -30,7 +30,7 @@ class Reference:
 
     def __init__(self, arm):
         self.joint_names, self.desired_position = tuple(arm.joint_names), HOME
-        self.time, self.followed, self.told = NOW, [], []
+        self.time, self.followed, self.reported = NOW, [], []
         self.received, self.at_rest = 0, True
 
     def present_time(self):
@@ -47,7 +47,7 @@ class Reference:
 
     def refused(self, error, what):
         assert what == 'pose'
-        self.told.append((error.code, str(error)))
+        self.reported.append((error.code, str(error)))
 
 
 @pytest.fixture(scope='module')
@@ -125,7 +125,7 @@ def test_a_pose_that_is_there_already_takes_a_moment(arm, targets):
 def test_a_pose_that_cannot_be_is_refused_by_its_kind(arm, targets, changes, code):
     targets.on_pose(message(arm, **changes))
     assert not targets._reference.followed
-    assert [code for code, _ in targets._reference.told] == [f'pose {code}']
+    assert [code for code, _ in targets._reference.reported] == [f'pose {code}']
 
 
 def test_all_zeros_are_no_orientation(arm, targets):
@@ -134,7 +134,7 @@ def test_all_zeros_are_no_orientation(arm, targets):
     empty = PoseStamped()
     empty.pose.orientation.w = 0.0
     targets.on_pose(empty)
-    assert targets._reference.told[-1][0] == 'pose not a unit quaternion'
+    assert targets._reference.reported[-1][0] == 'pose not a unit quaternion'
 
 
 def test_without_a_frame_or_a_state_poses_are_refused(arm, targets):
@@ -145,7 +145,7 @@ def test_without_a_frame_or_a_state_poses_are_refused(arm, targets):
     targets.on_pose(message(arm))
     targets._reference.time, targets.node.answering = NOW, False
     targets.on_pose(message(arm))
-    codes = [code for code, _ in targets._reference.told]
+    codes = [code for code, _ in targets._reference.reported]
     assert codes == ['pose no task_frame', 'pose no state', 'pose no state']
     assert not targets._reference.followed
 
@@ -153,7 +153,7 @@ def test_without_a_frame_or_a_state_poses_are_refused(arm, targets):
 def test_any_age_is_taken_if_that_is_asked_for(arm, targets):
     targets.values['pose_stamp_tolerance'] = 0.0
     targets.on_pose(message(arm, stamp=1))
-    assert targets._reference.followed and not targets._reference.told
+    assert targets._reference.followed and not targets._reference.reported
 
 
 def test_a_joint_without_a_limit_of_speed_has_one_here(arm, targets):
@@ -217,11 +217,11 @@ def test_an_arm_goes_over_to_another_configuration_at_rest_alone(arm, targets):
     reference.at_rest = False
     targets.on_pose(message(arm, q))
     assert not reference.followed
-    ((code, text),) = reference.told
+    ((code, text),) = reference.reported
     assert code == 'pose out of reach' and 'at rest, the node tries other configurations' in text
     reference.at_rest, targets.values['ik_attempts'] = True, 1
     targets.on_pose(message(arm, q))
-    assert not reference.followed and 'other configurations' not in reference.told[-1][1]
+    assert not reference.followed and 'other configurations' not in reference.reported[-1][1]
     targets.values['ik_attempts'] = 5
     targets.on_pose(message(arm, q))
     assert len(reference.followed) == 1

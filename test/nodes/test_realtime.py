@@ -27,7 +27,7 @@ LOOPS = {'gravity_compensation': 2, 'inverse_dynamics': 2, 'simulator': 1}
 PRESENT = realtime.present_cores()
 
 
-class Told:
+class DiagnosticsRecorder:
     """Stands for diagnostics: the conditions that were set."""
 
     def __init__(self):
@@ -73,9 +73,9 @@ def test_cores_that_do_not_exist_are_refused_by_number():
 
 
 def test_nothing_asked_for_changes_nothing_and_says_nothing():
-    told = Told()
-    kept = realtime.RealTime(options(), told)
-    assert not kept.wanted
+    reported = DiagnosticsRecorder()
+    kept = realtime.RealTime(options(), reported)
+    assert not kept.requested
     before = os.sched_getscheduler(0), os.sched_getaffinity(0)
 
     def enter():
@@ -84,13 +84,13 @@ def test_nothing_asked_for_changes_nothing_and_says_nothing():
         return os.sched_getscheduler(0), os.sched_getaffinity(0)
 
     assert in_a_thread(enter) == before
-    assert not told.conditions
+    assert not reported.conditions
 
 
 def test_a_thread_is_pinned_alone():
-    told, core = Told(), min(os.sched_getaffinity(0))
+    reported, core = DiagnosticsRecorder(), min(os.sched_getaffinity(0))
     before = os.sched_getaffinity(0)
-    pinned = realtime.RealTime(options(cpu_affinity=(core,)), told)
+    pinned = realtime.RealTime(options(cpu_affinity=(core,)), reported)
 
     def enter():
         pinned.enter()
@@ -98,7 +98,7 @@ def test_a_thread_is_pinned_alone():
 
     assert in_a_thread(enter) == {core}
     assert os.sched_getaffinity(0) == before
-    assert told.conditions == [(realtime.SUBJECT, OK, f'on core {core}')]
+    assert reported.conditions == [(realtime.SUBJECT, OK, f'on core {core}')]
 
 
 def test_a_priority_that_is_refused_is_reported_with_its_cure(monkeypatch):
@@ -109,12 +109,12 @@ def test_a_priority_that_is_refused_is_reported_with_its_cure(monkeypatch):
         raise PermissionError(1, 'Operation not permitted')
 
     monkeypatch.setattr(os, 'sched_setscheduler', refuse)
-    told = Told()
-    wanted = realtime.RealTime(options(thread_priority=42), told)
-    in_a_thread(wanted.enter)
-    in_a_thread(wanted.enter)  # the watchdog asks for the same
+    reported = DiagnosticsRecorder()
+    requested = realtime.RealTime(options(thread_priority=42), reported)
+    in_a_thread(requested.enter)
+    in_a_thread(requested.enter)  # the watchdog asks for the same
     assert asked == [(0, os.SCHED_FIFO, 42)] * 2
-    subject, level, text = told.conditions[-1]
+    subject, level, text = reported.conditions[-1]
     assert (subject, level) == (realtime.SUBJECT, WARN)
     assert text.count('SCHED_FIFO 42 was refused') == 1
     assert (

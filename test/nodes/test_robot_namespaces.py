@@ -54,13 +54,13 @@ def publish_until(rig, kind, topic, message, condition, what):
     publisher = rig.ros.node.create_publisher(kind, topic, reliable(10))
     sent = [0.0]
 
-    def tell():
+    def send():
         if time.monotonic() - sent[0] > 0.05:
             sent[0] = time.monotonic()
             publisher.publish(message)
         return condition()
 
-    rig.ros.until(tell, what)
+    rig.ros.until(send, what)
     rig.ros.node.destroy_publisher(publisher)
 
 
@@ -82,8 +82,8 @@ def test_one_gravity_compensation_node_a_robot_floats_both(rig):
 
     def floats(messages):
         q, effort = rig.position(messages), rig.effort(messages)
-        wanted = gravity_torque((q['shoulder'], q['elbow']))
-        return all(abs(effort[joint] - wanted[joint]) < 1e-3 for joint in wanted)
+        expected = gravity_torque((q['shoulder'], q['elbow']))
+        return all(abs(effort[joint] - expected[joint]) < 1e-3 for joint in expected)
 
     def driven(topic):
         return rig.ros.node.count_publishers(topic) > 0

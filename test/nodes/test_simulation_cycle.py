@@ -55,7 +55,7 @@ class Recorder:
         self.bases.append((q, v, time))
 
 
-class Told:
+class DiagnosticsRecorder:
     """Stands in for diagnostics."""
 
     def event(self, *args, **options):
@@ -69,7 +69,7 @@ def make(robot, tag=NO_TAG, **parameters):
     values = {each.name: each.default for each in SIMULATOR_PARAMETERS if hasattr(each, 'default')}
     ports, warnings = Recorder(), []
     cycle = SimulationCycle(
-        robot, {**values, **parameters}, Told(), ports, warnings.append, tag=tag
+        robot, {**values, **parameters}, DiagnosticsRecorder(), ports, warnings.append, tag=tag
     )
     return cycle, ports
 

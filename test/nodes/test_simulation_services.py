@@ -94,8 +94,8 @@ class Rig:
         return self.ask('GetSimulationState', 'get_simulation_state').state.state
 
     def set(self, state):
-        wanted = self.msg.SimulationState(state=state)
-        return self.ask('SetSimulationState', 'set_simulation_state', state=wanted).result.result
+        expected = self.msg.SimulationState(state=state)
+        return self.ask('SetSimulationState', 'set_simulation_state', state=expected).result.result
 
     def current(self):
         return self.ask('GetCurrentWorld', 'get_current_world')
@@ -108,8 +108,33 @@ def rig(ros, tmp_path_factory):
 
 def test_features_are_reported_by_the_numbers_of_the_standard(rig):
     features = rig.ask('GetSimulatorFeatures', 'get_simulator_features').features
-    wanted = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 20, 22, 23, 24, 25, 26, 31, 32, 33}
-    assert set(features.features) == wanted | {40, 41, 43, 44, 45, 50}
+    expected = {
+        0,
+        1,
+        2,
+        3,
+        4,
+        5,
+        6,
+        7,
+        8,
+        9,
+        10,
+        11,
+        12,
+        13,
+        14,
+        20,
+        22,
+        23,
+        24,
+        25,
+        26,
+        31,
+        32,
+        33,
+    }
+    assert set(features.features) == expected | {40, 41, 43, 44, 45, 50}
     assert features.spawn_formats == ['urdf', 'yaml']
 
 
@@ -312,9 +337,9 @@ def test_a_spawnable_can_be_spawned_at_a_named_pose(rig, tmp_path):
     (pose,) = rig.ask(
         'GetNamedPoses', 'get_named_poses', tags=rig.msg.TagsFilter(tags=['parking'])
     ).poses
-    wanted = rig.msg.SpawnEntity(name='new_ball', entity_resource=each.entity_resource)
-    wanted.initial_pose.pose = pose.pose
-    answer = rig.ask('SpawnEntities', 'spawn_entities', spawn_requests=[wanted])
+    expected = rig.msg.SpawnEntity(name='new_ball', entity_resource=each.entity_resource)
+    expected.initial_pose.pose = pose.pose
+    answer = rig.ask('SpawnEntities', 'spawn_entities', spawn_requests=[expected])
     assert answer.result.result == OK, answer.result.error_message
     assert rig.state('new_ball').pose.position.x == 9.0
     assert rig.ask('DeleteEntity', 'delete_entity', entity='new_ball').result.result == OK
@@ -377,8 +402,8 @@ def test_the_action_tells_after_each_step(rig):
     answer = goal.result.result()
     assert (answer.status, answer.result.result.result) == (4, OK)  # succeeded
     rig.ros.until(lambda: len(goal.feedback) == 5, 'feedback')
-    told = [(each.completed_steps, each.remaining_steps) for each in goal.feedback]
-    assert told == [(1, 4), (2, 3), (3, 2), (4, 1), (5, 0)]
+    progress = [(each.completed_steps, each.remaining_steps) for each in goal.feedback]
+    assert progress == [(1, 4), (2, 3), (3, 2), (4, 1), (5, 0)]
     rig.ros.until(lambda: rig.time() >= before + 5_000_000, 'five milliseconds')
     assert rig.time() == before + 5_000_000
 

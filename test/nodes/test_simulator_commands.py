@@ -19,8 +19,8 @@ ROBOT = Robot.from_urdf(random_trees.tree(8, 4, ('revolute', 'prismatic'), 0, 0.
 NAMES = ROBOT.joint_names
 
 
-class Told:
-    """Stands in for diagnostics: what was told, in order."""
+class DiagnosticsRecorder:
+    """Stands in for diagnostics: what was reported, in order."""
 
     def __init__(self):
         self.codes = []
@@ -44,7 +44,10 @@ class Both:
 
     def __init__(self, array_joints=()):
         self.now = 1.0
-        self.ways = [kind(ROBOT, Told(), array_joints, 50.0) for kind in (Commands, SlowCommands)]
+        self.ways = [
+            kind(ROBOT, DiagnosticsRecorder(), array_joints, 50.0)
+            for kind in (Commands, SlowCommands)
+        ]
 
     def take(self, data, by_order=False):
         """Give a message to both; return whether it drives a joint."""

@@ -227,8 +227,8 @@ def test_a_pause_is_no_over_run(rig):
         rig.pause(False)
         rig.ros.spin(0.6)
     # A machine that is too busy is reported as well, but then there are over-runs.
-    told = [s for s in rig.ros.diagnostics[since:] if s.name == 'simulator: simulation']
-    values = [{v.key: v.value for v in s.values} for s in told]
+    reports = [s for s in rig.ros.diagnostics[since:] if s.name == 'simulator: simulation']
+    values = [{v.key: v.value for v in s.values} for s in reports]
     counts = [[int(v.get(key, 0)) for key in ('count: over-run', 'overruns')] for v in values]
     for (events, overruns), (more_events, more_overruns) in zip(counts, counts[1:]):
         assert more_events == events or more_overruns > overruns

@@ -116,7 +116,7 @@ class SimulatorRig:
         name = f'{self.name.lstrip("/")}: {subject}'
         return next((s for s in reversed(self.ros.diagnostics) if s.name == name), None)
 
-    def until_told(self, text, subject, since=0):
+    def until_reported(self, text, subject, since=0):
         name = f'{self.name.lstrip("/")}: {subject}'
         return self.ros.until(
             lambda: next(
@@ -267,7 +267,7 @@ def wrench(link, x=0.0, torque=0.0):
 def test_a_bad_wrench_is_refused_by_name_and_time_goes_on(rig, message, text):
     since = len(rig.ros.diagnostics)
     rig.wrench.publish(message)
-    status = rig.until_told(text, 'external_wrench', since)
+    status = rig.until_reported(text, 'external_wrench', since)
     assert 'wrench refused' in status.message and len(status.message) < 1000
     until_time_passes(rig)
 
@@ -277,7 +277,9 @@ def test_more_wrenches_than_there_is_room_for_are_refused_and_time_goes_on(rig):
     for k in range(LINKS):
         rig.wrench.publish(wrench(f'link_{k}', 1e-3))
         rig.ros.spin(0.005)
-    status = rig.until_told('64 links or objects have a wrench already', 'external_wrench', since)
+    status = rig.until_reported(
+        '64 links or objects have a wrench already', 'external_wrench', since
+    )
     assert '~/reset' in status.message
     until_time_passes(rig)
     assert rig.trigger('reset').success
@@ -287,10 +289,10 @@ def test_more_wrenches_than_there_is_room_for_are_refused_and_time_goes_on(rig):
 
     rig.ros.until(lambda: rig.status('external_wrench').message == 'OK', 'an end of that')
     before = refused()
-    told = rig.status('external_wrench')
+    reports = rig.status('external_wrench')
     rig.wrench.publish(wrench(f'link_{LINKS - 1}', 1e-3))
     rig.ros.spin(0.2)
-    rig.ros.until(lambda: rig.status('external_wrench') is not told, 'the next diagnostics')
+    rig.ros.until(lambda: rig.status('external_wrench') is not reports, 'the next diagnostics')
     assert refused() == before
 
 
@@ -331,11 +333,11 @@ def test_a_finite_command_that_overflows_is_refused_and_time_goes_on(another):
         since = len(rig.ros.diagnostics)
         rig.by_name.publish(message)
         # By its own words: the refusal before may be reported again.
-        rig.until_told(f'command refused: a value of {what} is', 'commands', since)
+        rig.until_reported(f'command refused: a value of {what} is', 'commands', since)
         until_time_passes(rig)
     since = len(rig.ros.diagnostics)
     rig.by_order.publish(efforts(1e308, -1e308))
-    rig.until_told('command refused', 'commands', since)
+    rig.until_reported('command refused', 'commands', since)
     until_time_passes(rig)
     assert list(rig.state().position) == START
     assert rig.finite()
@@ -376,8 +378,8 @@ def test_names_invented_without_end_do_not_hold_time_up(rig):
     name = f'{rig.name[1:]}: simulation'
 
     def goes_on():
-        told = [s for s in rig.ros.diagnostics[since:] if s.name == name]
-        return len(told) >= 2 and len(rig.states) >= count + 60
+        reports = [s for s in rig.ros.diagnostics[since:] if s.name == name]
+        return len(reports) >= 2 and len(rig.states) >= count + 60
 
     with Repeat(rig.by_name, messages, 5000.0) as flood:
         rig.ros.until(lambda: goes_on() and flood.sent >= 1000, 'states and diagnostics')
@@ -407,9 +409,9 @@ def test_a_failed_simulation_says_what_to_call_and_that_works(another):
         until_time_passes(rig)
         since = len(rig.ros.diagnostics)
         rig.by_name.publish(joint_state(['turn', 'slide'], effort=[1.0, 0.0]))
-        told = rig.until_told('dynamics', 'simulation', since)
+        reports = rig.until_reported('dynamics', 'simulation', since)
         advice = 'Call ~/reset, then ~/pause with data: false'
-        assert 'turn' in told.message and advice in told.message
+        assert 'turn' in reports.message and advice in reports.message
         for refused in (rig.pause(False), rig.trigger('step')):
             assert not refused.success and advice in refused.message
         stood = rig.time()
@@ -460,7 +462,7 @@ def test_two_controllers_for_the_same_joints_are_named(another):
     rig = another()
     hear_only_nodes(rig)
     both = [controller(rig, name, []) for name in ('left', 'right')]
-    status = rig.until_told('several controllers', 'publisher_conflict')
+    status = rig.until_reported('several controllers', 'publisher_conflict')
     assert f'{rig.namespace}/left' in status.message and f'{rig.namespace}/right' in status.message
     for each in both:
         each.process.stop()
@@ -476,10 +478,10 @@ def test_controllers_for_different_joints_do_not_conflict(another):
     rig.ros.spin(2.5)  # a check each second, with torques of both each time
     since = len(rig.ros.diagnostics)
     rig.ros.spin(2.5)
-    told = [
+    reports = [
         s for s in rig.ros.diagnostics[since:] if s.name == f'{rig.name[1:]}: publisher_conflict'
     ]
-    assert not any('several controllers' in s.message for s in told)
+    assert not any('several controllers' in s.message for s in reports)
     for each in both:
         each.process.stop()
         rig.ros.processes.remove(each.process)
@@ -493,7 +495,7 @@ def test_two_simulators_on_one_clock_are_named(another):
         {'robot_description': TWO_LINK_ARM},
         ('-r', '__ns:=/third', '-r', f'/clock:={rig.namespace}/clock'),
     )
-    status = rig.until_told('two simulators', 'publisher_conflict')
+    status = rig.until_reported('two simulators', 'publisher_conflict')
     assert '/third/simulator' in status.message and f'{rig.namespace}/clock' in status.message
     assert other.status('publisher_conflict') is None  # it has a clock of its own
     process.stop()
@@ -552,9 +554,9 @@ def test_endless_names_are_shortened_wherever_they_are_reported(another):
         rig.wrench.publish(wrench(LONG))
         rig.ros.spin(0.3)
     rig.ros.spin(1.5)
-    told = rig.ros.diagnostics[since:]
-    assert told
-    for status in told:
+    reports = rig.ros.diagnostics[since:]
+    assert reports
+    for status in reports:
         texts = [status.name, status.message, status.hardware_id]
         texts += [t for v in status.values for t in (v.key, v.value)]
         assert all(len(word) <= 120 for t in texts for word in t.split()), status.name

@@ -152,10 +152,10 @@ def test_everything_belongs_to_the_node_that_was_asked_for(ros, start):
     start({'start_paused': True})
     # States may come before the middleware reports the nodes.
     ros.until(lambda: named() == ['simulator'], 'one node, the simulator')
-    topics_wanted = {'/joint_commands', '/effort_commands', '/external_wrench'}
-    ros.until(lambda: topics_wanted <= set(topics()), 'its topics')
-    services_wanted = {'/simulator/step', '/simulator/pause', '/simulator/reset'}
-    ros.until(lambda: services_wanted <= set(services()), 'its services')
+    expected_topics = {'/joint_commands', '/effort_commands', '/external_wrench'}
+    ros.until(lambda: expected_topics <= set(topics()), 'its topics')
+    expected_services = {'/simulator/step', '/simulator/pause', '/simulator/reset'}
+    ros.until(lambda: expected_services <= set(services()), 'its services')
     assert named() == ['simulator']
 
 

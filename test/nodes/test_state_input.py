@@ -21,10 +21,10 @@ class Notes:
     """Diagnostics that only remember."""
 
     def __init__(self):
-        self.said = []
+        self.reports = []
 
     def event(self, subject, level, message, code=None):
-        self.said.append((subject, level, message, code))
+        self.reports.append((subject, level, message, code))
 
     condition = event
 
@@ -147,7 +147,9 @@ def test_the_short_way_gives_what_the_long_one_gives(arm, turning_arm, seed, pub
         used += first is not None
         taken += first is not None and first.q is short._fast_reader.q
         assert short.refused == long.refused
-    assert [s[1:] for s in short._diagnostics.said] == [s[1:] for s in long._diagnostics.said]
+    assert [s[1:] for s in short._diagnostics.reports] == [
+        s[1:] for s in long._diagnostics.reports
+    ]
     # Without limits, numbers beyond them are contradictions between publishers, which last.
     least = STEPS / (15 if wraps else 12)
     assert least < taken < used < STEPS, 'the stream has all kinds of messages'
@@ -230,7 +232,9 @@ def test_joints_with_limits_do_not_wrap():
     table = Turntable()
     assert table.send(0.0, bend=3.1) is not None
     assert table.send(0.0, bend=3.1 - TURN) is None
-    assert table.notes.said[-1][-1] == 'position jumped' and "'bend'" in table.notes.said[-1][2]
+    assert (
+        table.notes.reports[-1][-1] == 'position jumped' and "'bend'" in table.notes.reports[-1][2]
+    )
 
 
 @pytest.mark.parametrize('stamped', [True, False])
@@ -247,7 +251,7 @@ def test_a_jump_that_no_velocity_explains_is_refused(joint, velocity, stamped):
     wrong[joint] += 0.7  # at 3 rad/s, 0.5 + 4 * 3 * 0.005 rad are allowed
     assert table.send(wrapped(wrong[0]), wrong[1], velocity, stamped=stamped) is None
     assert table.input.refused == 1
-    subject, _, text, code = table.notes.said[-1]
+    subject, _, text, code = table.notes.reports[-1]
     assert code == 'position jumped' and subject == 'joint_states'
     assert repr(('turn', 'bend')[joint]) in text and 'check its encoder' in text
     # The next good one is taken as if nothing had been.
@@ -279,7 +283,7 @@ def test_states_that_agree_with_each_other_are_where_the_robot_is():
     state = table.send(0.0, 2.002)
     assert state.q == pytest.approx([0.0, 2.002]) and state.dt == 0.0
     assert state.v == pytest.approx([0.0, 0.0])  # it did not move there
-    assert table.notes.said[-1][-1] == 'put elsewhere'
+    assert table.notes.reports[-1][-1] == 'put elsewhere'
     assert table.send(0.0, 2.003).v[1] == pytest.approx(0.1, abs=0.11)
 
 

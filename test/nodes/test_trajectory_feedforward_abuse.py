@@ -68,11 +68,11 @@ def test_states_without_positions_are_reported_and_change_nothing(rig):
     since = len(rig.ros.diagnostics)
     empty = JointState(name=list(NAMES), velocity=[0.0, 0.0])
 
-    def told():
+    def is_reported():
         rig.states.publish(empty)
         return rig.ros.status('position', 'joint_states', since=since)
 
-    rig.ros.until(told, 'a report')
+    rig.ros.until(is_reported, 'a report')
     rig.states.publish(joint_state(position=(0.0, 0.0)))
     goes_on(rig)
 

@@ -122,7 +122,7 @@ class Rig:
             f'the torque {torque}',
         )
 
-    def told(self, text, subject='controller'):
+    def until_reported(self, text, subject='controller'):
         self.ros.until_status(text, subject, since=len(self.ros.diagnostics))
 
 
@@ -136,7 +136,7 @@ def rig(ros):
 def test_states_go_out_and_torques_come_back_within_the_limits(rig):
     with Program(rig.port) as program, Feed(rig.states, rig.state()):
         rig.comes((1.5, -0.5))
-        rig.told('answering')
+        rig.until_reported('answering')
         assert list(rig.commands[-1].name) == list(NAMES) and not rig.commands[-1].position
         program.answer = lambda state: [packet(state, (100.0, -100.0))]
         rig.comes((40.0, -15.0))
@@ -204,8 +204,8 @@ def test_bad_answers_are_not_sent_on_and_reported_and_the_node_goes_on(rig, answ
         rig.comes((2.5, 0.25))
         since = len(rig.commands)
         program.answer = answer
-        rig.told(text)
-        rig.told('no usable answer for 1 s')
+        rig.until_reported(text)
+        rig.until_reported('no usable answer for 1 s')
         # States go on: the status is visible later as well.
         rig.ros.spin(0.3)
         status = rig.ros.until_status('', 'controller', since=len(rig.ros.diagnostics))
@@ -219,7 +219,7 @@ def test_bad_answers_are_not_sent_on_and_reported_and_the_node_goes_on(rig, answ
         rig.ros.until(lambda: program.states[-1].flags == 1, 'a state that begins')
         program.answer = lambda state: [packet(state, (3.0, 0.5))]
         rig.comes((3.0, 0.5))
-        rig.told('answering')
+        rig.until_reported('answering')
 
 
 def test_answers_that_come_twice_or_late_are_left_out(rig):
@@ -250,9 +250,9 @@ def test_without_the_program_nothing_is_sent_and_it_may_come_later(rig):
     with Feed(rig.states, rig.state(), rate=50.0):
         with Program(rig.port):
             rig.comes((1.5, -0.5))
-        rig.told('no usable answer for 1 s')
-        rig.told('no program listens at 127.0.0.1:')
-        rig.told('no answer')
+        rig.until_reported('no usable answer for 1 s')
+        rig.until_reported('no program listens at 127.0.0.1:')
+        rig.until_reported('no answer')
         rig.ros.until(lambda: not np.any(rig.commands[-1].effort), 'the last command')
         since, before = len(rig.commands), asked()
         rig.ros.until(lambda: asked() > before + 3, 'states that nobody answers')
@@ -265,7 +265,7 @@ def test_states_that_fail_are_reported_as_such(rig):
     with Program(rig.port), Feed(rig.states, rig.state()) as feed:
         rig.comes((1.5, -0.5))
         feed.message = None
-        rig.told('no usable state for 1 s', 'joint_states')
+        rig.until_reported('no usable state for 1 s', 'joint_states')
         rig.ros.until(lambda: not np.any(rig.commands[-1].effort), 'the last command')
         feed.message = rig.state()
         rig.comes((1.5, -0.5))

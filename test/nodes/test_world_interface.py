@@ -63,7 +63,7 @@ def press():
     return robot(link('base'), slider, joint)
 
 
-class Told:
+class DiagnosticsRecorder:
     """Stands in for diagnostics; keeps the codes of events."""
 
     def __init__(self):
@@ -93,7 +93,7 @@ class WorldRecorder:
     def send_standing(self, found):
         self.standing.append(found)
 
-    def wanted(self, topic):
+    def has_subscribers(self, topic):
         return True
 
     def send_wrench(self, message):
@@ -112,9 +112,9 @@ class Rig:
         file.write_text(text)
         self.parameters = {each.name: each.default for each in SIMULATOR_PARAMETERS}
         self.parameters.update({'world': str(file), 'world_publish_rate': 0.0, **parameters})
-        self.told, self.ports, self.world = Told(), Recorder(), WorldRecorder()
+        self.reported, self.ports, self.world = DiagnosticsRecorder(), Recorder(), WorldRecorder()
         self.cycle = SimulationCycle(
-            of or press(), self.parameters, self.told, self.ports, print, lambda: self.world
+            of or press(), self.parameters, self.reported, self.ports, print, lambda: self.world
         )
         self.simulator = self.cycle.simulator
 
@@ -251,7 +251,9 @@ def test_wrenches_from_outside_push_objects_in_their_own_axes(rig):
     message.header.frame_id = 'wall'
     rig.ports.wrenches.append(serialize_message(message))
     rig.run(4)
-    assert rig.told.codes == ['unknown link'] and 'nor a movable object' in rig.told.texts[0]
+    assert (
+        rig.reported.codes == ['unknown link'] and 'nor a movable object' in rig.reported.texts[0]
+    )
 
 
 def test_reset_puts_objects_where_they_began(rig):
@@ -296,7 +298,7 @@ def test_rates_hold_in_simulated_time(tmp_path):
     rig = Rig(tmp_path)
     rig.parameters['world_publish_rate'] = 100.0
     rig.cycle = SimulationCycle(
-        press(), rig.parameters, rig.told, rig.ports, print, lambda: rig.world
+        press(), rig.parameters, rig.reported, rig.ports, print, lambda: rig.world
     )
     rig.run(20)
     rig.world.objects.clear()
@@ -382,15 +384,15 @@ def test_steps_that_were_not_solved_are_reported(rig):
     from rbd_ros.simulation.state import DROPPED, UNCONVERGED
 
     rig.cycle.world_interface.watch()
-    assert not rig.told.codes
+    assert not rig.reported.codes
     counters = rig.simulator.physics.state.counters
     counters[UNCONVERGED], counters[DROPPED] = 3, 2
     rig.cycle.world_interface.watch()
     rig.cycle.world_interface.watch()  # nothing new
-    assert rig.told.codes == ['unconverged', 'contacts truncated']
+    assert rig.reported.codes == ['unconverged', 'contacts truncated']
     rig.cycle.reset()
     rig.cycle.world_interface.watch()
-    assert len(rig.told.codes) == 2
+    assert len(rig.reported.codes) == 2
 
 
 def test_what_overlaps_and_cannot_be_parted_is_named_once(rig):
@@ -398,17 +400,17 @@ def test_what_overlaps_and_cannot_be_parted_is_named_once(rig):
     contact_state = rig.simulator.physics.contact_state
     contact_state.unresolved[0], contact_state.contacts.gap[0] = 1, -0.002
     names = rig.simulator.physics.scene.names_of(int(contact_state.contacts.pair[0]))
-    before = len(rig.told.texts)
+    before = len(rig.reported.texts)
     for _ in range(2):
         rig.cycle.world_interface.watch()
-    told = [each for each in rig.told.texts[before:] if 'overlap' in each]
+    reported = [each for each in rig.reported.texts[before:] if 'overlap' in each]
     text = f'{names[0]!r} and {names[1]!r} overlap by 2.0 mm; they stay in penetration'
-    assert len(told) == 1 and told[0].startswith(text)
+    assert len(reported) == 1 and reported[0].startswith(text)
     contact_state.unresolved[0] = 0
     rig.cycle.world_interface.watch()
     contact_state.unresolved[0] = 1
     rig.cycle.world_interface.watch()
-    assert sum('they stay in penetration' in each for each in rig.told.texts[before:]) == 2
+    assert sum('they stay in penetration' in each for each in rig.reported.texts[before:]) == 2
     assert rig.cycle.world_interface.values()['unresolved_overlap_steps'] == 0
 
 
@@ -559,7 +561,7 @@ def test_other_robots_that_move_are_published_commanded_and_shown(two_robots):
     rig.ports.by_name.append(serialize_message(message))
     rig.run(300)
     assert rig.ports.states[-1].position[1] == pytest.approx(-0.8, abs=1e-3)
-    assert not rig.told.codes
+    assert not rig.reported.codes
 
 
 def test_other_robots_touch_and_stay_when_objects_come(two_robots):

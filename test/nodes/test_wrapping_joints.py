@@ -92,13 +92,13 @@ def test_a_jump_is_refused_and_reported(ros):
     torques = turning.answers(20)
     since, numbers = len(ros.diagnostics), iter(range(20, 1000))
 
-    def told():
+    def is_reported():
         k = next(numbers)  # another place each time: agreeing with each other, they would be taken
         turning.rig.states.publish(turning.state(k, -2.0 if k % 2 else 1.0))
         ros.spin(0.05)
         return ros.status('more than any plausible velocity allows', 'joint_states', since=since)
 
-    ros.until(told, 'a refusal')
+    ros.until(is_reported, 'a refusal')
     sent = turning.rig.torques[-1].effort
     np.testing.assert_array_equal(sent, torques[-1])  # none of them was answered
     k = next(numbers)

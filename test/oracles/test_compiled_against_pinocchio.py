@@ -72,7 +72,7 @@ def level_of_optimization(request, monkeypatch):
         monkeypatch.setenv('RBD_ROS_OPTIMIZATION', '1')
 
 
-def wanted(name, base, function):
+def is_compared(name, base, function):
     """Return whether a test belongs to the everyday run."""
     return (
         EVERYTHING
@@ -86,7 +86,7 @@ def wanted(name, base, function):
 
 def parametrize(function):
     return pytest.mark.parametrize(
-        'name, base', [case for case in CASES if wanted(*case, function)]
+        'name, base', [case for case in CASES if is_compared(*case, function)]
     )
 
 

@@ -196,8 +196,8 @@ def test_run_time_inputs_equal_a_rebuilt_robot(robot, ungeared, name, runtime, r
         function = InterpretedKernel(definition_of(robot.model, name, runtime=runtime, **chosen))
     for _ in range(2):
         arrays = state(robot, reference.definition.inputs, rng)
-        found, wanted = function(*arrays, *values), reference(*arrays)
-        assert relative_error(flat(found), flat(wanted)) < 1e-11
+        found, correct = function(*arrays, *values), reference(*arrays)
+        assert relative_error(flat(found), flat(correct)) < 1e-11
 
 
 @pytest.mark.parametrize('name', ['inverse_dynamics', 'forward_dynamics', 'mass_matrix'])

@@ -58,15 +58,15 @@ def driven(subject, modes, integrator='semi_implicit'):
 )
 def test_a_joint_has_the_acceleration_that_it_is_given(modes, options):
     made = driven(chain(**options), modes)
-    wanted = np.array([2.0, -3.0, 1.5])
-    made.drives.acceleration[:] = wanted
+    desired = np.array([2.0, -3.0, 1.5])
+    made.drives.acceleration[:] = desired
     made.drives.effort[:] = 1.0, 2.0, -1.0
     given = np.array(modes) == ACCELERATION
     for _ in range(20):
         made.simulator.step(made.torque()[0])
-        assert made.simulator.a[given] == pytest.approx(wanted[given], abs=1e-7)
+        assert made.simulator.a[given] == pytest.approx(desired[given], abs=1e-7)
     if not given.all():
-        assert not np.allclose(made.simulator.a[~given], wanted[~given], atol=1e-3)
+        assert not np.allclose(made.simulator.a[~given], desired[~given], atol=1e-3)
 
 
 def test_joints_that_are_free_get_the_torque_that_they_were_given_and_no_more():

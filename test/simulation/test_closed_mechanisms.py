@@ -99,10 +99,10 @@ def test_a_stewart_platform_that_is_moved_stays_closed_for_a_minute():
     start, torque, reached = simulator.q[at], np.zeros(robot.nv), []
 
     def drive(simulator):
-        wanted = start + 0.05 * np.sin(np.arange(2.0, 8.0) * simulator.time)
+        desired = start + 0.05 * np.sin(np.arange(2.0, 8.0) * simulator.time)
         q = simulator.q[at]
         reached.append(q)
-        torque[legs] = 1000.0 * (wanted - q) - 30.0 * simulator.v[legs]
+        torque[legs] = 1000.0 * (desired - q) - 30.0 * simulator.v[legs]
         return torque
 
     stays_closed(simulator, drive)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a simulation begins unless it is told: floating bases stand on what is below them."""
+"""Where a simulation begins by default: floating bases stand on what is below them."""
 
 import numpy as np
 import pytest

@@ -166,7 +166,7 @@ def test_the_series_is_that_of_the_exponential():
     u[:6] = rng.normal(size=6)
     u[:3] *= MAXIMUM_TURN / np.linalg.norm(u[:3])
     ad = group._ad(u)[:6, :6]
-    # integral of exp(-s ad) over s from 0 to 1, whose inverse is wanted
+    # integral of exp(-s ad) over s from 0 to 1, whose inverse is needed
     block = expm(np.block([[-ad, np.eye(6)], [np.zeros((6, 12))]]))
     expected = np.linalg.solve(block[:6, 6:], v[:6])
     assert_allclose(group.displacement_rate(u, v)[:6], expected, rtol=0, atol=1e-11)

@@ -128,12 +128,12 @@ def test_a_servo_in_a_loop_exerts_what_moves_the_linkage_as_it_wants(cut, servo)
     driven = Driven(subject)
     q = loop_mechanisms.four_bar_position(y, cut)
     driven.simulator.reset(q, rates * yd)
-    drives, wanted = driven.drives, -1.3
+    drives, desired = driven.drives, -1.3
     drives.mode[:] = EFFORT
     drives.effort[:] = [0.2, -0.1, 0.3]
-    drives.mode[servo], drives.velocity[servo] = VELOCITY, wanted
+    drives.mode[servo], drives.velocity[servo] = VELOCITY, desired
     tau, finite = driven.torque()
-    acceleration = 2.0 * BANDWIDTH * (wanted - rates[servo] * yd)
+    acceleration = 2.0 * BANDWIDTH * (desired - rates[servo] * yd)
     moved = np.delete(np.arange(3), servo)
     assert finite and np.array_equal(tau[moved], drives.effort[moved])
     found = subject.loops.forward_dynamics(driven.simulator.q, driven.simulator.v, tau).a
@@ -144,7 +144,7 @@ def test_a_servo_in_a_loop_exerts_what_moves_the_linkage_as_it_wants(cut, servo)
         driven.run(1)
         assert np.abs(driven.simulator.loop_errors).max() < 1e-9
     if servo == 0:
-        assert driven.simulator.v[0] == pytest.approx(wanted, abs=1e-2)
+        assert driven.simulator.v[0] == pytest.approx(desired, abs=1e-2)
 
 
 def test_servos_of_all_joints_of_a_loop_hold_it_where_it_is():

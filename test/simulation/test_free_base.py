@@ -93,8 +93,8 @@ def test_momentum_changes_by_the_impulses_of_all_forces(physics, one, seed):
     correct_free_bases(model, work.dynamics, motion, work.free_bases, True)
     for base in range(2):
         q, v = motion.next_q[9 * base : 9 * base + 9], motion.next_v[8 * base : 8 * base + 8]
-        for value, wanted in zip(about_the_center(one, q, v), expected[base], strict=True):
-            assert_allclose(value, wanted, atol=1e-11)
+        for value, reference in zip(about_the_center(one, q, v), expected[base], strict=True):
+            assert_allclose(value, reference, atol=1e-11)
         assert list(v[6:]) == list(next_v[8 * base + 6 : 8 * base + 8])
 
 

@@ -42,7 +42,7 @@ START = np.array([0.3, -0.7, 1.1])
 
 @EACH
 def test_a_joint_that_turns_for_ever_goes_the_shorter_way(integrator):
-    """Also by targets that leap at pi; one with limits goes where it is told."""
+    """Also by targets that leap at pi; one with limits goes to its target."""
     inside = '<limit effort="1e4" velocity="99"/>'
     wheels = robot(
         *(link(name, 1.0, (0.1, 0.1, 0.3)) for name in ('base', 'wheel', 'arm')),
@@ -118,9 +118,9 @@ def test_a_torque_is_cut_at_the_effort_limit(integrator, goal):
         q += h * end
         simulator.step()
         assert_allclose(simulator.tau, [expected], rtol=1e-8, atol=1e-8)
-        wanted = kp * (goal - q) - kd * end
-        if abs(abs(wanted) - effort) > 1e-6:
-            assert simulator.saturated[0] == (abs(wanted) > effort)
+        requested = kp * (goal - q) - kd * end
+        if abs(abs(requested) - effort) > 1e-6:
+            assert simulator.saturated[0] == (abs(requested) > effort)
         cut += int(simulator.saturated[0])
         v = end
         assert_allclose(simulator.v, [v], rtol=1e-8, atol=1e-10)
@@ -217,8 +217,8 @@ def test_torques_of_coupled_joints_are_cut_where_the_law_says(seed):
         expected = clipped_solution(subject, q, v, goal, kp, kd, h)
         simulator.step()
         assert_allclose(simulator.v, expected, rtol=1e-6, atol=1e-8)
-        wanted = kp * (goal - q - h * expected) - kd * expected
-        assert_allclose(simulator.tau, np.clip(wanted, -8, 8), rtol=1e-5, atol=1e-4)
+        requested = kp * (goal - q - h * expected) - kd * expected
+        assert_allclose(simulator.tau, np.clip(requested, -8, 8), rtol=1e-5, atol=1e-4)
         q, v = simulator.q, simulator.v
         cut += simulator.saturated
     assert cut.any()

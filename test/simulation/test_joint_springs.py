@@ -437,10 +437,10 @@ def test_exact_servos_of_the_node_overcome_springs(integrator):
     drives.mode[1], drives.position[1] = POSITION, -0.5
     fields = simulator.physics.fields
     assert find_torque(fields.model, fields.state, drives, fields.commands, 1e-5)
-    wanted = 400.0 * (-0.5 - START[1]) - 40.0 * SPEED[1]
+    desired = 400.0 * (-0.5 - START[1]) - 40.0 * SPEED[1]
     simulator.step(fields.commands.torque.copy())
     # The state changes by some h v within the step: 1e-5 of what it is.
-    assert_allclose(simulator.a[1], wanted, rtol=1e-5)
+    assert_allclose(simulator.a[1], desired, rtol=1e-5)
 
 
 def test_a_servo_and_a_spring_at_one_joint():

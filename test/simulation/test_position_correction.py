@@ -119,9 +119,9 @@ def test_a_hinge_does_not_turn_for_an_overlap_along_its_axis(shape, tilt):
     steps(simulator, 20)
     assert simulator.q[0] == 0.3 and abs(simulator.v[0]) < 1e-12
     assert simulator.status.unresolved_overlap_steps == 20
-    told = [each for each in simulator.warnings if 'they stay in penetration' in each]
-    assert len(told) == 1 and told[0].startswith("'robot/link' and 'wall' overlap by ")
-    assert float(told[0].split(' by ')[1].split(' mm')[0]) == pytest.approx(1.0, abs=0.31)
+    reported = [each for each in simulator.warnings if 'they stay in penetration' in each]
+    assert len(reported) == 1 and reported[0].startswith("'robot/link' and 'wall' overlap by ")
+    assert float(reported[0].split(' by ')[1].split(' mm')[0]) == pytest.approx(1.0, abs=0.31)
 
 
 def test_a_joint_at_its_limit_is_not_pushed_beyond_it():

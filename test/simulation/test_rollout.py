@@ -167,8 +167,8 @@ def test_what_is_the_same_for_all_is_given_once(rng):
         (np.asfortranarray(np.repeat(q, 2, axis=1))[:, :1], v, torque),
     ):
         assert np.array_equal(simulator.rollout(*given).v, whole.v)
-    told_twice = simulator.rollout(q, v, np.array([torque] * 3), steps=7)
-    assert np.array_equal(told_twice.v, whole.v)
+    given_twice = simulator.rollout(q, v, np.array([torque] * 3), steps=7)
+    assert np.array_equal(given_twice.v, whole.v)
     one = simulator.rollout(q[0], v[0], torque)
     assert one.q.shape == (1, 7, 1) and np.array_equal(one.q[0], whole.q[0])
     same = simulator.rollout(q[0], v, torque)

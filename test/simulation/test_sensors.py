@@ -452,9 +452,9 @@ def test_robots_with_loops_have_inertial_units_and_no_gauges():
     simulator = Simulator(held)
     reading = simulator.sensors(imus=['hand']).imus['hand']
     assert np.linalg.norm(reading.linear_acceleration) == pytest.approx(G)
-    for wanted in ({'force_torque': ['wrist']}, {'joint_torques': ['grip']}):
+    for requested in ({'force_torque': ['wrist']}, {'joint_torques': ['grip']}):
         with pytest.raises(ModelError, match="loop joints 'weld'"):
-            simulator.sensors(**wanted)
+            simulator.sensors(**requested)
 
 
 # -- whose and when -------------------------------------------------------------------------------
@@ -501,7 +501,7 @@ def test_robots_of_a_world_have_sensors_by_their_names(tmp_path):
 
 
 @pytest.mark.parametrize(
-    'wanted, text',
+    'requested, text',
     [
         ({'imus': ['nose']}, 'nose'),
         ({'force_torque': ['nose']}, 'nose'),
@@ -509,9 +509,9 @@ def test_robots_of_a_world_have_sensors_by_their_names(tmp_path):
         ({'force_torque': ['world']}, "'world': no joint carries it"),
     ],
 )
-def test_what_the_robot_has_not_is_refused_by_name(wanted, text):
+def test_what_the_robot_has_not_is_refused_by_name(requested, text):
     with pytest.raises(ValueError, match=text):
-        Simulator(arm()).sensors(**wanted)
+        Simulator(arm()).sensors(**requested)
 
 
 @pytest.mark.parametrize('name', ['world', 'floating_base'])

@@ -212,7 +212,7 @@ def test_a_file_that_was_cut_off_anywhere_is_refused_by_name(good, tmp_path):
 def test_a_byte_that_changed_is_never_read_as_something_else(good, tmp_path):
     path, whole = tmp_path / 'changed.npz', tmp_path / 'whole.npz'
     whole.write_bytes(good)
-    wanted = load_snapshot(whole)
+    original = load_snapshot(whole)
     rng = np.random.default_rng(3)
     for at in rng.choice(len(good), 300, replace=False):
         data = bytearray(good)
@@ -223,8 +223,8 @@ def test_a_byte_that_changed_is_never_read_as_something_else(good, tmp_path):
         except SnapshotError as error:
             assert 'changed.npz' in str(error)
         else:  # in what ZIP keeps twice, or does not use
-            assert found.identity == wanted.identity
-            for name, array in wanted.arrays.items():
+            assert found.identity == original.identity
+            for name, array in original.arrays.items():
                 assert found.arrays[name].tobytes() == array.tobytes()
 
 

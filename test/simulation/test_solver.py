@@ -278,11 +278,11 @@ def test_the_linearization_of_contacts_is_their_tangent_at_the_velocity(worlds, 
     # What it says of itself: how far the tangent was off, of the largest force.
     direction = rng.normal(size=9)
     moved = v + 0.1 * direction
-    told, found = at(moved)
+    reported, found = at(moved)
     expected = intercept + np.einsum('crs,cs->cr', slope, problem.jacobian[:count] @ moved)
     most = np.abs(found).max(initial=0.0)
     wrong = np.abs(found - expected).max(initial=0.0)
-    assert told == pytest.approx(wrong / most if most > 0.0 else wrong, rel=1e-9, abs=1e-12)
+    assert reported == pytest.approx(wrong / most if most > 0.0 else wrong, rel=1e-9, abs=1e-12)
     near = (
         laws(physics, count, v + step * direction)[0]
         - laws(physics, count, v - step * direction)[0]

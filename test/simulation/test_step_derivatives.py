@@ -200,8 +200,8 @@ def test_objects_that_do_not_touch_the_robot_change_nothing(floats, rng):
     v = 0.3 * rng.normal(size=subject.nv)
     for each in (within, alone):
         each.reset(subject.neutral(), v)
-    for found, wanted in zip(within.step_derivatives(v), alone.step_derivatives(v)):
-        np.testing.assert_array_equal(found, wanted)
+    for found, correct in zip(within.step_derivatives(v), alone.step_derivatives(v)):
+        np.testing.assert_array_equal(found, correct)
     assert np.array_equal(within.object_pose('ball')[:3, 3], [0, 0, 0.3])
     if floats:
         struck = np.eye(4)

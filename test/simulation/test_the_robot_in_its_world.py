@@ -120,7 +120,7 @@ NAMED = {'pairs': [{'links': ['robot/right', 'robot/left'], 'friction': 0.3}]}
 
 
 @pytest.mark.parametrize(
-    ('gap', 'world', 'srdf', 'touch', 'told'),
+    ('gap', 'world', 'srdf', 'touch', 'reported'),
     [
         (0.1, {}, None, True, ''),
         (
@@ -137,12 +137,14 @@ NAMED = {'pairs': [{'links': ['robot/right', 'robot/left'], 'friction': 0.3}]}
         (-0.1, {**NAMED, 'disable_collisions': [['robot/left', 'robot/right']]}, None, False, ''),
     ],
 )
-def test_links_that_overlap_do_not_touch_unless_they_are_put_back(gap, world, srdf, touch, told):
+def test_links_that_overlap_do_not_touch_unless_they_are_put_back(
+    gap, world, srdf, touch, reported
+):
     simulator = Simulator(carriages(gap), world=world, srdf=srdf)
     assert bool(simulator.distance_pairs) == touch
     assert bool(len(simulator.physics.scene.table.pair)) == touch
     warnings = simulator.warnings
-    assert len(warnings) == bool(told) and all(told in text for text in warnings)
+    assert len(warnings) == bool(reported) and all(reported in text for text in warnings)
 
 
 def test_links_of_further_robots_are_put_back_as_well(tmp_path):

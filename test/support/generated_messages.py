@@ -88,9 +88,9 @@ class Package:
             (package / name).parent.mkdir(parents=True, exist_ok=True)
             (package / name).write_text(text)
         environment = {**os.environ, 'AMENT_PREFIX_PATH': sys.prefix}
-        wanted = json.dumps([self.name, list(self.definitions), str(self.folder)])
+        request = json.dumps([self.name, list(self.definitions), str(self.folder)])
         generated = subprocess.run(
-            [sys.executable, __file__, wanted], env=environment, capture_output=True, text=True
+            [sys.executable, __file__, request], env=environment, capture_output=True, text=True
         )
         if generated.returncode:
             raise RuntimeError(generated.stderr.strip().splitlines()[-1])

@@ -86,9 +86,9 @@ def answer(request):
     os.close(writer)
     failed, is_test = f'{request["tests"][0]} (crash, or no end)', False
     if select.select([reader], [], [], request['limit'])[0]:
-        told = os.read(reader, 65536)
-        if told:  # nothing at all from a process that crashed
-            failed, is_test = json.loads(told)
+        received = os.read(reader, 65536)
+        if received:  # nothing at all from a process that crashed
+            failed, is_test = json.loads(received)
     os.close(reader)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)  # what it may have started as well

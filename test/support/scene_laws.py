@@ -250,9 +250,9 @@ class Step:
         assert self.simulator.status.unconverged_steps == 0
         assert np.abs(self.unexplained()).max() < 1e-10
         if self.nv:
-            told = self.h * self.simulator.constraint_force
+            reported = self.h * self.simulator.constraint_force
             pushed = self.impulse_of_contacts() + self.impulse_of_joints()
-            assert np.abs(told - pushed[: self.nv]).max() < 1e-10
+            assert np.abs(reported - pushed[: self.nv]).max() < 1e-10
         self.check_impacts(tolerance)
         self.check_contacts(tolerance)
         self.check_joints(tolerance)
@@ -272,15 +272,15 @@ class Step:
             self._check_cones(surface, u, turning, impulse, moment, normal, tolerance)
 
     def check_residuals(self, tolerance):
-        """Assert that the residuals are told: friction takes power, nothing else does."""
+        """Assert that the residuals are reported: friction takes power, nothing else does."""
         most = 0.0
         for c in range(self.count):
             J, T = self.jacobians(c)
             power = self.contact_state.impulse[c, 1:] @ (J @ self.end)[1:]
             most = max(most, abs(power + self.moment(c) @ (T @ self.end)))
-        told = self.simulator.residuals
-        assert abs(told.conic - most) < tolerance * (1e-3 + most)
-        assert max(told.signorini, told.contact) < tolerance
+        reported = self.simulator.residuals
+        assert abs(reported.conic - most) < tolerance * (1e-3 + most)
+        assert max(reported.signorini, reported.contact) < tolerance
 
     def _check_normal(self, speed, normal, gap, surface, tolerance):
         h = self.h

@@ -63,7 +63,7 @@ def _dynamic_import(call: ast.Call, package: list[str]) -> Iterator[Import]:
     if isinstance(target, ast.JoinedStr):
         target = target.values[0]
     if not (isinstance(target, ast.Constant) and isinstance(target.value, str)):
-        yield Import(call.lineno, '?')  # cannot be told from the text
+        yield Import(call.lineno, '?')  # unknown from the text
     else:
         yield Import(call.lineno, _absolute(target.value.rstrip('.'), package))
 

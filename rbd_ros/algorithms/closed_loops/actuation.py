@@ -73,8 +73,8 @@ def actuator_forces(
     if len(set(chosen)) != len(chosen) or not set(chosen) <= set(range(len(A))):
         raise ValueError(f'actuated must be different numbers below {len(A)}, got {chosen}')
     G_u = A[chosen]
-    wanted = A.T @ forces
-    u = np.linalg.lstsq(G_u.T, wanted, rcond=tolerance)[0]
+    required = A.T @ forces
+    u = np.linalg.lstsq(G_u.T, required, rcond=tolerance)[0]
     tau = np.zeros(len(A))
     tau[chosen] = u
-    return ActuatorForces(u, tau, wanted - G_u.T @ u, rank_of(G_u, tolerance), A.shape[1])
+    return ActuatorForces(u, tau, required - G_u.T @ u, rank_of(G_u, tolerance), A.shape[1])

@@ -80,7 +80,7 @@ def set_threads(count: int) -> None:
 
 
 def provide_helpers() -> None:
-    """Have as many helpers as are wanted, from now on; those that are not needed sleep."""
+    """Have as many helpers as are requested, from now on; those that are not needed sleep."""
     with _starting:
         _provide_helpers()
 
@@ -88,7 +88,7 @@ def provide_helpers() -> None:
 def _provide_helpers() -> None:
     global _helpers
     shared = thread_pool()
-    # Threads are never ended: with fewer of them wanted, those in excess sleep (`@threads`).
+    # Threads are never ended: with fewer of them requested, those in excess sleep (`@threads`).
     while _helpers < _threads - 1:
         thread = threading.Thread(
             # Daemons: they sleep in machine code for ever, and the interpreter would wait for them

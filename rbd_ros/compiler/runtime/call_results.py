@@ -119,9 +119,9 @@ def given_outputs(
         with r.only_if(r.same(lead, '1', 'i64')):
             r.unless(r.same(r.get(dims, 'i64'), count, 'i64'), 'slow')
         with r.loop(axes) as a:
-            wanted = r.element(SHAPES + 2, r.value(f'add i64 {shape}, {a}'))
+            expected = r.element(SHAPES + 2, r.value(f'add i64 {shape}, {a}'))
             has = r.get(dims, 'i64', r.value(f'add i64 {a}, {lead}'))
-            r.unless(r.same(has, wanted, 'i64'), 'slow')
+            r.unless(r.same(has, expected, 'i64'), 'slow')
         data = r.field(given, DATA, 'ptr')
         elements = r.element(SHAPES + 1, shape)
         # Two ranges of memory meet if each begins before the other ends. Python copies inputs

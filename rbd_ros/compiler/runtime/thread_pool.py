@@ -294,7 +294,7 @@ class ThreadPool:
 
     @property
     def ready(self) -> bool:
-        """True if it was said how many threads there are."""
+        """True if the number of threads was set."""
         return bool(self._ready.value)
 
     @property

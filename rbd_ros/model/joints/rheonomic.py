@@ -2,7 +2,7 @@
 """Joint that is moved as a given function of time (book 3.4, 3.5): a rheonomic constraint.
 
 It has no degree of freedom: whatever force the motion takes is a constraint force. Where that
-force is wanted, or the motion is not known beforehand, hybrid dynamics (book 9.1) with an ordinary
+force is needed, or the motion is not known beforehand, hybrid dynamics (book 9.1) with an ordinary
 joint and its acceleration is what to use.
 """
 

@@ -205,12 +205,12 @@ class _Stop:
     """Request of somebody that the command end."""
 
     def __init__(self) -> None:
-        self.wanted = False
+        self.requested = False
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._stop)
 
     def _stop(self, *_: Any) -> None:
-        self.wanted = True
+        self.requested = True
 
 
 def record(path: Path, simulator: str, duration: float, arguments: List[str]) -> str:
@@ -223,7 +223,7 @@ def record(path: Path, simulator: str, duration: float, arguments: List[str]) ->
     with DdsRecorder(path, simulator, arguments) as recorder:
         sys.stdout.write(f'hil_record: recording to {path}; end with Ctrl-C\n')
         sys.stdout.flush()
-        while not stop.wanted and (end is None or monotonic() < end):
+        while not stop.requested and (end is None or monotonic() < end):
             recorder.run_once()
         for _ in range(3):  # what is under way
             recorder.run_once()

@@ -86,7 +86,7 @@ def replay_node(path: Any) -> Replay:
     last, by_stamp = max(recorded.states), recorded.parameters['lockstep'] == BY_STAMP
     answers = _by_stamp(recorded.commands) if by_stamp else iter(recorded.commands)
     steps = lost = 0
-    reader, wanted = JointStateReader(), JointStateReader()
+    reader, expected = JointStateReader(), JointStateReader()
     while True:
         state = ports.state
         if state is not None:
@@ -95,7 +95,7 @@ def replay_node(path: Any) -> Replay:
             if then is None:
                 lost += 1
             elif then != state:
-                difference = _difference(wanted.read(then), reader.read(state), stamp)
+                difference = _difference(expected.read(then), reader.read(state), stamp)
                 if difference:
                     return Replay(steps, difference, recorded.note)
             steps += then is not None
@@ -319,7 +319,7 @@ class _Silent:
 class _Nothing:
     """Ports of a world that nobody sees."""
 
-    def wanted(self, _: str) -> bool:
+    def has_subscribers(self, _: str) -> bool:
         return False
 
     def send_objects(self, *_: Any) -> None:

@@ -221,10 +221,10 @@ class TopicController:
 
     def _trajectory(self) -> TrajectoryMessage:
         """Return the trajectory that begins at time 0."""
-        wanted = self._scenario.trajectory
+        desired = self._scenario.trajectory
         message = TrajectoryMessage(joint_names=self._names)
         set_stamp(message.header.stamp, self._begin)
-        for time, positions in zip(wanted.times, wanted.positions):
+        for time, positions in zip(desired.times, desired.positions):
             point = JointTrajectoryPoint(positions=[float(x) for x in positions])
             nanoseconds = round(float(time) * NANOSECONDS)
             point.time_from_start.sec = nanoseconds // NANOSECONDS
@@ -275,10 +275,10 @@ class TopicController:
             while not self._receipts.come(PACE / 2) and not self._paced:
                 if not self._goes_on(end):
                     return None
-            self._tell_time(stamp)
+            self._publish_time(stamp)
         elif stamp // CLOCK_PERIOD != self._last_tick:
             self._last_tick = stamp // CLOCK_PERIOD
-            self._tell_time(stamp)
+            self._publish_time(stamp)
         nudge_at, nudges = monotonic() + NUDGE_AFTER, 0
         while True:
             # Waiting takes out of the set what was not ready.
@@ -296,7 +296,7 @@ class TopicController:
                 return None
             if self._by_order and monotonic() > nudge_at:
                 nudges += 1
-                self._tell_time(nudged(stamp, nudges))
+                self._publish_time(nudged(stamp, nudges))
 
     def _goes_on(self, end: float) -> bool:
         """Return whether to wait on.
@@ -308,7 +308,7 @@ class TopicController:
             raise ControllerFailure(problem)
         return monotonic() < end
 
-    def _tell_time(self, stamp: int) -> None:
+    def _publish_time(self, stamp: int) -> None:
         self._clock_writer.set_stamp_ns(stamp)
         self._clock.publish(bytes(self._clock_writer.data()))
 

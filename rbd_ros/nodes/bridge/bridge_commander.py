@@ -94,22 +94,22 @@ class BridgeCommander(Commander):
         except PacketError as error:
             self.unanswered += 1
             self._problem = str(error)
-            self._tell_of_problem()
+            self._report_problem()
             raise
         if self.unanswered or self._silence or not self.sent:
             self.unanswered, self._silence = 0, 0.0
             self._diagnostics.condition(SUBJECT, OK, 'answering', code='answering')
         return torque
 
-    def tell_of_silence(self, timeout: float) -> None:
+    def report_silence(self, timeout: float) -> None:
         """Report that no answer could be used for so long, until one can.
 
         :param timeout: how long there was none [s]
         """
         self._silence = timeout
-        self._tell_of_problem()
+        self._report_problem()
 
-    def _tell_of_problem(self) -> None:
+    def _report_problem(self) -> None:
         if not self._silence:
             self._diagnostics.condition(SUBJECT, WARN, self._problem, code='no answer')
             return

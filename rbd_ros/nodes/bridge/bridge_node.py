@@ -107,11 +107,11 @@ class BridgeNode(TorqueNode):
             Wraparound(self._dofs.robot.position_periods),
         )
 
-    def _tell_of_silence(self, timeout: float) -> None:
+    def _report_silence(self, timeout: float) -> None:
         if not self._commander.unanswered:
-            super()._tell_of_silence(timeout)
+            super()._report_silence(timeout)
             return
-        self._commander.tell_of_silence(timeout)
+        self._commander.report_silence(timeout)
 
     def _values(self) -> Dict[str, Any]:
         exchange = self.exchange

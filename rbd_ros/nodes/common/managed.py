@@ -115,7 +115,7 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
         self._source = RobotSource(
             self, self.parameters, self.diagnostics, self._use_robot, **options
         )
-        self._source.arrived = self._activate_if_wanted
+        self._source.arrived = self._activate_if_requested
         self._source.listen()
         self._report()
         if not self.parameters['autostart']:
@@ -135,9 +135,9 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
         """Begin, now or when there is a robot or somebody wants it."""
         self.spinning = True
         self.run()
-        self._activate_if_wanted()
+        self._activate_if_requested()
 
-    def _activate_if_wanted(self) -> None:
+    def _activate_if_requested(self) -> None:
         ready = self.spinning and self.state == INACTIVE and self._source.robot is not None
         if self._wanted_active and ready:
             self._wanted_active = False
@@ -204,7 +204,8 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
             try:
                 step()
             except Exception as error:
-                self._tell(ERROR, f'after a failed transition: {error}', type(error).__name__)
+                text = f'after a failed transition: {error}'
+                self._report_event(ERROR, text, type(error).__name__)
                 self.get_logger().debug(traceback.format_exc())
         return SUCCESS
 
@@ -238,7 +239,7 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
             self._problem, result = error, FAULT
             self.get_logger().debug(traceback.format_exc())
         if self.spinning or not self._wanted_active:  # else the node ends, and says why
-            self._tell(ERROR, f'{name} failed: {self._problem}', f'{name} failed')
+            self._report_event(ERROR, f'{name} failed: {self._problem}', f'{name} failed')
         return result
 
     def _checked(self, change: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -255,7 +256,7 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
                 what = readable(str(asked))
                 reason = 'the node is ending' if ending() else f'possible: {", ".join(possible)}'
                 text = f'transition {what} is not possible in state {self.state}; {reason}'
-                self._tell(WARN, text, 'transition not possible')
+                self._report_event(WARN, text, 'transition not possible')
                 return response
             request.transition.label, request.transition.id = '', number
             result = change(request, response)
@@ -266,7 +267,7 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
 
     # -- reports ----------------------------------------------------------------------------------
 
-    def _tell(self, level: bytes, text: str, code: str) -> None:
+    def _report_event(self, level: bytes, text: str, code: str) -> None:
         self.diagnostics.event(SUBJECT, level, text, code=code)
 
     def _report(self) -> None:

@@ -128,11 +128,13 @@ class ParameterTable:
             value = declaration.convert(given)
         except ValueError as error:
             raise StartupError(f'parameter {readable(error)}') from None
-        told = descriptor(declaration)
-        told.dynamic_typing = not self._static
+        described = descriptor(declaration)
+        described.dynamic_typing = not self._static
         # An empty list does not show its type: it is declared with one element and emptied.
         first = value if not declaration.is_list or value else (declaration.element(),)
-        self._node.declare_parameter(declaration.name, _for_ros(first), told, ignore_override=True)
+        self._node.declare_parameter(
+            declaration.name, _for_ros(first), described, ignore_override=True
+        )
         if first is not value:
             self._node.set_parameters([_ros_parameter(declaration, value)])
         return value

@@ -22,7 +22,7 @@ class Progress:
         self._stage = ''
         self._begin = self._next = time.monotonic()
         self._done = threading.Event()
-        self._told = False
+        self._shown = False
 
     def __enter__(self) -> Progress:
         self._begin = self._next = time.monotonic()
@@ -42,7 +42,7 @@ class Progress:
             now = time.monotonic()
             if self._stage and now >= self._next:
                 self._next = now + PERIOD
-                self._told = True
+                self._shown = True
                 self._logger.info(
                     f'{self._stage} ({now - self._begin:.0f} s so far; machine code is cached on '
                     'disk, so the next start is fast)'
@@ -50,5 +50,5 @@ class Progress:
 
     def __exit__(self, failure: object, *_: object) -> None:
         self._done.set()
-        if self._told and failure is None:
+        if self._shown and failure is None:
             self._logger.info(f'ready after {time.monotonic() - self._begin:.1f} s')

@@ -55,20 +55,20 @@ def present_cores() -> Tuple[int, ...]:
         return tuple(range(os.cpu_count() or 1))
 
 
-def check_cores(wanted: Tuple[int, ...], present: Optional[Tuple[int, ...]] = None) -> None:
+def check_cores(requested: Tuple[int, ...], present: Optional[Tuple[int, ...]] = None) -> None:
     """Refuse cores that do not exist.
 
-    :param wanted: numbers of cores
+    :param requested: numbers of cores
     :param present: those that there are; None: those of this machine
     :raises ValueError: naming them and those that there are
 
     >>> from rbd_ros.nodes.common.realtime import check_cores
     >>> check_cores((1,), present=(0, 1))
     """
-    if not wanted:
+    if not requested:
         return
     present = present_cores() if present is None else present
-    absent = [str(core) for core in wanted if core not in present]
+    absent = [str(core) for core in requested if core not in present]
     if absent:
         raise ValueError(
             f'parameter cpu_affinity: this machine has no core {", ".join(absent)}; there are '
@@ -92,7 +92,7 @@ class RealTime:
         self._refused: List[str] = []
 
     @property
-    def wanted(self) -> bool:
+    def requested(self) -> bool:
         """True if anything is asked for."""
         return bool(self._priority or self._cores or self._lock)
 
@@ -110,7 +110,7 @@ class RealTime:
             self._note(f'on core {cores}', pin_this_thread(self._cores))
         if self._priority:
             self._note(f'SCHED_FIFO {self._priority}', prioritize_this_thread(self._priority))
-        if self.wanted:
+        if self.requested:
             self._report()
 
     def _note(self, what: str, problem: Optional[str]) -> None:

@@ -110,11 +110,11 @@ def judged(
         for word, level in (('error', ERROR), ('warn', WARN)):
             limit = thresholds[threshold_name(subject, measure, word)]
             if 0.0 < limit < wrong:
-                wanted = f' instead of {rate:.6g} Hz' if of_rate and key == 'average' else ''
+                expected = f' instead of {rate:.6g} Hz' if of_rate and key == 'average' else ''
                 problems.append(
                     (
                         level,
-                        f'{subject}.{key}: {value:.4g} {unit}{wanted}, above the threshold '
+                        f'{subject}.{key}: {value:.4g} {unit}{expected}, above the threshold '
                         f'{measure}.{word} of {limit:g} {unit}',
                     )
                 )

@@ -42,11 +42,11 @@ class GravityNode(TorqueNode):
         super().__init__(interface, law_options, MeasuredPosition)
 
     def _create_own(self) -> None:
-        self._tell_whose_weight()
+        self._report_weight_model()
         PayloadMessages(self, self.parameters, self.diagnostics)
         service(self, HAND_GUIDING, self._on_hand_guiding)
 
-    def _tell_whose_weight(self) -> None:
+    def _report_weight_model(self) -> None:
         if not self._own_weight:
             self.get_logger().warning(
                 'robot_compensates_gravity is true: the torque does not include the weight of '

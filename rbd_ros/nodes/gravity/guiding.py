@@ -25,13 +25,13 @@ class GuidingMode:
     def __init__(self, robot: Robot, diagnostics: Diagnostics):
         self._robot, self._diagnostics = robot, diagnostics
         #: Settings of the mode; None: it is off. Others may be assigned from any thread
-        self.wanted: Optional[GuidingSettings] = None
+        self.requested: Optional[GuidingSettings] = None
         self._guiding: Optional[HandGuiding] = None
         self._share = 0.0
 
     def switch(self, settings: Optional[GuidingSettings]) -> None:
         """Switch on with settings, or off; callable from any thread."""
-        was, self.wanted = self.wanted, settings
+        was, self.requested = self.requested, settings
         if settings is not None:
             self._diagnostics.condition(SUBJECT, OK, 'guiding', code='on')
         elif was is not None:
@@ -40,7 +40,7 @@ class GuidingMode:
     @property
     def acting(self) -> bool:
         """True if there is a torque, or will be at the next state."""
-        return self.wanted is not None or self._share > 0.0
+        return self.requested is not None or self._share > 0.0
 
     def __call__(self, q: np.ndarray, v: np.ndarray, dt: float) -> Optional[np.ndarray]:
         """Return torque to be added, (nv,) [N m or N], or None without one; in the control loop.
@@ -49,11 +49,11 @@ class GuidingMode:
         :param v: measured velocity, (nv,)
         :param dt: time since the state before [s]
         """
-        wanted = self.wanted
-        if wanted is not None:
+        requested = self.requested
+        if requested is not None:
             if self._guiding is None:
-                self._guiding = HandGuiding(self._robot, wanted)
-            self._guiding.settings = wanted
+                self._guiding = HandGuiding(self._robot, requested)
+            self._guiding.settings = requested
             self._share = 1.0 if self._share <= 0.0 else self._changed(dt)
         elif self._share > 0.0:
             self._share = self._changed(-dt if dt > 0.0 else 0.0)

@@ -155,13 +155,13 @@ class ServoOutput:
         values, now = self._values(), time.monotonic()
         largest, ramp = values['max_position_offset'], values['payload_transition_time']
         elapsed, self._sent = min(now - self._sent, LONGEST_STEP), now
-        wanted = np.clip(self._torque / self._stiffness, -largest, largest)
+        desired = np.clip(self._torque / self._stiffness, -largest, largest)
         if not last and ramp > 0.0:
             step = largest * elapsed / ramp
-            wanted = self._offset + np.clip(wanted - self._offset, -step, step)
-        self._offset = wanted
+            desired = self._offset + np.clip(desired - self._offset, -step, step)
+        self._offset = desired
         self._by_name.position[:] = self._by_order.values[:] = servo_command(
-            target, wanted * self._stiffness, self._stiffness, largest, self._lower, self._upper
+            target, desired * self._stiffness, self._stiffness, largest, self._lower, self._upper
         )
         for send, writer in self._outputs:
             send(writer.data())

@@ -210,7 +210,7 @@ class ObserverNode(AnsweringNode[Estimator]):
         self._estimates += 1
         self._arrived = time.monotonic()
         if collision != before or self._estimates == 1:
-            self._tell_of(collision, estimator, torque)
+            self._report_collision(collision, estimator, torque)
         if collision and not before and self.parameters['collision_response'] == STOP:
             self._stop()
 
@@ -234,7 +234,7 @@ class ObserverNode(AnsweringNode[Estimator]):
         )
         self.diagnostics.event(SUBJECT, WARN, f'stopped at a collision, {heard}', code='stopped')
 
-    def _tell_of(self, collision: bool, estimator: Estimator, torque: np.ndarray) -> None:
+    def _report_collision(self, collision: bool, estimator: Estimator, torque: np.ndarray) -> None:
         if collision:
             names = estimator.detector.joints(torque, self.robot.joint_names)  # type: ignore
             text = f'collision: external torque above the threshold at joint {names}'
@@ -254,7 +254,9 @@ class ObserverNode(AnsweringNode[Estimator]):
             text = f'no usable joint state for {silent:.1f} s; the last estimate is out of date'
             self.diagnostics.condition(SUBJECT, STALE, text, code='silent')
         else:
-            self._tell_of(estimator.detector.collision, estimator, estimator.observer.torque)
+            self._report_collision(
+                estimator.detector.collision, estimator, estimator.observer.torque
+            )
         last = self._last
         if last is not None and last.condition > UNCERTAIN:
             self.diagnostics.event(

@@ -299,7 +299,7 @@ class SimulationCycle:
 
     def _stand_at_start(self) -> None:
         self.simulator.reset(self._initial_q)
-        self._start_warnings.tell()
+        self._start_warnings.report()
         self.wrenches.clear()
         action = self._parameters['initial_command']
         self.commands.stand_in(action, self.simulator.q)

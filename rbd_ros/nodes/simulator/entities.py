@@ -201,13 +201,13 @@ class Entities:
             self._changes.move(name, PluckerTransform.from_pose(row_matrix(pose).tolist()))
 
     def _spawn_all(self, request: Any, response: Any) -> None:
-        wanted = request.spawn_requests
-        if len(wanted) > MOST_SPAWNED:
+        requested = request.spawn_requests
+        if len(requested) > MOST_SPAWNED:
             raise RefusedRequestError(
                 FAILED, f'too many objects; spawn at most {MOST_SPAWNED} at a time'
             )
         results = []
-        for each in wanted:
+        for each in requested:
             results.append(answering(self._spawn)(each, self._msg.SpawnResult()))
         response.results = results
         failed = [k for k, result in enumerate(results) if result.result.result != OK]
@@ -222,14 +222,14 @@ class Entities:
         changes = self._changes
         parameters = self._simulator.parameters
         surface = changes.world.surface
-        wanted = spawned(request, surface, tuple(parameters['package_paths']))
-        name = wanted.name
+        requested = spawned(request, surface, tuple(parameters['package_paths']))
+        name = requested.name
         if request.allow_renaming:
             name = changes.free_name(name or 'object')
         checked_name(name, changes.is_taken(name))
         given = request.initial_pose
         frame = self._pose_of(given.header.frame_id, POSE_INVALID)
-        changes.add(placed(replace(wanted, name=name), given.pose, frame))
+        changes.add(placed(replace(requested, name=name), given.pose, frame))
         response.entity_name = name
 
     def _delete(self, request: Any, response: Any) -> None:

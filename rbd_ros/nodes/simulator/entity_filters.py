@@ -48,12 +48,12 @@ def matching(registry: EntityRegistry, infos: EntityInfos, filters: Any) -> Tupl
     return names
 
 
-def has_tags(tags: Sequence[str], wanted: Any) -> bool:
+def has_tags(tags: Sequence[str], requested: Any) -> bool:
     """Return whether tags pass a TagsFilter; one without tags lets all pass."""
-    if not len(wanted.tags):
+    if not len(requested.tags):
         return True
-    hits = [tag in tags for tag in wanted.tags]
-    return all(hits) if getattr(wanted, 'filter_mode', 0) == ALL else any(hits)
+    hits = [tag in tags for tag in requested.tags]
+    return all(hits) if getattr(requested, 'filter_mode', 0) == ALL else any(hits)
 
 
 def _by_name(names: Tuple[str, ...], text: str) -> Tuple[str, ...]:

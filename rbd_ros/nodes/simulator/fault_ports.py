@@ -321,9 +321,9 @@ class Faults:
         """Let the robot carry what it is to carry now, and report what acts."""
         cycle = self._node.cycle
         cycle.load(with_payloads(cycle.robot, self._ports.injector.payloads))
-        self._tell()
+        self._report()
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         acting = [str(each) for each in self._ports.injector.acting]
         if acting:
             text = shorten(acting)

@@ -150,18 +150,18 @@ class StartWarnings:
 
     def __init__(self, simulator: Simulator, warn: Callable[[str], Any]):
         self._simulator, self._warn = simulator, warn
-        self._told_notices = False
+        self._reported_notices = False
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Report what is odd about the start; of the shapes of a world, some, and once."""
         scene = self._simulator.physics.scene
         notices = () if scene is None else scene.notices
         for warning in self._simulator.warnings:
             if warning not in notices:
                 self._warn(warning)
-        if not self._told_notices:
+        if not self._reported_notices:
             for notice in notices[:MOST_NOTICES]:
                 self._warn(notice)
             if len(notices) > MOST_NOTICES:
                 self._warn(f'{len(notices) - MOST_NOTICES} more notices of this kind')
-        self._told_notices = True
+        self._reported_notices = True

@@ -93,7 +93,7 @@ class LockstepPorts:
         #: Counts of what came, and how often a state was sent again.
         self.answered = self.late = self.repeated = self.ahead = self.unstamped = self.resent = 0
         self._delays = np.zeros(RECENT)
-        self._told = 0
+        self._reported = 0
         # All else goes to and fro as without lockstep.
         self.take_wrench = ports.take_wrench
         self.send_clock = ports.send_clock
@@ -181,23 +181,23 @@ class LockstepPorts:
             return True
         if stamp == 0:
             self.unstamped += 1
-            self._tell(
+            self._report(
                 'a command without the stamp of its state is ignored: set header.stamp to that '
                 'of the joint state, or the parameter lockstep to order',
                 'no stamp',
             )
         elif stamp == self._answered_stamp:
             self.repeated += 1
-            self._tell('a second answer to the same state is ignored', 'repeated')
+            self._report('a second answer to the same state is ignored', 'repeated')
         elif stamp < self._stamp:
             self.late += 1
-            self._tell('an answer to an earlier state is ignored', 'late')
+            self._report('an answer to an earlier state is ignored', 'late')
         else:
             self.ahead += 1
-            self._tell('an answer to a state that was not sent is ignored', 'ahead')
+            self._report('an answer to a state that was not sent is ignored', 'ahead')
         return False
 
-    def _tell(self, text: str, code: str) -> None:
+    def _report(self, text: str, code: str) -> None:
         self._diagnostics.event(SUBJECT, WARN, text, code=code)
 
     def _watch(self, now: float) -> None:
@@ -225,9 +225,9 @@ class LockstepPorts:
 
     def values(self) -> Dict[str, Any]:
         """Return values for diagnostics: counts, and delays of answers since last time."""
-        count = min(self.answered - self._told, RECENT)
+        count = min(self.answered - self._reported, RECENT)
         places = np.arange(self.answered - count, self.answered) % RECENT
-        self._told = self.answered
+        self._reported = self.answered
         delays = 1e6 * self._delays[places]
         median, worst = (np.median(delays), delays.max()) if count else (0.0, 0.0)
         return {

@@ -54,7 +54,7 @@ class ManagerPorts(LockstepPorts):
     ):
         super().__init__(ports, IN_ORDER, wait, diagnostics, timeout)
         self._period, self._receipts = period, receipts
-        self._tell_time = ports.send_clock
+        self._publish_time = ports.send_clock
         self.send_clock = self._send_clock
         #: Called when no command is there for a period: the robot is to be held.
         self.hold: Callable[[], None] = lambda: None
@@ -92,17 +92,17 @@ class ManagerPorts(LockstepPorts):
     def _send_clock(self, data: bytes) -> None:
         time = stamp_of(data)
         if self._stamp >= 0 and time < self._stamp + self._period:  # the manager sleeps on
-            if self._time_is_told(0.0):
-                self._tell_time(data)
+            if self._time_is_published(0.0):
+                self._publish_time(data)
             return
         self._drop_commands()  # what came before the period is no answer to it
         self._state = self._clock = bytes(data)
         self._stamp, self._sent_at, self._nudges = time, perf_counter(), 0
         self._paced = self._held  # time goes on at a pace until there are commands
         self._receipts.ask(anybody=self._paced)
-        self._time_is_told(0.0)
+        self._time_is_published(0.0)
 
-    def _time_is_told(self, seconds: float) -> bool:
+    def _time_is_published(self, seconds: float) -> bool:
         """Publish the time once the state has been taken; return whether it has been published.
 
         At a pace, it is published in the middle of the period to hardware that says nothing.
@@ -110,7 +110,7 @@ class ManagerPorts(LockstepPorts):
         :param seconds: how long to wait for that
         """
         if self._clock is not None and (self._receipts.come(seconds) or self._is_half_over()):
-            self._tell_time(self._clock)
+            self._publish_time(self._clock)
             self._clock = None
         return self._clock is None
 
@@ -121,25 +121,25 @@ class ManagerPorts(LockstepPorts):
 
     def ready(self) -> bool:
         """Return whether a cycle is due; wait for a moment if not."""
-        told = self._time_is_told(WAIT)
+        published = self._time_is_published(WAIT)
         if self._state is None:
-            return told
+            return published
         waited = perf_counter() - self._sent_at
         if self._paced:
             if waited < self._pace:
-                sleep(min(self._pace - waited, WAIT) if told else 0.0)
+                sleep(min(self._pace - waited, WAIT) if published else 0.0)
                 return False
             return self._begin_period(self._look_for_the_newest())
-        if told:
+        if published:
             self._wait(WAIT)
             if self._look():
                 return self._begin_period(True)
         if 0.0 < self._timeout() < waited - NUDGE_AFTER:
             return self._begin_period(False)
-        if told and waited > NUDGE_AFTER:
+        if published and waited > NUDGE_AFTER:
             self._nudges += 1
             self._clock_writer.set_stamp_ns(nudged(self._stamp, self._nudges))
-            self._tell_time(bytes(self._clock_writer.data()))
+            self._publish_time(bytes(self._clock_writer.data()))
         return False
 
     def forget(self) -> None:
@@ -158,7 +158,7 @@ class ManagerPorts(LockstepPorts):
     def _begin_period(self, answered: bool) -> bool:
         """Let a period pass, with the command that has come or without."""
         if self._clock is not None:  # a manager that has not taken the state may be gone
-            self._tell_time(self._clock)
+            self._publish_time(self._clock)
         self._state, self._clock, was = None, None, self._held
         commanded = answered and self._is_command()
         # The first command may be late, the answer to an earlier period: one period more is held,

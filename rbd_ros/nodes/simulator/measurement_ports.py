@@ -39,7 +39,7 @@ class RosMeasurementPorts:
         self._publishers[topic], self._send[topic] = made, raw(made)
         return True
 
-    def wanted(self, topic: str) -> bool:
+    def has_subscribers(self, topic: str) -> bool:
         """Return whether anybody listens to a topic."""
         return bool(self._publishers[topic].get_subscription_count() > 0)
 

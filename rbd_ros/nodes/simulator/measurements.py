@@ -36,7 +36,7 @@ class MeasurementPorts(Protocol):
         :param declared: the name that the interface of the node has for it
         """
 
-    def wanted(self, topic: str) -> bool:
+    def has_subscribers(self, topic: str) -> bool:
         """Return whether anybody listens to a topic."""
 
     def send(self, topic: str, data: bytes) -> None:
@@ -68,24 +68,25 @@ class _Base:
         self._frame = TransformsWriter(base.frame, [base.child])
         self._has_odometry = ports.open(self._topic, f'<robot>/{ODOM}' if prefix else ODOM)
         self._has_frame = base.tells_frame and publish_tf and ports.open(TF, TF)
-        self._told_frame = -1
+        self._published_frame = -1
 
     def send(self, simulator: Simulator, time: int) -> None:
         """Publish what somebody listens to.
 
         :param time: simulated time [ns]
         """
-        state, send, wanted = simulator.physics.state, self._ports.send, self._ports.wanted
+        state, send = simulator.physics.state, self._ports.send
+        has_subscribers = self._ports.has_subscribers
         q, v = state.q[self._q], state.v[self._v]
-        if self._has_odometry and wanted(self._topic):
+        if self._has_odometry and has_subscribers(self._topic):
             message = self._odometry
             message.pose[:3], message.pose[3:6], message.pose[6] = q[4:7], q[1:4], q[0]
             message.twist[:3], message.twist[3:] = v[3:6], v[:3]
             message.set_stamp_ns(time)
             send(self._topic, message.data())
         # Who listens to /tf takes no two transforms of the same time, and warns.
-        if self._has_frame and time > self._told_frame and wanted(TF):
-            self._told_frame = time
+        if self._has_frame and time > self._published_frame and has_subscribers(TF):
+            self._published_frame = time
             (row,) = self._frame.poses
             row[:3], row[3:6], row[6] = q[4:7], q[1:4], q[0]
             self._frame.set_stamp_ns(time)
@@ -169,10 +170,10 @@ class Measurements:
             base.send(self._simulator, time)
         if self._sensors is None:
             return
-        wanted, send = self._ports.wanted, self._ports.send
-        imus = [k for k, topic in enumerate(self._imu_topics) if wanted(topic)]
-        wrenches = [k for k, topic in enumerate(self._wrench_topics) if wanted(topic)]
-        torques = [each for each in self._torques if wanted(each.topic)]
+        has_subscribers, send = self._ports.has_subscribers, self._ports.send
+        imus = [k for k, topic in enumerate(self._imu_topics) if has_subscribers(topic)]
+        wrenches = [k for k, topic in enumerate(self._wrench_topics) if has_subscribers(topic)]
+        torques = [each for each in self._torques if has_subscribers(each.topic)]
         if not imus and not wrenches and not torques:
             return
         self._sensors.read()

@@ -107,12 +107,12 @@ class ObjectChanges:
         if self.world is not world:
             self._change(world, 'as at another time')
 
-    def free_name(self, wanted: str) -> str:
-        """Return the name that nothing has yet, the wanted one if possible."""
+    def free_name(self, requested: str) -> str:
+        """Return the name that nothing has yet, the requested one if possible."""
         taken = {*self.world.names, *self._links}
         return next(
             name
-            for name in (wanted, *(f'{wanted}_{k}' for k in range(2, len(taken) + 3)))
+            for name in (requested, *(f'{requested}_{k}' for k in range(2, len(taken) + 3)))
             if name not in taken
         )
 

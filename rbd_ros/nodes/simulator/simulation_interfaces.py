@@ -105,27 +105,27 @@ class SimulationInterfaces:
 
     def set_state(self, request: Any, response: Any) -> Any:
         """Serve SetSimulationState: playing, paused, or stopped at the initial position."""
-        wanted = request.state.state
-        if wanted not in (STATE_PLAYING, STATE_PAUSED, STATE_STOPPED):
+        requested = request.state.state
+        if requested not in (STATE_PLAYING, STATE_PAUSED, STATE_STOPPED):
             return self._answer(
                 response,
                 FEATURE_UNSUPPORTED,
-                f'state {wanted} cannot be set; use playing, paused or stopped',
+                f'state {requested} cannot be set; use playing, paused or stopped',
             )
-        if wanted == self._state():
+        if requested == self._state():
             return self._answer(
                 response, ALREADY_IN_TARGET_STATE, 'the simulation is already in that state'
             )
-        if wanted != STATE_PLAYING and self._state() in (STATE_STOPPED, STATE_NO_WORLD):
+        if requested != STATE_PLAYING and self._state() in (STATE_STOPPED, STATE_NO_WORLD):
             return self._answer(
                 response,
                 INCORRECT_TRANSITION,
                 'the simulation is stopped; only playing is possible',
             )
-        success, message = self._attempt(lambda: self._simulator.pause(wanted != STATE_PLAYING))
+        success, message = self._attempt(lambda: self._simulator.pause(requested != STATE_PLAYING))
         if success:
             self._stopped_at = -1
-        if success and wanted == STATE_STOPPED:
+        if success and requested == STATE_STOPPED:
             success, message = self._attempt(self._simulator.reset)
             self._note_stop()
         return self._answer(response, RESULT_OK if success else TRANSITION_ERROR, message)

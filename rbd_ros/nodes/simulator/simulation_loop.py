@@ -29,28 +29,28 @@ class Steps:
     """Cycles that were asked for while paused; done slice by slice.
 
     :param count: how many
-    :param tell: called when they are done, or have ended early
+    :param on_done: called when they are done, or have ended early
     :param after_each: called after each with the number of those left; None: nobody asks
     """
 
     def __init__(
         self,
         count: int,
-        tell: Optional[Callable[[Steps], None]] = None,
+        on_done: Optional[Callable[[Steps], None]] = None,
         after_each: Optional[Callable[[int], None]] = None,
     ):
         self.left = count
         self.after_each = after_each
         self.finished = threading.Event()
-        self._tell = tell
+        self._on_done = on_done
         self.canceled_by = ''
         self.error: Optional[BaseException] = None
 
     def finish(self) -> None:
         """Report that nothing more will be done."""
         self.finished.set()
-        if self._tell is not None:
-            self._tell(self)
+        if self._on_done is not None:
+            self._on_done(self)
 
 
 class SimulationLoop:
@@ -159,12 +159,12 @@ class SimulationLoop:
     def begin_steps(
         self,
         count: int,
-        tell: Optional[Callable[[Steps], None]] = None,
+        on_done: Optional[Callable[[Steps], None]] = None,
         after_each: Optional[Callable[[int], None]] = None,
     ) -> Steps:
         """Begin `count` cycles, as fast as possible, while paused.
 
-        :param tell: called when they are done, or have ended early
+        :param on_done: called when they are done, or have ended early
         :param after_each: called after each with the number of those left
         :raises RuntimeError: if it is not paused, or others are under way
         """
@@ -172,7 +172,7 @@ class SimulationLoop:
             raise RuntimeError('the simulation is not paused; pause it before stepping')
         if self._steps is not None:
             raise RuntimeError('other steps are running; end them by ~/pause')
-        self._steps = Steps(count, tell, after_each)
+        self._steps = Steps(count, on_done, after_each)
         return self._steps
 
     # -- the thread -------------------------------------------------------------------------------

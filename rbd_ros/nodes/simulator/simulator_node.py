@@ -355,10 +355,10 @@ class SimulatorNode(GuardedNode):
     def _begin_steps(
         self,
         count: int,
-        tell: Callable[[Steps], None],
+        on_done: Callable[[Steps], None],
         after_each: Optional[Callable[[int], None]],
     ) -> None:
-        self.loop.begin_steps(count, tell, after_each)
+        self.loop.begin_steps(count, on_done, after_each)
         self.cycle.refresh_commands()
 
     def _steps_done(self, count: int, steps: Steps) -> Outcome:
@@ -519,12 +519,12 @@ class SimulatorNode(GuardedNode):
             self._speed = 0.0
             return
         self._speed = (loop.cycles - cycles) * self.cycle.timestep / (now - then)
-        wanted = 0.0 if self.lockstep is not None else loop.real_time_factor
-        if 0.0 < wanted and self._speed < SLOW * wanted and (loop.cycles - cycles) > 10:
+        desired = 0.0 if self.lockstep is not None else loop.real_time_factor
+        if 0.0 < desired and self._speed < SLOW * desired and (loop.cycles - cycles) > 10:
             self.diagnostics.event(
                 SUBJECT,
                 WARN,
-                f'over-run: {self._speed:.3g} of real time instead of {wanted:g}, '
+                f'over-run: {self._speed:.3g} of real time instead of {desired:g}, '
                 f'{loop.overruns - overruns} cycles late; '
                 'use a larger timestep, a lower real_time_factor or a faster machine',
                 code='over-run',

@@ -61,12 +61,12 @@ class Snapshots:
     def verbs(self) -> Dict[str, Callable[[], Outcome]]:
         """Functions of services, by their names."""
         return {
-            '~/save_snapshot': lambda: self._told(self._save),
-            '~/restore_snapshot': lambda: self._told(self._restore),
-            '~/rewind': lambda: self._told(self._rewind),
+            '~/save_snapshot': lambda: self._outcome_of(self._save),
+            '~/restore_snapshot': lambda: self._outcome_of(self._restore),
+            '~/rewind': lambda: self._outcome_of(self._rewind),
         }
 
-    def _told(self, verb: Callable[[], str]) -> Outcome:
+    def _outcome_of(self, verb: Callable[[], str]) -> Outcome:
         """Do something, and report what came of it in the answer, the log and diagnostics."""
         node = self._node
         try:
@@ -188,9 +188,9 @@ class Snapshots:
         if not self._past:
             raise ValueError('no time has passed yet, so rewinding is not possible')
         now = self._node.cycle.time_ns
-        wanted = now - round(back * NANOSECONDS)
+        latest = now - round(back * NANOSECONDS)
         for kept in reversed(self._past):
-            if kept.time <= wanted:
+            if kept.time <= latest:
                 return kept
         oldest = (now - self._past[0].time) / NANOSECONDS
         raise ValueError(

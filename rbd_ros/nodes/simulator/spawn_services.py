@@ -69,11 +69,11 @@ class SpawnServices:
         return poses
 
     def _poses(self, request: Any, response: Any) -> None:
-        wanted = getattr(request, 'tags', None)
+        requested = getattr(request, 'tags', None)
         response.poses = [
             self._message(each)
             for each in self._named
-            if wanted is None or has_tags(each.tags, wanted)
+            if requested is None or has_tags(each.tags, requested)
         ]
 
     def _message(self, named: NamedPose) -> Any:

@@ -49,17 +49,17 @@ class StepAction:
 
     def _on_accepted(self, handle: Any) -> None:
         handle.execute(None)
-        told: list = []
-        self._under_way.append((handle, told))
+        outcomes: list = []
+        self._under_way.append((handle, outcomes))
         self._timer.reset()
         try:
             outcome = self._begin(handle)
         except Exception as error:  # a goal must get a result
             outcome = False, str(error) or type(error).__name__
         if isinstance(outcome, DeferredResponse):
-            outcome.then(told.append)
+            outcome.then(outcomes.append)
         else:
-            told.append(outcome)
+            outcomes.append(outcome)
 
     def _begin(self, handle: Any) -> Any:
         steps = int(handle.request.steps)
@@ -67,16 +67,16 @@ class StepAction:
             return False, f'steps must be from 1 to {MOST_STEPS}, got {steps}'
         feedback = self._kind.Feedback()
 
-        def tell(left: int) -> None:
+        def report(left: int) -> None:
             feedback.completed_steps, feedback.remaining_steps = steps - left, left
             # In the loop, where an exception would pass for one of the dynamics.
             with contextlib.suppress(Exception):
                 handle.publish_feedback(feedback)
 
-        return self._node.step(steps, tell)
+        return self._node.step(steps, report)
 
     def _on_cancel(self, handle: Any) -> CancelResponse:
-        if any(each is handle and not told for each, told in self._under_way):
+        if any(each is handle and not outcomes for each, outcomes in self._under_way):
             self._node.cancel_steps('the goal was canceled')
             return CancelResponse.ACCEPT
         return CancelResponse.REJECT

@@ -50,7 +50,7 @@ class WorldPorts(Protocol):
     def send_standing(self, found: List[Any]) -> None:
         """Send the markers of what does not move."""
 
-    def wanted(self, topic: str) -> bool:
+    def has_subscribers(self, topic: str) -> bool:
         """Return whether anybody listens to a topic."""
 
     def send_wrench(self, message: WrenchStamped) -> None:
@@ -139,7 +139,7 @@ class WorldInterface:
         self._use(self._present())
         rate = parameters['world_publish_rate']
         self._period = NANOSECONDS / rate if rate > 0.0 else 0.0
-        self._next, self._told_frames, self._time = 0.0, 0, 0
+        self._next, self._published_frames, self._time = 0.0, 0, 0
         self._pressed: set = set()  # names of bodies whose last wrench was not zero
         self._changed = False  # whether markers of objects may be shown that are no more
         self._worst = np.zeros(3)  # residuals since they were last asked for
@@ -261,16 +261,16 @@ class WorldInterface:
         self._objects.set_stamp_ns(time)
         self._ports.send_objects(self._objects.data())
         # Who listens to /tf takes no two transforms of the same time, and warns.
-        if time > self._told_frames and self._frames.poses:
-            self._told_frames = time
+        if time > self._published_frames and self._frames.poses:
+            self._published_frames = time
             self._send_frames(motion, time)
-        if self._ports.wanted(WRENCHES):
+        if self._ports.has_subscribers(WRENCHES):
             self._send_wrenches(motion, contacts, wrenches, time)
-        if self._ports.wanted(CONTACTS):
+        if self._ports.has_subscribers(CONTACTS):
             self._ports.send_contacts(contact_cloud(contacts, self.frames.world, time))
-        if self._ports.wanted(CONTACT_MARKERS):
+        if self._ports.has_subscribers(CONTACT_MARKERS):
             self._send_contact_markers(contacts, time)
-        if self._ports.wanted(OBJECT_MARKERS) and (self._markers or self._changed):
+        if self._ports.has_subscribers(OBJECT_MARKERS) and (self._markers or self._changed):
             rows = dict(zip(self._simulator.objects, motion.poses))
             poses = {name: row_matrix(row) for name, row in rows.items()}
             markers.move(self._markers, {**poses, **self._link_poses()}, time)
@@ -371,10 +371,10 @@ class WorldInterface:
                 f'too many contacts at a time; {dropped} of them were ignored',
                 code='contacts truncated',
             )
-        told, self._staying = self._staying, set()
+        reported, self._staying = self._staying, set()
         for text in unresolved_overlap_warnings(self._simulator.physics):
             # Once for each pair, as long as it stays.
             pair = text.split(' overlap')[0]
             self._staying.add(pair)
-            if pair not in told:
+            if pair not in reported:
                 self._diagnostics.event(SUBJECT, WARN, text, code=pair)

@@ -44,7 +44,7 @@ class RosWorldPorts:
             name: make(name) for name in (WRENCHES, CONTACTS, CONTACT_MARKERS, OBJECT_MARKERS)
         }
 
-    def wanted(self, topic: str) -> bool:
+    def has_subscribers(self, topic: str) -> bool:
         """Return whether anybody listens to a topic."""
         return self._for_some[topic].get_subscription_count() > 0
 

@@ -2,5 +2,5 @@
 """Torque nodes: input -> reference -> law -> limits -> output, composed in torque_node.py.
 
 A torque node is one module beside this folder. It declares its interface, says which settings of
-the torque law follow from its parameters, and names its reference, the motion that is wanted.
+the torque law follow from its parameters, and names its reference, the desired motion.
 """

@@ -46,15 +46,15 @@ class ControlledDofs:
             self.closing = LoopClosing(robot)
             self.moved, self.chosen = IndependentJoints(self.closing), self.closing.independent
 
-    def joints(self, wanted: Sequence[str]) -> Sequence[str]:
-        """Return the joints to command; all that can be if `wanted` is empty.
+    def joints(self, requested: Sequence[str]) -> Sequence[str]:
+        """Return the joints to command; all that can be if `requested` is empty.
 
         :raises ValueError: for one without an actuator
         """
-        passive = [name for name in wanted if name in self.passive]
+        passive = [name for name in requested if name in self.passive]
         if passive:
             raise ValueError(f'parameter joints: {shorten(passive)} has no actuator')
-        return wanted or self.actuated
+        return requested or self.actuated
 
 
 def _check(robot: Robot, optional: Sequence[str]) -> None:

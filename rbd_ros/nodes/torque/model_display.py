@@ -53,10 +53,10 @@ class ModelDisplay:
 
     def every_second(self) -> None:
         """Begin or end publishing, as somebody listens or not."""
-        wanted = self._publisher.get_subscription_count() > 0
-        if wanted and self._timer is None:
+        has_subscribers = self._publisher.get_subscription_count() > 0
+        if has_subscribers and self._timer is None:
             self._timer = self._node.create_timer(PERIOD, self._publish, clock=STEADY_CLOCK)
-        elif not wanted and self._timer is not None:
+        elif not has_subscribers and self._timer is not None:
             self._node.destroy_timer(self._timer)
             self._timer = None
 

@@ -236,7 +236,7 @@ class TorqueNode(ManagedNode):
     def _create_commander(self, output: TorqueOutput, limiter: TorqueLimiter) -> Commander:
         return Commander(output, limiter, self._closing is None, self._stops)
 
-    def _tell_of_silence(self, timeout: float) -> None:
+    def _report_silence(self, timeout: float) -> None:
         """Report that no torque of the law was sent for so long [s]: states have failed."""
         self._states.lost(timeout)
 
@@ -354,7 +354,7 @@ class TorqueNode(ManagedNode):
             raise
         finally:
             if self._watchdog.timeout:
-                self._tell_of_silence(self._watchdog.timeout)
+                self._report_silence(self._watchdog.timeout)
 
     def _end_torque(self) -> None:
         """End the torque because a joint is too fast; called in the control loop."""
@@ -421,7 +421,7 @@ class TorqueNode(ManagedNode):
         self._timing.refresh(rate)
         never = not self._commander.ever
         if never and self._states.messages and self._watchdog.timeout > 0.0:
-            self._tell_of_silence(self._watchdog.timeout)
+            self._report_silence(self._watchdog.timeout)
 
     def _values(self) -> Dict[str, Any]:
         if self._loop is None:

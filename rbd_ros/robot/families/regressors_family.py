@@ -193,8 +193,8 @@ class RegressorFunctions(Compiled):
         >>> robot.regressors.inconsistent_bodies(fit.parameters), fit.error < 0.11
         ((), True)
         """
-        wanted = self.parameters if expected is None else self._given(expected)
-        return consistent_fit(Y, tau, wanted, weight)
+        prior = self.parameters if expected is None else self._given(expected)
+        return consistent_fit(Y, tau, prior, weight)
 
     def _given(self, parameters: ArrayLike) -> Array:
         given = np.asarray(parameters, dtype=float)

@@ -183,16 +183,16 @@ def test_states_of_several_rows_are_corrected():
 
 def test_a_careful_step_ends_where_the_first_contact_opens():
     problem, _ = box_on_plane(4)
-    for wanted, opening in (([0.4, 0.1, 0.3, 0.2], -1), ([-0.2, 0.1, -0.9, 0.3], 2)):
+    for desired, opening in (([0.4, 0.1, 0.3, 0.2], -1), ([-0.2, 0.1, -0.9, 0.3], 2)):
         space, _ = space_of(problem)
         put(space, np.tile([0.3, 0.01, 0.0], 4))
         count = list_unknowns(space)
         space.step[:count] = 0.05
         for c in range(4):
-            space.step[space.normal[c]] = wanted[c] - 0.3
+            space.step[space.normal[c]] = desired[c] - 0.3
         assert limit_step(space, count) == opening
         share = 0.3 / 1.2 if opening == 2 else 1.0
-        assert_allclose(space.step[space.normal], share * (np.array(wanted) - 0.3), rtol=1e-14)
+        assert_allclose(space.step[space.normal], share * (np.array(desired) - 0.3), rtol=1e-14)
         assert_allclose(space.step[1], share * 0.05, rtol=1e-14)
     open_contact(space, 2)
     assert space.state.tolist() == [STICK, STICK, OPEN, STICK]

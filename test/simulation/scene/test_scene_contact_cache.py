@@ -23,13 +23,13 @@ def remembered(rng, pairs, features, positions):
     )
     contact_state.impulse[:], contact_state.moment[:] = rng.normal(size=(2, 4, 3))
     contact_state.counts[NOW] = count
-    told = [
+    recalled = [
         np.einsum('cr,crs->cs', x[:count], frames)
         for x in (contact_state.impulse, contact_state.moment)
     ]
     remember(contact_state)
     assert contact_state.counts[BEFORE] == count
-    return contact_state, *told
+    return contact_state, *recalled
 
 
 def now(contact_state, rng, pair, feature, position):

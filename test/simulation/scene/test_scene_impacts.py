@@ -188,14 +188,14 @@ def impact(G, u, mu, rebound):
 
     It sticks, or slides to a side.
     """
-    wanted = u + (rebound, 0.0)
-    stuck = -np.linalg.solve(G, wanted)
+    target = u + (rebound, 0.0)
+    stuck = -np.linalg.solve(G, target)
     if abs(stuck[1]) <= mu * stuck[0]:
         return stuck
     found = []
     for side in (-1.0, 1.0):
         way = np.array([1.0, -side * mu])
-        impulse = way * (-wanted[0] / (G[0] @ way))
+        impulse = way * (-target[0] / (G[0] @ way))
         if impulse[0] >= 0.0 and side * (u + G @ impulse)[1] >= 0.0:
             found.append(impulse)
     assert len(found) == 1

@@ -156,7 +156,7 @@ def test_forces_that_are_a_little_off_are_not_kept(compared):
 
 @pytest.mark.parametrize('kind', ['rests', 'robot'])
 def test_bodies_are_parted_whether_forces_are_kept_or_not(kind, monkeypatch):
-    """There the matrix is wanted, and made."""
+    """There the matrix is needed, and made."""
     ends = []
     for keeps in (True, False):
         simulator, start = bodies(kind)

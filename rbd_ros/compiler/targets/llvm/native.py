@@ -217,11 +217,11 @@ def assemble(functions: Sequence[Tuple[str, Sequence[str]]], in_order: bool = Fa
 
 
 @contextmanager
-def _scheduling(wanted: bool) -> Iterator[None]:
+def _scheduling(enabled: bool) -> Iterator[None]:
     """Have LLVM find an order of instructions of its own, or not."""
     # An option of the whole process, and those before let it be set only once.
     may_change = _llvmlite_version() >= _OPAQUE_POINTERS
-    if wanted or not may_change:
+    if enabled or not may_change:
         yield
         return
     llvm.set_option('rbd_ros', '-enable-misched=false')
