@@ -29,14 +29,14 @@ from support.denoc_counts import general_chain  # noqa: E402
 
 from rbd_ros import Robot  # noqa: E402
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT  # noqa: E402
-from rbd_ros.algorithms.denoc.forward_dynamics_by_screws import (  # noqa: E402
-    forward_dynamics_by_screws,
-    screw_links,
-)
-from rbd_ros.algorithms.inertia_matrix.crba_by_screws import (  # noqa: E402
+from rbd_ros.algorithms.hinge_trees.crba_by_screws import (  # noqa: E402
     crba_by_screws,
     screw_tree,
     ScrewState,
+)
+from rbd_ros.algorithms.hinge_trees.forward_dynamics_by_screws import (  # noqa: E402
+    forward_dynamics_by_screws,
+    screw_links,
 )
 from rbd_ros.algorithms.inertia_matrix.factorization import ltdl  # noqa: E402
 from rbd_ros.algorithms.inertia_matrix.forward_dynamics import (  # noqa: E402

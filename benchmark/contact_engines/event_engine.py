@@ -11,7 +11,7 @@ import numpy as np
 from contact_engines.engine import Engine, NotPossible
 from contact_engines.our_engine import LIBRARY
 from rbd_ros import Robot
-from rbd_ros.simulation import EventDrivenSimulator, FaceContact
+from rbd_ros.textbook.simulation import EventDrivenSimulator, FaceContact
 
 VARIANT = 'event-driven'
 

@@ -38,16 +38,16 @@ from rbd_ros.robot.robot_kinematics import KinematicsFunctions
 if TYPE_CHECKING:
     # Imported when they are used: most robots have no extension, and use few families.
     from rbd_ros.model.extension import EXTENSIONS, Loops
-    from rbd_ros.robot.families.articulated_family import ArticulatedFunctions
     from rbd_ros.robot.families.centroidal_family import CentroidalFunctions
-    from rbd_ros.robot.families.contacts_family import ContactFunctions
-    from rbd_ros.robot.families.denoc_family import ComplementFunctions
     from rbd_ros.robot.families.derivatives_family import DerivativeFunctions
-    from rbd_ros.robot.families.floating_base_family import FloatingBaseFunctions
     from rbd_ros.robot.families.hybrid_family import HybridFunctions
-    from rbd_ros.robot.families.impacts_family import ImpactFunctions
     from rbd_ros.robot.families.loops_family import LoopFunctions
     from rbd_ros.robot.families.regressors_family import RegressorFunctions
+    from rbd_ros.textbook.articulated_body.articulated_family import ArticulatedFunctions
+    from rbd_ros.textbook.contact_dynamics.contacts_family import ContactFunctions
+    from rbd_ros.textbook.contact_dynamics.impacts_family import ImpactFunctions
+    from rbd_ros.textbook.denoc.denoc_family import ComplementFunctions
+    from rbd_ros.textbook.floating_base.floating_base_family import FloatingBaseFunctions
 
 
 @with_former_names
@@ -225,7 +225,7 @@ class Robot(
     @cached_property
     def impacts(self) -> ImpactFunctions:
         """Impulses and collisions."""
-        from rbd_ros.robot.families.impacts_family import ImpactFunctions
+        from rbd_ros.textbook.contact_dynamics.impacts_family import ImpactFunctions
 
         return ImpactFunctions(self._kernels)
 
@@ -246,7 +246,7 @@ class Robot(
     @cached_property
     def articulated(self) -> ArticulatedFunctions:
         """Articulated bodies, their handles and their assembly."""
-        from rbd_ros.robot.families.articulated_family import ArticulatedFunctions
+        from rbd_ros.textbook.articulated_body.articulated_family import ArticulatedFunctions
 
         return ArticulatedFunctions(self._kernels)
 
@@ -256,7 +256,7 @@ class Robot(
 
         :raises ModelError: if its base is fixed
         """
-        from rbd_ros.robot.families.floating_base_family import FloatingBaseFunctions
+        from rbd_ros.textbook.floating_base.floating_base_family import FloatingBaseFunctions
 
         return FloatingBaseFunctions(self._kernels)
 
@@ -270,14 +270,14 @@ class Robot(
     @cached_property
     def contacts(self) -> ContactFunctions:
         """Point contacts between bodies, and the equations of their forces (book ch. 11)."""
-        from rbd_ros.robot.families.contacts_family import ContactFunctions
+        from rbd_ros.textbook.contact_dynamics.contacts_family import ContactFunctions
 
         return ContactFunctions(self._kernels)
 
     @cached_property
     def denoc(self) -> ComplementFunctions:
         """Dynamics of hinges and sliders by the decoupled natural orthogonal complement."""
-        from rbd_ros.robot.families.denoc_family import ComplementFunctions
+        from rbd_ros.textbook.denoc.denoc_family import ComplementFunctions
 
         return ComplementFunctions(self._kernels)
 

@@ -17,9 +17,6 @@ from rbd_ros.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from rbd_ros.simulation.actuators import DcMotor, JointFriction, Transmission, with_motors
-    from rbd_ros.simulation.adaptive import integrate_ode, OdeSolution
-    from rbd_ros.simulation.contact_points import FaceContact, SphereContact
-    from rbd_ros.simulation.event_driven import Event, EventDrivenSimulator
     from rbd_ros.simulation.physics import Physics
     from rbd_ros.simulation.rollouts import Trajectories
     from rbd_ros.simulation.simulated_objects import ContactPoint
@@ -31,22 +28,16 @@ if TYPE_CHECKING:
 __all__ = [
     'ContactPoint',
     'DcMotor',
-    'Event',
-    'EventDrivenSimulator',
-    'FaceContact',
     'GroundContactPoint',
     'JointFriction',
-    'OdeSolution',
     'Physics',
     'SimulationStatus',
     'Simulator',
     'Snapshot',
     'SnapshotError',
-    'SphereContact',
     'StepDerivatives',
     'Trajectories',
     'Transmission',
-    'integrate_ode',
     'load_snapshot',
     'save_snapshot',
     'with_motors',
@@ -57,22 +48,16 @@ __getattr__, __dir__ = lazy_names(
     {
         'ContactPoint': 'rbd_ros.simulation.simulated_objects',
         'DcMotor': 'rbd_ros.simulation.actuators',
-        'Event': 'rbd_ros.simulation.event_driven',
-        'EventDrivenSimulator': 'rbd_ros.simulation.event_driven',
-        'FaceContact': 'rbd_ros.simulation.contact_points',
         'GroundContactPoint': 'rbd_ros.simulation.simulator',
         'JointFriction': 'rbd_ros.simulation.actuators',
-        'OdeSolution': 'rbd_ros.simulation.adaptive',
         'Physics': 'rbd_ros.simulation.physics',
         'SimulationStatus': 'rbd_ros.simulation.simulator',
         'Simulator': 'rbd_ros.simulation.simulator',
         'Snapshot': 'rbd_ros.simulation.snapshots',
         'SnapshotError': 'rbd_ros.simulation.snapshot_file',
-        'SphereContact': 'rbd_ros.simulation.contact_points',
         'StepDerivatives': 'rbd_ros.simulation.step_derivatives',
         'Trajectories': 'rbd_ros.simulation.rollouts',
         'Transmission': 'rbd_ros.simulation.actuators',
-        'integrate_ode': 'rbd_ros.simulation.adaptive',
         'load_snapshot': 'rbd_ros.simulation.snapshot_file',
         'save_snapshot': 'rbd_ros.simulation.snapshot_file',
         'with_motors': 'rbd_ros.simulation.actuators',

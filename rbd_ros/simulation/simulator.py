@@ -600,7 +600,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         results always do. Other Python threads run meanwhile, and may call this, too. After Ctrl-C
         it ends within a fraction of a second.
 
-        For one smooth motion with adaptive steps, see `rbd_ros.simulation.integrate_ode`.
+        For one smooth motion with adaptive steps, see `rbd_ros.textbook.simulation.integrate_ode`.
 
         :param q: configurations to start from, (B, nq) or (nq,); None for that of `reset`
         :param v: velocities to start with, (B, nv) or (nv,); None for rest

@@ -8,10 +8,10 @@ import pkgutil
 
 import pytest
 
-from rbd_ros import algorithms
+from rbd_ros import algorithms, textbook
 from rbd_ros.algorithms.declaration import Declaration, declaration_of
 
-HERE = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 
 
 def declares(module):
@@ -24,18 +24,18 @@ def declares(module):
     ]
 
 
-FOLDER = f'{algorithms.__name__}.'
 MODULES = {
-    found.name[len(FOLDER) :]: declares(import_module(found.name))
-    for found in pkgutil.walk_packages(algorithms.__path__, FOLDER)
+    found.name.partition('.')[2]: declares(import_module(found.name))
+    for package in (algorithms, textbook)
+    for found in pkgutil.walk_packages(package.__path__, f'{package.__name__}.')
 }
 
 
 @pytest.mark.parametrize('name', [name for name, declared in MODULES.items() if declared])
 def test_a_file_that_declares_an_algorithm_has_its_file_of_tests(name):
     *folders, last = name.split('.')
-    path = HERE.joinpath(*folders, f'test_{last}.py')
-    assert path.is_file(), f'rbd_ros/algorithms/{"/".join([*folders, last])}.py needs {path.name}'
+    path = TESTS.joinpath(*folders, f'test_{last}.py')
+    assert path.is_file(), f'rbd_ros/{"/".join([*folders, last])}.py needs {path.name}'
     tree = ast.parse(path.read_text(encoding='utf-8'))
     assert any(
         isinstance(node, ast.FunctionDef) and node.name.startswith('test_')

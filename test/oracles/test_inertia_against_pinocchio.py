@@ -9,7 +9,7 @@ from support.pinocchio_bridge import Bridge, pin
 
 from rbd_ros import Robot
 from rbd_ros.algorithms.inertia_matrix.expanded_parents import expanded_parents, pattern
-from rbd_ros.algorithms.inertia_matrix.sparse_factors import (
+from rbd_ros.textbook.tree_dynamics.sparse_factors import (
     factorize_ltdl,
     factorize_ltl,
     solve_ltdl,

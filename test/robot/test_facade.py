@@ -6,11 +6,11 @@ import inspect
 import numpy as np
 import pytest
 from support import random_trees
+from support.public_functions import public_functions
 
 from rbd_ros import Robot
 from rbd_ros.algorithms import catalog
 from rbd_ros.algorithms.kinds import UNIFORM
-from rbd_ros.robot.reference import public_functions
 
 # What other parts of the package use, and oracles: no user's first choice.
 INTERNAL = {

@@ -10,11 +10,11 @@ import pytest
 from support.api_pages import COMING_FROM, updated_names
 
 from rbd_ros import Robot, Simulator
-from rbd_ros.robot.families.articulated_family import ArticulatedFunctions
 from rbd_ros.robot.families.derivatives_family import DerivativeFunctions
 from rbd_ros.robot.families.regressors_family import RegressorFunctions
 from rbd_ros.robot.frame import RobotFrame
 from rbd_ros.robot.other_names import FOREIGN, RENAMED
+from rbd_ros.textbook.articulated_body.articulated_family import ArticulatedFunctions
 
 CLASSES = {
     each.__name__: each

@@ -10,8 +10,8 @@ from support.textbook import without_mimics
 
 from rbd_ros import ModelError, Robot
 from rbd_ros.algorithms import catalog
-from rbd_ros.algorithms.denoc.links import require_free_joints, require_simple_joints
 from rbd_ros.compiler.runtime.kernel import InterpretedKernel
+from rbd_ros.textbook.denoc.links import require_free_joints, require_simple_joints
 
 # Links: pedestal is fixed to the base, tool to a moving link, finger follows a mimic joint
 JOINTS = [

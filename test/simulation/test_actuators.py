@@ -9,8 +9,8 @@ from support.simulated_robots import GRAVITY, pendulum, turntable
 from support.states import every_robot, named_robot, random_state
 
 from rbd_ros import Robot, Simulator
-from rbd_ros.simulation import integrate_ode
 from rbd_ros.simulation.actuators import DcMotor, JointFriction, Transmission, with_motors
+from rbd_ros.textbook.simulation import integrate_ode
 
 INTEGRATORS = ['semi_implicit', 'rk4']
 MOTOR = DcMotor(0.5, 0.04, 2e-3, 30.0, 24.0, 1e-4)

@@ -11,8 +11,8 @@ from support.simulated_robots import joint, link, robot
 from rbd_ros import Robot, Simulator
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model import ModelError
-from rbd_ros.simulation import integrate_ode
 from rbd_ros.simulation.drives import make_drives
+from rbd_ros.textbook.simulation import integrate_ode
 
 INTEGRATORS = ('semi_implicit', 'midpoint', 'rk4')
 EACH = pytest.mark.parametrize('integrator', INTEGRATORS)

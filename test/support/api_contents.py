@@ -175,8 +175,8 @@ SETUPS = {
 MORE = {
     'frame': ('rbd_ros.robot.frame:SingularTaskError',),
     'hybrid': ('rbd_ros.robot.families.hybrid_family:HybridFunctions',),
-    'loops': ('rbd_ros.robot.families.explicit_loops_family:ExplicitLoops',),
-    'contacts': ('rbd_ros.robot.families.contacts_family:ContactFunctions',),
+    'loops': ('rbd_ros.textbook.closed_loops.explicit_loops_family:ExplicitLoops',),
+    'contacts': ('rbd_ros.textbook.contact_dynamics.contacts_family:ContactFunctions',),
     'regressors': (
         'rbd_ros.algorithms.regressors.base_parameters:BaseParameters',
         'rbd_ros.algorithms.regressors.physical_consistency:ConsistentFit',
@@ -190,10 +190,10 @@ MODULES = {
         'rbd_ros.simulation.rollouts',
         'rbd_ros.simulation.snapshot_file',
         'rbd_ros.simulation.physics',
-        'rbd_ros.simulation.adaptive',
-        'rbd_ros.simulation.event_driven',
+        'rbd_ros.textbook.simulation.adaptive',
+        'rbd_ros.textbook.simulation.event_driven',
         'rbd_ros.simulation.actuators',
-        'rbd_ros.simulation.contact_points',
+        'rbd_ros.textbook.simulation.contact_points',
         'rbd_ros.contact.ground',
         'rbd_ros.contact.compliant_surfaces',
     ),
@@ -356,11 +356,11 @@ NOT_FOR_USERS = {
     'rbd_ros.simulation.rollouts:checked_array': 'arguments of `Simulator.rollout`',
     'rbd_ros.simulation.rollouts:checked_starts': 'arguments of `Simulator.rollout`',
     'rbd_ros.simulation.rollouts:result_arrays': 'its results',
-    'rbd_ros.simulation.adaptive:dynamics': 'what `integrate_ode` integrates',
-    'rbd_ros.simulation.adaptive:applied_force': 'a part of it',
-    'rbd_ros.simulation.adaptive:Counted': 'a part of it',
-    'rbd_ros.simulation.adaptive:StepControl': 'a part of it',
-    'rbd_ros.simulation.contact_points:CandidateContacts': 'a part of `EventDrivenSimulator`',
+    'rbd_ros.textbook.simulation.adaptive:dynamics': 'what `integrate_ode` integrates',
+    'rbd_ros.textbook.simulation.adaptive:applied_force': 'a part of it',
+    'rbd_ros.textbook.simulation.adaptive:Counted': 'a part of it',
+    'rbd_ros.textbook.simulation.adaptive:StepControl': 'a part of it',
+    'rbd_ros.textbook.simulation.contact_points:CandidateContacts': 'a part of a simulator',
     'rbd_ros.constraints.friction:contact_residuals': 'a part of `residuals`',
     'rbd_ros.constraints.friction:moments_of': 'likewise',
     'rbd_ros.constraints.friction_solution:scaled_space': 'what compiled loops solve',
@@ -411,7 +411,7 @@ NOT_FOR_USERS = {
     'rbd_ros.doctor.graph_snapshot:some': 'text of findings',
 }
 
-#: Files of rbd_ros/algorithms that algorithms are made of.
+#: Files of rbd_ros/algorithms and rbd_ros/textbook that algorithms are made of.
 PARTS_OF_ALGORITHMS = {
     'articulated_body.aba',
     'articulated_body.bodies_in_base',
@@ -423,3 +423,6 @@ PARTS_OF_ALGORITHMS = {
     'inverse_dynamics.forces',
     'kinds',
 }
+
+#: Folders there without algorithms.
+FOLDERS_OF_PARTS = ('array_kinds', 'simulation')

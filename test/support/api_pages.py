@@ -16,11 +16,12 @@ import re
 from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tuple
 
 from rbd_ros.algorithms.declaration import Declaration, declaration_of
-from rbd_ros.robot import reference
 from rbd_ros.robot.compiled import Compiled
 from rbd_ros.robot.other_names import FOREIGN
+from support import public_functions as reference
 from support.api_contents import (
     ARM,
+    FOLDERS_OF_PARTS,
     MODULES,
     MORE,
     NOT_FOR_USERS,
@@ -327,12 +328,15 @@ def _of_module(module: Any) -> Iterator[Entry]:
 
 def _of_algorithms() -> Iterator[Entry]:
     """Yield the declared algorithms that no method computes, and all else that has an example."""
-    from rbd_ros import algorithms
+    from rbd_ros import algorithms, textbook
 
     methods = {function.algorithm.name for function in reference.public_functions()}
-    for found in pkgutil.walk_packages(algorithms.__path__, f'{algorithms.__name__}.'):
+    elsewhere = {module for modules in MODULES.values() for module in modules}
+    for found in (*_files_of(algorithms), *_files_of(textbook)):
+        if found.name in elsewhere or found.name.endswith('_family'):
+            continue
         module = import_module(found.name)
-        place = found.name.partition('algorithms.')[2]
+        place = found.name.split('.', 2)[2]
         entries: List[Entry] = []
         covered = False
         for name, value in vars(module).items():
@@ -351,10 +355,14 @@ def _of_algorithms() -> Iterator[Entry]:
             entry = Entry(_call(name, value, declared), path, value)
             if entry.example or declared:
                 entries.append(entry)
-        is_part = found.ispkg or place in PARTS_OF_ALGORITHMS or place.startswith('array_kinds')
+        is_part = found.ispkg or place in PARTS_OF_ALGORITHMS or place.startswith(FOLDERS_OF_PARTS)
         if not (entries or covered or is_part):
             entries.append(Entry(place, f'{found.name}', module))
         yield from entries
+
+
+def _files_of(package: Any) -> Iterator[pkgutil.ModuleInfo]:
+    return pkgutil.walk_packages(package.__path__, f'{package.__name__}.')
 
 
 _SHOWN_ELSEWHERE = {path for paths in MORE.values() for path in paths}

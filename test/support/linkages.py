@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rbd_ros.algorithms.closed_loops.explicit_loops import four_quadrant_angle
 from rbd_ros.algorithms.closed_loops.loop_closure import loop_closure
 from rbd_ros.algorithms.inertia_matrix.crba import crba
 from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
@@ -18,6 +17,7 @@ from rbd_ros.model import Body, Frame, Link, LoopJoint, Model
 from rbd_ros.model.joints import Prismatic, Revolute, Spherical
 from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
 from rbd_ros.spatial.scalar import cos, sin, sqrt
+from rbd_ros.textbook.closed_loops.explicit_loops import four_quadrant_angle
 
 HINGE = Revolute((0.0, 0.0, 1.0))
 SLIDER = Prismatic((1.0, 0.0, 0.0))

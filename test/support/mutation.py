@@ -12,10 +12,12 @@ from typing import Iterator, NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 EQUIVALENT = ROOT / 'test' / 'equivalent_mutants.txt'
 
+_OF_ALGORITHMS = ('test/algorithms', 'test/textbook', 'test/invariants', 'test/golden')
 #: Files and folders of texts, and the tests that each could fail beside its own.
 TEXTS = {
-    'rbd_ros/spatial': ('test/spatial', 'test/algorithms'),
-    'rbd_ros/algorithms': ('test/algorithms', 'test/invariants', 'test/golden'),
+    'rbd_ros/spatial': ('test/spatial', 'test/algorithms', 'test/textbook'),
+    'rbd_ros/algorithms': _OF_ALGORITHMS,
+    'rbd_ros/textbook': _OF_ALGORITHMS,
     'rbd_ros/model/joints': (
         'test/model/test_joints.py',
         'test/model/test_joints_in_trees.py',
@@ -58,18 +60,18 @@ OWN = {
     'rbd_ros/spatial/planar_transform.py': ('test/spatial/test_planar_vectors.py',),
     'rbd_ros/spatial/transform.py': ('test/spatial/test_plucker_transforms.py',),
     'rbd_ros/spatial/spatial_vectors.py': ('test/spatial/test_spatial_vectors.py',),
-    'rbd_ros/algorithms/articulated_body/bodies_in_base.py': (
-        'test/algorithms/articulated_body/test_divide_and_conquer.py',
-        'test/algorithms/articulated_body/test_constraint_assembly_dynamics.py',
+    'rbd_ros/textbook/articulated_body/bodies_in_base.py': (
+        'test/textbook/articulated_body/test_divide_and_conquer.py',
+        'test/textbook/articulated_body/test_constraint_assembly_dynamics.py',
     ),
-    'rbd_ros/algorithms/closed_loops/global_system.py': (
-        'test/algorithms/closed_loops/test_global_system.py',
-        'test/algorithms/closed_loops/test_higher_pairs.py',
+    'rbd_ros/textbook/closed_loops/global_system.py': (
+        'test/textbook/closed_loops/test_global_system.py',
+        'test/textbook/closed_loops/test_higher_pairs.py',
     ),
-    'rbd_ros/algorithms/floating_base/floating_state.py': (
-        'test/algorithms/floating_base/test_floating_equations.py',
-        'test/algorithms/floating_base/test_floating_inverse_dynamics.py',
-        'test/algorithms/floating_base/test_floating_momentum.py',
+    'rbd_ros/textbook/floating_base/floating_state.py': (
+        'test/textbook/floating_base/test_floating_equations.py',
+        'test/textbook/floating_base/test_floating_inverse_dynamics.py',
+        'test/textbook/floating_base/test_floating_momentum.py',
     ),
     'rbd_ros/collision/candidates.py': (
         'test/collision/test_reduction.py',

@@ -4,8 +4,8 @@
 from typing import Dict, List, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
-from rbd_ros.algorithms.inertia_matrix.hinge_frames import has_few_free_hinges
-from rbd_ros.algorithms.inertia_matrix.hinge_mass_matrix import hinge_mass_matrix
+from rbd_ros.algorithms.hinge_trees.hinge_frames import has_few_free_hinges
+from rbd_ros.algorithms.hinge_trees.hinge_mass_matrix import hinge_mass_matrix
 from rbd_ros.algorithms.kinds import CONFIGURATION, INERTIA_MATRIX
 from rbd_ros.model import Body, Model
 from rbd_ros.spatial import ForceVector, MotionSubspace, RigidBodyInertia

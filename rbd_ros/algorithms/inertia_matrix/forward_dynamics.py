@@ -10,10 +10,10 @@ from typing import List, Mapping, Optional, Sequence
 
 from rbd_ros.algorithms.articulated_body.aba import aba, plus_diagonal
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
-from rbd_ros.algorithms.denoc.hinge_forward_dynamics import hinge_forward_dynamics
+from rbd_ros.algorithms.hinge_trees.hinge_forward_dynamics import hinge_forward_dynamics
+from rbd_ros.algorithms.hinge_trees.hinge_frames import has_free_hinges
 from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
 from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
-from rbd_ros.algorithms.inertia_matrix.hinge_frames import has_free_hinges
 from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
 from rbd_ros.algorithms.inverse_dynamics.newton_euler import newton_euler
 from rbd_ros.algorithms.kinds import (

@@ -11,12 +11,12 @@ among it, is the same in all rounds: on symbols, it is in the kernel once.
 from typing import Any, Callable, List, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT, REDUCED
-from rbd_ros.algorithms.denoc.hinge_forward_dynamics import (
+from rbd_ros.algorithms.hinge_trees.hinge_forward_dynamics import (
     hinge_forward_dynamics,
     require_regular_hinges,
 )
+from rbd_ros.algorithms.hinge_trees.hinge_frames import has_free_hinges
 from rbd_ros.algorithms.inertia_matrix.forward_dynamics import forward_dynamics
-from rbd_ros.algorithms.inertia_matrix.hinge_frames import has_free_hinges
 from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
 from rbd_ros.algorithms.kinds import (
     ACCELERATION,

@@ -14,9 +14,9 @@ P = tr(I)/2 1 - I the second moments of its mass.
 from typing import Dict, List, Mapping, Optional, Sequence, Tuple
 
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT
-from rbd_ros.algorithms.inertia_matrix.hinge_frames import has_few_free_hinges
+from rbd_ros.algorithms.hinge_trees.hinge_frames import has_few_free_hinges
+from rbd_ros.algorithms.hinge_trees.hinge_inverse_dynamics import hinge_inverse_dynamics
 from rbd_ros.algorithms.inverse_dynamics.forces import to_body_coordinates
-from rbd_ros.algorithms.inverse_dynamics.hinge_inverse_dynamics import hinge_inverse_dynamics
 from rbd_ros.algorithms.inverse_dynamics.rnea import gravity_acceleration
 from rbd_ros.algorithms.inverse_dynamics.rotation_rates import rotation_rates
 from rbd_ros.algorithms.kinds import (

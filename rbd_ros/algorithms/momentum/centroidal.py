@@ -10,10 +10,9 @@ Source: Orin, Goswami and Lee, "Centroidal dynamics of a humanoid robot", Autono
 """
 
 import math
-from typing import Dict, List, Sequence, Tuple
+from typing import Dict, List, Sequence, Tuple, Union
 
 from rbd_ros.algorithms.declaration import algorithm
-from rbd_ros.algorithms.floating_base.floating_state import rows_of
 from rbd_ros.algorithms.inverse_dynamics.newton_euler import transmitted_forces
 from rbd_ros.algorithms.kinds import (
     ACCELERATION,
@@ -28,12 +27,20 @@ from rbd_ros.algorithms.kinematics.kinematics import body_transforms, motion_col
 from rbd_ros.algorithms.momentum.center_of_mass import require_mass
 from rbd_ros.algorithms.momentum.energy import momentum
 from rbd_ros.model import Model
-from rbd_ros.spatial import ForceVector, linear3, PluckerTransform, RigidBodyInertia
+from rbd_ros.spatial import (
+    ArticulatedBodyInertia,
+    ForceVector,
+    linear3,
+    MotionVector,
+    PluckerTransform,
+    RigidBodyInertia,
+)
 from rbd_ros.spatial.linear3 import Vector3
 from rbd_ros.spatial.scalar import is_zero, Scalar
 
 Matrix = List[List[Scalar]]
 SOURCE = 'Orin, Goswami and Lee, Autonomous Robots 2013'
+_UNIT_MOTIONS = tuple(MotionVector.from_array([float(i == j) for j in range(6)]) for i in range(6))
 
 
 @algorithm(
@@ -93,6 +100,11 @@ def centroidal_inertia(model: Model, q: Sequence[Scalar]) -> Matrix:
     whole = _composites(model, body_transforms(model, q))[0]
     moved = whole.moved(_center(whole))
     return rows_of(RigidBodyInertia(moved.mass, linear3.ZERO3, moved.I))
+
+
+def rows_of(inertia: Union[RigidBodyInertia, ArticulatedBodyInertia]) -> Matrix:
+    """Return the matrix of an inertia, (6, 6), of scalars of any kind."""
+    return [list(inertia * e) for e in _UNIT_MOTIONS]  # symmetric: its columns are its rows
 
 
 @algorithm(

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,8 +19,6 @@ from rbd_ros.algorithms.closed_loops.constraint_rank import (
     RANK_TOLERANCE,
 )
 from rbd_ros.algorithms.closed_loops.direct_solution import direct_solution
-from rbd_ros.algorithms.closed_loops.explicit_loops import LoopFunction
-from rbd_ros.algorithms.closed_loops.implicit_constraints import ConstraintFunction
 from rbd_ros.algorithms.closed_loops.loop_assembly import assemble_loops, LoopClosureError
 from rbd_ros.algorithms.closed_loops.loop_closure import LoopClosure
 from rbd_ros.algorithms.closed_loops.loop_constraints import LoopConstraints
@@ -32,9 +30,13 @@ from rbd_ros.algorithms.closed_loops.stabilization import stabilization
 from rbd_ros.algorithms.inertia_matrix.singularity import singularity
 from rbd_ros.model.errors import SingularMassMatrixError, unknown_name
 from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
-from rbd_ros.robot.families.explicit_loops_family import ExplicitLoops
-from rbd_ros.robot.families.implicit_constraints_family import ImplicitConstraints
 from rbd_ros.robot.kernels import Kernels
+
+if TYPE_CHECKING:  # of no use to most robots with loops
+    from rbd_ros.textbook.closed_loops.explicit_loops import LoopFunction
+    from rbd_ros.textbook.closed_loops.explicit_loops_family import ExplicitLoops
+    from rbd_ros.textbook.closed_loops.implicit_constraints import ConstraintFunction
+    from rbd_ros.textbook.closed_loops.implicit_constraints_family import ImplicitConstraints
 
 Solution = Tuple[Array, Array]
 
@@ -242,19 +244,21 @@ class LoopFunctions(Compiled):
     def explicit(self, gamma: LoopFunction, freedoms: int) -> ExplicitLoops:
         """Return dynamics in independent variables y, from positions of all joints q = gamma(y).
 
-        :param gamma: a text over scalars, see `algorithms.closed_loops.explicit_loops`
+        :param gamma: a text over scalars, see `textbook.closed_loops.explicit_loops`
         :param freedoms: number of independent variables
 
         >>> parallelogram = robot.loops.explicit(lambda y: [y[0], -y[0], y[0]], 1)
         >>> parallelogram.motion([0.5], [1.0]).v  # of all joints [rad/s]
         array([ 1., -1.,  1.])
         """
+        from rbd_ros.textbook.closed_loops.explicit_loops_family import ExplicitLoops
+
         return ExplicitLoops(self._kernels.model, gamma, freedoms)
 
     def implicit(self, phi: ConstraintFunction) -> ImplicitConstraints:
         """Return the constraints phi(q) = 0 of any number of bodies, beside those of loop joints.
 
-        :param phi: a text over scalars, see `algorithms.closed_loops.implicit_constraints`
+        :param phi: a text over scalars, see `textbook.closed_loops.implicit_constraints`
         :raises ValueError: for an unknown joint or link, or if there are no constraints
 
         >>> level = robot.loops.implicit(lambda at: [at.point('tip_link')[2] - 0.02])
@@ -262,6 +266,8 @@ class LoopFunctions(Compiled):
         >>> np.allclose(height, 0.0), np.allclose(K @ v, 0.0)  # the pivot is at that height
         (True, True)
         """
+        from rbd_ros.textbook.closed_loops.implicit_constraints_family import ImplicitConstraints
+
         return ImplicitConstraints(self._kernels, phi)
 
     def forward_dynamics(

@@ -9,12 +9,12 @@ from support.linkages import triangle, triangle_derivatives
 
 from rbd_ros.algorithms.closed_loops.actuation import actuator_forces
 from rbd_ros.algorithms.closed_loops.elimination import eliminate
-from rbd_ros.algorithms.closed_loops.explicit_loops import (
+from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
+from rbd_ros.textbook.closed_loops.explicit_loops import (
     explicit_forward_dynamics,
     explicit_inverse_dynamics,
     explicit_motion,
 )
-from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 
 Y, YD, YDD = [0.8, 0.3], [1.1, -0.4], [0.5, 2.0]
 

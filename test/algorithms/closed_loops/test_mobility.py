@@ -9,11 +9,11 @@ from support.all_joints import example_id, JOINTS
 
 from rbd_ros import Robot
 from rbd_ros.algorithms.closed_loops.elimination import eliminate
-from rbd_ros.algorithms.closed_loops.loop_clusters import eliminate_by_clusters
 from rbd_ros.algorithms.closed_loops.mobility import mobility, mobility_changes
 from rbd_ros.model import Frame, load_urdf, LoopJoint
 from rbd_ros.model.joints import Fixed, Planar, Spherical
 from rbd_ros.spatial import PluckerTransform
+from rbd_ros.textbook.closed_loops.loop_clusters import eliminate_by_clusters
 
 BALL = Spherical()
 LOWER_PAIRS = [joint for joint in JOINTS if joint.is_lower_pair and joint.nv < 6]

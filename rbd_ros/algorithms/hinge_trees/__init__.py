@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dynamics of trees of free revolute joints by axial screws, as kernels of arms have them."""

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Assembly of articulated bodies, by handles and by halves (book ch. 7)."""

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dynamics in independent variables of a robot whose loops have a closed form (book 8.11)."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rbd_ros.compiler import Definition, make_kernel, Output
+from rbd_ros.compiler.symbol_graph import Graph, Symbol
+from rbd_ros.model import Model
+from rbd_ros.robot.keys import model_key, source_key
+from rbd_ros.textbook.closed_loops.explicit_loops import (
+    explicit_forward_dynamics,
+    explicit_inverse_dynamics,
+    explicit_motion,
+    LoopFunction,
+)
+
+Array = NDArray[np.float64]
+
+
+class ExplicitLoopMotion(NamedTuple):
+    """Motion of all joints of the tree by that of the independent variables.
+
+    :param q: positions, (tree_nq,) [rad, m]
+    :param v: velocities, (tree_nv,) [rad/s, m/s]
+    :param G: derivative of gamma, (tree_nv, n - r)
+    :param g: accelerations besides G ydd, (tree_nv,) [rad/s^2, m/s^2]
+    """
+
+    q: Any
+    v: Any
+    G: Any
+    g: Any
+
+
+class ExplicitLoops:
+    """Compiled dynamics of a robot in independent variables y, from q = gamma(y).
+
+    :param model: the spanning tree; loop joints need not be among it
+    :param gamma: positions of all joints of the tree by the independent variables, a text over
+        scalars like `rbd_ros.textbook.closed_loops.explicit_loops` shows
+    :param freedoms: number of independent variables, n - r
+    :raises ModelError: for joints whose velocity is not the rate of their position, or a gamma of
+        another length (when a function is first called)
+
+    >>> parallelogram = robot.loops.explicit(lambda y: [y[0], -y[0], y[0]], 1)
+    >>> y, yd = [0.5], [1.0]
+    >>> parallelogram.motion(y, yd).G[:, 0]  # velocities of the joints per yd
+    array([ 1., -1.,  1.])
+    >>> ydd = parallelogram.forward_dynamics(y, yd, tau)
+    >>> forces = parallelogram.inverse_dynamics(y, yd, ydd)  # of the tree's joints
+    >>> np.allclose(parallelogram.motion(y, yd).G.T @ (forces - tau), 0.0)
+    True
+    """
+
+    def __init__(self, model: Model, gamma: LoopFunction, freedoms: int):
+        self.model, self.gamma, self.freedoms = model, gamma, freedoms
+        self._kernels: Dict[str, Any] = {}
+
+    def motion(self, y: ArrayLike, yd: ArrayLike, *, out: Optional[Sequence[Array]] = None) -> Any:
+        """Return the positions and velocities of all joints, and their accelerations G ydd + g.
+
+        :param y: independent variables, (n - r,), or (N, n - r) for a batch
+        :param yd: their rates, likewise
+        :param out: arrays for all four
+        :return: q, v, G and g, see `ExplicitLoopMotion`
+        :raises ValueError: for a wrong shape or dtype
+        """
+        n, m = self.model.tree_nv, self.freedoms
+        outputs = (
+            Output('q', (self.model.tree_nq,)),
+            Output('v', (n,)),
+            Output('G', (n, m)),
+            Output('g', (n,)),
+        )
+
+        def text(y: Sequence[Any], yd: Sequence[Any]) -> Tuple[Any, ...]:
+            q, qd, G, g = explicit_motion(self.gamma, y, yd)
+            return q, qd, [x for row in G for x in row], g
+
+        kernel = self._kernel('motion', (m, m), outputs, text, ('y', 'yd'), ExplicitLoopMotion)
+        return kernel(y, yd, out=out)
+
+    def forward_dynamics(
+        self, y: ArrayLike, yd: ArrayLike, tau: ArrayLike, *, out: Optional[Array] = None
+    ) -> Any:
+        """Return the accelerations of the independent variables (book eq 8.45).
+
+        :param y: independent variables, (n - r,), or (N, n - r) for a batch
+        :param yd: their rates, likewise
+        :param tau: forces of all joints of the tree, (tree_nv,) [N m, N]
+        :param out: array for the result
+        :return: ydd, (n - r,)
+        :raises ValueError: for a wrong shape or dtype
+        """
+        m = self.freedoms
+
+        def text(y: Sequence[Any], yd: Sequence[Any], tau: Sequence[Any]) -> Tuple[Any, ...]:
+            return (explicit_forward_dynamics(self.model, self.gamma, y, yd, tau),)
+
+        sizes = (m, m, self.model.tree_nv)
+        kernel = self._kernel(
+            'forward_dynamics', sizes, (Output('ydd', (m,)),), text, ('y', 'yd', 'tau')
+        )
+        return kernel(y, yd, tau, out=out)
+
+    def inverse_dynamics(
+        self, y: ArrayLike, yd: ArrayLike, ydd: ArrayLike, *, out: Optional[Array] = None
+    ) -> Any:
+        """Return the forces tau_ID of the spanning tree (book eq 8.62).
+
+        `rbd_ros.algorithms.closed_loops.actuation` finds those of actuators from them.
+
+        :param y: independent variables, (n - r,), or (N, n - r) for a batch
+        :param yd: their rates, likewise
+        :param ydd: their accelerations, likewise
+        :param out: array for the result
+        :return: generalized forces of all joints of the tree, (tree_nv,) [N m, N]
+        :raises ValueError: for a wrong shape or dtype
+        """
+        m = self.freedoms
+
+        def text(y: Sequence[Any], yd: Sequence[Any], ydd: Sequence[Any]) -> Tuple[Any, ...]:
+            return (explicit_inverse_dynamics(self.model, self.gamma, y, yd, ydd),)
+
+        outputs = (Output('tau', (self.model.tree_nv,)),)
+        kernel = self._kernel('inverse_dynamics', (m, m, m), outputs, text, ('y', 'yd', 'ydd'))
+        return kernel(y, yd, ydd, out=out)
+
+    def _kernel(
+        self,
+        name: str,
+        sizes: Tuple[int, ...],
+        outputs: Tuple[Output, ...],
+        text: Any,
+        inputs: Tuple[str, ...],
+        result: Optional[type] = None,
+    ) -> Any:
+        found = self._kernels.get(name)
+        if found is None:
+            key = {
+                'function': f'explicit_{name}',
+                'model': model_key(self.model),
+                'gamma': self._gamma_key(),
+                'source': source_key(
+                    self.model, explicit_motion, explicit_forward_dynamics, ExplicitLoops
+                ),
+            }
+            definition = Definition(
+                f'explicit_{name}', tuple(zip(inputs, sizes)), outputs, text, key, result=result
+            )
+            found = self._kernels[name] = make_kernel(definition)
+        return found
+
+    def _gamma_key(self) -> Any:
+        """Return all that gamma does: its operations, whatever constants its text refers to."""
+        graph = Graph()
+        values = self.gamma(graph.inputs('y', self.freedoms))
+        results = [
+            [x.number, x.negative] if isinstance(x, Symbol) else float(x).hex() for x in values
+        ]
+        return [repr(graph.nodes), results]

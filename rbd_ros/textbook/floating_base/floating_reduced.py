@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joint-space equation of motion of a robot whose base floats (book example 9.2)."""
+
+from typing import Any, Mapping, NamedTuple, Optional, Sequence
+
+from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
+from rbd_ros.algorithms.kinds import (
+    CONFIGURATION,
+    EXTERNAL_FORCES,
+    JOINT_FORCE,
+    JOINT_INERTIA,
+    VELOCITY,
+)
+from rbd_ros.model import Model
+from rbd_ros.spatial import ForceVector
+from rbd_ros.spatial.scalar import Scalar
+from rbd_ros.textbook.floating_base.floating_equations import (
+    floating_crba,
+    floating_rnea,
+    independent,
+)
+from rbd_ros.textbook.floating_base.floating_state import (
+    dot,
+    factors,
+    floating_base,
+    require_floating_base,
+)
+
+
+class ReducedEquations(NamedTuple):
+    """Coefficients of H_fl qdd + C_fl = tau (book eq 9.14).
+
+    :param H_fl: inertia that the joints feel while the base yields, (nv - 6, nv - 6)
+    :param C_fl: bias force of the joints while the base yields, (nv - 6,) [N m, N]
+    """
+
+    H_fl: Any
+    C_fl: Any
+
+
+@algorithm(
+    'floating_reduced_equations',
+    inputs={'q': CONFIGURATION, 'qd': VELOCITY, 'external_forces': EXTERNAL_FORCES},
+    outputs={'H_fl': JOINT_INERTIA, 'C_fl': JOINT_FORCE},
+    result=ReducedEquations,
+    coordinates=INDEPENDENT,
+    model=EQUIVALENT,
+    source='RBDA eq 9.14 to 9.16',
+    check=require_floating_base,
+)
+def floating_reduced_equations(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    external_forces: Optional[Mapping[int, ForceVector]] = None,
+) -> ReducedEquations:
+    """Return equation of motion of the joints alone: that of the base is solved for a0 and put in.
+
+    H_fl = H - F^T I0c^-1 F has no zeros from branches, because the base couples all joints.
+
+    :param q: independent configuration, (nq,) [rad, m]
+    :param qd: independent velocity, (nv,) [rad/s, m/s]
+    :param external_forces: force on each body in world coordinates, by body number [N m, N]
+    :return: H_fl, (nv - 6, nv - 6), and C_fl, (nv - 6,)
+    """
+    base = floating_base(model, q, qd, external_forces)
+    I0c, F, H, p0c, C = independent(base.tree, *floating_crba(base), *floating_rnea(base))
+    columns, whole = list(zip(*F)), factors(I0c)
+    yielding = [whole.solve(column) for column in columns]  # I0c^-1 F
+    H_fl = [[h - dot(f, y) for h, y in zip(row, yielding)] for row, f in zip(H, columns)]
+    return ReducedEquations(H_fl, [c - dot(y, list(p0c)) for c, y in zip(C, yielding)])

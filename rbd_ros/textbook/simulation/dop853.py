@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reference motions by DOP853, the method of order 8 of E. Hairer, as SciPy has it.
+
+Each step has coordinates of its own: q = q0 exp(u), see dense_output.py. SciPy's stepper begins
+again at each, in u and v, and passes the length of its next step on.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Tuple
+
+import numpy as np
+
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.textbook.simulation.dense_output import Acceleration, Group
+
+
+class Dop853Step:
+    """A step that can be asked for any moment within it.
+
+    :param group: where configurations are
+    :param solver: SciPy's stepper, after this step
+    :param q: configuration at its beginning, (nq,)
+    """
+
+    def __init__(self, group: Group, solver: Any, q: FloatArray):
+        self.t, self.h = float(solver.t_old), float(solver.t - solver.t_old)
+        #: Time at its end, bitwise: t + h may be another number [s].
+        self.end = float(solver.t)
+        self._group, self._solver, self._q = group, solver, q
+        self._within: Any = None
+
+    def at(self, delta: float) -> Tuple[FloatArray, FloatArray]:
+        """Return the configuration, (nq,), and velocity, (nv,), at a moment of the step.
+
+        :param delta: part of the step, 0 to 1
+        """
+        if delta == 1.0:
+            y = self._solver.y
+        else:
+            # Three more stages, which few steps are asked for.
+            self._within = self._within or self._solver.dense_output()
+            y = self._within(self.t + delta * self.h)
+        n = len(y) // 2
+        return self._group.moved(self._q, y[:n]), y[n:].copy()
+
+
+def take_dop853_step(
+    group: Group,
+    acceleration: Acceleration,
+    t: float,
+    q: FloatArray,
+    v: FloatArray,
+    end: float,
+    h: float,
+    rtol: float,
+    atol: float,
+    max_step: float,
+) -> Tuple[Dop853Step, float]:
+    """Take one step, as long as tolerances allow.
+
+    :param group: where configurations are
+    :param acceleration: acceleration at a time, a configuration and a velocity
+    :param t: time [s]
+    :param q: configuration, (nq,)
+    :param v: velocity, (nv,)
+    :param end: time beyond which no step goes [s]
+    :param h: length to try at first [s]
+    :param rtol: error relative to the velocity, and to 1 rad or 1 m
+    :param atol: error besides
+    :param max_step: longest step [s]
+    :return: the step, and the length that suits the next one [s]
+    :raises FloatingPointError: if no step is short enough
+    """
+    # Here: it takes a fifth of a second, and few ask for it.
+    from scipy.integrate import DOP853
+
+    n = len(v)
+
+    def rate(time: float, y: FloatArray) -> FloatArray:
+        u, moving = y[:n], y[n:]
+        there = group.moved(q, u)
+        return np.concatenate(
+            [group.displacement_rate(u, moving), acceleration(time, there, moving)]
+        )
+
+    # The displacement begins at zero: what is relative is so to 1 rad or 1 m.
+    absolute = np.concatenate([np.full(n, atol + rtol), np.full(n, atol)])
+    longest = min(max_step, group.maximum_step(v))
+    first = min(h, longest, end - t)
+    solver = DOP853(
+        rate,
+        t,
+        np.concatenate([np.zeros(n), v]),
+        end,
+        max_step=longest,
+        rtol=rtol,
+        atol=absolute,
+        first_step=first,
+    )
+    with np.errstate(all='ignore'):
+        solver.step()
+    if solver.status == 'failed' or not np.isfinite(solver.y).all():
+        raise FloatingPointError(
+            f'the motion cannot be continued beyond {t:g} s: it becomes infinite or jumps, or '
+            'the tolerances are too tight'
+        )
+    return Dop853Step(group, solver, q), solver.h_abs if solver.h_abs > 0.0 else math.inf

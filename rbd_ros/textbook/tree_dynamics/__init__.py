@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Variants of the algorithms for trees: recursions, orders of computation (book ch. 5, 6, 9)."""
