@@ -99,7 +99,7 @@ def test_what_needs_no_example_exists():
         assert api_pages.found(path) is not None, f'stale: {path}'
     places = {place.replace('.', '/') for place in api_contents.PARTS_OF_ALGORITHMS}
     for place in places:
-        assert (ROOT / 'rbd_ros' / 'algorithms' / f'{place}.py').is_file(), f'stale: {place}'
+        assert (ROOT / 'rbd_ros' / f'{place}.py').is_file(), f'stale: {place}'
 
 
 # -- what looks for examples, itself

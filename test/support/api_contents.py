@@ -411,18 +411,18 @@ NOT_FOR_USERS = {
     'rbd_ros.doctor.graph_snapshot:some': 'text of findings',
 }
 
-#: Files of rbd_ros/algorithms and rbd_ros/textbook that algorithms are made of.
+#: Files of rbd_ros that algorithms are made of.
 PARTS_OF_ALGORITHMS = {
-    'articulated_body.aba',
-    'articulated_body.bodies_in_base',
-    'articulated_body.matrices',
-    'closed_loops.jets',
-    'declaration',
-    'denoc.links',
-    'floating_base.floating_state',
-    'inverse_dynamics.forces',
-    'kinds',
+    'algorithms.articulated_body.aba',
+    'algorithms.articulated_body.matrices',
+    'algorithms.closed_loops.jets',
+    'algorithms.declaration',
+    'algorithms.inverse_dynamics.forces',
+    'algorithms.kinds',
+    'textbook.articulated_body.bodies_in_base',
+    'textbook.denoc.links',
+    'textbook.floating_base.floating_state',
 }
 
-#: Folders there without algorithms.
-FOLDERS_OF_PARTS = ('array_kinds', 'simulation')
+#: Folders without algorithms.
+FOLDERS_OF_PARTS = ('algorithms.array_kinds', 'textbook.simulation')

@@ -336,7 +336,7 @@ def _of_algorithms() -> Iterator[Entry]:
         if found.name in elsewhere or found.name.endswith('_family'):
             continue
         module = import_module(found.name)
-        place = found.name.split('.', 2)[2]
+        place = found.name.partition('.')[2]
         entries: List[Entry] = []
         covered = False
         for name, value in vars(module).items():
@@ -357,7 +357,7 @@ def _of_algorithms() -> Iterator[Entry]:
                 entries.append(entry)
         is_part = found.ispkg or place in PARTS_OF_ALGORITHMS or place.startswith(FOLDERS_OF_PARTS)
         if not (entries or covered or is_part):
-            entries.append(Entry(place, f'{found.name}', module))
+            entries.append(Entry(place.partition('.')[2], found.name, module))
         yield from entries
 
 
