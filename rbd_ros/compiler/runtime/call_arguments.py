@@ -31,20 +31,11 @@ from rbd_ros.compiler.runtime.memory_layouts import (
     DESCR,
     DESCR_KIND,
     DIMENSIONS,
-    FLAGS,
     FLOAT_VALUE,
     LIST_ITEMS,
     ND,
     SIZE,
     TUPLE_ITEMS,
-)
-
-#: Other numbers that arrays often hold, and what makes float64 of one. NumPy's own conversion of
-#: an array takes longer than the dynamics of an arm.
-OTHER_NUMBERS = (
-    ('float32', 'float', 'fpext'),
-    ('int64', 'i64', 'sitofp'),
-    ('int32', 'i32', 'sitofp'),
 )
 
 
@@ -221,17 +212,6 @@ def take_function() -> str:
     r.when(r.same('%number', '1', 'i64'), 'no')
     r.unless(r.same(axes, '1', 'i32'), 'no')
     r.unless(r.same(r.get(shape, 'i64'), '%size', 'i64'), 'no')
-    found = r.value(f'and i32 {r.field("%obj", FLAGS, "i32")}, {CONTIGUOUS_ALIGNED}')
-    r.unless(r.same(found, str(CONTIGUOUS_ALIGNED), 'i32'), 'unusual')
-    for name, kind, operation in OTHER_NUMBERS:
-        with r.only_if(r.same(r.field('%obj', DESCR, 'ptr'), r.api(name))):
-            source = r.field('%obj', DATA, 'ptr')
-            with r.loop('%size') as k:
-                number = r.value(f'{operation} {kind} {r.get(source, kind, k)} to double')
-                r.put('%buffer', 'double', number, k)
-            r.put('%data', 'ptr', '%buffer')
-            r.do('ret i64 1')
-    r.label('unusual')
     kind = r.field(r.field('%obj', DESCR, 'ptr'), DESCR_KIND, 'i8')
     # Real numbers; for complex ones, texts and objects Python has the right words.
     for letter in 'fiu':

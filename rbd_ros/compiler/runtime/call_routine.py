@@ -25,7 +25,6 @@ from rbd_ros.compiler.runtime import call_pooled_results
 from rbd_ros.compiler.runtime.builtin import Fallback, vectorcall
 from rbd_ros.compiler.runtime.call_arguments import (
     arrange,
-    OTHER_NUMBERS,
     take_function,
     take_inputs,
     with_forces,
@@ -204,5 +203,4 @@ def _api_values() -> Sequence[int]:
         vectorcall(Fallback(len)),
         *map(address, of_threads),
         *next_double(),
-        *(id(np.dtype(name)) for name, _, _ in OTHER_NUMBERS),
     ]

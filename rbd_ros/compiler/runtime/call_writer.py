@@ -16,7 +16,7 @@ API = (
     'ndarray', 'float64', 'list', 'tuple', 'dict', 'float', 'int', 'float64_type', 'none',
     'new_array', 'array_from_any', 'new_float', 'new_tuple', 'retain', 'release', 'int_as_double',
     'error_occurred', 'clear_error', 'dict_get', 'dict_size', 'vectorcall', 'give_up_lock',
-    'take_lock', 'no_memory', 'next_double', 'randomness', 'float32', 'int64', 'int32',
+    'take_lock', 'no_memory', 'next_double', 'randomness',
 )  # fmt: skip
 
 
