@@ -12,7 +12,7 @@ import json
 import os
 from pathlib import Path
 import sqlite3
-from typing import Any, Callable, Dict, Iterable, Iterator, Optional, Tuple
+from typing import Callable, Dict, Iterable, Iterator, Optional, Tuple
 from urllib.parse import quote
 
 from rbd_ros.bounded_files import MAX_RECORDING, unpacked, unpacked_file
@@ -107,11 +107,6 @@ def _cut_off(error: Exception) -> str:
 
 
 # -- bags -----------------------------------------------------------------------------------------
-
-
-def _connection(path: Any) -> sqlite3.Connection:
-    place = quote(os.fsdecode(os.path.realpath(path)))
-    return sqlite3.connect(f'file:{place}?mode=ro', uri=True)
 
 
 @contextmanager

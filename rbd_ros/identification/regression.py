@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import List, NamedTuple, Sequence, Tuple
 
 import numpy as np
-from scipy.stats import chi2, norm
+from scipy.stats import norm
 
 from rbd_ros.control.names import listed
 from rbd_ros.identification.recording import Floats, RecordingError
@@ -87,14 +87,6 @@ class Estimate:
         scale = self.deviations
         correlation = self.covariance / np.outer(scale, scale)
         return float((error / scale) @ np.linalg.solve(correlation, error / scale))
-
-    def region_holds(self, values: Sequence[float], confidence: float = 0.95) -> bool:
-        """Return whether the confidence region of all parameters together holds some values.
-
-        :param values: of the parameters, (k,)
-        :param confidence: probability with which the region holds the true ones
-        """
-        return self.distance(values) <= float(chi2.ppf(confidence, len(self.values)))
 
 
 def estimated(parts: Sequence[Equations], names: Sequence[str]) -> Estimate:

@@ -11,10 +11,10 @@ from support import outside
 outside.load('rclpy')
 
 from rcl_interfaces.msg import ParameterType
+from support import interface_text
 import yaml
 
 from rbd_ros.control import DAMPING_RATIO, NATURAL_FREQUENCY, STATE_LOSS_POLICIES
-from rbd_ros.nodes.common import interface_text
 from rbd_ros.nodes.common.node_interface import Parameter
 from rbd_ros.nodes.inverse_dynamics import INTERFACE as INVERSE_DYNAMICS
 from rbd_ros.nodes.simulator.simulator_interface import (

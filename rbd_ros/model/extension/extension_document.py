@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import os
-from typing import Any, Dict, List, Mapping, Sequence, Union
+from typing import Any, Dict, Mapping, Sequence, Union
 
 import yaml
 
@@ -262,6 +262,3 @@ def _scalar(kind: str, text: str) -> Any:
 
 class Number(str):
     """Text of a number that stood in a file without quotes, and so is no name."""
-
-
-Items = List[Item]

@@ -19,7 +19,6 @@ from rbd_ros.nodes.simulator.cycle_ports import Message
 
 SUBJECT = 'lockstep'
 OFF, BY_STAMP, IN_ORDER = 'off', 'stamp', 'order'
-MODES = (OFF, BY_STAMP, IN_ORDER)
 
 WAIT = 0.01  # for a message, before requests are looked for again [s]
 # Until the first answer, how often the state is sent again: a late starter must see it [s].

@@ -24,7 +24,7 @@ from rbd_ros.nodes.simulator.standard_answers import (
 )
 
 # Constants of the standard.
-NO_WORLD_LOADED, SOURCES_FAILED = 101, 101
+NO_WORLD_LOADED = 101
 UNSUPPORTED_FORMAT, NO_RESOURCE, PARSE_ERROR = 101, 102, 103
 
 FEATURES = ('AVAILABLE_WORLDS', 'WORLD_INFO_GETTING')

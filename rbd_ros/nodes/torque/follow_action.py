@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from functools import partial
 import time
-from typing import Any, Callable, List, Optional, Protocol, Tuple
+from typing import Any, List, Optional, Protocol, Tuple
 
 from rclpy.action import CancelResponse, GoalResponse
 
@@ -51,8 +51,6 @@ PERIOD = 0.05  # between two looks at the goals: of feedback, and before a resul
 NANOSECONDS = 1_000_000_000
 LAST_TURNS, TURN = 10, 0.02  # for the results of goals when the node ends: turns, each [s]
 FAREWELL = 0.1  # for results to be delivered [s]
-
-Finish = Callable[[Any], None]
 
 
 class Driver(Protocol):
