@@ -40,15 +40,15 @@ from measurement.plot import plot_robot  # noqa: E402
 from measurement.text_table import columns, number  # noqa: E402
 
 from rbd_ros import Robot  # noqa: E402
-from rbd_ros.cli.common_options import add_json_option, add_plot_option  # noqa: E402
-from rbd_ros.cli.robot_options import (  # noqa: E402
+from rbd_ros.cli.options.common_options import add_json_option, add_plot_option  # noqa: E402
+from rbd_ros.cli.options.robot_options import (  # noqa: E402
     add_floating_base_option,
     add_robot_argument,
     add_xacro_option,
     description,
 )
 from rbd_ros.lookup.robots import DEFAULT_ROBOT  # noqa: E402
-from rbd_ros.model.xacro_expansion import urdf_of_file  # noqa: E402
+from rbd_ros.model.urdf.xacro_expansion import urdf_of_file  # noqa: E402
 
 FORMAT = 'rbd_ros one_robot 1'
 _LARGEST_BATCH = 10**6

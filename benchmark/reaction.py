@@ -96,7 +96,7 @@ def answer(folder: str, port: str) -> None:
     """Answer the states of a bridge, as a program behind UDP; runs in a process of its own."""
     import numpy as np
 
-    from rbd_ros.hil.udp_packets import ANSWER_HEAD, ANSWER_MAGIC, STATE_HEAD, VERSION
+    from rbd_ros.hil.controllers.udp_packets import ANSWER_HEAD, ANSWER_MAGIC, STATE_HEAD, VERSION
 
     last = shared(Path(folder))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as program:

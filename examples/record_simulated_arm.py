@@ -12,7 +12,7 @@ import argparse
 import numpy as np
 
 from rbd_ros import Robot, Simulator
-from rbd_ros.control.trajectory_files import read_trajectory
+from rbd_ros.control.motion.trajectory_files import read_trajectory
 from rbd_ros.lookup.robots import load_robot
 from rbd_ros.model import load_urdf
 from rbd_ros.spatial import RigidBodyInertia

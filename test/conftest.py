@@ -38,7 +38,7 @@ DEMANDING = (
 # module says otherwise of itself by `OPTIMIZED`.
 UNOPTIMIZED = (
     *('algorithms', 'invariants', 'model', 'oracles', 'robot'),
-    *('benchmark', 'collision', 'simulation', 'viewer'),
+    *('benchmark', 'collision', 'simulation', 'viewer', 'world'),
 )
 
 # The same examples in every run; HYPOTHESIS_PROFILE=explore looks for new ones.

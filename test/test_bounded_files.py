@@ -138,17 +138,17 @@ def refused(read, path):
     [
         ('rbd_ros.model', 'load_urdf', 'a.urdf'),
         ('rbd_ros.collision', 'read_world', 'a.yaml'),
-        ('rbd_ros.collision.self_collision', 'read_srdf', 'a.srdf'),
+        ('rbd_ros.world.allowed_collisions', 'read_srdf', 'a.srdf'),
         ('rbd_ros.hil', 'read_scenario', 'a.yaml'),
-        ('rbd_ros.hil.fmu', 'open_fmu', 'a.fmu'),
+        ('rbd_ros.hil.plants.fmu', 'open_fmu', 'a.fmu'),
         ('rbd_ros.simulation', 'load_snapshot', 'a.npz'),
-        ('rbd_ros.control.trajectory_files', 'read_trajectory', 'a.csv'),
-        ('rbd_ros.control.trajectory_files', 'read_trajectory', 'a.yaml'),
+        ('rbd_ros.control.motion.trajectory_files', 'read_trajectory', 'a.csv'),
+        ('rbd_ros.control.motion.trajectory_files', 'read_trajectory', 'a.yaml'),
         ('rbd_ros.identification', 'read_recording', 'a.csv'),
         ('rbd_ros.identification', 'read_recording', 'a.mcap'),
         ('rbd_ros.identification', 'read_recording', 'a.db3'),
         ('rbd_ros.identification', 'read_robot_description', 'a.mcap'),
-        ('rbd_ros.model.side_file', 'read_armature', 'a.yaml'),
+        ('rbd_ros.model.urdf.side_file', 'read_armature', 'a.yaml'),
     ],
 )
 def test_a_pipe_is_refused_by_its_name(tmp_path, module, function, name):
@@ -194,7 +194,7 @@ def test_an_archive_is_bounded_before_it_is_unpacked(tmp_path, method):
 
 def test_the_description_of_an_fmu_is_bounded_before_it_is_unpacked(tmp_path):
     outside.load('fmpy')
-    from rbd_ros.hil.fmu import MAX_DESCRIPTION, open_fmu
+    from rbd_ros.hil.plants.fmu import MAX_DESCRIPTION, open_fmu
 
     path = tmp_path / 'a.fmu'
     with zipfile.ZipFile(path, 'w', zipfile.ZIP_DEFLATED) as archive:

@@ -7,9 +7,10 @@ from xml.etree import ElementTree
 from matplotlib.figure import Figure
 import pytest
 
-from rbd_ros.hil import read_scenario, report
+from rbd_ros.hil import read_scenario
 from rbd_ros.hil.bench import Bench
 from rbd_ros.hil.controllers import make_controller
+from rbd_ros.hil.report import run_report as report
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.plot_names import plot_name
 

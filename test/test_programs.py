@@ -28,7 +28,11 @@ sys.meta_path.insert(0, Interrupt())
 NODES = ('simulator', 'inverse_dynamics', 'gravity_compensation', 'external_torque_observer',
          'trajectory_feedforward', 'udp_bridge')  # fmt: skip
 OTHERS = {
-    'rbd_ros': ('rbd_ros.cli.main', ('info', 'six_axis_arm'), ('rbd_ros.cli.progress', 'numpy')),
+    'rbd_ros': (
+        'rbd_ros.cli.main',
+        ('info', 'six_axis_arm'),
+        ('rbd_ros.cli.output.progress', 'numpy'),
+    ),
     'hil_record': ('rbd_ros.nodes.bench.hil_record', ('x.mcap',), ('rclpy',)),
     'hil_run': ('rbd_ros.nodes.bench.hil_run', ('x.yaml',), ('argparse', 'numpy')),
 }

@@ -16,7 +16,7 @@ from support.source_imports import ROOT
 import yaml
 
 from rbd_ros.nodes.common.node_interface import NodeInterface
-from rbd_ros.nodes.simulator.simulator_interface import INTERFACE as SIMULATOR
+from rbd_ros.nodes.simulator.interface.simulator_interface import INTERFACE as SIMULATOR
 
 pytestmark = pytest.mark.linter
 

@@ -25,7 +25,7 @@ PACKAGES = (
         f'rbd_ros.{name}'
         for name in (
             *('collision', 'contact', 'control', 'fmi', 'hil', 'identification'),
-            *('meshes', 'model', 'robot', 'simulation', 'textbook.simulation', 'viewer'),
+            *('meshes', 'model', 'robot', 'simulation', 'textbook.simulation', 'viewer', 'world'),
         )
     ),
 )

@@ -13,8 +13,8 @@ from typing import Callable, List, Tuple
 
 from hil_measures import scenarios
 from hil_measures.figure import at_least, at_most, Figure
-from rbd_ros.hil.campaign import Campaign
-from rbd_ros.hil.campaign_files import Row
+from rbd_ros.hil.campaign.campaign import Campaign
+from rbd_ros.hil.campaign.campaign_files import Row
 
 KINDS = ['function in Python', 'function in C', 'FMU', 'function in C, FMU as plant']
 FLOOR = 20.0  # times real time, per core

@@ -13,8 +13,8 @@ import sys
 from rbd_ros import __version__, Robot
 from rbd_ros.algorithms import catalog
 from rbd_ros.algorithms.kinds import REFERENCES
-from rbd_ros.cli.common_options import add_output_option
-from rbd_ros.cli.robot_options import add_robot_options, model_options, named_robot
+from rbd_ros.cli.options.common_options import add_output_option
+from rbd_ros.cli.options.robot_options import add_robot_options, model_options, named_robot
 from rbd_ros.contact import HalfSpace
 from rbd_ros.fmi import compile_fmu, make_fmu
 from rbd_ros.robot.export import c_library, PRECISIONS

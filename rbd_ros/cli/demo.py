@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import argparse
 
-from rbd_ros.cli.common_options import add_output_option, add_time_scale_option
-from rbd_ros.cli.robot_options import (
+from rbd_ros.cli.options.common_options import add_output_option, add_time_scale_option
+from rbd_ros.cli.options.robot_options import (
     add_armature_option,
     add_extension_option,
     add_robot_argument,

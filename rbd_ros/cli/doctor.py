@@ -11,9 +11,9 @@ import json
 import os
 from typing import Any, Dict, List, Tuple, Union
 
-from rbd_ros.cli.common_options import add_json_option
-from rbd_ros.cli.robot_options import add_robot_options, model_options, named_robot
-from rbd_ros.collision.scene import self_collision_notices
+from rbd_ros.cli.options.common_options import add_json_option
+from rbd_ros.cli.options.robot_options import add_robot_options, model_options, named_robot
+from rbd_ros.collision.scene.scene import self_collision_notices
 from rbd_ros.doctor.findings import counted, ERROR, Finding, finding_lines, OK, worst_level
 from rbd_ros.doctor.machine import check_machine
 from rbd_ros.doctor.urdf_lint import lint_urdf

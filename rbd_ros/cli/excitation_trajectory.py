@@ -7,17 +7,17 @@ import argparse
 import sys
 from typing import Dict, Sequence, Tuple
 
-from rbd_ros.cli.common_options import (
+from rbd_ros.cli.options.common_options import (
     add_output_option,
     add_point_spacing_option,
     add_seed_option,
 )
-from rbd_ros.cli.option_values import positive, write_output
-from rbd_ros.cli.progress import TerminalProgress
-from rbd_ros.cli.recorded import robot_of
-from rbd_ros.cli.robot_options import add_robot_options, model_options, named_robot
-from rbd_ros.cli.text_table import plural
-from rbd_ros.control.trajectory_files import format_of, trajectory_text
+from rbd_ros.cli.options.option_values import positive, write_output
+from rbd_ros.cli.options.robot_options import add_robot_options, model_options, named_robot
+from rbd_ros.cli.output.progress import TerminalProgress
+from rbd_ros.cli.output.recorded import robot_of
+from rbd_ros.cli.output.text_table import plural
+from rbd_ros.control.motion.trajectory_files import format_of, trajectory_text
 from rbd_ros.identification import excitation
 
 RANGE = 'JOINT=LOW:HIGH'

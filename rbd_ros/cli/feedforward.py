@@ -13,7 +13,7 @@ import sys
 from typing import Any, Dict, List, Optional, Sequence
 
 from rbd_ros import Robot
-from rbd_ros.cli.common_options import (
+from rbd_ros.cli.options.common_options import (
     add_gravity_option,
     add_json_option,
     add_missing_joints_option,
@@ -23,10 +23,16 @@ from rbd_ros.cli.common_options import (
     add_point_spacing_option,
     add_time_scale_option,
 )
-from rbd_ros.cli.feedforward_plot import plot_feedforward
-from rbd_ros.cli.option_values import joint_values, numbers, payload, positive, write_output
-from rbd_ros.cli.robot_options import add_robot_options, model_options, named_robot
-from rbd_ros.cli.text_table import table
+from rbd_ros.cli.options.option_values import (
+    joint_values,
+    numbers,
+    payload,
+    positive,
+    write_output,
+)
+from rbd_ros.cli.options.robot_options import add_robot_options, model_options, named_robot
+from rbd_ros.cli.output.feedforward_plot import plot_feedforward
+from rbd_ros.cli.output.text_table import table
 from rbd_ros.control import (
     add_feedforward,
     check_trajectory,
@@ -35,12 +41,8 @@ from rbd_ros.control import (
     Margin,
     TrajectoryReport,
 )
-from rbd_ros.control.trajectory_files import (
-    format_of,
-    read_trajectory,
-    trajectory_text,
-)
-from rbd_ros.control.trajectory_report import effort_samples
+from rbd_ros.control.analysis.trajectory_report import effort_samples
+from rbd_ros.control.motion.trajectory_files import format_of, read_trajectory, trajectory_text
 
 EXCEEDED = 3
 EXIT_CODES = {EXCEEDED: 'the trajectory exceeds a limit'}

@@ -14,8 +14,8 @@ from rbd_ros.hil.command import (
     is_of_a_node,
     remove_old_reports,
 )
-from rbd_ros.hil.controller_entry import OVER_ROS
-from rbd_ros.hil.scenario import read_scenario
+from rbd_ros.hil.scenario.controller_entry import OVER_ROS
+from rbd_ros.hil.scenario.scenario import read_scenario
 
 HIL_RUN = 'rbd_ros.nodes.bench.hil_run'
 EXIT_CODES = {

@@ -10,17 +10,17 @@ from typing import Any, Dict, List, Sequence, Union
 
 import numpy as np
 
-from rbd_ros.cli.common_options import add_output_option
-from rbd_ros.cli.option_values import joint_values, write_output
-from rbd_ros.cli.recorded import (
+from rbd_ros.cli.options.common_options import add_output_option
+from rbd_ros.cli.options.option_values import joint_values, write_output
+from rbd_ros.cli.options.robot_options import model_options
+from rbd_ros.cli.output.recorded import (
     add_recording_arguments,
     described,
     plot_efforts,
     recording_of,
     robot_of,
 )
-from rbd_ros.cli.robot_options import model_options
-from rbd_ros.cli.text_table import plural, table
+from rbd_ros.cli.output.text_table import plural, table
 from rbd_ros.identification import (
     Estimate,
     evaluate,
@@ -30,7 +30,7 @@ from rbd_ros.identification import (
     patched_urdf,
     PayloadEstimate,
 )
-from rbd_ros.model.xacro_expansion import urdf_of_file
+from rbd_ros.model.urdf.xacro_expansion import urdf_of_file
 from rbd_ros.robot.families.regressors_family import NAMES
 
 UNKNOWN = 'not determined by this recording'

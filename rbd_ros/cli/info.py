@@ -10,10 +10,10 @@ from typing import Any, Dict, List, Optional, Sequence, Union
 
 from rbd_ros.algorithms.closed_loops.mobility import mobility
 from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints
-from rbd_ros.cli.common_options import add_json_option
-from rbd_ros.cli.robot_options import add_robot_options, model_options, named_robot
-from rbd_ros.cli.text_table import plural, table
-from rbd_ros.collision.scene import self_collision_notices
+from rbd_ros.cli.options.common_options import add_json_option
+from rbd_ros.cli.options.robot_options import add_robot_options, model_options, named_robot
+from rbd_ros.cli.output.text_table import plural, table
+from rbd_ros.collision.scene.scene import self_collision_notices
 from rbd_ros.doctor.findings import counted, Finding, finding_lines, OK
 from rbd_ros.doctor.urdf_lint import lint_model
 from rbd_ros.model import load_urdf, LoopJoint, Model

@@ -16,7 +16,7 @@ from typing import Dict, List, Optional, Sequence, Tuple
 
 from rbd_ros import __version__
 from rbd_ros.cli.commands import COMMANDS, GROUPS, load_command, nearest
-from rbd_ros.cli.progress import CompilationNotices
+from rbd_ros.cli.output.progress import CompilationNotices
 from rbd_ros.programs import INTERRUPTED, unguard
 
 #: Meaning of the exit codes of every command; `--help` ends with them.
@@ -38,7 +38,7 @@ def main(argv: Optional[List[str]] = None) -> int:
     """
     try:
         if _COMPLETION in os.environ and argv is None:
-            from rbd_ros.cli.completion import complete
+            from rbd_ros.cli.options.completion import complete
 
             return complete()
         return _run(sys.argv[1:] if argv is None else list(argv))

@@ -6,8 +6,8 @@ from __future__ import annotations
 import argparse
 import json
 
-from rbd_ros.cli.common_options import add_json_option
-from rbd_ros.cli.text_table import table
+from rbd_ros.cli.options.common_options import add_json_option
+from rbd_ros.cli.output.text_table import table
 from rbd_ros.lookup.robots import common_names, embedded_robots, example_robots, INSTALL_EXAMPLES
 
 

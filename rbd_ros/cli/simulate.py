@@ -13,13 +13,12 @@ import webbrowser
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints
-from rbd_ros.cli import start_option
-from rbd_ros.cli.option_values import positive
-from rbd_ros.cli.progress import TerminalProgress
-from rbd_ros.cli.robot_options import add_robot_options, model_options, named_robot
+from rbd_ros.cli.options import start_option
+from rbd_ros.cli.options.option_values import positive
+from rbd_ros.cli.options.robot_options import add_robot_options, model_options, named_robot
+from rbd_ros.cli.output.progress import TerminalProgress
+from rbd_ros.cli.output.text_table import plural
 from rbd_ros.cli.simulate_torque import chosen_torque
-from rbd_ros.cli.text_table import plural
-from rbd_ros.collision import read_world, World
 from rbd_ros.lookup.worlds import find_world
 from rbd_ros.model.errors import SingularMassMatrixError
 from rbd_ros.simulation.physics import INTEGRATORS
@@ -27,6 +26,7 @@ from rbd_ros.simulation.simulated_robots import simulated_robot
 from rbd_ros.viewer.motion_recording import check_format
 from rbd_ros.viewer.session import LiveSession, record
 from rbd_ros.viewer.viewer_scene import make_scene, Scene, SHAPES
+from rbd_ros.world import read_world, World
 
 if TYPE_CHECKING:
     from rbd_ros.viewer.watching import WatchSession

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbd_ros import Simulator
-from rbd_ros.control.law_settings import LawSettings
-from rbd_ros.control.torque import TorqueLaw
+from rbd_ros.control.law.law_settings import LawSettings
+from rbd_ros.control.law.torque_law import TorqueLaw
 from rbd_ros.model.joints import Floating
 from rbd_ros.viewer.session import Torque
 

@@ -15,7 +15,7 @@ from typing import Any, Dict, List, Optional, Sequence
 
 import numpy as np
 
-from rbd_ros.cli.common_options import (
+from rbd_ros.cli.options.common_options import (
     add_gravity_option,
     add_json_option,
     add_payload_option,
@@ -23,17 +23,18 @@ from rbd_ros.cli.common_options import (
     add_seed_option,
     CONFIGURATION,
 )
-from rbd_ros.cli.option_values import (
+from rbd_ros.cli.options.option_values import (
     joint_values,
     numbers,
     payload,
     place_joints,
     single_positions,
 )
-from rbd_ros.cli.robot_options import add_robot_options, model_options, named_robot
-from rbd_ros.cli.text_table import plural
-from rbd_ros.control import static_torque_margin, StaticTorqueMargin, worst_case_poses
-from rbd_ros.control.static_torque_margin import NOTHING, TOLERANCE, UnjudgedError
+from rbd_ros.cli.options.robot_options import add_robot_options, model_options, named_robot
+from rbd_ros.cli.output.text_table import plural
+from rbd_ros.control import StaticTorqueMargin, worst_case_poses
+from rbd_ros.control.analysis import static_torque_margin
+from rbd_ros.control.analysis.static_torque_margin import NOTHING, TOLERANCE, UnjudgedError
 from rbd_ros.robot import Robot
 
 FORMAT = 'rbd_ros static-torque 1'
@@ -104,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
     facts = summary(robot, found, sampled=not arguments.pose, payload=arguments.payload)
     print(json.dumps(facts, indent=2) if arguments.json else '\n'.join(report(facts)))
     if arguments.plot is not None:
-        from rbd_ros.cli.static_torque_plot import plot_static_torque
+        from rbd_ros.cli.output.static_torque_plot import plot_static_torque
 
         plot_static_torque(facts, found, arguments.plot)
         print(f'{arguments.plot} written', file=sys.stderr)
@@ -130,7 +131,7 @@ def _examined(robot: Robot, arguments: argparse.Namespace) -> StaticTorqueMargin
     rng = np.random.default_rng(arguments.seed)
     poses = robot.random_configurations(arguments.samples, rng)
     if robot.model.loops:
-        from rbd_ros.control.closed_loop_statics import ClosedPoses
+        from rbd_ros.control.analysis.closed_loop_statics import ClosedPoses
 
         poses = ClosedPoses(robot).possible(poses)
     hardest = worst_case_poses(robot, poses, **options)

@@ -7,16 +7,16 @@ import argparse
 import json
 from typing import List
 
-from rbd_ros.cli.option_values import joint_values
-from rbd_ros.cli.recorded import (
+from rbd_ros.cli.options.option_values import joint_values
+from rbd_ros.cli.options.robot_options import model_options
+from rbd_ros.cli.output.recorded import (
     add_recording_arguments,
     described,
     plot_efforts,
     recording_of,
     robot_of,
 )
-from rbd_ros.cli.robot_options import model_options
-from rbd_ros.cli.text_table import table
+from rbd_ros.cli.output.text_table import table
 from rbd_ros.identification import evaluate, Evaluation
 
 _HEAD = ('joint', 'error', 'effort', 'bias', 'scale', 'viscous', 'Coulomb', 'likely cause')

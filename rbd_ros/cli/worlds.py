@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from rbd_ros.cli.common_options import add_json_option
+from rbd_ros.cli.options.common_options import add_json_option
 from rbd_ros.lookup.worlds import embedded_worlds, ENDING
 
 

@@ -12,9 +12,9 @@ import math
 from typing import NamedTuple
 
 from rbd_ros.collision.arrays import FloatArray, FoundPoints, IntArray, PLANE
-from rbd_ros.collision.narrow_phase import find_ordered
-from rbd_ros.collision.scene_arrays import SceneTable
-from rbd_ros.collision.scene_bounds import between_centers, compose
+from rbd_ros.collision.pairs.narrow_phase import find_ordered
+from rbd_ros.collision.scene.scene_arrays import SceneTable
+from rbd_ros.collision.scene.scene_bounds import between_centers, compose
 from rbd_ros.compiler.loops import (
     call_kernel,
     compiled,

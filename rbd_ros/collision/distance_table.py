@@ -9,10 +9,10 @@ import numpy as np
 
 from rbd_ros.collision.arrays import IntArray
 from rbd_ros.collision.distance_loops import DistanceTable
-from rbd_ros.collision.scene import Scene
-from rbd_ros.collision.world import ROBOT, World
+from rbd_ros.collision.scene.scene import Scene
 from rbd_ros.model import Model
 from rbd_ros.model.errors import unknown_name
+from rbd_ros.world.world import ROBOT, World
 
 #: Names of two things between which there is a distance: 'robot/link', or that of an object.
 NamePair = Tuple[str, str]

@@ -39,10 +39,10 @@ from rbd_ros.collision.distance_table import (
     NamePair,
 )
 from rbd_ros.collision.queries import checked_pose
-from rbd_ros.collision.scene import make_scene, neutral_configuration, SceneShape
-from rbd_ros.collision.world import World
+from rbd_ros.collision.scene.scene import make_scene, neutral_configuration, SceneShape
 from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.model.errors import unknown_name
+from rbd_ros.world.world import World
 
 #: Configurations between two looks at whether to go on: after Ctrl-C not.
 _SLICE = 256
@@ -145,7 +145,7 @@ class RobotInWorld:
         if world is None:
             world = World()
         elif not isinstance(world, World):
-            from rbd_ros.collision.world_file import read_world
+            from rbd_ros.world.world_file import read_world
 
             world = read_world(world, robot=model)
         if srdf is not None:

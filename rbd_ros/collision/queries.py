@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rbd_ros.collision.arrays import FloatArray, IntArray, NO_TABLES, Tables
-from rbd_ros.collision.narrow_phase import contacts_of, Pair, PAIRS
-from rbd_ros.collision.shape_tables import code_of, tables_for, tabulated
-from rbd_ros.collision.shapes import Shape
+from rbd_ros.collision.pairs.narrow_phase import contacts_of, Pair, PAIRS
+from rbd_ros.collision.shapes.contact_shapes import Shape
+from rbd_ros.collision.shapes.shape_tables import code_of, tables_for, tabulated
 from rbd_ros.compiler.loops import allocate, Record
 
 #: Deviation of the rotation of a pose from an orthonormal matrix that passes for rounding.

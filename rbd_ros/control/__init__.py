@@ -4,46 +4,46 @@
 Pure functions and small classes. The time is always an argument, and nothing here knows messages.
 """
 
-from rbd_ros.control.feedforward import EffortParts, Feedforward
-from rbd_ros.control.feedforward_trajectory import add_feedforward, FeedforwardTrajectory
-from rbd_ros.control.friction_compensation import friction_torque
-from rbd_ros.control.gains import DAMPING_RATIO, default_gains, NATURAL_FREQUENCY, pd_gains
-from rbd_ros.control.gravity_direction import mounted_gravity
+from rbd_ros.control.analysis.feedforward_trajectory import add_feedforward, FeedforwardTrajectory
+from rbd_ros.control.analysis.static_torque_margin import (
+    static_torque_margin,
+    StaticTorqueMargin,
+    worst_case_poses,
+)
+from rbd_ros.control.analysis.trajectory_report import check_trajectory, Margin, TrajectoryReport
 from rbd_ros.control.guards import StateGuard, StateProblem
-from rbd_ros.control.hand_guiding import GuidingSettings, HandGuiding
-from rbd_ros.control.insufficient_stiffness import (
+from rbd_ros.control.law.feedforward import EffortParts, Feedforward
+from rbd_ros.control.law.friction_compensation import friction_torque
+from rbd_ros.control.law.gains import DAMPING_RATIO, default_gains, NATURAL_FREQUENCY, pd_gains
+from rbd_ros.control.law.gravity_direction import mounted_gravity
+from rbd_ros.control.law.hand_guiding import GuidingSettings, HandGuiding
+from rbd_ros.control.law.insufficient_stiffness import (
     describe_insufficient_stiffness,
     insufficient_stiffness_joints,
 )
-from rbd_ros.control.law_settings import (
+from rbd_ros.control.law.law_settings import (
     FEEDBACKS,
     FEEDFORWARDS,
     FRICTIONS,
     LawSettings,
     TERM_DESCRIPTIONS,
 )
-from rbd_ros.control.limits import LimiterMemory, TorqueLimiter, TorqueLimits
+from rbd_ros.control.law.limits import LimiterMemory, TorqueLimiter, TorqueLimits
+from rbd_ros.control.law.payload import payload_parameters
+from rbd_ros.control.law.prepared_law import LawMemory
+from rbd_ros.control.law.servo_offset import servo_command
+from rbd_ros.control.law.torque_law import TorqueLaw
 from rbd_ros.control.momentum_observer import (
     CollisionDetector,
     MomentumObserver,
     WrenchEstimate,
     WrenchEstimator,
 )
-from rbd_ros.control.motion import DesiredMotion
-from rbd_ros.control.motion_options import MotionOptions, STATE_LOSS_POLICIES
-from rbd_ros.control.motion_plan import MotionPlan
-from rbd_ros.control.payload import payload_parameters
-from rbd_ros.control.prepared_law import LawMemory
-from rbd_ros.control.servo_offset import servo_command
-from rbd_ros.control.static_torque_margin import (
-    static_torque_margin,
-    StaticTorqueMargin,
-    worst_case_poses,
-)
-from rbd_ros.control.torque import TorqueLaw
-from rbd_ros.control.trajectory import JointTrajectory
-from rbd_ros.control.trajectory_checks import TrajectoryError
-from rbd_ros.control.trajectory_report import check_trajectory, Margin, TrajectoryReport
+from rbd_ros.control.motion.desired_motion import DesiredMotion
+from rbd_ros.control.motion.motion_options import MotionOptions, STATE_LOSS_POLICIES
+from rbd_ros.control.motion.motion_plan import MotionPlan
+from rbd_ros.control.motion.trajectory import JointTrajectory
+from rbd_ros.control.motion.trajectory_checks import TrajectoryError
 
 __all__ = [
     'CollisionDetector',

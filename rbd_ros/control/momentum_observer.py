@@ -20,8 +20,8 @@ from typing import Any, NamedTuple, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from rbd_ros.control.control_arrays import FloatArray
-from rbd_ros.control.feedforward import check_robot
-from rbd_ros.control.friction_compensation import friction_torque
+from rbd_ros.control.law.feedforward import check_robot
+from rbd_ros.control.law.friction_compensation import friction_torque
 from rbd_ros.control.names import listed
 from rbd_ros.robot import Robot
 

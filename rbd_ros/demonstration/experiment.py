@@ -15,7 +15,7 @@ from typing import Dict, Sequence, Tuple, Union
 import numpy as np
 
 from rbd_ros.bounded_files import open_regular
-from rbd_ros.control.trajectory import JointTrajectory
+from rbd_ros.control.motion.trajectory import JointTrajectory
 
 NANOSECONDS = 1e9
 #: Topic of the commands in lockstep, which the recorder hands on to `joint_commands`.

@@ -13,8 +13,8 @@ from typing import Any, Optional, Tuple
 
 import numpy as np
 
-from rbd_ros.control.friction_compensation import friction_torque
-from rbd_ros.control.trajectory import JointTrajectory
+from rbd_ros.control.law.friction_compensation import friction_torque
+from rbd_ros.control.motion.trajectory import JointTrajectory
 from rbd_ros.robot import Robot
 
 SWINGS = (1, 2, 1, 2, 3, 2)  # swings of the first, second ... joint in one motion

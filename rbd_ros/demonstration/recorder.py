@@ -36,10 +36,10 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from rbd_ros.demonstration.experiment import ANSWERS, Law, Plan, Recording
 from rbd_ros.nodes.common.communication import quality_of_service
-from rbd_ros.nodes.common.conversions import NANOSECONDS, nanoseconds, set_stamp
 from rbd_ros.nodes.common.declared import DIAGNOSTICS_TOPIC
 from rbd_ros.nodes.inverse_dynamics import JOINT_TRAJECTORY
-from rbd_ros.nodes.simulator.lockstep import stamp_of
+from rbd_ros.nodes.messages.conversions import NANOSECONDS, nanoseconds, set_stamp
+from rbd_ros.nodes.simulator.cycle.lockstep import stamp_of
 
 DRAIN_INTERVAL = 0.002  # messages wait in the middleware, which has noted their times already [s]
 PROGRESS_INTERVAL = 0.1  # [s]

@@ -22,7 +22,7 @@ from rbd_ros.model import Link, load_urdf, Model, ModelError
 from rbd_ros.model.geometry import Box, Cylinder, Geometry, Mesh, Sphere
 from rbd_ros.model.inertia_checks import violated_conditions
 from rbd_ros.model.unknown_masses import links_without_mass
-from rbd_ros.model.up_axes import ignored_up_axes
+from rbd_ros.model.urdf.up_axes import ignored_up_axes
 from rbd_ros.model.urdf.urdf_document import quote
 from rbd_ros.robot.accuracy_diagnosis import diagnose, MAX_CENTER_RATIO, MAX_CONDITION
 

@@ -13,11 +13,11 @@ from rbd_ros.compiler.targets.c99_loops import loop_module
 from rbd_ros.contact import HalfSpace
 from rbd_ros.model import ModelError
 from rbd_ros.robot import Robot
-from rbd_ros.simulation.closed_start import close_start
-from rbd_ros.simulation.default_start import default_start
+from rbd_ros.simulation.loops.closed_start import close_start
 from rbd_ros.simulation.physics import Physics
-from rbd_ros.simulation.state import STEPS
-from rbd_ros.simulation.stepping import advance, close_loops, place_on_ground
+from rbd_ros.simulation.records.state import STEPS
+from rbd_ros.simulation.start.default_start import default_start
+from rbd_ros.simulation.stepping.stepping import advance, close_loops, place_on_ground
 
 
 class PhysicsSource(NamedTuple):

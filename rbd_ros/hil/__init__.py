@@ -5,18 +5,18 @@ See docs/hil.md. The simulator node uses it (nodes/simulator/fault_ports.py).
 """
 
 from rbd_ros.hil.bench import Bench, Run
-from rbd_ros.hil.controller_entry import Controller
 from rbd_ros.hil.failures import ControllerFailure, PlantFailure
-from rbd_ros.hil.fault_injector import Change, FaultInjector
-from rbd_ros.hil.faults import Fault, FaultError, Kind, KINDS, read_faults
-from rbd_ros.hil.message_link import Disturbance, MessageLink
-from rbd_ros.hil.plant_faults import PlantFaults
-from rbd_ros.hil.recorded_run import HilRecordingError
-from rbd_ros.hil.run_recorder import RunRecorder
-from rbd_ros.hil.run_replay import Replay, replay
-from rbd_ros.hil.scenario import Limits, read_scenario, Scenario, ScenarioError
-from rbd_ros.hil.sensor_faults import SensorFaults
-from rbd_ros.hil.verdict import Check, judge, Verdict
+from rbd_ros.hil.faults.fault_injector import Change, FaultInjector
+from rbd_ros.hil.faults.faults import Fault, FaultError, Kind, KINDS, read_faults
+from rbd_ros.hil.faults.message_link import Disturbance, MessageLink
+from rbd_ros.hil.faults.plant_faults import PlantFaults
+from rbd_ros.hil.faults.sensor_faults import SensorFaults
+from rbd_ros.hil.report.recorded_run import HilRecordingError
+from rbd_ros.hil.report.run_recorder import RunRecorder
+from rbd_ros.hil.report.run_replay import Replay, replay
+from rbd_ros.hil.report.verdict import Check, judge, Verdict
+from rbd_ros.hil.scenario.controller_entry import Controller
+from rbd_ros.hil.scenario.scenario import Limits, read_scenario, Scenario, ScenarioError
 
 __all__ = [
     'Bench',

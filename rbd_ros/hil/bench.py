@@ -13,16 +13,16 @@ import numpy as np
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.hil.controllers import Callback
 from rbd_ros.hil.failures import ControllerFailure, PlantFailure
-from rbd_ros.hil.fault_injector import Change, FaultInjector
-from rbd_ros.hil.faults import Fault
-from rbd_ros.hil.fmu_plant import check_fault, FmuPlant
-from rbd_ros.hil.payloads import key_of, sets_of_payloads, with_payloads
-from rbd_ros.hil.scenario import Scenario
+from rbd_ros.hil.faults.fault_injector import Change, FaultInjector
+from rbd_ros.hil.faults.faults import Fault
+from rbd_ros.hil.plants.fmu_plant import check_fault, FmuPlant
+from rbd_ros.hil.scenario.payloads import key_of, sets_of_payloads, with_payloads
+from rbd_ros.hil.scenario.scenario import Scenario
 from rbd_ros.robot.wraparound import Wraparound
 from rbd_ros.simulation import Simulator
 
 if TYPE_CHECKING:
-    from rbd_ros.hil.run_recorder import RunRecorder
+    from rbd_ros.hil.report.run_recorder import RunRecorder
 
 INTEGRATOR = 'semi_implicit'
 

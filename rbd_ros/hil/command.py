@@ -12,18 +12,18 @@ from typing import Callable, Iterator, Optional, Tuple
 
 from rbd_ros.hil import dead_time, rates, timing_commands
 from rbd_ros.hil.bench import Bench, Run
-from rbd_ros.hil.campaign import Campaign, failed, OverRos, run_folder
-from rbd_ros.hil.campaign_files import check_table, write_table
-from rbd_ros.hil.campaign_report import CAMPAIGN_PAGE, write_campaign
-from rbd_ros.hil.controller_entry import IN_PROCESS
+from rbd_ros.hil.campaign.campaign import Campaign, failed, OverRos, run_folder
+from rbd_ros.hil.campaign.campaign_files import check_table, write_table
+from rbd_ros.hil.campaign.campaign_report import CAMPAIGN_PAGE, write_campaign
+from rbd_ros.hil.campaign.variation import read_variations
 from rbd_ros.hil.controllers import make_controller
-from rbd_ros.hil.recorded_run import about_of
-from rbd_ros.hil.report import JUNIT, NUMBERS, PAGE, summary, write_report
-from rbd_ros.hil.run_recorder import RunRecorder
-from rbd_ros.hil.run_replay import replay
-from rbd_ros.hil.scenario import MAX_SEED, read_scenario, Scenario
-from rbd_ros.hil.udp_controller import over_udp
-from rbd_ros.hil.variation import read_variations
+from rbd_ros.hil.controllers.udp_controller import over_udp
+from rbd_ros.hil.report.recorded_run import about_of
+from rbd_ros.hil.report.run_recorder import RunRecorder
+from rbd_ros.hil.report.run_replay import replay
+from rbd_ros.hil.report.run_report import JUNIT, NUMBERS, PAGE, summary, write_report
+from rbd_ros.hil.scenario.controller_entry import IN_PROCESS
+from rbd_ros.hil.scenario.scenario import MAX_SEED, read_scenario, Scenario
 
 #: Runs a scenario over ROS: scenario, folder for files, seed, who records it.
 OverRosRecorded = Callable[[Scenario, Path, Optional[int], Optional[RunRecorder]], Run]

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from rbd_ros.hil.bench import Run
-from rbd_ros.hil.faults import Fault
-from rbd_ros.hil.report import BLUE, document, FAINT, FAULT, figure_of, plain, svg_of
-from rbd_ros.hil.scenario import Scenario
-from rbd_ros.hil.verdict import failed_checks, judge, row, Verdict
+from rbd_ros.hil.faults.faults import Fault
+from rbd_ros.hil.report.run_report import BLUE, document, FAINT, FAULT, figure_of, plain, svg_of
+from rbd_ros.hil.report.verdict import failed_checks, judge, row, Verdict
+from rbd_ros.hil.scenario.scenario import Scenario
 
 PAGE, NUMBERS = 'dead_time.html', 'dead_time.json'
 MOST = 1.0  # nobody looks further [s]

@@ -14,8 +14,8 @@ from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 
 from rbd_ros.hil.bench import Run
-from rbd_ros.hil.latency import latency_numbers, thinned_maxima
-from rbd_ros.hil.report import (
+from rbd_ros.hil.report.latency import latency_numbers, thinned_maxima
+from rbd_ros.hil.report.run_report import (
     beside_axes,
     document,
     FAINT,
@@ -25,8 +25,8 @@ from rbd_ros.hil.report import (
     svg_of,
     write_report,
 )
-from rbd_ros.hil.scenario import most_steps, Scenario
-from rbd_ros.hil.verdict import judge, position_error, row
+from rbd_ros.hil.report.verdict import judge, position_error, row
+from rbd_ros.hil.scenario.scenario import most_steps, Scenario
 
 PAGE, NUMBERS = 'rates.html', 'rates.json'
 FOLDER = 'rate_'  # of each rate, with the rate behind

@@ -10,7 +10,7 @@ from typing import Callable, Tuple
 
 from rbd_ros.hil import dead_time, rates
 from rbd_ros.hil.bench import Run
-from rbd_ros.hil.scenario import Limits, Scenario
+from rbd_ros.hil.scenario.scenario import Limits, Scenario
 
 #: Runs a scenario; files go into the folder.
 Runner = Callable[[Scenario, Path], Run]

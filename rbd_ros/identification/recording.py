@@ -13,7 +13,7 @@ from typing import List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rbd_ros.control.feedforward import check_robot
+from rbd_ros.control.law.feedforward import check_robot
 from rbd_ros.control.names import listed, shown
 from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import Wraparound

@@ -11,7 +11,7 @@ from rbd_ros.bounded_files import MAX_TEXT, read_text
 from rbd_ros.launching.arguments import ArgumentError, FALSE, TRUE
 from rbd_ros.lookup.worlds import find_world, WorldNotFoundError
 from rbd_ros.model.bounded_yaml import load_yaml
-from rbd_ros.model.mesh_paths import MeshPaths
+from rbd_ros.model.urdf.mesh_paths import MeshPaths
 
 
 class FurtherRobot(NamedTuple):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Dict, Sequence
 
 from rbd_ros.lookup.resources import matching_names, resource_path
-from rbd_ros.model.mesh_paths import MeshPaths
+from rbd_ros.model.urdf.mesh_paths import MeshPaths
 
 #: What the names of worlds end with, among the files of config/.
 ENDING = '_world'

@@ -9,7 +9,7 @@ book's algorithms for floating bases do without that joint: their body 0 is the 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Iterable, Sequence
+from typing import Iterable, List, Sequence
 
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.joints import Floating
@@ -211,3 +211,21 @@ def _renumbered(model: Model, bodies: int, nq: int, nv: int) -> Model:
             for x in model.loops
         ),
     )
+
+
+def floating_bases(model: Model) -> List[int]:
+    """Return the numbers of the bodies that move freely in the world.
+
+    :param model: model of a robot
+
+    >>> from rbd_ros.model.floating_model import floating_bases
+    >>> floating_bases(robot.model)
+    []
+    >>> floating_bases(Robot.from_urdf('urdf/quadruped.urdf', floating_base=True).model)
+    [1]
+    """
+    return [
+        i
+        for i in model.independent_slices
+        if isinstance(model.body(i).joint, Floating) and model.body(i).parent == 0
+    ]

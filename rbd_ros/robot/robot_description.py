@@ -13,7 +13,7 @@ from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints, singu
 from rbd_ros.model import Body, JointLimits, Model
 from rbd_ros.model.periods import position_periods
 from rbd_ros.model.unknown_masses import links_without_mass, WITHOUT_MASS
-from rbd_ros.model.up_axes import ignored_up_axes
+from rbd_ros.model.urdf.up_axes import ignored_up_axes
 from rbd_ros.robot.compiled import Array
 from rbd_ros.robot.robot_configuration import neutral
 

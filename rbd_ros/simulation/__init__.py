@@ -16,14 +16,23 @@ from typing import TYPE_CHECKING
 from rbd_ros.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from rbd_ros.simulation.actuators import DcMotor, JointFriction, Transmission, with_motors
     from rbd_ros.simulation.physics import Physics
-    from rbd_ros.simulation.rollouts import Trajectories
+    from rbd_ros.simulation.records.snapshot_file import (
+        load_snapshot,
+        save_snapshot,
+        SnapshotError,
+    )
+    from rbd_ros.simulation.records.snapshots import Snapshot
+    from rbd_ros.simulation.rollouts.rollouts import Trajectories
     from rbd_ros.simulation.simulated_objects import ContactPoint
     from rbd_ros.simulation.simulator import GroundContactPoint, SimulationStatus, Simulator
-    from rbd_ros.simulation.snapshot_file import load_snapshot, save_snapshot, SnapshotError
-    from rbd_ros.simulation.snapshots import Snapshot
     from rbd_ros.simulation.step_derivatives import StepDerivatives
+    from rbd_ros.simulation.stepping.actuators import (
+        DcMotor,
+        JointFriction,
+        Transmission,
+        with_motors,
+    )
 
 __all__ = [
     'ContactPoint',
@@ -47,19 +56,19 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         'ContactPoint': 'rbd_ros.simulation.simulated_objects',
-        'DcMotor': 'rbd_ros.simulation.actuators',
+        'DcMotor': 'rbd_ros.simulation.stepping.actuators',
         'GroundContactPoint': 'rbd_ros.simulation.simulator',
-        'JointFriction': 'rbd_ros.simulation.actuators',
+        'JointFriction': 'rbd_ros.simulation.stepping.actuators',
         'Physics': 'rbd_ros.simulation.physics',
         'SimulationStatus': 'rbd_ros.simulation.simulator',
         'Simulator': 'rbd_ros.simulation.simulator',
-        'Snapshot': 'rbd_ros.simulation.snapshots',
-        'SnapshotError': 'rbd_ros.simulation.snapshot_file',
+        'Snapshot': 'rbd_ros.simulation.records.snapshots',
+        'SnapshotError': 'rbd_ros.simulation.records.snapshot_file',
         'StepDerivatives': 'rbd_ros.simulation.step_derivatives',
-        'Trajectories': 'rbd_ros.simulation.rollouts',
-        'Transmission': 'rbd_ros.simulation.actuators',
-        'load_snapshot': 'rbd_ros.simulation.snapshot_file',
-        'save_snapshot': 'rbd_ros.simulation.snapshot_file',
-        'with_motors': 'rbd_ros.simulation.actuators',
+        'Trajectories': 'rbd_ros.simulation.rollouts.rollouts',
+        'Transmission': 'rbd_ros.simulation.stepping.actuators',
+        'load_snapshot': 'rbd_ros.simulation.records.snapshot_file',
+        'save_snapshot': 'rbd_ros.simulation.records.snapshot_file',
+        'with_motors': 'rbd_ros.simulation.stepping.actuators',
     },
 )

@@ -11,27 +11,27 @@ from __future__ import annotations
 import math
 from typing import Any, Callable, Dict, Optional, Sequence, Tuple, TYPE_CHECKING
 
-from rbd_ros.collision.world import World
 from rbd_ros.compiler.loops import Record
 from rbd_ros.contact import contact_shapes, ContactParameters, HalfSpace
 from rbd_ros.contact.arrays import AnyArray, FloatArray
 from rbd_ros.robot import Robot
-from rbd_ros.simulation.assembly import (
+from rbd_ros.simulation.records.assembly import (
     dynamics_of,
     make_physics_record,
     make_simulation_model,
     with_external_forces,
 )
-from rbd_ros.simulation.mutex import Mutex
+from rbd_ros.simulation.records.mutex import Mutex
+from rbd_ros.simulation.records.simulation_model import SimulationModel
+from rbd_ros.simulation.records.state import State, STEPS
 from rbd_ros.simulation.scene.assembly import make_scene_model, scene_of
 from rbd_ros.simulation.scene.scene_update import carry_over, prepare_scene, PreparedScene
-from rbd_ros.simulation.simulation_model import SimulationModel
-from rbd_ros.simulation.state import State, STEPS
-from rbd_ros.simulation.step_loop import ask_first, bind_steps, BUSY, Steps
-from rbd_ros.simulation.stepping import place_on_ground, REFUSED
+from rbd_ros.simulation.stepping.step_loop import ask_first, bind_steps, BUSY, Steps
+from rbd_ros.simulation.stepping.stepping import place_on_ground, REFUSED
+from rbd_ros.world.world import World
 
 if TYPE_CHECKING:
-    from rbd_ros.simulation.closed_start import ClosedStart
+    from rbd_ros.simulation.loops.closed_start import ClosedStart
 
 #: Guard on the speed of joints [rad/s or m/s].
 SPEED_LIMIT = 2000.0
@@ -221,7 +221,7 @@ class Physics:
         :raises ValueError: if it is another robot
 
         >>> from rbd_ros.hil import Fault
-        >>> from rbd_ros.hil.payloads import with_payloads
+        >>> from rbd_ros.hil.scenario.payloads import with_payloads
         >>> from rbd_ros.simulation import Physics
         >>> physics = Physics(robot)
         >>> physics.load(with_payloads(robot, [Fault('payload', 2.0, link='tool0')]))
@@ -242,7 +242,7 @@ class Physics:
         :raises ValueError: if it is another robot
 
         >>> from rbd_ros.hil import Fault
-        >>> from rbd_ros.hil.payloads import with_payloads
+        >>> from rbd_ros.hil.scenario.payloads import with_payloads
         >>> from rbd_ros.simulation import Physics
         >>> physics = Physics(robot)
         >>> loaded = with_payloads(robot, [Fault('payload', 2, link='tool0')])
@@ -386,7 +386,7 @@ class Physics:
         self.closed_start = None
         if self.model.has_loops:
             # First of all: what cannot be closed is refused, and nothing is changed.
-            from rbd_ros.simulation.closed_start import close_start
+            from rbd_ros.simulation.loops.closed_start import close_start
 
             self.closed_start = close_start(self.robot, q, v)
             q, v = self.closed_start.q, self.closed_start.v
@@ -421,7 +421,7 @@ class Physics:
         :param world: what is to be around the robot
         :raises ValueError: if there is no world now, or that one cannot be used
 
-        >>> from rbd_ros.collision import World, WorldObject
+        >>> from rbd_ros.world import World, WorldObject
         >>> from rbd_ros.model.geometry import Plane
         >>> from rbd_ros.simulation import Physics
         >>> physics = Physics(robot, world=World())
@@ -447,7 +447,7 @@ class Physics:
 
         :param prepared: what `prepared` made of it
 
-        >>> from rbd_ros.collision import World, WorldObject
+        >>> from rbd_ros.world import World, WorldObject
         >>> from rbd_ros.model.geometry import Plane
         >>> from rbd_ros.simulation import Physics
         >>> physics = Physics(robot, world=World())

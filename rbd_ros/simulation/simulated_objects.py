@@ -21,19 +21,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rbd_ros.collision.distances import Distances, RobotInWorld
-from rbd_ros.collision.ground_plane import level_ground
-from rbd_ros.collision.world import World
 from rbd_ros.constraints.friction import Residuals
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.robot import Robot
-from rbd_ros.simulation.free_bodies import rotation_of
-from rbd_ros.simulation.mutex import exclusive
 from rbd_ros.simulation.physics import NO_WORLD, Physics
+from rbd_ros.simulation.records.mutex import exclusive
 from rbd_ros.simulation.scene.assembly import place
 from rbd_ros.simulation.scene.scene_update import PreparedScene
 from rbd_ros.simulation.scene.state import CONIC, CONTACT, NOW, SIGNORINI
+from rbd_ros.simulation.stepping.free_bodies import rotation_of
+from rbd_ros.world.ground_plane import level_ground
+from rbd_ros.world.world import World
 
 SrdfSource = Union[str, 'os.PathLike[str]']
 
@@ -114,7 +114,7 @@ def _read_source(
         )
     if isinstance(source, World):
         return source
-    from rbd_ros.collision.world_file import read_world
+    from rbd_ros.world.world_file import read_world
 
     return read_world(source, robot=robot.model if robot is not None and robot.nv else None)
 
@@ -332,7 +332,7 @@ class SimulatedObjects:
         >>> simulator.objects, round(simulator.time, 6), simulator.object_pose('ball')[2, 3] < 0.5
         (('box', 'ball'), 0.02, True)
         """
-        from rbd_ros.collision.world_file import extend_world
+        from rbd_ros.world.world_file import extend_world
 
         model = self._physics.robot.model if self._physics.robot.nv else None
         self.change_world(extend_world(self._present_world(), {'objects': {name: entry}}, model))

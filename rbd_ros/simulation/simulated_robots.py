@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import Dict, Optional
 
-from rbd_ros.collision.world import World
 from rbd_ros.model import Model
 from rbd_ros.model.combined_models import combine_models
 from rbd_ros.robot import Robot
+from rbd_ros.world.world import World
 
 
 def simulated_robot(robot: Optional[Robot], world: Optional[World]) -> Robot:

@@ -20,19 +20,19 @@ from typing import (
 
 import numpy as np
 
-from rbd_ros.collision.scene import Scene
-from rbd_ros.collision.self_collision import allowed_pairs
+from rbd_ros.collision.scene.scene import Scene
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.contact.arrays import BoolArray, FloatArray
 from rbd_ros.model import ModelError
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.robot import Robot
 from rbd_ros.robot.other_names import ForeignNames
-from rbd_ros.simulation import state as layout
-from rbd_ros.simulation.default_start import default_start, stand
-from rbd_ros.simulation.mutex import exclusive
 from rbd_ros.simulation.physics import Physics, SPEED_LIMIT, TOLERANCE
-from rbd_ros.simulation.rollouts import checked_starts, result_arrays, Trajectories
+from rbd_ros.simulation.records import state as layout
+from rbd_ros.simulation.records.mutex import exclusive
+from rbd_ros.simulation.records.snapshots import check_identity, identity_of, Snapshot
+from rbd_ros.simulation.records.state import MAX_FORCES
+from rbd_ros.simulation.rollouts.rollouts import checked_starts, result_arrays, Trajectories
 from rbd_ros.simulation.simulated_objects import (
     ContactPoint,
     resolve_world,
@@ -42,15 +42,15 @@ from rbd_ros.simulation.simulated_objects import (
 )
 from rbd_ros.simulation.simulated_robots import simulated_robot
 from rbd_ros.simulation.simulated_servos import SimulatedServos
-from rbd_ros.simulation.snapshots import check_identity, identity_of, Snapshot
-from rbd_ros.simulation.start_warnings import StartWarnings
-from rbd_ros.simulation.state import MAX_FORCES
+from rbd_ros.simulation.start.default_start import default_start, stand
+from rbd_ros.simulation.start.start_warnings import StartWarnings
 from rbd_ros.spatial import PluckerTransform
 from rbd_ros.spatial.rotation import NORM_TOLERANCE
+from rbd_ros.world.allowed_collisions import allowed_pairs
 
 if TYPE_CHECKING:
-    from rbd_ros.simulation.rollout_threads import RolloutThreads
-    from rbd_ros.simulation.sensors import Sensors
+    from rbd_ros.simulation.rollouts.rollout_threads import RolloutThreads
+    from rbd_ros.simulation.sensors.sensors import Sensors
     from rbd_ros.simulation.step_derivatives import StepDerivatives
 
 _FLOAT64 = np.dtype(np.float64)
@@ -426,7 +426,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         scene = self._physics.scene
         if scene is None:
             return (*self._start.texts, *self._physics.shape_warnings)
-        from rbd_ros.simulation.start_overlaps import unresolved_overlap_warnings
+        from rbd_ros.simulation.start.start_overlaps import unresolved_overlap_warnings
 
         staying = unresolved_overlap_warnings(self._physics)
         return (*self._start.texts, *staying, *self._physics.shape_warnings, *scene.notices)
@@ -518,7 +518,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
                 f'{name[:80]!r} is not a known configuration, since there is no SRDF; give srdf, '
                 'or name it in the world file'
             )
-        from rbd_ros.collision.group_states import named_configuration
+        from rbd_ros.world.group_states import named_configuration
 
         return named_configuration(self.robot.model, self._srdf, name, self._default_start())
 
@@ -644,7 +644,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
             results.q[...], results.diverged[...] = start_q[:, None], -1
             return results
         # Imported when they are asked for: records of a simulation, and a loop to compile.
-        from rbd_ros.simulation.rollout_threads import RolloutThreads
+        from rbd_ros.simulation.rollouts.rollout_threads import RolloutThreads
 
         with physics.mutex:
             # Copies, since servos may change again meanwhile.
@@ -777,7 +777,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         -17.303
         """
         # Imported when they are asked for.
-        from rbd_ros.simulation.sensors import Sensors
+        from rbd_ros.simulation.sensors.sensors import Sensors
 
         return Sensors(self._physics, imus, force_torque, joint_torques)
 
@@ -879,7 +879,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
             # Of each pair: the velocity is projected at the configuration.
             rows = max(len(q), len(v)) if len(q) and len(v) else 0
             q, v = (np.broadcast_to(x, (rows, x.shape[1])).copy() for x in (q, v))
-            from rbd_ros.simulation.closed_start import close_start
+            from rbd_ros.simulation.loops.closed_start import close_start
         elif physics.model.is_flat:
             return q, v
         for row in range(len(q)):

@@ -19,13 +19,13 @@ from rbd_ros.algorithms.inertia_matrix.midpoint_acceleration import ROUNDS
 from rbd_ros.contact.arrays import BoolArray, FloatArray, IntArray
 from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import Wraparound
-from rbd_ros.simulation.joint_law import BACKWARD, FORWARD, STICK
-from rbd_ros.simulation.joint_servo import FREE
-from rbd_ros.simulation.midpoint import ROUNDS as ROUNDS_OF_FRICTION
-from rbd_ros.simulation.simulation_model import SimulationModel
-from rbd_ros.simulation.state import FORCES, Servo, WHOLE
+from rbd_ros.simulation.integrators.midpoint import ROUNDS as ROUNDS_OF_FRICTION
+from rbd_ros.simulation.integrators.step_division import count_substeps, find_substep
+from rbd_ros.simulation.records.simulation_model import SimulationModel
+from rbd_ros.simulation.records.state import FORCES, Servo, WHOLE
 from rbd_ros.simulation.step_differences import differences, NOT_SMOOTH
-from rbd_ros.simulation.step_division import count_substeps, find_substep
+from rbd_ros.simulation.stepping.joint_law import BACKWARD, FORWARD, STICK
+from rbd_ros.simulation.stepping.joint_servo import FREE
 
 if TYPE_CHECKING:
     from rbd_ros.simulation.simulator import Simulator

@@ -9,8 +9,7 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rbd_ros.collision import read_world, World, WorldRobot
-from rbd_ros.collision.scene import start_configuration
+from rbd_ros.collision.scene.scene import start_configuration
 from rbd_ros.meshes import Triangles
 from rbd_ros.model import Model
 from rbd_ros.model.extension.extension_document import Source
@@ -18,6 +17,7 @@ from rbd_ros.model.geometry import Color, Geometry, Plane
 from rbd_ros.robot import Robot
 from rbd_ros.spatial import PluckerTransform
 from rbd_ros.viewer.drawn_shapes import ROBOT, SceneShape, ShapeCollector
+from rbd_ros.world import read_world, World, WorldRobot
 
 FloatArray = NDArray[np.float64]
 

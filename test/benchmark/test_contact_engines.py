@@ -24,7 +24,7 @@ from support.contact_benchmark import (
     section,
 )
 
-from rbd_ros.collision import read_world
+from rbd_ros.world import read_world
 
 OURS = our_engine.ENGINES[0]
 SOME = ('sliding', 'tipped', 'painleve', 'top', 'gripper')

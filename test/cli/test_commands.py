@@ -5,7 +5,7 @@ import pytest
 
 from rbd_ros.cli.commands import _RELATED, COMMANDS, GROUPS, load_command, nearest
 from rbd_ros.cli.main import EXIT_CODES, main
-from rbd_ros.cli.text_table import plural
+from rbd_ros.cli.output.text_table import plural
 
 
 def help_of(capsys, *words):

@@ -10,7 +10,7 @@ from support import outside
 from support.source_imports import ROOT
 
 from rbd_ros.cli.commands import COMMANDS
-from rbd_ros.cli.completion import paths
+from rbd_ros.cli.options.completion import paths
 
 PROGRAM = 'from rbd_ros.programs import rbd_ros\nrbd_ros()\n'
 
@@ -80,7 +80,7 @@ def test_without_argcomplete_there_are_no_completions(shell, tmp_path):
 def test_commands_do_not_import_it():
     code = (
         "import sys; from rbd_ros.cli.main import main; main(['worlds']); "
-        "print({'argcomplete', 'rbd_ros.cli.completion'} & set(sys.modules))"
+        "print({'argcomplete', 'rbd_ros.cli.options.completion'} & set(sys.modules))"
     )
     done = subprocess.run(
         [sys.executable, '-c', code],

@@ -9,7 +9,7 @@ import pytest
 
 from rbd_ros import Robot
 from rbd_ros.cli.main import main
-from rbd_ros.control.trajectory_files import read_trajectory
+from rbd_ros.control.motion.trajectory_files import read_trajectory
 from rbd_ros.lookup.resources import resource_path
 
 #: What is compiled is used for a moment: see conftest.py.
@@ -175,7 +175,7 @@ def test_the_plot_draws_what_the_table_says(tmp_path, motion, capsys, monkeypatc
             curve, *_, mark = axes.get_lines()
             drawn[name] = curve.get_xydata(), mark.get_xydata()[0], axes.texts[0].get_text()
 
-    monkeypatch.setattr('rbd_ros.cli.joint_panels.JointPanels.save', keep)
+    monkeypatch.setattr('rbd_ros.cli.output.joint_panels.JointPanels.save', keep)
     # Two points: what is between them is the motion that the table is about.
     assert run(motion(0.7), '--plot', tmp_path / 'out.png', '--json') in (0, 3)
     margins = json.loads(capsys.readouterr().out)['margins']

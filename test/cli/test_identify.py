@@ -13,7 +13,7 @@ import pytest
 
 from rbd_ros import Robot
 from rbd_ros.cli.main import main
-from rbd_ros.control.trajectory_files import read_trajectory
+from rbd_ros.control.motion.trajectory_files import read_trajectory
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -10,7 +10,7 @@ import pytest
 from rbd_ros import Robot
 from rbd_ros.cli.commands import COMMANDS, load_command
 from rbd_ros.cli.main import main
-from rbd_ros.cli.option_values import joint_values, numbers, payload
+from rbd_ros.cli.options.option_values import joint_values, numbers, payload
 from rbd_ros.lookup.resources import resource_path
 
 TWO_LINK = str(resource_path('urdf', 'two_link_arm.urdf'))

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from rbd_ros.collision.bounding_boxes import bounding_box, union
+from rbd_ros.collision.shapes.bounding_boxes import bounding_box, union
 from rbd_ros.model import geometry
 from rbd_ros.spatial.rotation import quaternion_to_rotation
 

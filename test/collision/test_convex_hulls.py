@@ -10,7 +10,7 @@ import pytest
 from scipy.spatial import ConvexHull as Hull
 
 from rbd_ros.collision import ConvexHull, distance, Sphere
-from rbd_ros.collision.hulls import join_tables, MAX_CORNERS, MAX_VERTICES
+from rbd_ros.collision.shapes.hulls import join_tables, MAX_CORNERS, MAX_VERTICES
 
 CORNERS = np.array(list(product((-1.0, 1.0), repeat=3)))
 

@@ -15,11 +15,12 @@ from support.collision_scenes import random_pose
 from support.simulated_robots import collision, joint, link, robot as small
 
 from rbd_ros import Robot, Simulator
-from rbd_ros.collision import Cylinder, distance, read_world, RobotInWorld, Sphere
+from rbd_ros.collision import Cylinder, distance, RobotInWorld, Sphere
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model import geometry, Model
 from rbd_ros.model.joints import Fixed, Harmonic, Revolute, Rheonomic
 from rbd_ros.spatial import PluckerTransform
+from rbd_ros.world import read_world
 
 ROBOTS = {  # real ones with shapes that are no meshes, and whether their bases float
     'panda_collision': False,

@@ -8,7 +8,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from rbd_ros.collision.arrays import FoundPoints
-from rbd_ros.collision.face_clipping import (
+from rbd_ros.collision.convex.reduction import HEIGHT
+from rbd_ros.collision.pairs.face_clipping import (
     add_face,
     clip,
     EDGE,
@@ -16,7 +17,6 @@ from rbd_ros.collision.face_clipping import (
     IN_LINE,
     polygon_of_face,
 )
-from rbd_ros.collision.reduction import HEIGHT
 from rbd_ros.compiler.loops import allocate
 
 HALF = np.array([0.3, 0.2, 0.1])

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from support.mesh_files import box_triangles, write_stl
 
-from rbd_ros.collision import extend_world, read_world, World, WorldFileError
-from rbd_ros.collision.surfaces import Surface
-from rbd_ros.collision.urdf_objects import urdf_object
-from rbd_ros.collision.world_file import read_object
 from rbd_ros.model import load_urdf, ModelError
+from rbd_ros.world import extend_world, read_world, World, WorldFileError
+from rbd_ros.world.surfaces import Surface
+from rbd_ros.world.urdf_objects import urdf_object
+from rbd_ros.world.world_file import read_object
 
 BASE = {
     'gravity': [0, 0, -1.62],

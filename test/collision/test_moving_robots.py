@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from rbd_ros import Robot
-from rbd_ros.collision import allowed_pairs, read_world, RobotInWorld, World, WorldRobot
-from rbd_ros.collision.scene import make_scene, start_configuration
+from rbd_ros.collision import RobotInWorld
+from rbd_ros.collision.scene.scene import make_scene, start_configuration
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.spatial import PluckerTransform
+from rbd_ros.world import allowed_pairs, read_world, World, WorldRobot
 
 ARM = resource_path('urdf', 'six_axis_arm.urdf')
 ELBOW = {'elbow_joint': 1.5, 'shoulder_lift_joint': 1.0}

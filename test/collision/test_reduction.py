@@ -6,8 +6,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from rbd_ros.collision.candidates import GAP, NORMAL, reduce_candidates, ROOM
-from rbd_ros.collision.reduction import choose
+from rbd_ros.collision.concave.candidates import GAP, NORMAL, reduce_candidates, ROOM
+from rbd_ros.collision.convex.reduction import choose
 
 
 def chosen_of(points):

@@ -11,10 +11,10 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from rbd_ros.collision.arrays import MAX_POINTS, PLANE
-from rbd_ros.collision.narrow_phase import BOX
-from rbd_ros.collision.scene import make_scene
-from rbd_ros.collision.scene_arrays import SceneBuffers, SceneContacts
-from rbd_ros.collision.scene_bounds import (
+from rbd_ros.collision.pairs.narrow_phase import BOX
+from rbd_ros.collision.scene.scene import make_scene
+from rbd_ros.collision.scene.scene_arrays import SceneBuffers, SceneContacts
+from rbd_ros.collision.scene.scene_bounds import (
     approach,
     bound_speeds,
     clearance,
@@ -27,10 +27,10 @@ from rbd_ros.collision.scene_bounds import (
     SKIN,
     speed_of,
 )
-from rbd_ros.collision.scene_contacts import find_scene_contacts
-from rbd_ros.collision.world_file import read_world
+from rbd_ros.collision.scene.scene_contacts import find_scene_contacts
 from rbd_ros.compiler.loops import allocate
 from rbd_ros.robot import Robot
+from rbd_ros.world.world_file import read_world
 
 H = 1e-3
 

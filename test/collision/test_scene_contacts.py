@@ -7,14 +7,15 @@ from scipy.spatial.transform import Rotation
 from support.mesh_files import round_triangles, write_stl
 
 from rbd_ros import Robot
-from rbd_ros.collision import contacts, read_world
+from rbd_ros.collision import contacts
 from rbd_ros.collision.arrays import MAX_POINTS
-from rbd_ros.collision.scene import make_scene, neutral_configuration
-from rbd_ros.collision.scene_arrays import SceneBuffers, SceneContacts
-from rbd_ros.collision.scene_contacts import find_scene_contacts, set_frame
+from rbd_ros.collision.scene.scene import make_scene, neutral_configuration
+from rbd_ros.collision.scene.scene_arrays import SceneBuffers, SceneContacts
+from rbd_ros.collision.scene.scene_contacts import find_scene_contacts, set_frame
 from rbd_ros.compiler.loops import allocate
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model.geometry import Sphere
+from rbd_ros.world import read_world
 
 #: Machine code as users have it: see conftest.py.
 OPTIMIZED = True

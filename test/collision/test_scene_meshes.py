@@ -18,9 +18,10 @@ from support.mesh_files import (
 from support.simulated_robots import collision, joint, link
 
 from rbd_ros import Robot, Simulator
-from rbd_ros.collision import ConvexHull, read_world, TriangleMesh, WorldFileError
-from rbd_ros.collision.scene import make_scene
+from rbd_ros.collision import ConvexHull, TriangleMesh
+from rbd_ros.collision.scene.scene import make_scene
 from rbd_ros.model.geometry import Sphere
+from rbd_ros.world import read_world, WorldFileError
 
 INERTIA = (0.1, 0.1, 0.1)
 PLANE = {'type': 'plane'}

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 
-from rbd_ros.collision import read_world
-from rbd_ros.collision.scene import make_scene
-from rbd_ros.collision.scene_arrays import SceneBuffers, SceneContacts
-from rbd_ros.collision.scene_reduction import drop_implied
+from rbd_ros.collision.scene.scene import make_scene
+from rbd_ros.collision.scene.scene_arrays import SceneBuffers, SceneContacts
+from rbd_ros.collision.scene.scene_reduction import drop_implied
 from rbd_ros.compiler.loops import allocate
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator
+from rbd_ros.world import read_world
 
 #: A block of two boxes beside each other, and a third one above them that touches nothing.
 BLOCK = """<robot name="block"><link name="block"><inertial><mass value="2"/>

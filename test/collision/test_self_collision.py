@@ -8,12 +8,12 @@ import pytest
 from support import example_robots
 from support.simulated_robots import collision, joint, link, robot
 
-from rbd_ros.collision import allowed_pairs, SrdfError, World
-from rbd_ros.collision.scene import make_scene, neutral_configuration
-from rbd_ros.collision.self_collision import read_srdf
+from rbd_ros.collision.scene.scene import make_scene, neutral_configuration
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model import load_urdf
 from rbd_ros.model.combined_models import combine_models
+from rbd_ros.world import allowed_pairs, SrdfError, World
+from rbd_ros.world.allowed_collisions import read_srdf
 
 ARM = load_urdf(resource_path('urdf', 'six_axis_arm.urdf'))
 SRDF = """<?xml version="1.0"?>
@@ -171,7 +171,7 @@ def test_files_that_are_not_there_or_too_large_are_refused(tmp_path, monkeypatch
     (tmp_path / 'a.srdf').write_bytes(b'<?xml version="1.0" encoding="none"?><robot/>')
     with pytest.raises(SrdfError, match='a.srdf'):
         allowed_pairs(ARM, tmp_path / 'a.srdf')
-    monkeypatch.setattr('rbd_ros.collision.self_collision.MAX_BYTES', 100)
+    monkeypatch.setattr('rbd_ros.world.allowed_collisions.MAX_BYTES', 100)
     with pytest.raises(SrdfError, match='larger than 100 bytes'):
         allowed_pairs(ARM, SRDF)
     short = '<robot/>'.ljust(100)

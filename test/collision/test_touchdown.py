@@ -6,9 +6,10 @@ import pytest
 from support.simulated_robots import ball, joint, link
 
 from rbd_ros import Robot
-from rbd_ros.collision import read_world
-from rbd_ros.collision.scene import make_scene
-from rbd_ros.collision.touchdown import floating_bases, moved_base, touchdown
+from rbd_ros.collision.scene.scene import make_scene
+from rbd_ros.collision.scene.touchdown import moved_base, touchdown
+from rbd_ros.model.floating_model import floating_bases
+from rbd_ros.world import read_world
 
 OPTIMIZED = True
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 import pytest
 
-from rbd_ros.control.blending import Bounds, Offset, Ramp, Still
+from rbd_ros.control.motion.blending import Bounds, Offset, Ramp, Still
 
 LIMITS = np.array([2.0, 0.5, 10.0])
 RAMP_TIME = 0.2

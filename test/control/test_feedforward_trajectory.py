@@ -10,17 +10,16 @@ from rbd_ros import Robot
 from rbd_ros.control import (
     add_feedforward,
     Feedforward,
-    feedforward as feedforward_file,
-    feedforward_trajectory,
     friction_torque,
     JointTrajectory,
     LawSettings,
     payload_parameters,
-    time_scaling,
     TorqueLaw,
-    trajectory,
     TrajectoryError,
 )
+from rbd_ros.control.analysis import feedforward_trajectory
+from rbd_ros.control.law import feedforward as feedforward_file
+from rbd_ros.control.motion import time_scaling, trajectory
 from rbd_ros.lookup.resources import resource_path
 
 #: What is compiled is used for a moment: see conftest.py.

@@ -11,7 +11,7 @@ import pytest
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.control import LawSettings, payload_parameters, servo_command, TorqueLaw
-from rbd_ros.control.bumpless_transfer import BumplessTransfer
+from rbd_ros.control.law.bumpless_transfer import BumplessTransfer
 from rbd_ros.lookup.resources import resource_path
 
 Q, REST = np.array([0.3, -1.2, 1.4, -0.5, 0.6, 0.2]), np.zeros(6)

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import pytest
 
 from rbd_ros.control import mounted_gravity
-from rbd_ros.control.gravity_direction import (
+from rbd_ros.control.law.gravity_direction import (
     down_of_acceleration,
     down_of_orientation,
     FilteredDirection,

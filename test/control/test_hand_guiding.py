@@ -14,7 +14,7 @@ import pytest
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.control import GuidingSettings, HandGuiding, LawSettings, TorqueLaw
-from rbd_ros.control.hand_guiding import (
+from rbd_ros.control.law.hand_guiding import (
     BRAKE_RATE,
     DAMPING_RATE,
     HOLD_FREQUENCY,

@@ -13,7 +13,7 @@ import pytest
 
 from rbd_ros import Robot
 from rbd_ros.control import DesiredMotion, JointTrajectory, MotionOptions, TrajectoryError
-from rbd_ros.control.intervals import StateIntervals
+from rbd_ros.control.motion.intervals import StateIntervals
 
 NAMES = ('hip', 'knee')
 LIMITS = SimpleNamespace(position=3.0, velocity=2.0)

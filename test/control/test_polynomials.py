@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import pytest
 from scipy.interpolate import CubicSpline
 
-from rbd_ros.control import polynomials, time_slices
+from rbd_ros.control.motion import polynomials, time_slices
 
 COEFFICIENTS = st.floats(-10, 10)
 

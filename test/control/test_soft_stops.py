@@ -7,7 +7,7 @@ import pytest
 from support.limited_arm import limited_arm
 
 from rbd_ros import Robot
-from rbd_ros.control.soft_stops import (
+from rbd_ros.control.law.soft_stops import (
     APPROACH_RATE,
     BAND,
     BRAKE_RATE,

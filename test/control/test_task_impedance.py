@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 from rbd_ros import Robot
 from rbd_ros.control import LawSettings, TorqueLaw
-from rbd_ros.control.task_impedance import (
+from rbd_ros.control.law.task_impedance import (
     MOBILITY,
     pose_error,
     RATES,

@@ -5,7 +5,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 
-from rbd_ros.control.time_scaling import excluded_speeds, feasible_speeds
+from rbd_ros.control.motion.time_scaling import excluded_speeds, feasible_speeds
 
 
 def inside(x, low, high):

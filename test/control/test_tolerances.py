@@ -9,8 +9,8 @@ import pytest
 
 from rbd_ros import Robot
 from rbd_ros.control import DesiredMotion
-from rbd_ros.control.blending import Bounds, Coasting
-from rbd_ros.control.tolerances import ToleranceError, Tolerances
+from rbd_ros.control.motion.blending import Bounds, Coasting
+from rbd_ros.control.motion.tolerances import ToleranceError, Tolerances
 from rbd_ros.lookup.resources import resource_path
 
 INF = math.inf

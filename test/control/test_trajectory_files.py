@@ -7,7 +7,7 @@ import pytest
 from support import doctests
 
 from rbd_ros.control import FeedforwardTrajectory, TrajectoryError
-from rbd_ros.control.trajectory_files import (
+from rbd_ros.control.motion.trajectory_files import (
     format_of,
     FORMATS,
     LARGEST,

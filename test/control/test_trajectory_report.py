@@ -9,14 +9,14 @@ from support import doctests, urdf_text
 from rbd_ros import Robot
 from rbd_ros.control import (
     check_trajectory,
-    extrema as extrema_file,
     Feedforward,
     JointTrajectory,
     LawSettings,
-    trajectory_report,
     TrajectoryError,
 )
-from rbd_ros.control.extrema import extrema
+from rbd_ros.control.analysis import trajectory_report
+from rbd_ros.control.motion import extrema as extrema_file
+from rbd_ros.control.motion.extrema import extrema
 from rbd_ros.lookup.resources import resource_path
 
 #: What is compiled is used for a moment: see conftest.py.

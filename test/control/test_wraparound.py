@@ -16,7 +16,7 @@ from rbd_ros.control import (
     TorqueLaw,
     TrajectoryError,
 )
-from rbd_ros.control.task_impedance import TaskImpedance
+from rbd_ros.control.law.task_impedance import TaskImpedance
 from rbd_ros.robot.wraparound import Wraparound
 
 TURN, SECOND = 2.0 * np.pi, 1_000_000_000

@@ -9,7 +9,7 @@ from support import outside
 from test_campaigns import rows_of
 
 from rbd_ros.cli.main import main
-from rbd_ros.hil.campaign_files import (
+from rbd_ros.hil.campaign.campaign_files import (
     cell,
     check_table,
     line,

@@ -12,12 +12,13 @@ import pytest
 import yaml
 
 from rbd_ros.cli.main import main
-from rbd_ros.hil import campaign_settings, Fault, read_scenario
-from rbd_ros.hil.campaign import _make_work, Campaign, failed, worst
-from rbd_ros.hil.controller_entry import Controller
-from rbd_ros.hil.plant import Plant
-from rbd_ros.hil.variation import read_variations, Variation, varied
-from rbd_ros.hil.workers import in_processes, WorkerDied
+from rbd_ros.hil import Fault, read_scenario
+from rbd_ros.hil.campaign import campaign_settings
+from rbd_ros.hil.campaign.campaign import _make_work, Campaign, failed, worst
+from rbd_ros.hil.campaign.variation import read_variations, Variation, varied
+from rbd_ros.hil.campaign.workers import in_processes, WorkerDied
+from rbd_ros.hil.plants.plant import Plant
+from rbd_ros.hil.scenario.controller_entry import Controller
 
 
 def rows_of(folder):

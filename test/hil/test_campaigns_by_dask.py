@@ -15,10 +15,10 @@ from support.waiting import until
 import yaml
 
 from rbd_ros.cli.main import main
-from rbd_ros.hil.campaign import Campaign
-from rbd_ros.hil.dask_workers import in_dask
-from rbd_ros.hil.variation import read_variations
-from rbd_ros.hil.workers import WorkerDied
+from rbd_ros.hil.campaign.campaign import Campaign
+from rbd_ros.hil.campaign.dask_workers import in_dask
+from rbd_ros.hil.campaign.variation import read_variations
+from rbd_ros.hil.campaign.workers import WorkerDied
 
 VARY = 'latency=0:2ms,drop=0:0.1'
 

@@ -15,8 +15,8 @@ from support.source_imports import ROOT
 from support.waiting import CEILING, until
 import yaml
 
-from rbd_ros.hil.campaign import Campaign
-from rbd_ros.hil.campaign_files import alone
+from rbd_ros.hil.campaign.campaign import Campaign
+from rbd_ros.hil.campaign.campaign_files import alone
 
 RUNS, TRIES = 60, 20
 SLOW = """
@@ -101,7 +101,7 @@ def test_a_second_command_in_the_folder_is_refused_while_one_is_at_work(path, tm
 def test_the_lock_of_a_process_that_was_killed_is_free(tmp_path):
     code = (
         'import sys, time\nfrom pathlib import Path\n'
-        'from rbd_ros.hil.campaign_files import alone\n'
+        'from rbd_ros.hil.campaign.campaign_files import alone\n'
         'with alone(Path(sys.argv[1])):\n    print("held", flush=True)\n    time.sleep(600)\n'
     )
     holder = subprocess.Popen(
@@ -122,7 +122,7 @@ def test_the_lock_of_a_process_that_was_killed_is_free(tmp_path):
 
 @pytest.mark.parametrize('what', ['link', 'pipe'])
 def test_a_lock_that_is_no_file_is_refused_and_what_it_leads_to_is_left_alone(tmp_path, what):
-    from rbd_ros.hil.campaign_files import alone, LOCK
+    from rbd_ros.hil.campaign.campaign_files import alone, LOCK
 
     precious = tmp_path / 'precious'
     precious.write_text('not to be lost')

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from rbd_ros.hil.controller_process import ControllerProcess
+from rbd_ros.hil.controllers.controller_process import ControllerProcess
 
 
 @pytest.fixture

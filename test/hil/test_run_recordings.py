@@ -12,17 +12,11 @@ from support import outside
 import yaml
 
 from rbd_ros.cli.main import main
-from rbd_ros.hil import (
-    Bench,
-    HilRecordingError,
-    read_scenario,
-    replay,
-    run_recorder as recorder_module,
-    RunRecorder,
-)
+from rbd_ros.hil import Bench, HilRecordingError, read_scenario, replay, RunRecorder
 from rbd_ros.hil.controllers import make_controller
-from rbd_ros.hil.recorded_run import read_run
-from rbd_ros.hil.run_recorder import BEGIN
+from rbd_ros.hil.report import run_recorder as recorder_module
+from rbd_ros.hil.report.recorded_run import read_run
+from rbd_ros.hil.report.run_recorder import BEGIN
 from rbd_ros.identification import read_recording
 from rbd_ros.wire import (
     DEFINITIONS,

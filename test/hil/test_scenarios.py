@@ -18,11 +18,11 @@ from rbd_ros import Simulator
 from rbd_ros.cli.main import main
 from rbd_ros.hil import Bench, Fault, judge, read_scenario, Run, RunRecorder, ScenarioError
 from rbd_ros.hil.controllers import find_factory, make_controller
-from rbd_ros.hil.fault_injector import Change
+from rbd_ros.hil.faults.fault_injector import Change
 from rbd_ros.hil.rates import at_rates
-from rbd_ros.hil.recorded_run import about_of
-from rbd_ros.hil.report import junit, page, write_report
-from rbd_ros.hil.verdict import row
+from rbd_ros.hil.report.recorded_run import about_of
+from rbd_ros.hil.report.run_report import junit, page, write_report
+from rbd_ros.hil.report.verdict import row
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / 'config' / 'hil').glob('*.yaml'))

@@ -19,12 +19,18 @@ import yaml
 
 from rbd_ros.cli.main import main
 from rbd_ros.control import JointTrajectory
-from rbd_ros.hil import Bench, read_scenario, ScenarioError, udp_controller
-from rbd_ros.hil.controllers import make_controller
-from rbd_ros.hil.desired import DesiredSamples, MOST_ROWS
-from rbd_ros.hil.udp_controller import own_port
-from rbd_ros.hil.udp_exchange import UdpExchange
-from rbd_ros.hil.udp_packets import MOST_JOINTS, PacketError, sequence_of, StateWriter, torque_of
+from rbd_ros.hil import Bench, read_scenario, ScenarioError
+from rbd_ros.hil.controllers import make_controller, udp_controller
+from rbd_ros.hil.controllers.udp_controller import own_port
+from rbd_ros.hil.controllers.udp_exchange import UdpExchange
+from rbd_ros.hil.controllers.udp_packets import (
+    MOST_JOINTS,
+    PacketError,
+    sequence_of,
+    StateWriter,
+    torque_of,
+)
+from rbd_ros.hil.scenario.desired import DesiredSamples, MOST_ROWS
 
 # Written from the page, without anything of the package: what somebody else would write.
 PROGRAM = """

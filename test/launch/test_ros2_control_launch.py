@@ -11,7 +11,7 @@ import yaml
 
 from rbd_ros.launching import processes
 from rbd_ros.lookup.resources import resource_path
-from rbd_ros.nodes.simulator.control_tag import read_control_tag
+from rbd_ros.nodes.simulator.commands.control_tag import read_control_tag
 
 FILE = 'ros2_control.launch.py'
 PACKAGES = {

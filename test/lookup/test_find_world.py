@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rbd_ros.collision import read_world
 from rbd_ros.lookup.worlds import embedded_worlds, find_world, WorldNotFoundError
+from rbd_ros.world import read_world
 
 TABLE = Path(__file__).resolve().parents[2] / 'config' / 'table_world.yaml'
 

@@ -11,8 +11,8 @@ import pytest
 from support import example_robots, outside
 from support.mesh_files import BOX_FACES, box_triangles, write_stl
 
-from rbd_ros.collision import triangles_inertia
 from rbd_ros.meshes import is_closed, mesh_triangles, mesh_vertices, MeshError, read_mesh
+from rbd_ros.world import triangles_inertia
 
 CUBE = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float)
 TETRAHEDRON = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=float)

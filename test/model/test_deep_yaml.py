@@ -20,13 +20,13 @@ SHAPES = {
 }
 # What reads YAML, with the error that it refuses it by: each in a process that must survive.
 READERS = {
-    'trajectory': 'from rbd_ros.control.trajectory_files import read_trajectory; '
+    'trajectory': 'from rbd_ros.control.motion.trajectory_files import read_trajectory; '
     'read_trajectory({path!r})',
     'extension': 'from rbd_ros.model.extension import read_extension; read_extension({path!r})',
     'armature': 'from rbd_ros.model import load_urdf; load_urdf({urdf!r}, armature={path!r})',
-    'world': 'from rbd_ros.collision import read_world; read_world({path!r})',
-    'object': 'from rbd_ros.collision import World; '
-    'from rbd_ros.collision.world_file import extend_world; '
+    'world': 'from rbd_ros.world import read_world; read_world({path!r})',
+    'object': 'from rbd_ros.world import World; '
+    'from rbd_ros.world.world_file import extend_world; '
     'extend_world(World(()), open({path!r}).read(), None, ())',
     'plain': 'from rbd_ros.model.bounded_yaml import load_yaml; load_yaml(open({path!r}))',
     'words': 'from rbd_ros.model.bounded_yaml import load_yaml; '

@@ -8,7 +8,7 @@ import pytest
 from support.urdf_text import joint, link, robot
 
 from rbd_ros import Robot
-from rbd_ros.control.soft_stops import soft_limits
+from rbd_ros.control.law.soft_stops import soft_limits
 from rbd_ros.doctor.urdf_lint import lint_model
 
 

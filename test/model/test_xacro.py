@@ -7,9 +7,10 @@ import pytest
 from support import outside
 
 from rbd_ros import Robot
-from rbd_ros.collision import read_world
-from rbd_ros.model import load_urdf, ModelError, xacro_process
-from rbd_ros.model.xacro_expansion import expand_xacro, is_xacro
+from rbd_ros.model import load_urdf, ModelError
+from rbd_ros.model.urdf import xacro_process
+from rbd_ros.model.urdf.xacro_expansion import expand_xacro, is_xacro
+from rbd_ros.world import read_world
 
 NAMESPACE = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
 BODY = """<xacro:macro name="body" params="name mass">

@@ -9,7 +9,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from support.waiting import until
 
-from rbd_ros.nodes.simulator.lockstep import stamp_of
+from rbd_ros.nodes.simulator.cycle.lockstep import stamp_of
 from rbd_ros.wire import JointStateWriter
 
 MILLISECOND = 1_000_000

@@ -16,7 +16,7 @@ GATE = Path(os.environ['RBD_TEST_GATE'])
 
 def load():
     """Import what the node needs; return a function that creates it."""
-    from rbd_ros.nodes.simulator import cycle
+    from rbd_ros.nodes.simulator.cycle import simulation_cycle as cycle
     from rbd_ros.nodes.simulator.simulator_node import SimulatorNode
 
     compiled = cycle.Simulator
@@ -35,7 +35,7 @@ def load():
 def interrupt_the_start():
     from rclpy.node import Node
 
-    from rbd_ros.nodes.simulator.held_start import HeldStart
+    from rbd_ros.nodes.simulator.start.held_start import HeldStart
 
     begin, destroy = HeldStart.__enter__, Node.destroy_node
 

@@ -13,10 +13,10 @@ from rclpy.serialization import serialize_message
 from std_msgs.msg import Float64MultiArray
 from test_simulation_cycle import Recorder
 
-from rbd_ros.nodes.simulator.cycle import SimulationCycle
-from rbd_ros.nodes.simulator.simulator_interface import SIMULATOR_PARAMETERS
+from rbd_ros.nodes.simulator.cycle.simulation_cycle import SimulationCycle
+from rbd_ros.nodes.simulator.interface.simulator_interface import SIMULATOR_PARAMETERS
 from rbd_ros.robot import Robot
-from rbd_ros.simulation.drives import ACCELERATION, EFFORT, POSITION
+from rbd_ros.simulation.stepping.drives import ACCELERATION, EFFORT, POSITION
 
 NAMES = ['shoulder', 'elbow']
 

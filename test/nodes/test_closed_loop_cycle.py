@@ -14,7 +14,7 @@ from test_simulation_cycle import make
 
 from rbd_ros import Robot
 from rbd_ros.lookup.resources import resource_path
-from rbd_ros.nodes.simulator.closed_loop_start import holding_effort
+from rbd_ros.nodes.simulator.start.closed_loop_start import holding_effort
 
 JOINTS = ['crank_joint', 'coupler_joint', 'rocker_joint']
 PIN = {

@@ -10,7 +10,7 @@ outside.load('rclpy')
 
 from test_acceleration_commands import Rig
 
-from rbd_ros.simulation.drives import (
+from rbd_ros.simulation.stepping.drives import (
     ACCELERATION,
     EFFORT,
     GRAVITY,

@@ -15,13 +15,13 @@ from test_simulation_cycle import make
 from test_simulator_commands import DiagnosticsRecorder, NAMES, ROBOT, SlowCommands
 
 from rbd_ros.nodes.common.diagnostics import OK, WARN
-from rbd_ros.nodes.simulator.commands import Commands
-from rbd_ros.nodes.simulator.control_tag import NO_TAG, read_control_tag
-from rbd_ros.nodes.simulator.simulator_interface import (
+from rbd_ros.nodes.simulator.commands.command_messages import Commands
+from rbd_ros.nodes.simulator.commands.control_tag import NO_TAG, read_control_tag
+from rbd_ros.nodes.simulator.interface.simulator_interface import (
     check_simulator_parameters,
     SIMULATOR_PARAMETERS,
 )
-from rbd_ros.simulation.drives import EFFORT, GRAVITY, POSITION, VELOCITY
+from rbd_ros.simulation.stepping.drives import EFFORT, GRAVITY, POSITION, VELOCITY
 
 NAN = math.nan
 A, B, C, D = NAMES[:4]

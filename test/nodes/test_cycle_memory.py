@@ -18,9 +18,9 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
 from rbd_ros import Robot
-from rbd_ros.nodes.simulator.cycle import SimulationCycle
-from rbd_ros.nodes.simulator.lockstep import LockstepPorts
-from rbd_ros.nodes.simulator.simulator_interface import INTERFACE
+from rbd_ros.nodes.simulator.cycle.lockstep import LockstepPorts
+from rbd_ros.nodes.simulator.cycle.simulation_cycle import SimulationCycle
+from rbd_ros.nodes.simulator.interface.simulator_interface import INTERFACE
 
 
 class Ports:

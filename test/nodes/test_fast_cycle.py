@@ -18,7 +18,7 @@ from torque_monitor import excess_of_rate
 from rbd_ros import Robot
 from rbd_ros.compiler.loops import interpreted_reason
 from rbd_ros.control import LawSettings, TorqueLaw, TorqueLimiter, TorqueLimits, TrajectoryError
-from rbd_ros.control.tolerances import Tolerances
+from rbd_ros.control.motion.tolerances import Tolerances
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.nodes.inverse_dynamics import INTERFACE
 from rbd_ros.nodes.torque import (

@@ -11,7 +11,7 @@ outside.load('rclpy')
 
 from rbd_ros import Robot
 from rbd_ros.control import DesiredMotion
-from rbd_ros.control.tolerances import Tolerances
+from rbd_ros.control.motion.tolerances import Tolerances
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.nodes.torque.following import Followed, Following
 

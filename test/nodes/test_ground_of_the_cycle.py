@@ -10,7 +10,7 @@ from rclpy.serialization import serialize_message
 from std_msgs.msg import Float64MultiArray
 from test_world_interface import G, PRESS, Rig
 
-from rbd_ros.collision import extend_world
+from rbd_ros.world import extend_world
 
 #: What is computed is asked, not how quickly: see conftest.py.
 OPTIMIZED = False

@@ -19,10 +19,10 @@ from test_world_interface import WorldRecorder
 
 from rbd_ros import Robot
 from rbd_ros.lookup.resources import resource_path
-from rbd_ros.nodes.simulator.control_tag import NO_TAG, read_control_tag
-from rbd_ros.nodes.simulator.cycle import SimulationCycle
-from rbd_ros.nodes.simulator.held_start import HeldStart
-from rbd_ros.nodes.simulator.simulator_interface import INTERFACE
+from rbd_ros.nodes.simulator.commands.control_tag import NO_TAG, read_control_tag
+from rbd_ros.nodes.simulator.cycle.simulation_cycle import SimulationCycle
+from rbd_ros.nodes.simulator.interface.simulator_interface import INTERFACE
+from rbd_ros.nodes.simulator.start.held_start import HeldStart
 
 SCRIPT = Path(__file__).parent / 'slow_simulator.py'
 START = [0.5, -0.8]

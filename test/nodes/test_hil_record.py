@@ -25,7 +25,7 @@ from sensor_msgs.msg import JointState
 from rbd_ros.cli.main import main
 from rbd_ros.hil import HilRecordingError
 from rbd_ros.nodes.bench.node_replay import replay_node
-from rbd_ros.nodes.simulator.lockstep import restamped, stamp_of
+from rbd_ros.nodes.simulator.cycle.lockstep import restamped, stamp_of
 from rbd_ros.wire import ros2msg_schema
 from rbd_ros.wire.mcap_files import McapReader, McapWriter, ROS2
 

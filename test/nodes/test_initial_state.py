@@ -13,8 +13,11 @@ from test_world_interface import WorldRecorder
 
 from rbd_ros import Robot
 from rbd_ros.lookup.resources import resource_path
-from rbd_ros.nodes.simulator.cycle import SimulationCycle
-from rbd_ros.nodes.simulator.simulator_interface import check_simulator_parameters, INTERFACE
+from rbd_ros.nodes.simulator.cycle.simulation_cycle import SimulationCycle
+from rbd_ros.nodes.simulator.interface.simulator_interface import (
+    check_simulator_parameters,
+    INTERFACE,
+)
 
 LEG = [0.0, 0.8, -1.6]
 CROUCHING = 0.4 * np.cos(0.8) + 0.022

@@ -15,9 +15,9 @@ from sensor_msgs.msg import JointState
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.hil import Fault
-from rbd_ros.hil.payloads import with_payloads
+from rbd_ros.hil.scenario.payloads import with_payloads
 from rbd_ros.nodes.common.diagnostics import OK, WARN
-from rbd_ros.nodes.simulator.lockstep import stamp_of
+from rbd_ros.nodes.simulator.cycle.lockstep import stamp_of
 
 
 @pytest.fixture

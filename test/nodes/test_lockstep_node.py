@@ -16,7 +16,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
 from rbd_ros.nodes.common.diagnostics import OK, WARN
-from rbd_ros.nodes.simulator.lockstep import stamp_of
+from rbd_ros.nodes.simulator.cycle.lockstep import stamp_of
 
 
 @pytest.fixture

@@ -21,11 +21,14 @@ outside.load('rclpy')
 from node_harness import TWO_LINK_ARM
 from std_srvs.srv import SetBool, Trigger
 
+from rbd_ros.hil.update_rate import PACE
 from rbd_ros.nodes.common.diagnostics import OK, WARN
-from rbd_ros.nodes.common.update_rate import PACE
-from rbd_ros.nodes.simulator.lockstep import stamp_of
-from rbd_ros.nodes.simulator.manager_ports import ManagerPorts
-from rbd_ros.nodes.simulator.simulator_interface import check_simulator_parameters, INTERFACE
+from rbd_ros.nodes.simulator.cycle.lockstep import stamp_of
+from rbd_ros.nodes.simulator.cycle.manager_ports import ManagerPorts
+from rbd_ros.nodes.simulator.interface.simulator_interface import (
+    check_simulator_parameters,
+    INTERFACE,
+)
 from rbd_ros.wire import ClockWriter, JointStateWriter
 
 MANAGER = Path(__file__).with_name('manager_stand_in.py')

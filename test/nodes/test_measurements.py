@@ -17,13 +17,13 @@ from sensor_msgs.msg import Imu, JointState
 from test_simulation_cycle import DiagnosticsRecorder, Recorder
 
 from rbd_ros.model.urdf.control_interfaces import PLUGIN
-from rbd_ros.nodes.simulator.control_tag import NO_TAG, read_control_tag
-from rbd_ros.nodes.simulator.cycle import SimulationCycle
-from rbd_ros.nodes.simulator.sensor_places import topic_of
-from rbd_ros.nodes.simulator.simulator_interface import (
+from rbd_ros.nodes.simulator.commands.control_tag import NO_TAG, read_control_tag
+from rbd_ros.nodes.simulator.cycle.simulation_cycle import SimulationCycle
+from rbd_ros.nodes.simulator.interface.simulator_interface import (
     check_simulator_parameters,
     SIMULATOR_PARAMETERS,
 )
+from rbd_ros.nodes.simulator.state.sensor_places import topic_of
 from rbd_ros.robot import Robot
 
 G = 9.81

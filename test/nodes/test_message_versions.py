@@ -21,11 +21,13 @@ from test_node_parameters import INTERFACES
 from test_world_interface import Rig as Cycle
 from trajectory_msgs.msg import JointTrajectoryPoint
 
-from rbd_ros.control.tolerances import Tolerances
+from rbd_ros.control.motion.tolerances import Tolerances
 from rbd_ros.nodes.common.communication import message_type
-from rbd_ros.nodes.simulator.object_changes import ObjectChanges
-from rbd_ros.nodes.simulator.simulation_interfaces import offer_simulation_interfaces
-from rbd_ros.nodes.simulator.simulator_interface import INTERFACE
+from rbd_ros.nodes.simulator.interface.simulator_interface import INTERFACE
+from rbd_ros.nodes.simulator.standard_services.simulation_interfaces import (
+    offer_simulation_interfaces,
+)
+from rbd_ros.nodes.simulator.world.object_changes import ObjectChanges
 from rbd_ros.nodes.torque import follow_action
 from rbd_ros.nodes.torque.following import Moment
 

@@ -9,7 +9,7 @@ from support import outside
 
 from rbd_ros import Robot
 from rbd_ros.lookup.resources import resource_path
-from rbd_ros.nodes.common.inertia_shapes import equivalent_ellipsoid, ModelView, THINNEST
+from rbd_ros.nodes.messages.inertia_shapes import equivalent_ellipsoid, ModelView, THINNEST
 from rbd_ros.spatial import RigidBodyInertia
 
 ARM = str(resource_path('urdf', 'two_link_arm.urdf'))
@@ -109,7 +109,7 @@ def test_a_bar_of_a_slide_points_where_it_moves():
 
 def test_colors_go_from_green_to_red():
     outside.load('rclpy')
-    from rbd_ros.nodes.common.model_markers import GRAY, saturation_color
+    from rbd_ros.nodes.messages.model_markers import GRAY, saturation_color
 
     reds, greens = zip(*(saturation_color(share)[:2] for share in (0.0, 0.25, 0.5, 0.75, 1.0)))
     assert list(reds) == sorted(reds) and list(greens) == sorted(greens, reverse=True)
@@ -123,7 +123,7 @@ def test_markers_are_complete_and_replace_the_last_ones():
     outside.load('rclpy')
     from visualization_msgs.msg import Marker
 
-    from rbd_ros.nodes.common import model_markers as markers
+    from rbd_ros.nodes.messages import model_markers as markers
 
     robot = Robot.from_urdf(SIX)
     view, q = ModelView(robot.model), np.full(6, 0.3)

@@ -12,8 +12,8 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Pose, Quaternion, Vector3, Wrench
 import numpy as np
 
-from rbd_ros.nodes.common import conversions
-from rbd_ros.nodes.common.joint_names import JointNames, MessageProblem
+from rbd_ros.nodes.messages import conversions
+from rbd_ros.nodes.messages.joint_names import JointNames, MessageProblem
 
 NAMES = ('a', 'b', 'c')
 

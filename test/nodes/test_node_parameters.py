@@ -17,7 +17,7 @@ import yaml
 from rbd_ros.control import DAMPING_RATIO, NATURAL_FREQUENCY, STATE_LOSS_POLICIES
 from rbd_ros.nodes.common.node_interface import Parameter
 from rbd_ros.nodes.inverse_dynamics import INTERFACE as INVERSE_DYNAMICS
-from rbd_ros.nodes.simulator.simulator_interface import (
+from rbd_ros.nodes.simulator.interface.simulator_interface import (
     check_simulator_parameters,
     INTERFACE as SIMULATOR,
 )

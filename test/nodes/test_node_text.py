@@ -9,7 +9,7 @@ from support import outside
 outside.load('rclpy')
 
 from rbd_ros.nodes.common.progress import Progress
-from rbd_ros.nodes.common.text import LONGEST_TEXT, LONGEST_WORD, readable, shorten
+from rbd_ros.nodes.messages.text import LONGEST_TEXT, LONGEST_WORD, readable, shorten
 
 FOLDERS = '/home/somebody' + '/a_folder' * 40
 

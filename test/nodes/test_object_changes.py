@@ -14,12 +14,12 @@ from std_msgs.msg import Header
 from test_world_interface import Rig, xyz
 from visualization_msgs.msg import Marker
 
-from rbd_ros.collision import extend_world
-from rbd_ros.nodes.simulator import object_changes, world_ports
-from rbd_ros.nodes.simulator.entities import Entities
-from rbd_ros.nodes.simulator.object_changes import ObjectChanges, RefusedError
-from rbd_ros.nodes.simulator.wrenches import Acting
+from rbd_ros.nodes.simulator.commands.wrenches import Acting
+from rbd_ros.nodes.simulator.standard_services.entities import Entities
+from rbd_ros.nodes.simulator.world import object_changes, world_ports
+from rbd_ros.nodes.simulator.world.object_changes import ObjectChanges, RefusedError
 from rbd_ros.spatial import PluckerTransform
+from rbd_ros.world import extend_world
 
 OK, NOT_FOUND, FAILED = 1, 2, 4
 NOT_UNIQUE, NAME_INVALID, UNSUPPORTED, NO_RESOURCE = 101, 102, 103, 104

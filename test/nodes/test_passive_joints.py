@@ -19,7 +19,7 @@ from sensor_msgs.msg import JointState
 from test_simulation_cycle import make
 
 from rbd_ros import Robot
-from rbd_ros.nodes.simulator.closed_loop_start import holding_effort
+from rbd_ros.nodes.simulator.start.closed_loop_start import holding_effort
 
 Q = (0.3, -0.5)
 

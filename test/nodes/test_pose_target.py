@@ -13,10 +13,10 @@ outside.load('rclpy')
 from geometry_msgs.msg import PoseStamped
 
 from rbd_ros import Robot
-from rbd_ros.control.pose_goals import joints_for_pose
+from rbd_ros.control.motion.pose_goals import joints_for_pose
 from rbd_ros.lookup.resources import resource_path
-from rbd_ros.nodes.common.conversions import set_stamp
 from rbd_ros.nodes.inverse_dynamics import INTERFACE
+from rbd_ros.nodes.messages.conversions import set_stamp
 from rbd_ros.nodes.torque import pose_target
 from rbd_ros.nodes.torque.pose_target import PoseTargets
 from rbd_ros.spatial.rotation import rotation_to_quaternion

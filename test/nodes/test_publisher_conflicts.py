@@ -3,7 +3,7 @@
 
 from types import SimpleNamespace
 
-from rbd_ros.nodes.simulator.publisher_conflicts import ConflictMonitor
+from rbd_ros.nodes.simulator.commands.publisher_conflicts import ConflictMonitor
 
 UNKNOWN = SimpleNamespace(
     node_namespace='_NODE_NAMESPACE_UNKNOWN_', node_name='_NODE_NAME_UNKNOWN_'

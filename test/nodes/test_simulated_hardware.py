@@ -13,7 +13,7 @@ import yaml
 
 from rbd_ros import Robot
 from rbd_ros.lookup.resources import resource_path
-from rbd_ros.nodes.simulator.control_tag import read_control_tag
+from rbd_ros.nodes.simulator.commands.control_tag import read_control_tag
 from rbd_ros.simulation import Simulator
 
 PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'nodes' / 'simulator_ros2_control.md'

@@ -16,9 +16,9 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
 from rbd_ros import Robot
-from rbd_ros.nodes.simulator.control_tag import NO_TAG
-from rbd_ros.nodes.simulator.cycle import SimulationCycle
-from rbd_ros.nodes.simulator.simulator_interface import SIMULATOR_PARAMETERS
+from rbd_ros.nodes.simulator.commands.control_tag import NO_TAG
+from rbd_ros.nodes.simulator.cycle.simulation_cycle import SimulationCycle
+from rbd_ros.nodes.simulator.interface.simulator_interface import SIMULATOR_PARAMETERS
 
 
 class Recorder:

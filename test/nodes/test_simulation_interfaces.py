@@ -14,9 +14,11 @@ outside.load('rclpy')
 from geometry_msgs.msg import Pose, Twist
 from std_msgs.msg import Header
 
-from rbd_ros.collision import read_world
-from rbd_ros.nodes.simulator.simulation_interfaces import offer_simulation_interfaces
-from rbd_ros.nodes.simulator.world_interface import WorldInterface
+from rbd_ros.nodes.simulator.standard_services.simulation_interfaces import (
+    offer_simulation_interfaces,
+)
+from rbd_ros.nodes.simulator.world.world_interface import WorldInterface
+from rbd_ros.world import read_world
 
 UNSUPPORTED, OK, NOT_FOUND, FAILED = 0, 1, 2, 4
 STOPPED, PLAYING, PAUSED, QUITTING = 0, 1, 2, 3
@@ -225,7 +227,7 @@ class Silent:
 def world(simulator):
     """Let the simulator have a world with three objects, of which two are movable."""
     from rbd_ros import Simulator as Physics
-    from rbd_ros.nodes.simulator.simulator_interface import SIMULATOR_PARAMETERS
+    from rbd_ros.nodes.simulator.interface.simulator_interface import SIMULATOR_PARAMETERS
 
     ball = {'type': 'sphere', 'radius': 0.1, 'static': False, 'mass': 1.0}
     objects = {

@@ -10,8 +10,8 @@ from support.waiting import CEILING, until
 
 outside.load('rclpy')
 
-from rbd_ros.nodes.simulator import simulation_loop
-from rbd_ros.nodes.simulator.simulation_loop import SimulationLoop
+from rbd_ros.nodes.simulator.cycle import simulation_loop
+from rbd_ros.nodes.simulator.cycle.simulation_loop import SimulationLoop
 
 
 class Plant:

@@ -13,7 +13,7 @@ from rclpy.serialization import serialize_message
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
 from rbd_ros import Robot
-from rbd_ros.nodes.simulator.commands import Commands, READS_BEFORE_PATTERN
+from rbd_ros.nodes.simulator.commands.command_messages import Commands, READS_BEFORE_PATTERN
 
 ROBOT = Robot.from_urdf(random_trees.tree(8, 4, ('revolute', 'prismatic'), 0, 0.5))
 NAMES = ROBOT.joint_names

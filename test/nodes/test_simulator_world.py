@@ -17,9 +17,9 @@ from visualization_msgs.msg import MarkerArray
 import yaml
 
 from rbd_ros import Robot
-from rbd_ros.collision import read_world
 from rbd_ros.viewer import make_scene
 from rbd_ros.viewer.watching import WatchSession
+from rbd_ros.world import read_world
 
 WORLD = """
 objects:

@@ -21,7 +21,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.nodes.common.diagnostics import ERROR
-from rbd_ros.nodes.simulator.lockstep import stamp_of
+from rbd_ros.nodes.simulator.cycle.lockstep import stamp_of
 from rbd_ros.simulation import load_snapshot, save_snapshot
 
 FAULTS = """faults:

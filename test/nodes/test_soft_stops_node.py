@@ -13,7 +13,7 @@ from node_harness import TWO_LINK_ARM
 from safety_harness import gravity_of, states_at, TorqueRig
 
 from rbd_ros import Robot
-from rbd_ros.control.soft_stops import BRAKE_RATE, SoftLimits
+from rbd_ros.control.law.soft_stops import BRAKE_RATE, SoftLimits
 
 _namespaces = itertools.count()
 LIMITS = np.array([40.0, 15.0])

@@ -17,18 +17,18 @@ from sensor_msgs.msg import MultiDOFJointState
 from test_simulation_cycle import Recorder
 from visualization_msgs.msg import Marker
 
-from rbd_ros.collision import World, WorldObject
 from rbd_ros.model.geometry import Sphere
-from rbd_ros.nodes.simulator import world_ports
-from rbd_ros.nodes.simulator.cycle import SimulationCycle
-from rbd_ros.nodes.simulator.markers import standing_markers
-from rbd_ros.nodes.simulator.object_motion import about
-from rbd_ros.nodes.simulator.simulator_interface import (
+from rbd_ros.nodes.simulator.cycle.simulation_cycle import SimulationCycle
+from rbd_ros.nodes.simulator.interface.simulator_interface import (
     check_simulator_parameters,
     SIMULATOR_PARAMETERS,
 )
+from rbd_ros.nodes.simulator.world import world_ports
+from rbd_ros.nodes.simulator.world.markers import standing_markers
+from rbd_ros.nodes.simulator.world.object_motion import about
 from rbd_ros.simulation.physics import RESTITUTION_MODELS
 from rbd_ros.spatial import RigidBodyInertia
+from rbd_ros.world import World, WorldObject
 
 G = 9.81
 BOX, PRESS, BALL = 1.0, 2.0, 0.5  # masses [kg]
@@ -331,7 +331,7 @@ def test_markers_show_all_shapes_where_they_are(rig):
 
 
 def test_height_fields_meshes_and_robots_have_markers():
-    from rbd_ros.collision import read_world
+    from rbd_ros.world import read_world
 
     world = read_world('config/table_world.yaml')
     found = standing_markers(world, 'world')
@@ -381,7 +381,7 @@ def test_contacts_are_those_that_bear_force(rig):
 
 
 def test_steps_that_were_not_solved_are_reported(rig):
-    from rbd_ros.simulation.state import DROPPED, UNCONVERGED
+    from rbd_ros.simulation.records.state import DROPPED, UNCONVERGED
 
     rig.cycle.world_interface.watch()
     assert not rig.reported.codes
@@ -441,7 +441,7 @@ def test_the_law_of_impacts_is_chosen(tmp_path, monkeypatch):
         given.append(options['restitution_model'])
         raise ValueError('enough')
 
-    monkeypatch.setattr('rbd_ros.nodes.simulator.cycle.Simulator', simulator)
+    monkeypatch.setattr('rbd_ros.nodes.simulator.cycle.simulation_cycle.Simulator', simulator)
     for options in ({}, {'restitution_model': 'poisson'}):
         with pytest.raises(ValueError, match='enough'):
             Rig(tmp_path, **options)

@@ -7,7 +7,7 @@ from support.loop_mechanisms import four_bar
 from support.simulated_robots import joint, link, robot
 from test_drives import Driven
 
-from rbd_ros.simulation.drives import ACCELERATION, EFFORT, GRAVITY, POSITION, ZERO
+from rbd_ros.simulation.stepping.drives import ACCELERATION, EFFORT, GRAVITY, POSITION, ZERO
 
 
 def chain(

@@ -9,7 +9,12 @@ from support.simulated_robots import GRAVITY, pendulum, turntable
 from support.states import every_robot, named_robot, random_state
 
 from rbd_ros import Robot, Simulator
-from rbd_ros.simulation.actuators import DcMotor, JointFriction, Transmission, with_motors
+from rbd_ros.simulation.stepping.actuators import (
+    DcMotor,
+    JointFriction,
+    Transmission,
+    with_motors,
+)
 from rbd_ros.textbook.simulation import integrate_ode
 
 INTEGRATORS = ['semi_implicit', 'rk4']

@@ -6,7 +6,7 @@ import pytest
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.hil import Fault
-from rbd_ros.hil.payloads import MOST_KEPT, sets_of_payloads, with_payloads
+from rbd_ros.hil.scenario.payloads import MOST_KEPT, sets_of_payloads, with_payloads
 from rbd_ros.lookup.resources import resource_path
 
 Q = np.array([0.1, -1.2, 1.3, -0.9, -1.1, 0.2])

@@ -6,7 +6,7 @@ import pytest
 from support.simulated_robots import ball
 
 from rbd_ros import Robot, Simulator
-from rbd_ros.collision import extend_world, World, WorldFileError
+from rbd_ros.world import extend_world, World, WorldFileError
 
 BALL = {'type': 'sphere', 'radius': 0.1, 'static': False, 'mass': 1.0}
 WORLD = {
@@ -145,7 +145,7 @@ def test_wrenches_on_the_robot_go_on(simulator):
 
 def test_machine_code_is_that_of_before(simulator, monkeypatch):
     """A change is no time to compile, even if the only shape of a kind leaves."""
-    from rbd_ros.simulation import stepping
+    from rbd_ros.simulation.stepping import stepping
 
     code = dict(stepping.advance._code)
     simulator.add_object('other', {**BALL, 'xyz': [9, 9, 9]})

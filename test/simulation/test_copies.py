@@ -11,7 +11,7 @@ from rbd_ros import Robot, Simulator
 from rbd_ros.collision import RobotInWorld
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.hil import Fault
-from rbd_ros.hil.payloads import with_payloads
+from rbd_ros.hil.scenario.payloads import with_payloads
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.simulation import Physics
 

@@ -11,7 +11,8 @@ from support.simulated_robots import joint, link, robot, turntable
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.compiler.loops import entry_point, Record
-from rbd_ros.simulation.drives import (
+from rbd_ros.simulation.records.workspace import PhysicsRecord
+from rbd_ros.simulation.stepping.drives import (
     Drives,
     EFFORT,
     find_torque,
@@ -21,7 +22,6 @@ from rbd_ros.simulation.drives import (
     VELOCITY,
     ZERO,
 )
-from rbd_ros.simulation.workspace import PhysicsRecord
 
 BANDWIDTH = 40.0
 TIMESTEP = 1e-3

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 from support.rigid_worlds import kinetic_energy
 
 from rbd_ros import Simulator
-from rbd_ros.simulation.free_bodies import is_round
+from rbd_ros.simulation.stepping.free_bodies import is_round
 
 ROD, BRICK, DISC = (0.02, 0.03, 0.4), (0.1, 0.2, 0.3), (0.2, 0.2, 0.01)
 

@@ -8,7 +8,11 @@ from scipy.spatial.transform import Rotation
 from support.simulated_robots import collision, joint, link, robot
 
 from rbd_ros.simulation import Physics, Simulator
-from rbd_ros.simulation.free_base import correct_free_bases, predict_free_bases, rotation
+from rbd_ros.simulation.integrators.free_base import (
+    correct_free_bases,
+    predict_free_bases,
+    rotation,
+)
 
 h = 0.01
 

@@ -7,14 +7,14 @@ import pytest
 from support.crawling import CONTACT, crawling, GROUND, TIMESTEP
 
 from rbd_ros.contact.detection import contact_point
-from rbd_ros.simulation.ground_contact import (
+from rbd_ros.simulation.records.state import CONTACTS, DEFORMED, NEAR
+from rbd_ros.simulation.stepping.ground_contact import (
     add_contact,
     AT_REST,
     detect_contacts,
     start_contacts,
     update_deformations,
 )
-from rbd_ros.simulation.state import CONTACTS, DEFORMED, NEAR
 
 h = TIMESTEP
 K = np.array([CONTACT.stiffness, *[CONTACT.tangential_stiffness] * 2])

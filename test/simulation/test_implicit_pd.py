@@ -12,7 +12,7 @@ from support.simulated_robots import collision, joint, link, pendulum, robot, tu
 from rbd_ros import Robot, Simulator
 from rbd_ros.contact import HalfSpace
 from rbd_ros.lookup.resources import resource_path
-from rbd_ros.simulation import joint_servo
+from rbd_ros.simulation.stepping import joint_servo
 
 INTEGRATORS = ('semi_implicit', 'midpoint', 'rk4')
 EACH = pytest.mark.parametrize('integrator', INTEGRATORS)

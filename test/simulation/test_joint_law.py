@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pytest
 
-from rbd_ros.simulation.joint_law import (
+from rbd_ros.simulation.stepping.joint_law import (
     BACKWARD,
     FORWARD,
     friction_impulse,

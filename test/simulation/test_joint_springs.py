@@ -11,7 +11,7 @@ from support.simulated_robots import joint, link, robot
 from rbd_ros import Robot, Simulator
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model import ModelError
-from rbd_ros.simulation.drives import make_drives
+from rbd_ros.simulation.stepping.drives import make_drives
 from rbd_ros.textbook.simulation import integrate_ode
 
 INTEGRATORS = ('semi_implicit', 'midpoint', 'rk4')
@@ -429,7 +429,7 @@ def test_in_a_world_a_spring_presses():
 def test_exact_servos_of_the_node_overcome_springs(integrator):
     """The acceleration that is asked for is had, whatever the spring."""
     subject = arm(SOFT)
-    from rbd_ros.simulation.drives import find_torque, POSITION
+    from rbd_ros.simulation.stepping.drives import find_torque, POSITION
 
     simulator = Simulator(subject, 1e-5, 'semi_implicit')
     simulator.reset(START, SPEED)

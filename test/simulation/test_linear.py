@@ -5,7 +5,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 
-from rbd_ros.simulation.linear import (
+from rbd_ros.simulation.stepping.linear import (
     add_scaled,
     clear,
     copy,

@@ -9,10 +9,10 @@ from support import loop_mechanisms
 
 from rbd_ros.model.joints import Spherical
 from rbd_ros.simulation import Physics
-from rbd_ros.simulation.joint_law import FORWARD, STICK
-from rbd_ros.simulation.linear import copy
-from rbd_ros.simulation.loop_drives import balance_by_held, closed_hybrid_dynamics
-from rbd_ros.simulation.runge_kutta import accelerate_closed, travel
+from rbd_ros.simulation.integrators.runge_kutta import accelerate_closed, travel
+from rbd_ros.simulation.loops.loop_drives import balance_by_held, closed_hybrid_dynamics
+from rbd_ros.simulation.stepping.joint_law import FORWARD, STICK
+from rbd_ros.simulation.stepping.linear import copy
 
 n = 8
 h = 1e-3

@@ -10,8 +10,7 @@ from support.stewart import stewart
 
 from rbd_ros.model.joints import Revolute
 from rbd_ros.simulation import Physics
-from rbd_ros.simulation.joint_law import BACKWARD, FORWARD, LOWER, STICK, UPPER
-from rbd_ros.simulation.loop_directions import (
+from rbd_ros.simulation.loops.loop_directions import (
     add_multipliers,
     correct,
     find_basis,
@@ -26,8 +25,8 @@ from rbd_ros.simulation.loop_directions import (
     TOLERANCE,
     triangulate,
 )
-from rbd_ros.simulation.loop_drives import find_held_forces
-from rbd_ros.simulation.loop_solver import (
+from rbd_ros.simulation.loops.loop_drives import find_held_forces
+from rbd_ros.simulation.loops.loop_solver import (
     find_closed_velocity,
     find_held_impulse,
     hold_joints,
@@ -36,7 +35,8 @@ from rbd_ros.simulation.loop_solver import (
     solve_closed,
     solve_with_contacts,
 )
-from rbd_ros.simulation.sweeps import find_response, sweep_to_rest
+from rbd_ros.simulation.stepping.joint_law import BACKWARD, FORWARD, LOWER, STICK, UPPER
+from rbd_ros.simulation.stepping.sweeps import find_response, sweep_to_rest
 
 n = 8
 h = 0.01

@@ -13,10 +13,10 @@ from rbd_ros import Robot, Simulator
 from rbd_ros.contact import HalfSpace
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.simulation import Physics
-from rbd_ros.simulation.free_base_midpoint import turn_on
-from rbd_ros.simulation.joint_law import FORWARD, LOWER, UPPER
-from rbd_ros.simulation.midpoint import is_stopped, midpoint_step
-from rbd_ros.simulation.state import FORCES, NEAR
+from rbd_ros.simulation.integrators.free_base_midpoint import turn_on
+from rbd_ros.simulation.integrators.midpoint import is_stopped, midpoint_step
+from rbd_ros.simulation.records.state import FORCES, NEAR
+from rbd_ros.simulation.stepping.joint_law import FORWARD, LOWER, UPPER
 
 #: Machine code as users have it: see conftest.py.
 OPTIMIZED = True
@@ -427,7 +427,7 @@ def test_a_step_that_is_none_leaves_the_forces_as_they_were(rng):
     physics.external_forces.force[0] = [1.0, 2.0, 3.0]
     physics.external_forces.use[0] = (2, 0, -1)
     state.counters[FORCES] = 1
-    from rbd_ros.simulation.external_forces import find_applied_force
+    from rbd_ros.simulation.stepping.external_forces import find_applied_force
 
     find_applied_force(physics.model, state, physics.external_forces, work.dynamics)
     before = work.dynamics.applied_force.copy()

@@ -7,7 +7,7 @@ import pytest
 from rbd_ros import Robot, Simulator
 from rbd_ros.compiler.loops import interpreted_reason
 from rbd_ros.lookup.resources import resource_path
-from rbd_ros.simulation.stepping import step_once
+from rbd_ros.simulation.stepping.stepping import step_once
 
 #: Machine code as users have it: see conftest.py.
 OPTIMIZED = True

@@ -6,11 +6,12 @@ import pytest
 from support.simulated_robots import ball, collision, GRAVITY, joint, link, robot
 
 from rbd_ros import Simulator
-from rbd_ros.collision import level_ground, read_world, Surface
 from rbd_ros.contact import ContactParameters, HalfSpace
-from rbd_ros.simulation import Physics, start_overlaps
+from rbd_ros.simulation import Physics
 from rbd_ros.simulation.simulated_objects import ContactPoint
-from rbd_ros.simulation.start_overlaps import deepest_overlap, Overlap
+from rbd_ros.simulation.start import start_overlaps
+from rbd_ros.simulation.start.start_overlaps import deepest_overlap, Overlap
+from rbd_ros.world import level_ground, read_world, Surface
 
 CART, FOOT, MU, H = 1.0, 2.0, 0.3, 1e-3
 LYING = np.array([0.0, 0.05])

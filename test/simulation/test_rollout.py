@@ -13,9 +13,11 @@ from support.states import named_robot, ROBOTS
 from rbd_ros import Robot, Simulator
 from rbd_ros.contact import HalfSpace
 from rbd_ros.robot import set_threads, threads
-from rbd_ros.simulation import closed_start, rollout_threads, Trajectories
-from rbd_ros.simulation.closed_start import close_start
-from rbd_ros.simulation.rollout_loop import Batch
+from rbd_ros.simulation import Trajectories
+from rbd_ros.simulation.loops import closed_start
+from rbd_ros.simulation.loops.closed_start import close_start
+from rbd_ros.simulation.rollouts import rollout_threads
+from rbd_ros.simulation.rollouts.rollout_loop import Batch
 
 #: Machine code as users have it: see conftest.py.
 OPTIMIZED = True

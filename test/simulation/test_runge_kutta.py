@@ -7,9 +7,14 @@ import pytest
 from support.crawling import crawler
 
 from rbd_ros.simulation import Physics
-from rbd_ros.simulation.joint_law import BACKWARD, FORWARD, LOWER, STICK, UPPER
-from rbd_ros.simulation.linear import copy
-from rbd_ros.simulation.runge_kutta import hold_forces, is_at_limit, runge_kutta_step, travel
+from rbd_ros.simulation.integrators.runge_kutta import (
+    hold_forces,
+    is_at_limit,
+    runge_kutta_step,
+    travel,
+)
+from rbd_ros.simulation.stepping.joint_law import BACKWARD, FORWARD, LOWER, STICK, UPPER
+from rbd_ros.simulation.stepping.linear import copy
 
 h = 0.02
 

@@ -9,10 +9,10 @@ from support import random_trees
 from support.simulated_robots import at, ball, collision, joint, link, robot as small
 
 from rbd_ros import ModelError, Robot, Simulator
-from rbd_ros.collision import read_world, Surface, World, WorldRobot
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model import load_urdf
 from rbd_ros.spatial import PluckerTransform
+from rbd_ros.world import read_world, Surface, World, WorldRobot
 
 ARM = resource_path('urdf', 'six_axis_arm.urdf')
 SLIPPERY = Surface((0.0, 0.0))

@@ -14,8 +14,8 @@ from support.simulated_robots import ball, turntable
 from rbd_ros import Simulator
 from rbd_ros.compiler.loops import excludes_threads
 from rbd_ros.hil import Fault
-from rbd_ros.hil.payloads import with_payloads
-from rbd_ros.simulation.step_loop import BUSY
+from rbd_ros.hil.scenario.payloads import with_payloads
+from rbd_ros.simulation.stepping.step_loop import BUSY
 
 #: Two balls on a floor, a turntable beside them, and threads that are joined.
 BEGIN = """
@@ -85,7 +85,7 @@ for name in ('lower', 'upper'):  # which the turntable does not touch
 
 # Of each instant: number of steps and state belong together.
 LOOKING = """
-from rbd_ros.simulation.state import STEPS
+from rbd_ros.simulation.records.state import STEPS
 shared, alone = new(), new()
 seen = []
 def look():

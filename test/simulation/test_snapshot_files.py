@@ -15,7 +15,8 @@ from support.simulated_robots import turntable
 from rbd_ros import Robot, Simulator
 from rbd_ros.contact import HalfSpace
 from rbd_ros.lookup.resources import resource_path
-from rbd_ros.simulation import load_snapshot, save_snapshot, snapshot_file, SnapshotError
+from rbd_ros.simulation import load_snapshot, save_snapshot, SnapshotError
+from rbd_ros.simulation.records import snapshot_file
 
 ARM = resource_path('urdf', 'six_axis_arm.urdf')
 WORLD = resource_path('config', 'table_world.yaml')

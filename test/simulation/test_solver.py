@@ -7,13 +7,13 @@ import pytest
 from support.crawling import assert_joints_obey, CONTACT, crawling, TIMESTEP
 
 from rbd_ros.contact import ContactParameters
-from rbd_ros.simulation import solver
-from rbd_ros.simulation.ground_contact import linearize_contacts
-from rbd_ros.simulation.joint_law import BACKWARD, FORWARD, LOWER, STICK, UPPER
-from rbd_ros.simulation.semi_implicit import step_constrained
-from rbd_ros.simulation.solver import is_on_corner, newton, solve_velocity
-from rbd_ros.simulation.state import GUARDED, LIMITED
-from rbd_ros.simulation.sweeps import find_response, sweep_contact, sweep_to_rest
+from rbd_ros.simulation.integrators.semi_implicit import step_constrained
+from rbd_ros.simulation.records.state import GUARDED, LIMITED
+from rbd_ros.simulation.stepping import solver
+from rbd_ros.simulation.stepping.ground_contact import linearize_contacts
+from rbd_ros.simulation.stepping.joint_law import BACKWARD, FORWARD, LOWER, STICK, UPPER
+from rbd_ros.simulation.stepping.solver import is_on_corner, newton, solve_velocity
+from rbd_ros.simulation.stepping.sweeps import find_response, sweep_contact, sweep_to_rest
 
 SEEDS = range(24)
 BOUNDS = ('low', 'high', 'momentum', 'contact_impulse')

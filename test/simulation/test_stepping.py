@@ -8,20 +8,25 @@ from support import loop_mechanisms
 from support.crawling import crawler, crawling, TIMESTEP
 
 from rbd_ros.simulation import Physics
-from rbd_ros.simulation.displacement import (
+from rbd_ros.simulation.integrators.displacement import (
     correction_bounds,
     move,
     return_joints,
     RETURN_SPEED,
     returned,
 )
-from rbd_ros.simulation.external_forces import add_external_forces, age_external_forces
-from rbd_ros.simulation.joint_law import FORWARD, LOWER, STICK
-from rbd_ros.simulation.runge_kutta import accelerate, bracket, displacement_rate, is_allowed
-from rbd_ros.simulation.simulation_model import MAX_SUBSTEPS, TURN_PER_SUBSTEP
-from rbd_ros.simulation.state import FORCES
-from rbd_ros.simulation.step_division import count_substeps
-from rbd_ros.simulation.stepping import close_loops, saturate, settle
+from rbd_ros.simulation.integrators.runge_kutta import (
+    accelerate,
+    bracket,
+    displacement_rate,
+    is_allowed,
+)
+from rbd_ros.simulation.integrators.step_division import count_substeps
+from rbd_ros.simulation.records.simulation_model import MAX_SUBSTEPS, TURN_PER_SUBSTEP
+from rbd_ros.simulation.records.state import FORCES
+from rbd_ros.simulation.stepping.external_forces import add_external_forces, age_external_forces
+from rbd_ros.simulation.stepping.joint_law import FORWARD, LOWER, STICK
+from rbd_ros.simulation.stepping.stepping import close_loops, saturate, settle
 
 h = TIMESTEP
 

@@ -6,8 +6,9 @@ import pytest
 from support.simulated_robots import collision, joint, link, robot
 
 from rbd_ros import Simulator
-from rbd_ros.collision import RobotInWorld, SrdfError
+from rbd_ros.collision import RobotInWorld
 from rbd_ros.contact import HalfSpace
+from rbd_ros.world import SrdfError
 
 GRAVITY, RADIUS, STEPS = 9.81, 0.05, 100
 FLOOR = {'type': 'plane', 'surface': {'friction': 1.0}}

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from rbd_ros.collision.shapes import Box, Plane, Sphere
+from rbd_ros.collision.shapes.contact_shapes import Box, Plane, Sphere
 from support import outside
 from support.pinocchio_bridge import Bridge, pin
 

@@ -26,8 +26,9 @@ TEXTS = {
     'rbd_ros/model': ('test/model', 'test/urdf'),
     'rbd_ros/constraints': ('test/constraints',),
     'rbd_ros/collision': ('test/collision',),
+    'rbd_ros/world': ('test/world',),
     'rbd_ros/contact': ('test/contact', 'test/simulation'),
-    'rbd_ros/meshes': ('test/meshes', 'test/collision/test_solids.py'),
+    'rbd_ros/meshes': ('test/meshes', 'test/world/test_solids.py'),
     'rbd_ros/simulation': ('test/simulation', 'test/nodes/test_simulation_cycle.py'),
     'rbd_ros/control': ('test/control',),
     'rbd_ros/identification': ('test/identification',),
@@ -73,39 +74,39 @@ OWN = {
         'test/textbook/floating_base/test_floating_inverse_dynamics.py',
         'test/textbook/floating_base/test_floating_momentum.py',
     ),
-    'rbd_ros/collision/candidates.py': (
+    'rbd_ros/collision/concave/candidates.py': (
         'test/collision/test_reduction.py',
         'test/collision/test_concave_contacts.py',
     ),
-    'rbd_ros/collision/concave_pairs.py': ('test/collision/test_concave_contacts.py',),
-    'rbd_ros/collision/concave_search.py': ('test/collision/test_concave_contacts.py',),
-    'rbd_ros/collision/convex_pairs.py': _OF_CONVEX_PAIRS,
-    'rbd_ros/collision/epa.py': _OF_CONVEX_PAIRS,
-    'rbd_ros/collision/gjk.py': _OF_CONVEX_PAIRS,
-    'rbd_ros/collision/manifolds.py': _OF_CONVEX_PAIRS,
-    'rbd_ros/collision/polishing.py': _OF_CONVEX_PAIRS,
-    'rbd_ros/collision/simplices.py': _OF_CONVEX_PAIRS,
-    'rbd_ros/collision/height_fields.py': ('test/collision/test_world_file.py',),
-    'rbd_ros/collision/box_regions.py': (
+    'rbd_ros/collision/concave/concave_pairs.py': ('test/collision/test_concave_contacts.py',),
+    'rbd_ros/collision/concave/concave_search.py': ('test/collision/test_concave_contacts.py',),
+    'rbd_ros/collision/convex/convex_pairs.py': _OF_CONVEX_PAIRS,
+    'rbd_ros/collision/convex/epa.py': _OF_CONVEX_PAIRS,
+    'rbd_ros/collision/convex/gjk.py': _OF_CONVEX_PAIRS,
+    'rbd_ros/collision/convex/manifolds.py': _OF_CONVEX_PAIRS,
+    'rbd_ros/collision/convex/polishing.py': _OF_CONVEX_PAIRS,
+    'rbd_ros/collision/convex/simplices.py': _OF_CONVEX_PAIRS,
+    'rbd_ros/world/height_fields.py': ('test/world/test_world_file.py',),
+    'rbd_ros/collision/pairs/box_regions.py': (
         'test/collision/test_nearest_features.py',
         'test/collision/test_distance_of_shapes.py',
     ),
-    'rbd_ros/collision/overlapping_links.py': (
+    'rbd_ros/collision/scene/overlapping_links.py': (
         'test/collision/test_self_collision.py',
         'test/collision/test_scene_contacts.py',
     ),
-    'rbd_ros/collision/plane_hull.py': (
+    'rbd_ros/collision/pairs/plane_hull.py': (
         'test/collision/test_nearest_features.py',
         'test/collision/test_convex_contacts.py',
         'test/collision/test_scene_meshes.py',
     ),
-    'rbd_ros/collision/scene.py': (
+    'rbd_ros/collision/scene/scene.py': (
         'test/collision/test_scene_contacts.py',
         'test/collision/test_moving_robots.py',
     ),
-    'rbd_ros/collision/scene_shapes.py': ('test/collision/test_scene_meshes.py',),
-    'rbd_ros/collision/surfaces.py': ('test/collision/test_world.py',),
-    'rbd_ros/collision/world_objects.py': ('test/collision/test_world_file.py',),
+    'rbd_ros/collision/shapes/scene_shapes.py': ('test/collision/test_scene_meshes.py',),
+    'rbd_ros/world/surfaces.py': ('test/world/test_world.py',),
+    'rbd_ros/world/world_objects.py': ('test/world/test_world_file.py',),
     'rbd_ros/constraints/friction_bodies.py': (
         'test/constraints/solvers/test_friction_bodies.py',
     ),
@@ -171,27 +172,27 @@ OWN = {
     'rbd_ros/model/joints/quaternion.py': ('test/model/test_quaternion.py',),
     'rbd_ros/model/joints/rheonomic.py': ('test/model/test_rheonomic.py',),
     'rbd_ros/model/joints': ('test/model/test_joints.py', 'test/model/test_equivalent.py'),
-    'rbd_ros/simulation/external_forces.py': (
+    'rbd_ros/simulation/stepping/external_forces.py': (
         'test/simulation/test_stepping.py',
         'test/simulation/test_simulator.py',
     ),
-    'rbd_ros/simulation/ground_contact.py': (
+    'rbd_ros/simulation/stepping/ground_contact.py': (
         'test/simulation/test_ground_contact.py',
         'test/simulation/test_solver.py',
     ),
-    'rbd_ros/simulation/loop_closing.py': ('test/simulation/test_closed_loops.py',),
-    'rbd_ros/simulation/loop_directions.py': ('test/simulation/test_loop_solver.py',),
-    'rbd_ros/simulation/loop_drives.py': (
+    'rbd_ros/simulation/loops/loop_closing.py': ('test/simulation/test_closed_loops.py',),
+    'rbd_ros/simulation/loops/loop_directions.py': ('test/simulation/test_loop_solver.py',),
+    'rbd_ros/simulation/loops/loop_drives.py': (
         'test/simulation/test_loop_drives.py',
         'test/simulation/test_loop_solver.py',
     ),
-    'rbd_ros/simulation/free_base_midpoint.py': ('test/simulation/test_midpoint.py',),
-    'rbd_ros/simulation/midpoint.py': (
+    'rbd_ros/simulation/integrators/free_base_midpoint.py': ('test/simulation/test_midpoint.py',),
+    'rbd_ros/simulation/integrators/midpoint.py': (
         'test/simulation/test_midpoint.py',
         'test/simulation/test_joint_friction_and_limits.py',
     ),
-    'rbd_ros/simulation/displacement.py': ('test/simulation/test_stepping.py',),
-    'rbd_ros/simulation/runge_kutta.py': (
+    'rbd_ros/simulation/integrators/displacement.py': ('test/simulation/test_stepping.py',),
+    'rbd_ros/simulation/integrators/runge_kutta.py': (
         'test/simulation/test_stepping.py',
         'test/simulation/test_runge_kutta.py',
         'test/simulation/test_loop_drives.py',
@@ -227,32 +228,32 @@ OWN = {
     'rbd_ros/simulation/scene/springs.py': ('test/simulation/scene/test_scene_springs.py',),
     'rbd_ros/simulation/scene/step.py': _OF_STEPS_IN_WORLDS,
     'rbd_ros/simulation/scene/servo.py': ('test/simulation/test_implicit_pd.py',),
-    'rbd_ros/simulation/joint_servo.py': ('test/simulation/test_implicit_pd.py',),
-    'rbd_ros/simulation/semi_implicit.py': (
+    'rbd_ros/simulation/stepping/joint_servo.py': ('test/simulation/test_implicit_pd.py',),
+    'rbd_ros/simulation/integrators/semi_implicit.py': (
         'test/simulation/test_solver.py',
         'test/simulation/test_joint_friction_and_limits.py',
         'test/simulation/test_smooth_motion.py',
     ),
-    'rbd_ros/simulation/stepping.py': (
+    'rbd_ros/simulation/stepping/stepping.py': (
         'test/simulation/test_stepping.py',
         'test/simulation/test_joint_friction_and_limits.py',
         'test/simulation/test_simulator.py',
         'test/simulation/test_smooth_motion.py',
         'test/simulation/test_soft_contact.py',
     ),
-    'rbd_ros/simulation/start_overlaps.py': (
+    'rbd_ros/simulation/start/start_overlaps.py': (
         'test/simulation/test_rigid_ground.py',
         'test/simulation/test_meshes_in_worlds.py',
         'test/simulation/test_rigid_contact.py',
     ),
-    'rbd_ros/simulation/start_warnings.py': (
+    'rbd_ros/simulation/start/start_warnings.py': (
         'test/simulation/test_rigid_ground.py',
         'test/simulation/test_simulator.py',
         'test/simulation/test_closed_loops.py',
         'test/simulation/test_soft_contact.py',
         'test/simulation/test_joint_friction_and_limits.py',
     ),
-    'rbd_ros/simulation/sweeps.py': (
+    'rbd_ros/simulation/stepping/sweeps.py': (
         'test/simulation/test_solver.py',
         'test/simulation/test_loop_solver.py',
     ),

@@ -15,7 +15,7 @@ import pytest
 from scipy.optimize import nnls
 from scipy.spatial.transform import Rotation
 
-from rbd_ros.collision.scene_arrays import (
+from rbd_ros.collision.scene.scene_arrays import (
     ACROSS,
     ALONG,
     DAMPING,
@@ -24,7 +24,7 @@ from rbd_ros.collision.scene_arrays import (
     STIFFNESS,
     TORSIONAL,
 )
-from rbd_ros.simulation.displacement import RETURN_SPEED
+from rbd_ros.simulation.integrators.displacement import RETURN_SPEED
 from rbd_ros.simulation.scene import impacts, restitution, step
 from rbd_ros.simulation.scene.friction_moments import list_friction_moments
 

@@ -10,8 +10,9 @@ import pytest
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.cli.main import main
-from rbd_ros.collision import Box, contacts, distance, Plane, read_world, Sphere
+from rbd_ros.collision import Box, contacts, distance, Plane, Sphere
 from rbd_ros.lookup.resources import resource_path
+from rbd_ros.world import read_world
 
 WORLDS = ('push_world', 'peg_world', 'gripper_world', 'steps_world')
 

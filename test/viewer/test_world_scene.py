@@ -6,12 +6,12 @@ import pytest
 from support.urdf_text import joint, link, robot as urdf
 
 from rbd_ros import Robot
-from rbd_ros.collision import read_world, World, WorldFileError
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model import load_urdf
 from rbd_ros.viewer import make_scene, MotionRecording
 from rbd_ros.viewer.page_text import arrow_length, reach
 from rbd_ros.viewer.viewer_scene import RED, STONE
+from rbd_ros.world import read_world, World, WorldFileError
 
 SIZES = {
     'box': {'type': 'box', 'size': [1.0, 2.0, 3.0]},

@@ -18,7 +18,7 @@ from rbd_ros.bounded_files import FileRefusedError, MAX_TEXT, read_bytes
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.geometry import Color
 from rbd_ros.model.urdf.schema import ElementRule, ROBOT
-from rbd_ros.model.xacro_expansion import expand_xacro, is_xacro
+from rbd_ros.model.urdf.xacro_expansion import expand_xacro, is_xacro
 
 # Far above any robot's description, far below what exhausts memory or the stack: a description
 # may arrive on a topic, from anybody.

@@ -17,8 +17,8 @@ from rbd_ros.model.floating_model import refuse_second_base
 from rbd_ros.model.geometry import Box, Cylinder, Geometry, Mesh, Shape, Sphere
 from rbd_ros.model.inertia_checks import violated_conditions
 from rbd_ros.model.joints import Floating, JointType, Planar, Prismatic, Revolute
-from rbd_ros.model.mesh_paths import list_of_paths, MeshPaths
 from rbd_ros.model.model import Body, FLOATING_BASE_JOINT, Frame, JointLimits, Link, Model
+from rbd_ros.model.urdf.mesh_paths import list_of_paths, MeshPaths
 from rbd_ros.model.urdf.mimic import Gears
 from rbd_ros.model.urdf.omissions import without_visual
 from rbd_ros.model.urdf.tree import depth_first_joints, find_root
@@ -31,7 +31,7 @@ from rbd_ros.spatial.rotation import rpy_rotation
 if TYPE_CHECKING:
     # Imported when there is something to read: most robots have a URDF alone.
     from rbd_ros.model.extension import EXTENSIONS, Loops
-    from rbd_ros.model.side_file import Armature
+    from rbd_ros.model.urdf.side_file import Armature
 
 # Below this share of its length a component of an axis is the rounding of a rotation.
 _AXIS_ROUNDING = 1e-15
@@ -74,7 +74,7 @@ def load_urdf(
     checked_gravity = _check_gravity(gravity)
     rotors, extended = {}, None
     if armature is not None:
-        from rbd_ros.model.side_file import read_armature
+        from rbd_ros.model.urdf.side_file import read_armature
 
         rotors = read_armature(armature)
     if extension is not None:

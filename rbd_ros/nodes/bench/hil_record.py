@@ -25,7 +25,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from rbd_ros import __version__
 from rbd_ros.bounded_files import MAX_TEXT, read_text
-from rbd_ros.hil.run_recorder import (
+from rbd_ros.hil.report.run_recorder import (
     ABOUT,
     fingerprint,
     FORMAT,
@@ -35,7 +35,7 @@ from rbd_ros.hil.run_recorder import (
     STRING,
 )
 from rbd_ros.nodes.common.communication import message_type
-from rbd_ros.nodes.simulator.simulator_interface import INTERFACE
+from rbd_ros.nodes.simulator.interface.simulator_interface import INTERFACE
 
 DEPTH = 10_000  # messages of a topic that wait to be written
 WAIT = 50_000_000  # for a message, before other things are looked at [ns]

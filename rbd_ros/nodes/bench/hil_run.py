@@ -14,12 +14,12 @@ import threading
 from typing import Optional, Sequence, Tuple
 
 from rbd_ros.hil.bench import Bench, Run
-from rbd_ros.hil.campaign import OverRos
+from rbd_ros.hil.campaign.campaign import OverRos
 from rbd_ros.hil.command import add_arguments, execute, is_of_a_node
-from rbd_ros.hil.controller_process import ControllerProcess, start_timeout
+from rbd_ros.hil.controllers.controller_process import ControllerProcess, start_timeout
 from rbd_ros.hil.failures import ControllerFailure
-from rbd_ros.hil.run_recorder import RunRecorder
-from rbd_ros.hil.scenario import Scenario
+from rbd_ros.hil.report.run_recorder import RunRecorder
+from rbd_ros.hil.scenario.scenario import Scenario
 from rbd_ros.programs import INTERRUPTED, unguard
 
 

@@ -12,9 +12,9 @@ import shutil
 from typing import Optional
 
 from rbd_ros.hil.bench import Bench, Run
-from rbd_ros.hil.controller_process import ControllerProcess, start_timeout
+from rbd_ros.hil.controllers.controller_process import ControllerProcess, start_timeout
 from rbd_ros.hil.failures import ControllerFailure
-from rbd_ros.hil.scenario import Scenario
+from rbd_ros.hil.scenario.scenario import Scenario
 from rbd_ros.nodes.bench.topic_controller import TopicController
 
 

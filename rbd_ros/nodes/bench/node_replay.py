@@ -16,15 +16,18 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 import numpy as np
 
 from rbd_ros.bounded_files import MAX_TEXT, read_text
-from rbd_ros.hil.recorded_run import about_of, HilRecordingError
-from rbd_ros.hil.run_recorder import fingerprint, JOINT_STATE, STRING
-from rbd_ros.hil.run_replay import first_difference, Replay
+from rbd_ros.hil.report.recorded_run import about_of, HilRecordingError
+from rbd_ros.hil.report.run_recorder import fingerprint, JOINT_STATE, STRING
+from rbd_ros.hil.report.run_replay import first_difference, Replay
 from rbd_ros.lookup.robots import described_by, RobotNotFoundError, xacro_mappings
-from rbd_ros.nodes.common.conversions import NANOSECONDS
-from rbd_ros.nodes.simulator.control_tag import read_control_tag
-from rbd_ros.nodes.simulator.cycle import SimulationCycle
-from rbd_ros.nodes.simulator.lockstep import BY_STAMP, OFF, stamp_of
-from rbd_ros.nodes.simulator.simulator_interface import check_simulator_parameters, INTERFACE
+from rbd_ros.nodes.messages.conversions import NANOSECONDS
+from rbd_ros.nodes.simulator.commands.control_tag import read_control_tag
+from rbd_ros.nodes.simulator.cycle.lockstep import BY_STAMP, OFF, stamp_of
+from rbd_ros.nodes.simulator.cycle.simulation_cycle import SimulationCycle
+from rbd_ros.nodes.simulator.interface.simulator_interface import (
+    check_simulator_parameters,
+    INTERFACE,
+)
 from rbd_ros.robot import Robot
 from rbd_ros.wire import JointStateReader, read_string, WireError
 from rbd_ros.wire.mcap_files import McapReader

@@ -9,9 +9,9 @@ from typing import Callable, Optional
 import numpy as np
 
 from rbd_ros.control import TorqueLaw, TorqueLimiter
-from rbd_ros.control.soft_stops import SoftStops
-from rbd_ros.hil.udp_exchange import UdpExchange
-from rbd_ros.hil.udp_packets import PacketError
+from rbd_ros.control.law.soft_stops import SoftStops
+from rbd_ros.hil.controllers.udp_exchange import UdpExchange
+from rbd_ros.hil.controllers.udp_packets import PacketError
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
 from rbd_ros.nodes.torque.commander import Commander
 from rbd_ros.nodes.torque.motion_reference import Motion

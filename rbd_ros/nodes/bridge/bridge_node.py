@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, Dict, Optional
 
 from rbd_ros.control import TorqueLimiter
-from rbd_ros.hil.udp_exchange import UdpExchange
+from rbd_ros.hil.controllers.udp_exchange import UdpExchange
 from rbd_ros.nodes.bridge.bridge_commander import BridgeCommander, SUBJECT
 from rbd_ros.nodes.common.diagnostics import FORGOTTEN, OK, WARN
 from rbd_ros.nodes.common.node_interface import NodeInterface

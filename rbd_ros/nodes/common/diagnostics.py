@@ -21,7 +21,7 @@ from rclpy.node import Node
 
 from rbd_ros.nodes.common.communication import publisher, STEADY_CLOCK
 from rbd_ros.nodes.common.declared import DIAGNOSTICS_TOPIC
-from rbd_ros.nodes.common.text import readable
+from rbd_ros.nodes.messages.text import readable
 
 OK, WARN, ERROR, STALE = (
     DiagnosticStatus.OK,

@@ -17,9 +17,9 @@ from rclpy.service import Service
 from rclpy.subscription import Subscription
 from rosgraph_msgs.msg import Clock
 
-from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.node_process import destroy_at_the_end, Failures, StartupError
-from rbd_ros.nodes.common.text import readable
+from rbd_ros.nodes.messages.conversions import NANOSECONDS
+from rbd_ros.nodes.messages.text import readable
 
 
 def polled(message: Any) -> None:

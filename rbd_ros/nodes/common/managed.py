@@ -23,7 +23,7 @@ from rbd_ros.nodes.common.parameter_table import ParameterTable
 from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.common.robot_source import RobotSource
 from rbd_ros.nodes.common.scoped_entities import ScopedEntities
-from rbd_ros.nodes.common.text import readable
+from rbd_ros.nodes.messages.text import readable
 from rbd_ros.robot import Robot
 
 SUBJECT = 'lifecycle'

@@ -23,7 +23,7 @@ import time
 import traceback
 from typing import Any, Callable, Dict, Iterator, List, NoReturn, Optional, Sequence
 
-from rbd_ros.nodes.common.text import first_line, readable
+from rbd_ros.nodes.messages.text import first_line, readable
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

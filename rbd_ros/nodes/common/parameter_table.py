@@ -25,7 +25,7 @@ import yaml
 from rbd_ros.model.bounded_yaml import load_yaml
 from rbd_ros.nodes.common.node_interface import Parameter
 from rbd_ros.nodes.common.node_process import ending, StartupError
-from rbd_ros.nodes.common.text import readable
+from rbd_ros.nodes.messages.text import readable
 
 Values = Mapping[str, Any]
 Prepare = Callable[[Values], Any]

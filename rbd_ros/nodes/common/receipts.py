@@ -20,7 +20,7 @@ from rcl_interfaces.srv import GetParameterTypes
 import rclpy
 from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 
-from rbd_ros.nodes.common.conversions import NANOSECONDS
+from rbd_ros.nodes.messages.conversions import NANOSECONDS
 
 SERVICE = 'get_parameter_types'  # asked for no parameter: the shortest answer that a node gives
 

@@ -12,7 +12,7 @@ from typing import Optional
 import numpy as np
 
 from rbd_ros.control import TorqueLaw
-from rbd_ros.control.bumpless_transfer import BumplessTransfer
+from rbd_ros.control.law.bumpless_transfer import BumplessTransfer
 from rbd_ros.nodes.gravity.guiding import GuidingMode
 from rbd_ros.nodes.gravity.imu import ImuGravity
 from rbd_ros.nodes.torque.commander import Commander

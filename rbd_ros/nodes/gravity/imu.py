@@ -15,7 +15,7 @@ import numpy as np
 from rclpy.node import Node
 from sensor_msgs.msg import Imu
 
-from rbd_ros.control.gravity_direction import (
+from rbd_ros.control.law.gravity_direction import (
     down_of_acceleration,
     down_of_orientation,
     FilteredDirection,
@@ -25,8 +25,8 @@ from rbd_ros.control.gravity_direction import (
 )
 from rbd_ros.nodes.common.communication import subscription
 from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
-from rbd_ros.nodes.common.text import shorten
 from rbd_ros.nodes.gravity.gravity_interface import IMU
+from rbd_ros.nodes.messages.text import shorten
 from rbd_ros.robot import Robot
 
 SUBJECT = 'imu'

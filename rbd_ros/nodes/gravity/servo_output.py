@@ -11,11 +11,11 @@ from rclpy.node import Node
 
 from rbd_ros.control import servo_command
 from rbd_ros.nodes.common.communication import flush, publisher, raw, subscription
-from rbd_ros.nodes.common.conversions import representable
 from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
-from rbd_ros.nodes.common.joint_names import JointNames, MessageProblem
-from rbd_ros.nodes.common.text import shorten
 from rbd_ros.nodes.gravity.gravity_interface import JOINT_TARGETS, POSITION_COMMANDS
+from rbd_ros.nodes.messages.conversions import representable
+from rbd_ros.nodes.messages.joint_names import JointNames, MessageProblem
+from rbd_ros.nodes.messages.text import shorten
 from rbd_ros.nodes.torque.torque_interface import JOINT_COMMANDS
 from rbd_ros.robot import Robot
 from rbd_ros.wire import (

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, Callable, Optional, Sequence
 
 from rbd_ros.nodes.common.node_process import run_node
-from rbd_ros.nodes.simulator.simulator_interface import INTERFACE
+from rbd_ros.nodes.simulator.interface.simulator_interface import INTERFACE
 
 __all__ = ['INTERFACE', 'main']
 

@@ -9,16 +9,16 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from rbd_ros.hil import Fault, FaultInjector, read_faults
-from rbd_ros.hil.payloads import sets_of_payloads, with_payloads
-from rbd_ros.nodes.common.conversions import NANOSECONDS
+from rbd_ros.hil.scenario.payloads import sets_of_payloads, with_payloads
 from rbd_ros.nodes.common.diagnostics import ERROR, OK, WARN
-from rbd_ros.nodes.common.text import shorten
-from rbd_ros.nodes.simulator.cycle_ports import Message, Ports
-from rbd_ros.nodes.simulator.lockstep import restamped, stamp_of
+from rbd_ros.nodes.messages.conversions import NANOSECONDS
+from rbd_ros.nodes.messages.text import shorten
+from rbd_ros.nodes.simulator.cycle.cycle_ports import Message, Ports
+from rbd_ros.nodes.simulator.cycle.lockstep import restamped, stamp_of
 from rbd_ros.wire import JointStateWriter
 
 if TYPE_CHECKING:
-    from rbd_ros.nodes.simulator.cycle import SimulationCycle
+    from rbd_ros.nodes.simulator.cycle.simulation_cycle import SimulationCycle
     from rbd_ros.nodes.simulator.simulator_node import SimulatorNode
 
 SUBJECT = 'faults'

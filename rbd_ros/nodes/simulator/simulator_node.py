@@ -10,8 +10,8 @@ from typing import Any, Callable, Dict, Mapping, Optional, Tuple, TYPE_CHECKING,
 from rclpy.parameter import Parameter
 from std_srvs.srv import SetBool, Trigger
 
+from rbd_ros.hil.update_rate import steps_of_period
 from rbd_ros.nodes.common.communication import service
-from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.deferred_response import allow_deferred_responses, DeferredResponse
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
 from rbd_ros.nodes.common.guarded_node import GuardedNode
@@ -21,34 +21,36 @@ from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.common.realtime import check_cores, RealTime
 from rbd_ros.nodes.common.receipts import Receipts
 from rbd_ros.nodes.common.robot_source import RobotSource
-from rbd_ros.nodes.common.text import readable
 from rbd_ros.nodes.common.timing_report import TimingReport
-from rbd_ros.nodes.common.update_rate import steps_of_period
-from rbd_ros.nodes.simulator.base_placement import has_floating_base
-from rbd_ros.nodes.simulator.command_gaps import FirstCommand
-from rbd_ros.nodes.simulator.control_tag import read_control_tag
-from rbd_ros.nodes.simulator.cycle import SimulationCycle
-from rbd_ros.nodes.simulator.held_start import HeldStart
-from rbd_ros.nodes.simulator.lockstep import LockstepPorts, OFF, SUBJECT as LOCKSTEP
-from rbd_ros.nodes.simulator.manager_ports import ManagerPorts
-from rbd_ros.nodes.simulator.ports import RosPorts
-from rbd_ros.nodes.simulator.publisher_conflicts import ConflictMonitor
-from rbd_ros.nodes.simulator.simulation_interfaces import offer_simulation_interfaces
-from rbd_ros.nodes.simulator.simulation_loop import SimulationLoop, Steps
-from rbd_ros.nodes.simulator.simulator_interface import (
+from rbd_ros.nodes.messages.conversions import NANOSECONDS
+from rbd_ros.nodes.messages.text import readable
+from rbd_ros.nodes.simulator.commands.command_gaps import FirstCommand
+from rbd_ros.nodes.simulator.commands.control_tag import read_control_tag
+from rbd_ros.nodes.simulator.commands.publisher_conflicts import ConflictMonitor
+from rbd_ros.nodes.simulator.cycle.lockstep import LockstepPorts, OFF, SUBJECT as LOCKSTEP
+from rbd_ros.nodes.simulator.cycle.manager_ports import ManagerPorts
+from rbd_ros.nodes.simulator.cycle.ports import RosPorts
+from rbd_ros.nodes.simulator.cycle.simulation_cycle import SimulationCycle
+from rbd_ros.nodes.simulator.cycle.simulation_loop import SimulationLoop, Steps
+from rbd_ros.nodes.simulator.interface.simulator_interface import (
     check_simulator_parameters,
     has_rigid_ground,
     INTERFACE,
 )
 from rbd_ros.nodes.simulator.snapshot_place import check_snapshot_folder, check_snapshot_name
 from rbd_ros.nodes.simulator.snapshots import Snapshots
-from rbd_ros.nodes.simulator.step_action import offer_steps
+from rbd_ros.nodes.simulator.standard_services.simulation_interfaces import (
+    offer_simulation_interfaces,
+)
+from rbd_ros.nodes.simulator.standard_services.step_action import offer_steps
+from rbd_ros.nodes.simulator.start.base_placement import has_floating_base
+from rbd_ros.nodes.simulator.start.held_start import HeldStart
 from rbd_ros.robot import Robot
 
 if TYPE_CHECKING:
     from rbd_ros.nodes.simulator.fault_ports import Faults
-    from rbd_ros.nodes.simulator.object_changes import ObjectChanges
-    from rbd_ros.nodes.simulator.world_interface import WorldInterface
+    from rbd_ros.nodes.simulator.world.object_changes import ObjectChanges
+    from rbd_ros.nodes.simulator.world.world_interface import WorldInterface
 
 SUBJECT = 'simulation'
 SLOW = 0.95  # part of the real-time factor asked for below which a warning is due
@@ -146,7 +148,7 @@ class SimulatorNode(GuardedNode):
             check_snapshot_folder(self.parameters['snapshot_folder'])
             if self.parameters['world'].strip():
                 # Imported for a world only: other simulations start without.
-                from rbd_ros.nodes.simulator.world_source import world_of
+                from rbd_ros.nodes.simulator.world.world_source import world_of
 
                 world_of(self.parameters)
         except ValueError as error:
@@ -247,24 +249,24 @@ class SimulatorNode(GuardedNode):
 
     def _offer_changes(self) -> None:
         """Let objects be added to the world, and taken out of it."""
-        from rbd_ros.nodes.simulator.object_changes import ObjectChanges
+        from rbd_ros.nodes.simulator.world.object_changes import ObjectChanges
 
         self.changes = changes = ObjectChanges(self)
         values = self.cycle.world_interface.values
         self.diagnostics.add_values('world', lambda: {**values(), **changes.values()})
 
     def _world_ports(self) -> Any:
-        from rbd_ros.nodes.simulator.world_ports import RosWorldPorts
+        from rbd_ros.nodes.simulator.world.world_ports import RosWorldPorts
 
         return RosWorldPorts(self, self.parameters['publish_tf'])
 
     def _measurement_ports(self) -> Any:
-        from rbd_ros.nodes.simulator.measurement_ports import RosMeasurementPorts
+        from rbd_ros.nodes.simulator.state.measurement_ports import RosMeasurementPorts
 
         return RosMeasurementPorts(self)
 
     def _robot_ports(self, name: str) -> Any:
-        from rbd_ros.nodes.simulator.robot_topics import RosRobotPorts
+        from rbd_ros.nodes.simulator.state.robot_topics import RosRobotPorts
 
         ports = RosRobotPorts(self, name)
         self._further_ports[name] = ports

@@ -7,7 +7,7 @@ from pathlib import Path
 import re
 from typing import Optional
 
-from rbd_ros.nodes.common.text import short_name
+from rbd_ros.nodes.messages.text import short_name
 
 NAME = re.compile(r'[A-Za-z0-9_\-][A-Za-z0-9_\-.]{0,99}')
 

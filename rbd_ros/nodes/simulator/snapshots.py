@@ -11,15 +11,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Callable, Deque, Dict, NamedTuple, Optional, Tuple, TYPE_CHECKING
 
-from rbd_ros.collision.world import World
-from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.diagnostics import ERROR, OK
-from rbd_ros.nodes.common.text import readable, shorten
+from rbd_ros.nodes.messages.conversions import NANOSECONDS
+from rbd_ros.nodes.messages.text import readable, shorten
 from rbd_ros.nodes.simulator.snapshot_place import snapshot_file
 from rbd_ros.simulation import Snapshot
+from rbd_ros.world.world import World
 
 if TYPE_CHECKING:
-    from rbd_ros.nodes.simulator.cycle import SimulationCycle
+    from rbd_ros.nodes.simulator.cycle.simulation_cycle import SimulationCycle
     from rbd_ros.nodes.simulator.simulator_node import SimulatorNode
 
 SUBJECT = 'snapshots'

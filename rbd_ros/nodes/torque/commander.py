@@ -10,7 +10,7 @@ from typing import Callable, Optional
 import numpy as np
 
 from rbd_ros.control import TorqueLaw, TorqueLimiter
-from rbd_ros.control.soft_stops import SoftStops
+from rbd_ros.control.law.soft_stops import SoftStops
 from rbd_ros.nodes.torque.fast_responder import FastResponder
 from rbd_ros.nodes.torque.motion_reference import Motion
 from rbd_ros.nodes.torque.output import TorqueOutput

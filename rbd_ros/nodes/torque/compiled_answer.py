@@ -13,8 +13,8 @@ import numpy as np
 
 from rbd_ros.compiler.loops import call_kernel, compiled, entry_point
 from rbd_ros.control import LawMemory, LimiterMemory
-from rbd_ros.control.limits import limiter_elapsed, limiter_passed
-from rbd_ros.control.prepared_law import fill_goal
+from rbd_ros.control.law.limits import limiter_elapsed, limiter_passed
+from rbd_ros.control.law.prepared_law import fill_goal
 
 NANOSECONDS = 1_000_000_000
 LOW_HALF = 0xFFFFFFFF

@@ -15,9 +15,9 @@ import numpy as np
 
 from rbd_ros.compiler.loops import entry_point, Record
 from rbd_ros.control import LawMemory, LimiterMemory
-from rbd_ros.control.limits import limiter_sent
-from rbd_ros.nodes.common.conversions import LATEST, NANOSECONDS
+from rbd_ros.control.law.limits import limiter_sent
 from rbd_ros.nodes.common.cycle_timer import add_cycle, CycleMemory
+from rbd_ros.nodes.messages.conversions import LATEST, NANOSECONDS
 from rbd_ros.nodes.torque.compiled_answer import answered, TorqueMessages
 from rbd_ros.nodes.torque.fast_responder import FastResponder
 from rbd_ros.nodes.torque.fast_state_reader import LastState, StatePattern, taken

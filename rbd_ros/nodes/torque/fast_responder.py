@@ -10,7 +10,7 @@ from typing import Callable, Optional
 
 from rbd_ros.compiler.loops import interpreted_reason, Record
 from rbd_ros.control import LawMemory, TorqueLaw, TorqueLimiter
-from rbd_ros.nodes.common.conversions import EARLIEST, LATEST, representable
+from rbd_ros.nodes.messages.conversions import EARLIEST, LATEST, representable
 from rbd_ros.nodes.torque.compiled_answer import answer, TorqueMessages
 from rbd_ros.nodes.torque.motion_reference import Motion
 from rbd_ros.nodes.torque.output import TorqueOutput

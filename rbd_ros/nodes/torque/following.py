@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Optional, Tuple
 import numpy as np
 
 from rbd_ros.control import DesiredMotion, MotionPlan
-from rbd_ros.control.tolerances import Tolerances
+from rbd_ros.control.motion.tolerances import Tolerances
 from rbd_ros.nodes.torque.motion_reference import Motion
 from rbd_ros.nodes.torque.state_input import MeasuredState
 

@@ -72,8 +72,8 @@ class ModelDisplay:
     def _message(self, state: MeasuredState) -> Any:
         from visualization_msgs.msg import MarkerArray
 
-        from rbd_ros.nodes.common.inertia_shapes import ModelView
-        from rbd_ros.nodes.common.model_markers import model_markers
+        from rbd_ros.nodes.messages.inertia_shapes import ModelView
+        from rbd_ros.nodes.messages.model_markers import model_markers
 
         if self._view is None:
             self._view = ModelView(self._robot.model)

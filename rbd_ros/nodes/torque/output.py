@@ -9,10 +9,10 @@ import numpy as np
 from rclpy.node import Node
 
 from rbd_ros.nodes.common.communication import flush, publisher, raw
-from rbd_ros.nodes.common.conversions import representable
-from rbd_ros.nodes.common.joint_names import JointNames
 from rbd_ros.nodes.common.node_interface import Topic
-from rbd_ros.nodes.common.text import shorten
+from rbd_ros.nodes.messages.conversions import representable
+from rbd_ros.nodes.messages.joint_names import JointNames
+from rbd_ros.nodes.messages.text import shorten
 from rbd_ros.nodes.torque.torque_interface import EFFORT_COMMANDS, JOINT_COMMANDS
 from rbd_ros.wire import Float64MultiArrayWriter, JointStateWriter
 

@@ -9,10 +9,10 @@ from geometry_msgs.msg import PoseStamped
 import numpy as np
 
 from rbd_ros.control import TrajectoryError
-from rbd_ros.control.pose_goals import joints_for_pose
+from rbd_ros.control.motion.pose_goals import joints_for_pose
 from rbd_ros.nodes.common.communication import subscription
-from rbd_ros.nodes.common.conversions import floating_joint_from_pose, NANOSECONDS, nanoseconds
-from rbd_ros.nodes.common.text import short_name
+from rbd_ros.nodes.messages.conversions import floating_joint_from_pose, NANOSECONDS, nanoseconds
+from rbd_ros.nodes.messages.text import short_name
 from rbd_ros.nodes.torque.trajectory_reference import TrajectoryReference
 from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import Wraparound

@@ -8,7 +8,7 @@ from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple, Un
 import numpy as np
 
 from rbd_ros.control import LawSettings, payload_parameters, TorqueLaw, TorqueLimits
-from rbd_ros.control.closed_loop_law import ClosedLoopLaw
+from rbd_ros.control.law.closed_loop_law import ClosedLoopLaw
 from rbd_ros.model.unknown_masses import require_masses
 from rbd_ros.nodes.common.realtime import check_cores
 from rbd_ros.nodes.common.timing_thresholds import check_thresholds

@@ -57,7 +57,7 @@ def soft_stops(robot: Any, values: Mapping[str, Any]) -> Optional[Any]:
     positions, speeds = values['soft_stops'], values['brake_at_speed_limit']
     if not (positions or speeds):
         return None
-    from rbd_ros.control.soft_stops import SoftLimits, SoftStops
+    from rbd_ros.control.law.soft_stops import SoftLimits, SoftStops
 
     margin = values['soft_stop_margin']
     return SoftStops(

@@ -18,10 +18,10 @@ import numpy as np
 from rclpy.subscription import Subscription
 
 from rbd_ros.control import StateGuard
-from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
-from rbd_ros.nodes.common.joint_names import JointNames, MessageProblem, Naming
-from rbd_ros.nodes.common.text import shorten
+from rbd_ros.nodes.messages.conversions import NANOSECONDS
+from rbd_ros.nodes.messages.joint_names import JointNames, MessageProblem, Naming
+from rbd_ros.nodes.messages.text import shorten
 from rbd_ros.nodes.torque.fast_state_reader import FastStateReader
 from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import Wraparound

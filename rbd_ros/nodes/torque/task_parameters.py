@@ -108,7 +108,7 @@ def task_options(robot: Any, values: Mapping[str, Any]) -> Dict[str, Any]:
     :param values: values of the node's parameters by name
     :raises ValueError: for a missing frame or a wrong number of values
     """
-    from rbd_ros.control.task_impedance import TaskImpedance
+    from rbd_ros.control.law.task_impedance import TaskImpedance
     from rbd_ros.nodes.torque.prepared import per_joint
 
     if not values['task_frame']:

@@ -21,8 +21,8 @@ from rbd_ros.nodes.common.node_process import ending, hurry
 from rbd_ros.nodes.common.parameter_table import ParameterTable
 from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.common.realtime import RealTime
-from rbd_ros.nodes.common.text import shorten
 from rbd_ros.nodes.common.timing_report import TimingReport
+from rbd_ros.nodes.messages.text import shorten
 from rbd_ros.nodes.torque.closed_loop_input import ClosingStateInput, IndependentReference
 from rbd_ros.nodes.torque.commander import Commander
 from rbd_ros.nodes.torque.control_loop import ControlLoop, SUBJECT

@@ -10,10 +10,10 @@ import numpy as np
 from rclpy.node import Node
 
 from rbd_ros.control import DesiredMotion, MotionOptions, TrajectoryError
-from rbd_ros.control.tolerances import Tolerances
+from rbd_ros.control.motion.tolerances import Tolerances
 from rbd_ros.nodes.common.communication import publisher, subscription
-from rbd_ros.nodes.common.conversions import representable
 from rbd_ros.nodes.common.diagnostics import OK, WARN
+from rbd_ros.nodes.messages.conversions import representable
 from rbd_ros.nodes.torque.follow_action import offer_goals
 from rbd_ros.nodes.torque.following import Followed, Following, VIOLATIONS
 from rbd_ros.nodes.torque.motion_reference import HELD, Motion, MOVING

@@ -2,5 +2,5 @@
 """A step in a world: the robot, movable objects, and rigid contact among them and all around them.
 
 step.py is such a step from beginning to end, state.py what it works on. Contacts come from
-collision/scene.py; the law is in constraints/solvers.
+collision/scene/scene.py; the law is in constraints/solvers.
 """

@@ -8,22 +8,22 @@ from typing import Dict, Optional, Sequence
 import numpy as np
 
 from rbd_ros.collision.arrays import FloatArray, MAX_POINTS
-from rbd_ros.collision.scene import make_scene, neutral_configuration, Scene
-from rbd_ros.collision.scene_arrays import (
+from rbd_ros.collision.scene.scene import make_scene, neutral_configuration, Scene
+from rbd_ros.collision.scene.scene_arrays import (
     EXPONENT,
     RESTITUTION,
     ROLLING,
     SceneTable,
     TORSIONAL,
 )
-from rbd_ros.collision.scene_contacts import finder_of
-from rbd_ros.collision.shape_tables import tables_for
-from rbd_ros.collision.world import World, WorldObject
+from rbd_ros.collision.scene.scene_contacts import finder_of
+from rbd_ros.collision.shapes.shape_tables import tables_for
 from rbd_ros.compiler.loops import allocate
 from rbd_ros.constraints.solvers.body_matrix import matrix_sizes
 from rbd_ros.robot import Robot
+from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.scene.state import FreeBodies, Objects, SceneModel
-from rbd_ros.simulation.simulation_model import SimulationModel
+from rbd_ros.world.world import World, WorldObject
 
 #: Maximum number of contacts in a step, and of those that touch each other, whose forces are one
 #: dense problem; more are dropped and counted.

@@ -11,10 +11,10 @@ from typing import Tuple
 
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.contact.arrays import FloatArray
-from rbd_ros.simulation.linear import add_scaled, clear, copy, dot
-from rbd_ros.simulation.loop_directions import RANK
-from rbd_ros.simulation.simulation_model import SimulationModel, Tree
-from rbd_ros.simulation.workspace import Problem
+from rbd_ros.simulation.loops.loop_directions import RANK
+from rbd_ros.simulation.records.simulation_model import SimulationModel, Tree
+from rbd_ros.simulation.records.workspace import Problem
+from rbd_ros.simulation.stepping.linear import add_scaled, clear, copy, dot
 
 
 @compiled

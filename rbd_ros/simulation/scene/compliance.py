@@ -11,9 +11,9 @@ touches it from there on. Springs that are not linear are in springs.py.
 
 from __future__ import annotations
 
-from rbd_ros.collision.scene_arrays import DAMPING, SceneContacts, STIFFNESS
+from rbd_ros.collision.scene.scene_arrays import DAMPING, SceneContacts, STIFFNESS
 from rbd_ros.compiler.loops import compiled
-from rbd_ros.simulation.displacement import CLOSED
+from rbd_ros.simulation.integrators.displacement import CLOSED
 from rbd_ros.simulation.scene.islands import at_robot
 from rbd_ros.simulation.scene.springs import is_nonlinear
 from rbd_ros.simulation.scene.state import SceneModel, SceneWork

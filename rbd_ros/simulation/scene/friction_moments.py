@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import Tuple
 
-from rbd_ros.collision.scene_arrays import ROLLING, SceneContacts, TORSIONAL
+from rbd_ros.collision.scene.scene_arrays import ROLLING, SceneContacts, TORSIONAL
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import (
     ALONE,
@@ -26,7 +26,8 @@ from rbd_ros.constraints.friction_space import (
     STICK,
 )
 from rbd_ros.contact.arrays import FloatArray
-from rbd_ros.simulation.linear import clear
+from rbd_ros.simulation.records.simulation_model import SimulationModel, Tree
+from rbd_ros.simulation.records.workspace import Problem
 from rbd_ros.simulation.scene.branch_sparsity import (
     add_along,
     clear_along,
@@ -37,8 +38,7 @@ from rbd_ros.simulation.scene.islands import at_robot, node_of
 from rbd_ros.simulation.scene.jacobians import dot3
 from rbd_ros.simulation.scene.problem import add_product, clear_part, enter_robot_product
 from rbd_ros.simulation.scene.state import ContactState, Objects, SceneModel, SceneWork
-from rbd_ros.simulation.simulation_model import SimulationModel, Tree
-from rbd_ros.simulation.workspace import Problem
+from rbd_ros.simulation.stepping.linear import clear
 
 
 @compiled

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 
-from rbd_ros.collision.scene_arrays import RESTITUTION, SceneContacts
+from rbd_ros.collision.scene.scene_arrays import RESTITUTION, SceneContacts
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import MOMENTS, OPEN, scale_space
 from rbd_ros.constraints.solvers.friction import COMBINED, solve_friction_space
-from rbd_ros.simulation.linear import add_scaled, clear
+from rbd_ros.simulation.records.simulation_model import SimulationModel
+from rbd_ros.simulation.records.state import State, UNCONVERGED
+from rbd_ros.simulation.records.workspace import Workspace
 from rbd_ros.simulation.scene.branch_sparsity import finish_half_solve
 from rbd_ros.simulation.scene.compliance import is_compliant
 from rbd_ros.simulation.scene.friction_moments import (
@@ -34,9 +36,7 @@ from rbd_ros.simulation.scene.problem import (
 )
 from rbd_ros.simulation.scene.restitution import expand
 from rbd_ros.simulation.scene.state import ContactState, Objects, SceneModel, SceneWork
-from rbd_ros.simulation.simulation_model import SimulationModel
-from rbd_ros.simulation.state import State, UNCONVERGED
-from rbd_ros.simulation.workspace import Workspace
+from rbd_ros.simulation.stepping.linear import add_scaled, clear
 
 #: Rounds of impacts in a step, each of which goes on to the next body: so many, and these
 #: for each contact, as a row of balls has one for each of its contacts.

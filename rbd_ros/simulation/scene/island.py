@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import Tuple
 
-from rbd_ros.collision.scene_arrays import SceneContacts
+from rbd_ros.collision.scene.scene_arrays import SceneContacts
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import (
     COARSEST,
@@ -25,7 +25,8 @@ from rbd_ros.constraints.solvers.friction import (
 )
 from rbd_ros.constraints.solvers.friction_newton import any_slides
 from rbd_ros.contact.arrays import FloatArray
-from rbd_ros.simulation.linear import add_scaled
+from rbd_ros.simulation.records.simulation_model import SimulationModel
+from rbd_ros.simulation.records.workspace import Workspace
 from rbd_ros.simulation.scene.branch_sparsity import add_along, add_rows_along
 from rbd_ros.simulation.scene.compliance import add_compliance
 from rbd_ros.simulation.scene.friction_moments import (
@@ -60,8 +61,7 @@ from rbd_ros.simulation.scene.state import (
 )
 from rbd_ros.simulation.scene.warm_start import begin_contact, begin_row
 from rbd_ros.simulation.scene.warm_start_check import reuse_forces
-from rbd_ros.simulation.simulation_model import SimulationModel
-from rbd_ros.simulation.workspace import Workspace
+from rbd_ros.simulation.stepping.linear import add_scaled
 
 #: Maximum number of sweeps of the solver, and of steps of ADMM.
 MAX_ITERATIONS = 500

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from rbd_ros.collision.scene_arrays import ACROSS, ALONG, ROLLING, SceneContacts, TORSIONAL
+from rbd_ros.collision.scene.scene_arrays import ACROSS, ALONG, ROLLING, SceneContacts, TORSIONAL
 from rbd_ros.compiler.loops import compiled, stack_array
 from rbd_ros.constraints.friction_space import OPEN, SLIDE, STICK
 from rbd_ros.constraints.solvers.friction_bodies import solve_body_space

@@ -25,22 +25,24 @@ from __future__ import annotations
 
 import math
 
-from rbd_ros.collision.scene_arrays import SceneContacts
-from rbd_ros.collision.scene_bounds import angular_speed, speed_at_origin
+from rbd_ros.collision.scene.scene_arrays import SceneContacts
+from rbd_ros.collision.scene.scene_bounds import angular_speed, speed_at_origin
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.contact.detection import body_velocities
-from rbd_ros.simulation.displacement import (
+from rbd_ros.simulation.integrators.displacement import (
     CLOSED,
     correction_bounds,
     move,
     RETURN_SPEED,
     returned,
 )
-from rbd_ros.simulation.free_base import correct_free_bases
-from rbd_ros.simulation.linear import add_scaled, clear, copy
-from rbd_ros.simulation.loop_closing import close_positions, is_near, MAX_HALVINGS
-from rbd_ros.simulation.loop_directions import RANK
+from rbd_ros.simulation.integrators.free_base import correct_free_bases
+from rbd_ros.simulation.loops.loop_closing import close_positions, is_near, MAX_HALVINGS
+from rbd_ros.simulation.loops.loop_directions import RANK
+from rbd_ros.simulation.records.simulation_model import SimulationModel
+from rbd_ros.simulation.records.state import State, UNRESOLVED_OVERLAPS
+from rbd_ros.simulation.records.workspace import Problem, Workspace
 from rbd_ros.simulation.scene.branch_sparsity import (
     add_along,
     dot_along,
@@ -51,9 +53,7 @@ from rbd_ros.simulation.scene.compliance import is_compliant
 from rbd_ros.simulation.scene.islands import at_robot, list_contacts
 from rbd_ros.simulation.scene.problem import contact_velocity
 from rbd_ros.simulation.scene.state import ContactState, NOW, Objects, SceneWork
-from rbd_ros.simulation.simulation_model import SimulationModel
-from rbd_ros.simulation.state import State, UNRESOLVED_OVERLAPS
-from rbd_ros.simulation.workspace import Problem, Workspace
+from rbd_ros.simulation.stepping.linear import add_scaled, clear, copy
 
 #: Depth from which on bodies are separated [m]: above rounding, below what anybody can see.
 MIN_DEPTH = 1e-9

@@ -12,7 +12,7 @@ takes the most.
 
 from __future__ import annotations
 
-from rbd_ros.collision.scene_arrays import (
+from rbd_ros.collision.scene.scene_arrays import (
     ACROSS,
     ALONG,
     RESTITUTION,

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import math
 
-from rbd_ros.collision.scene_arrays import SceneContacts
+from rbd_ros.collision.scene.scene_arrays import SceneContacts
 from rbd_ros.compiler.loops import call_kernel, compiled
 from rbd_ros.contact.arrays import IntArray
 from rbd_ros.contact.detection import body_velocities
-from rbd_ros.simulation.external_forces import find_applied_force
-from rbd_ros.simulation.linear import add_scaled, clear, copy, factorize, solve_factorized
-from rbd_ros.simulation.loop_directions import find_basis, respond
-from rbd_ros.simulation.loop_solver import keep_loop_force
+from rbd_ros.simulation.integrators.semi_implicit import prepare
+from rbd_ros.simulation.loops.loop_directions import find_basis, respond
+from rbd_ros.simulation.loops.loop_solver import keep_loop_force
+from rbd_ros.simulation.records.simulation_model import SimulationModel
+from rbd_ros.simulation.records.state import ExternalForces, GUARDED, LIMITED, State
+from rbd_ros.simulation.records.workspace import Problem, Workspace
 from rbd_ros.simulation.scene.branch_sparsity import (
     clear_along,
     finish_half_solve,
@@ -25,10 +27,14 @@ from rbd_ros.simulation.scene.friction_moments import respond_to_friction_moment
 from rbd_ros.simulation.scene.islands import at_robot, node_of
 from rbd_ros.simulation.scene.problem import FRICTION, LOWER_LIMIT, UPPER_LIMIT
 from rbd_ros.simulation.scene.state import ContactState, SceneWork
-from rbd_ros.simulation.semi_implicit import prepare
-from rbd_ros.simulation.simulation_model import SimulationModel
-from rbd_ros.simulation.state import ExternalForces, GUARDED, LIMITED, State
-from rbd_ros.simulation.workspace import Problem, Workspace
+from rbd_ros.simulation.stepping.external_forces import find_applied_force
+from rbd_ros.simulation.stepping.linear import (
+    add_scaled,
+    clear,
+    copy,
+    factorize,
+    solve_factorized,
+)
 
 #: Velocity short of the limits from which on a joint is expected to reach them by what rests on
 #: the robot [rad/s, m/s], besides half of its own.

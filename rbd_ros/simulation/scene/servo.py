@@ -2,21 +2,26 @@
 """Steps in a world of a robot whose joints have servos: taken again until their torques are right.
 
 Whether a servo's torque is cut at the effort limit depends on the contact forces, and these on the
-torque: see simulation/joint_servo.py.
+torque: see simulation/stepping/joint_servo.py.
 """
 
 from __future__ import annotations
 
 from rbd_ros.compiler.loops import compiled
-from rbd_ros.simulation.free_bodies import keep_objects, restore_objects
-from rbd_ros.simulation.joint_servo import move_servos, ONE_BY_ONE, TOGETHER
-from rbd_ros.simulation.linear import copy
+from rbd_ros.simulation.records.simulation_model import SimulationModel
+from rbd_ros.simulation.records.state import (
+    ExternalForces,
+    GroundContactPoints,
+    State,
+    UNCONVERGED,
+)
+from rbd_ros.simulation.records.workspace import Workspace
 from rbd_ros.simulation.scene.islands import node_of
 from rbd_ros.simulation.scene.state import ContactState, NOW, Objects
 from rbd_ros.simulation.scene.step import take_scene_substep
-from rbd_ros.simulation.simulation_model import SimulationModel
-from rbd_ros.simulation.state import ExternalForces, GroundContactPoints, State, UNCONVERGED
-from rbd_ros.simulation.workspace import Workspace
+from rbd_ros.simulation.stepping.free_bodies import keep_objects, restore_objects
+from rbd_ros.simulation.stepping.joint_servo import move_servos, ONE_BY_ONE, TOGETHER
+from rbd_ros.simulation.stepping.linear import copy
 
 
 @compiled

@@ -8,17 +8,17 @@ looked for once more, by the velocities that were found, and the step is taken a
 
 from __future__ import annotations
 
-from rbd_ros.collision.scene_bounds import has_sped_up
-from rbd_ros.collision.scene_reduction import drop_implied
+from rbd_ros.collision.scene.scene_bounds import has_sped_up
+from rbd_ros.collision.scene.scene_reduction import drop_implied
 from rbd_ros.compiler.loops import call_loop, compiled
 from rbd_ros.contact.detection import body_velocities
-from rbd_ros.simulation.free_bodies import find_twist, keep_objects, restore_objects
-from rbd_ros.simulation.linear import copy
+from rbd_ros.simulation.records.simulation_model import SimulationModel
+from rbd_ros.simulation.records.state import State
+from rbd_ros.simulation.records.workspace import Workspace
 from rbd_ros.simulation.scene.impacts import update_angular_velocities
 from rbd_ros.simulation.scene.state import ContactState, Objects
-from rbd_ros.simulation.simulation_model import SimulationModel
-from rbd_ros.simulation.state import State
-from rbd_ros.simulation.workspace import Workspace
+from rbd_ros.simulation.stepping.free_bodies import find_twist, keep_objects, restore_objects
+from rbd_ros.simulation.stepping.linear import copy
 
 #: How often contacts are looked for in a step: each time may show one more body to be reached, as
 #: impacts run through a row of bodies with gaps.

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Tuple
 
-from rbd_ros.collision.scene_arrays import DISSIPATION, EXPONENT, SceneContacts, STIFFNESS
+from rbd_ros.collision.scene.scene_arrays import DISSIPATION, EXPONENT, SceneContacts, STIFFNESS
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.scene.state import SceneModel, SceneWork

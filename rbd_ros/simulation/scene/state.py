@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from rbd_ros.collision.scene_arrays import SceneBuffers, SceneContacts, SceneTable
+from rbd_ros.collision.scene.scene_arrays import SceneBuffers, SceneContacts, SceneTable
 from rbd_ros.compiler.loops import floats, integers
 from rbd_ros.constraints.friction_space import FrictionSpace
 from rbd_ros.constraints.solvers.friction_body_space import BodySpace

@@ -15,16 +15,23 @@ from __future__ import annotations
 from typing import Tuple
 
 from rbd_ros.compiler.loops import compiled
-from rbd_ros.simulation.commit_step import settle
-from rbd_ros.simulation.contact_free_step import NOTHING, take_contact_free_step, VELOCITY
-from rbd_ros.simulation.free_bodies import (
-    accelerate_objects,
-    are_lost,
-    find_wrenches,
-    move_objects,
-    place_objects,
+from rbd_ros.simulation.integrators.contact_free_step import (
+    NOTHING,
+    take_contact_free_step,
+    VELOCITY,
 )
-from rbd_ros.simulation.linear import clear, is_finite
+from rbd_ros.simulation.integrators.semi_implicit import follow_velocity, prepare
+from rbd_ros.simulation.records.simulation_model import SimulationModel
+from rbd_ros.simulation.records.state import (
+    CONTACTS,
+    DROPPED,
+    ExternalForces,
+    GroundContactPoints,
+    NEAR,
+    State,
+    UNCONVERGED,
+)
+from rbd_ros.simulation.records.workspace import Workspace
 from rbd_ros.simulation.scene.contact_cache import recall, remember
 from rbd_ros.simulation.scene.friction_moments import find_angular_jacobians
 from rbd_ros.simulation.scene.impacts import collide, may_rebound
@@ -51,18 +58,15 @@ from rbd_ros.simulation.scene.speculative_contacts import (
     UNSOLVED_LOOKS,
 )
 from rbd_ros.simulation.scene.state import ContactState, NOW, Objects
-from rbd_ros.simulation.semi_implicit import follow_velocity, prepare
-from rbd_ros.simulation.simulation_model import SimulationModel
-from rbd_ros.simulation.state import (
-    CONTACTS,
-    DROPPED,
-    ExternalForces,
-    GroundContactPoints,
-    NEAR,
-    State,
-    UNCONVERGED,
+from rbd_ros.simulation.stepping.commit_step import settle
+from rbd_ros.simulation.stepping.free_bodies import (
+    accelerate_objects,
+    are_lost,
+    find_wrenches,
+    move_objects,
+    place_objects,
 )
-from rbd_ros.simulation.workspace import Workspace
+from rbd_ros.simulation.stepping.linear import clear, is_finite
 
 #: Duration of an impact [s]: none, in which servos do nothing.
 IMPACT_DURATION = 1e-12

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Tuple
 
-from rbd_ros.collision.scene_arrays import SceneContacts
+from rbd_ros.collision.scene.scene_arrays import SceneContacts
 from rbd_ros.compiler.loops import compiled, stack_array
 from rbd_ros.constraints.friction_space import (
     BEST,
@@ -23,7 +23,7 @@ from rbd_ros.constraints.friction_space import (
     size_of,
 )
 from rbd_ros.contact.arrays import FloatArray
-from rbd_ros.simulation.linear import add_scaled, clear
+from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.scene.branch_sparsity import (
     add_along,
     add_rows_along,
@@ -36,7 +36,7 @@ from rbd_ros.simulation.scene.islands import at_robot
 from rbd_ros.simulation.scene.problem import enter_friction
 from rbd_ros.simulation.scene.state import ContactState, SceneWork
 from rbd_ros.simulation.scene.warm_start import begin_contact, begin_row
-from rbd_ros.simulation.simulation_model import SimulationModel
+from rbd_ros.simulation.stepping.linear import add_scaled, clear
 
 
 @compiled

@@ -9,7 +9,7 @@ from support.simulated_robots import at, body, collision, joint, link, robot as 
 
 from rbd_ros import Robot
 from rbd_ros.compiler.loops import interpreted_reason
-from rbd_ros.simulation.stepping import step_once
+from rbd_ros.simulation.stepping.stepping import step_once
 
 R = 0.1  # of all balls [m]
 

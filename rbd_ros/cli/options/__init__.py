@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options that several commands share, and shell completion."""

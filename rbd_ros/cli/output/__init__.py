@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Output that several commands share: tables, plots, progress."""

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Progress of long computations, shown only on a terminal."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from typing import Any, Optional
+
+PERIOD = 0.2  # time between two numbers [s]
+PATIENCE = 1.0  # time before the first number [s]
+
+
+class TerminalProgress:
+    """Context manager that shows the progress of a computation on a terminal.
+
+    It writes nothing into a pipe or a file. The line disappears at the end.
+
+    :param what: name of the computation
+    :param stream: where to show it; None: standard error
+
+    >>> from rbd_ros.cli.output.progress import TerminalProgress
+    >>> with TerminalProgress('recording') as progress:
+    ...     progress(0.5)  # half of it is done
+    """
+
+    def __init__(self, what: str, stream: Optional[Any] = None):
+        self._what, self._stream = what, sys.stderr if stream is None else stream
+        self._shown = False
+        self._next = time.monotonic() + PATIENCE
+
+    def __enter__(self) -> TerminalProgress:
+        return self
+
+    def __call__(self, share: float) -> None:
+        """Show that a share is done, at most every `PERIOD`."""
+        now = time.monotonic()
+        if now < self._next or not self._stream.isatty():
+            return
+        self._next = now + PERIOD
+        self._shown = True
+        self._stream.write(f'\r{self._what}: {100.0 * min(share, 1.0):3.0f} % ')
+        self._stream.flush()
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            self._stream.write('\r' + ' ' * (len(self._what) + 8) + '\r')
+            self._stream.flush()
+
+
+class CompilationNotices(logging.Handler):
+    """Context manager that shows on a terminal what is compiled, one line for each loop.
+
+    It writes nothing into a pipe or a file.
+
+    :param stream: where to show it; None: standard error
+
+    >>> from rbd_ros.cli.output.progress import CompilationNotices
+    >>> with CompilationNotices():
+    ...     simulator = Simulator(robot, world={})
+    """
+
+    def __init__(self, stream: Optional[Any] = None):
+        super().__init__(logging.INFO)
+        self._stream = sys.stderr if stream is None else stream
+        self._logger = logging.getLogger('rbd_ros.compiler')
+
+    def __enter__(self) -> CompilationNotices:
+        if self._stream.isatty():
+            self._level = self._logger.level
+            self._logger.addHandler(self)
+            self._logger.setLevel(logging.INFO)
+        return self
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line."""
+        text = f'{record.getMessage()} (some seconds, only the first time on this machine)'
+        print(text, file=self._stream, flush=True)
+
+    def __exit__(self, *_: object) -> None:
+        if self in self._logger.handlers:
+            self._logger.removeHandler(self)
+            self._logger.setLevel(self._level)

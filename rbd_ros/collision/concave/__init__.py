@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Contact of convex shapes with triangle meshes and height fields, triangle by triangle."""

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Contact points of many triangles, reduced to at most eight.
+
+Of each direction at most four are kept (reduction.py), and of more directions those that are
+farthest from each other.
+"""
+
+from __future__ import annotations
+
+import math
+
+from rbd_ros.collision.arrays import FloatArray, FoundPoints
+from rbd_ros.collision.convex.reduction import choose, HEIGHT, LAYER
+from rbd_ros.collision.vectors import cross, dot, perpendicular
+from rbd_ros.compiler.loops import compiled, stack_array, stack_matrix
+
+#: Number of candidates that there is room for, and above which they are reduced.
+ROOM, FULL = 64, 56
+
+#: Columns of a candidate: point of the mesh, normal from the mesh, gap, feature.
+NORMAL, GAP, FEATURE = 3, 6, 7
+
+#: Cosine from which on normals count as one direction.
+ONE_DIRECTION = 0.995
+
+
+@compiled
+def reduce_candidates(candidates: FloatArray, count: int, most: int) -> int:
+    """Keep the points of each direction that span the most, then those farthest from each other.
+
+    :param candidates: points; those that are kept come first, (ROOM, 8)
+    :param count: how many there are
+    :param most: how many may remain
+    :return: how many remain
+    """
+    kept, flat, number_of = stack_matrix(64, 8), stack_matrix(64, 3), stack_array(64)
+    chosen, normal, u, v = stack_array(4), stack_array(3), stack_array(3), stack_array(3)
+    left, total = count, 0
+    while left > 0:
+        deepest = 0
+        for i in range(1, left):
+            if candidates[i, GAP] < candidates[deepest, GAP] - 1e-13:
+                deepest = i
+        for r in range(3):
+            normal[r] = candidates[deepest, NORMAL + r]
+        perpendicular(normal, u)
+        cross(normal, u, v)
+        members, rest = 0, 0
+        for i in range(left):
+            along_normal = 0.0
+            for r in range(3):
+                along_normal += normal[r] * candidates[i, NORMAL + r]
+            if along_normal >= ONE_DIRECTION or i == deepest:
+                flat[members, 0], flat[members, 1] = dot(u, candidates[i]), dot(v, candidates[i])
+                flat[members, HEIGHT] = candidates[i, GAP]
+                for c in range(8):
+                    kept[total + members, c] = candidates[i, c]
+                # Neighbors have points in common.
+                double = False
+                for j in range(members):
+                    x, y = flat[j, 0] - flat[members, 0], flat[j, 1] - flat[members, 1]
+                    z = flat[j, HEIGHT] - flat[members, HEIGHT]
+                    if x * x + y * y + z * z < 1e-18:
+                        double = True
+                if not double:
+                    members += 1
+            else:
+                if rest < i:
+                    for c in range(8):
+                        candidates[rest, c] = candidates[i, c]
+                rest += 1
+        left = rest
+        number = choose(flat, members, chosen)
+        # In rising order, so that none is overwritten before it is moved.
+        for n in range(number):
+            for m in range(n + 1, number):
+                if chosen[m] < chosen[n]:
+                    chosen[n], chosen[m] = chosen[m], chosen[n]
+        for n in range(number):
+            i = total + int(chosen[n])
+            for c in range(8):
+                kept[total + n, c] = kept[i, c]
+        total += number
+    size = 0.0
+    for i in range(1, total):
+        for r in range(3):
+            size = max(size, abs(kept[i, r] - kept[0, r]))
+    result = 0
+    for i in range(total):
+        number_of[i] = math.inf
+    last = 0
+    for i in range(1, total):
+        if kept[i, GAP] < kept[last, GAP] - LAYER:
+            last = i
+    for _ in range(min(most, total)):
+        # The first is the deepest of all.
+        for c in range(8):
+            candidates[result, c] = kept[last, c]
+        result += 1
+        number_of[last] = -1.0
+        following, farthest = -1, -1.0
+        for i in range(total):
+            if number_of[i] < 0.0:
+                continue
+            away = 0.0
+            for r in range(3):
+                x = kept[i, r] - kept[last, r]
+                y = kept[i, NORMAL + r] - kept[last, NORMAL + r]
+                away += x * x + size * size * y * y
+            number_of[i] = min(number_of[i], away)
+            if number_of[i] > farthest:
+                following, farthest = i, number_of[i]
+        last = following
+    return result
+
+
+@compiled
+def collect(
+    found: FoundPoints, number: int, triangle: int, candidates: FloatArray, count: int
+) -> int:
+    """Take the contact points of a triangle among the candidates; return how many there are."""
+    for i in range(number):
+        for r in range(3):
+            candidates[count, r] = found.on_a[i, r]
+            candidates[count, NORMAL + r] = found.normal[i, r]
+        candidates[count, GAP] = found.gap[i]
+        candidates[count, FEATURE] = float(
+            (triangle % (1 << 26)) * (1 << 26) + found.feature[i] % (1 << 26)
+        )
+        count += 1
+    return count if count <= FULL else reduce_candidates(candidates, count, 24)

@@ -1,0 +1,445 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Contact of convex shapes with triangle meshes and height fields: which triangles.
+
+Triangles near a shape are found by a binary tree of boxes, or in the cells of a grid.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Tuple
+
+from rbd_ros.collision.arrays import FloatArray, FoundPoints, MESH, Tables
+from rbd_ros.collision.concave.candidates import collect, FEATURE, GAP, NORMAL, reduce_candidates
+from rbd_ros.collision.concave.concave_pairs import FREE, SHARED, triangle_contacts
+from rbd_ros.collision.concave.inside import begins_inside, LEAF, turn_outward
+from rbd_ros.collision.pairs.box_axes import relative_pose
+from rbd_ros.collision.shapes.supports import radius_of, support
+from rbd_ros.collision.vectors import add, placed, turned
+from rbd_ros.compiler.loops import compiled, stack_array, stack_matrix
+
+#: Searches of `convex_concave`, in their order. Triangles that are touched from the side that they
+#: face. Triangles from any side: what is in a surface touches it, if all else fails with whatever
+#: triangle it likes; of what is in it, beside and under a height field, nothing else is nearest.
+#: The whole surface: all of it is farther than was asked for, but perhaps all around.
+FACING, ANY_SIDE, ALL_AROUND = 0, 1, 2
+
+
+@compiled
+def bounds_of(
+    kind: int, size: FloatArray, pose: FloatArray, tables: Tables, bounds: FloatArray
+) -> None:
+    """Compute the bounds of a shape's core along the axes of its pose's frame, (6,)."""
+    direction, point = stack_array(3), stack_array(3)
+    for k in range(3):
+        for number in range(2):
+            sign = -1.0 if number == 0 else 1.0
+            for r in range(3):
+                direction[r] = sign * pose[3 * k + r]
+            # The direction is in coordinates of the shape: row k of the rotation is axis k of the
+            # outer frame.
+            support(kind, size, tables, direction, 0, point)
+            # Of the core only. The radius around it is added to the distance that is searched.
+            extent = pose[9 + k]
+            for r in range(3):
+                extent += pose[3 * k + r] * point[r]
+            bounds[3 * number + k] = extent
+
+
+@compiled
+def level_along(
+    kind: int, size: FloatArray, pose: FloatArray, tables: Tables, direction: FloatArray
+) -> float:
+    """Return the least height of a convex shape along a direction of the frame of its pose [m]."""
+    local, point = stack_array(3), stack_array(3)
+    for k in range(3):
+        local[k] = 0.0
+        for r in range(3):
+            # Against the direction, in coordinates of the shape: its lowest point there.
+            local[k] -= pose[3 * r + k] * direction[r]
+    support(kind, size, tables, local, 0, point)
+    level = -radius_of(kind, size)
+    for r in range(3):
+        level += direction[r] * pose[9 + r] - local[r] * point[r]
+    return level
+
+
+@compiled
+def height_of(node: FloatArray, direction: FloatArray) -> float:
+    """Return the greatest height of a box along a direction [m]."""
+    x, y, z = direction[0], direction[1], direction[2]
+    # A corner of the box for each axis, chosen by the sign of that axis: its support function.
+    across = max(x * node[0], x * node[3]) + max(y * node[1], y * node[4])
+    return across + max(z * node[2], z * node[5])
+
+
+@compiled
+def squared_between(bounds: FloatArray, node: FloatArray) -> float:
+    """Return squared distance of two boxes along the axes, or depth with a negative sign [m^2]."""
+    total, separation = 0.0, -math.inf
+    for k in range(3):
+        away = max(node[k] - bounds[3 + k], bounds[k] - node[3 + k])
+        separation = max(separation, away)
+        if away > 0.0:
+            total += away * away
+    # A square with a sign is compared with squares without a root for each node.
+    return total if separation > 0.0 else -separation * separation
+
+
+@compiled
+def bounds_of_triangle(corners: FloatArray, bounds: FloatArray) -> None:
+    """Compute the lower and upper bounds of a triangle along the axes, (6,)."""
+    for k in range(3):
+        bounds[k] = min(corners[k], corners[3 + k], corners[6 + k])
+        bounds[3 + k] = max(corners[k], corners[3 + k], corners[6 + k])
+
+
+@compiled
+def highest_corner(corners: FloatArray, direction: FloatArray) -> float:
+    """Return the greatest height of a triangle along a direction [m]."""
+    x, y, z = direction[0], direction[1], direction[2]
+    most = x * corners[0] + y * corners[1] + z * corners[2]
+    for k in range(1, 3):
+        height = x * corners[3 * k] + y * corners[3 * k + 1] + z * corners[3 * k + 2]
+        most = max(most, height)
+    return most
+
+
+@compiled
+def mesh_candidates(
+    size_b: FloatArray,
+    kind: int,
+    size: FloatArray,
+    pose: FloatArray,
+    margin: float,
+    nearest: bool,
+    free: bool,
+    tables: Tables,
+    found: FoundPoints,
+    candidates: FloatArray,
+) -> Tuple[int, bool]:
+    """Return the contact points of the triangles of a mesh with a convex shape.
+
+    :param size_b: number of the mesh first
+    :param pose: pose of the shape in the mesh, (12,)
+    :param free: whether each triangle is taken for itself
+    :param candidates: the points; a result, (ROOM, 8)
+    :return: how many there are, and whether the shape is in a triangle that has none
+    """
+    own, bounds, across, middle = (
+        stack_array(12),
+        stack_array(6),
+        stack_matrix(3, 4),
+        stack_array(3),
+    )
+    # Depth-first search pushes at most one node per level beyond the current one: 64 are more than
+    # any tree of 2^31 triangles needs.
+    waiting, away, box, lead = stack_array(64), stack_array(64), stack_array(6), stack_array(3)
+    for r in range(12):
+        # Triangles are given in the frame of the mesh: their pose is the identity.
+        own[r] = 1.0 if r % 4 == 0 and r < 9 else 0.0
+    bounds_of(kind, size, pose, tables, bounds)
+    for r in range(3):
+        middle[r] = 0.5 * (bounds[r] + bounds[3 + r])
+    refused = False
+    mesh = int(size_b[0])
+    root, leaves, first = tables.mesh[mesh, 0], tables.mesh[mesh, 1], tables.mesh[mesh, 2]
+    closed = tables.mesh[mesh, 3] != 0
+    limit, count, left, radius = margin, 0, 1, radius_of(kind, size)
+    # Of what is nearest so far: its normal, and where the shape begins along it. Whatever is lower
+    # is farther away.
+    level = -math.inf
+    for r in range(3):
+        lead[r] = 0.0
+    # Depths are compared as well where only what is deepest is asked for.
+    reach = radius + limit if nearest else radius + max(0.0, limit)
+    square = reach * abs(reach)
+    waiting[0], away[0] = 0, squared_between(bounds, tables.node[root])
+    # Branch and bound: the limit shrinks as nearer points are found, and prunes what is pushed
+    # already.
+    while left > 0:
+        left -= 1
+        if away[left] > square:
+            continue
+        node = int(waiting[left])
+        if level - height_of(tables.node[root + node], lead) > limit:
+            continue
+        # An implicit binary tree: children of node n are 2n + 1 and 2n + 2, leaves come last.
+        if node < leaves - 1:
+            near, far = 2 * node + 1, 2 * node + 2
+            to_near = squared_between(bounds, tables.node[root + near])
+            to_far = squared_between(bounds, tables.node[root + far])
+            if to_far < to_near:
+                near, far, to_near, to_far = far, near, to_far, to_near
+            # The nearer one is next: it leaves less to do.
+            waiting[left], away[left] = far, to_far
+            waiting[left + 1], away[left + 1] = near, to_near
+            left += 2
+            continue
+        for k in range(LEAF):
+            t = LEAF * (node - leaves + 1) + k
+            # The last leaves may be empty, their triangles without an area.
+            corners = tables.triangle[first + t]
+            bounds_of_triangle(corners, box)
+            if squared_between(bounds, box) > square:
+                continue
+            if level - highest_corner(corners, lead) > limit:
+                continue
+            for edge in range(3):
+                other = tables.beside[first + t, edge]
+                # With its neighbor a triangle decides which normals belong to it: shared edges
+                # that are flat or concave have none of their own, or objects would catch on the
+                # seams of a flat surface.
+                across[edge, 0] = FREE if other < 0 else SHARED
+                if other >= 0:
+                    third_of_neighbor(tables, first, t, other, across[edge])
+            number = triangle_contacts(
+                corners,
+                across,
+                closed,
+                False,
+                free,
+                middle,
+                own,
+                kind,
+                size,
+                pose,
+                limit,
+                nearest,
+                tables,
+                found,
+            )
+            refused = refused or number < 0
+            if nearest and number > 0:
+                # All that was found before is farther away.
+                count, best = 0, 0
+                for i in range(1, number):
+                    best = i if found.gap[i] < found.gap[best] else best
+                limit = found.gap[best]
+                reach = radius + limit
+                square = reach * abs(reach)
+                for r in range(3):
+                    lead[r] = found.normal[best, r]
+                level = level_along(kind, size, pose, tables, lead)
+            count = collect(found, number, t, candidates, count)
+    return count, refused
+
+
+@compiled
+def third_of_neighbor(
+    tables: Tables, first: int, triangle: int, other: int, row: FloatArray
+) -> None:
+    """Compute the corner of a neighbor that is not on the edge between both, (4,) from 1 on."""
+    for k in range(3):
+        if tables.beside[first + other, (k + 1) % 3] == triangle:
+            for r in range(3):
+                row[1 + r] = tables.triangle[first + other, 3 * k + r]
+
+
+@compiled
+def corner_of_field(tables: Tables, field: int, row: int, column: int, corner: FloatArray) -> bool:
+    """Compute the corner of a height field, (3 or more,); return whether there is one."""
+    rows, columns = tables.field[field, 1], tables.field[field, 2]
+    if row < 0 or column < 0 or row >= rows or column >= columns:
+        return False
+    corner[0] = tables.grid[field, 0] + column * tables.grid[field, 2]
+    # Rows run from the upper edge down, as in the image that a field may come from.
+    corner[1] = tables.grid[field, 1] - row * tables.grid[field, 3]
+    corner[2] = tables.height[tables.field[field, 0] + row * columns + column]
+    return True
+
+
+@compiled
+def field_candidates(
+    size_b: FloatArray,
+    kind: int,
+    size: FloatArray,
+    pose: FloatArray,
+    margin: float,
+    nearest: bool,
+    free: bool,
+    tables: Tables,
+    found: FoundPoints,
+    candidates: FloatArray,
+) -> Tuple[int, bool]:
+    """Return contact points of the triangles of a height field; arguments as in `mesh_candidates`.
+
+    Each cell has two triangles: one with its corner at the lower left, one at the upper right, as
+    seen from above.
+    """
+    own, bounds, across, corners = (
+        stack_array(12),
+        stack_array(6),
+        stack_matrix(3, 4),
+        stack_array(9),
+    )
+    corner, low, middle = stack_array(3), stack_array(3), stack_array(3)
+    for r in range(12):
+        own[r] = 1.0 if r % 4 == 0 and r < 9 else 0.0
+    bounds_of(kind, size, pose, tables, bounds)
+    for r in range(3):
+        # Cells are compared with the whole shape, with its radius.
+        bounds[r] -= radius_of(kind, size)
+        bounds[3 + r] += radius_of(kind, size)
+        middle[r] = 0.5 * (bounds[r] + bounds[3 + r])
+    refused = False
+    field = int(size_b[0])
+    rows, columns = tables.field[field, 1], tables.field[field, 2]
+    x0, y0 = tables.grid[field, 0], tables.grid[field, 1]
+    dx, dy = tables.grid[field, 2], tables.grid[field, 3]
+    reach = margin
+    if nearest:
+        # No farther than the corner below, or at the border.
+        column = int(min(columns - 1.0, max(0.0, (pose[9] - x0) / dx)))
+        row = int(min(rows - 1.0, max(0.0, (y0 - pose[10]) / dy)))
+        corner_of_field(tables, field, row, column, corner)
+        total = 0.0
+        for r in range(3):
+            x = max(abs(bounds[r] - corner[r]), abs(bounds[3 + r] - corner[r]))
+            total += x * x
+        reach = min(reach, math.sqrt(total))
+    reach = max(0.0, reach)
+    # Above the highest point of the field.
+    if bounds[2] - reach > tables.grid[field, 4]:
+        return 0, False
+    # As floats first: what is far beyond the grid would be too large for an integer.
+    first_column = int(min(columns - 1.0, max(0.0, (bounds[0] - reach - x0) / dx)))
+    last_column = int(min(columns - 2.0, max(-1.0, (bounds[3] + reach - x0) / dx)))
+    first_row = int(min(rows - 1.0, max(0.0, (y0 - bounds[4] - reach) / dy)))
+    last_row = int(min(rows - 2.0, max(-1.0, (y0 - bounds[1] + reach) / dy)))
+    if bounds[3] + reach < x0 or y0 < bounds[1] - reach:
+        return 0, False
+    # What is beside the field is not lifted to its height.
+    beside = bounds[3] < x0 or bounds[0] > x0 + (columns - 1) * dx
+    beside = beside or bounds[1] > y0 or bounds[4] < y0 - (rows - 1) * dy
+    alone = free or beside
+    count = 0
+    for row in range(first_row, last_row + 1):
+        for column in range(first_column, last_column + 1):
+            for half in range(2):
+                # Corners, then those across the edges that begin there.
+                top = -math.inf
+                for k in range(3):
+                    c, d = 0, 0
+                    e, f = 0, 0
+                    if half == 0:
+                        # Lower left, lower right, upper left.
+                        c, d = (1 if k < 2 else 0), (1 if k == 1 else 0)
+                        e = 2 if k == 0 else 0
+                        f = -1 if k == 2 else 1
+                    else:
+                        # Upper right, upper left, lower right.
+                        c, d = (0 if k < 2 else 1), (0 if k == 1 else 1)
+                        e = -1 if k == 0 else 1
+                        f = 2 if k == 2 else 0
+                    corner_of_field(tables, field, row + c, column + d, low)
+                    for r in range(3):
+                        corners[3 * k + r] = low[r]
+                    top = max(top, low[2])
+                    across[k, 0] = FREE
+                    if corner_of_field(tables, field, row + e, column + f, corner):
+                        across[k, 0] = SHARED
+                        for r in range(3):
+                            across[k, 1 + r] = corner[r]
+                if bounds[2] - reach > top:
+                    continue
+                number = triangle_contacts(
+                    corners,
+                    across,
+                    True,
+                    True,
+                    alone,
+                    middle,
+                    own,
+                    kind,
+                    size,
+                    pose,
+                    reach if nearest else margin,
+                    nearest,
+                    tables,
+                    found,
+                )
+                triangle = 2 * (row * columns + column) + half
+                refused = refused or number < 0
+                count = collect(found, number, triangle, candidates, count)
+    return count, refused
+
+
+@compiled
+def convex_concave(
+    kind_a: int,
+    size_a: FloatArray,
+    pose_a: FloatArray,
+    kind_b: int,
+    size_b: FloatArray,
+    pose_b: FloatArray,
+    margin: float,
+    nearest: bool,
+    tables: Tables,
+    found: FoundPoints,
+) -> int:
+    """Return contact of a convex shape with a triangle mesh or a height field, up to eight points.
+
+    Arguments are those of `find_contacts` (narrow_phase.py).
+    """
+    pose, candidates = stack_array(12), stack_matrix(64, 8)
+    normal, on_mesh, point = stack_array(3), stack_array(3), stack_array(3)
+    relative_pose(pose_b, pose_a, pose)
+    count, refused, limit = 0, False, margin
+    # Most pairs need only the first search; the others repeat it with fewer assumptions.
+    for search in range(3):
+        if search == ANY_SIDE:
+            within = refused and (nearest or count == 0)
+            beside = nearest and count == 0 and kind_b != MESH
+            if not (within or beside):
+                continue
+        if search == ALL_AROUND:
+            if not (nearest and count == 0 and limit < math.inf):
+                continue
+            if not begins_inside(kind_b, size_b, kind_a, size_a, pose, tables):
+                continue
+            limit = math.inf
+        if kind_b == MESH:
+            count, refused = mesh_candidates(
+                size_b,
+                kind_a,
+                size_a,
+                pose,
+                limit,
+                nearest,
+                search != FACING,
+                tables,
+                found,
+                candidates,
+            )
+        else:
+            count, refused = field_candidates(
+                size_b,
+                kind_a,
+                size_a,
+                pose,
+                limit,
+                nearest,
+                search != FACING,
+                tables,
+                found,
+                candidates,
+            )
+    if nearest and count > 0:
+        count = turn_outward(kind_b, size_b, kind_a, size_a, pose, tables, candidates, count)
+    if kind_b != MESH or not nearest:
+        count = reduce_candidates(candidates, count, len(found.gap))
+    total = 0
+    for i in range(count):
+        gap = candidates[i, GAP]
+        for r in range(3):
+            point[r] = candidates[i, NORMAL + r]
+        turned(pose_b, point, normal)
+        placed(pose_b, candidates[i], on_mesh)
+        for r in range(3):
+            # Candidates are points of the mesh with its normal; contacts are points of the first
+            # shape, with the normal from it to the mesh.
+            point[r] = on_mesh[r] + gap * normal[r]
+            normal[r] = -normal[r]
+        total = add(found, total, int(candidates[i, FEATURE]), gap, margin, point, normal)
+    return total

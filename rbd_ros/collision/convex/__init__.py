@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Contact of any two convex shapes: gjk.py (distance), epa.py (depth), manifolds.py (points)."""

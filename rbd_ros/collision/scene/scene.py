@@ -1,0 +1,410 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scene: shapes of a robot and of the world around it, and the pairs of them that may touch."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import combinations
+from typing import AbstractSet, List, NamedTuple, Optional, Sequence, Set, Tuple
+
+import numpy as np
+
+from rbd_ros.algorithms.kinematics.kinematics import body_transforms
+from rbd_ros.collision.arrays import FloatArray
+from rbd_ros.collision.queries import pair_is_supported
+from rbd_ros.collision.scene.overlapping_links import LEFT_OUT, left_out_notice, overlapping_links
+from rbd_ros.collision.scene.scene_arrays import SceneTable, STIFFNESS
+from rbd_ros.collision.shapes import contact_shapes as shapes
+from rbd_ros.collision.shapes.scene_shapes import reach, ShapeMaker
+from rbd_ros.collision.shapes.shape_tables import tables_for, tabulated
+from rbd_ros.model import Model
+from rbd_ros.model.floating_model import is_free_base
+from rbd_ros.spatial import PluckerTransform
+from rbd_ros.world.allowed_collisions import allowed_pairs, connected_bodies, enabled_pairs
+from rbd_ros.world.world import ROBOT, World, WorldObject, WorldRobot
+
+#: Friction from which on a contact sticks whatever pushes it, within 0.06 degrees: more would only
+#: be numbers too far apart.
+STICKS = 1e3
+
+#: What notices say of shapes that do not touch.
+_NO_TOUCH = 'have no collision'
+
+
+class SceneShape(NamedTuple):
+    """A shape of a scene.
+
+    :param name: whose it is: 'robot/link', or the name of an object
+    :param geometry: name of the geometry of the link, '' if it has none
+    :param shape: the shape
+    :param body_id: number of its body: 0 for the world, then the bodies of the robot, then
+        the movable objects
+    :param pose: pose in coordinates of the body, (4, 4)
+    """
+
+    name: str
+    geometry: str
+    shape: shapes.Shape
+    body_id: int
+    pose: FloatArray
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Shapes of a robot and of a world, and the pairs of them that may touch.
+
+    :param shapes: the shapes
+    :param objects: movable objects, in the order of their numbers
+    :param body_count: how many bodies there are: the world, links, objects
+    :param table: the same for compiled loops
+    :param notices: what cannot touch although it might be expected to, and why
+    """
+
+    shapes: Tuple[SceneShape, ...]
+    objects: Tuple[WorldObject, ...]
+    body_count: int
+    table: SceneTable
+    notices: Tuple[str, ...]
+
+    def names_of(self, pair: int) -> Tuple[str, str]:
+        """Return whose the shapes of a pair are.
+
+        :param pair: number of the pair
+        """
+        a, b = self.table.pair[pair]
+        return self.shapes[a].name, self.shapes[b].name
+
+
+def make_scene(model: Model, world: World, q: Optional[Sequence[float]] = None) -> Scene:
+    """Return the scene of a robot in a world.
+
+    Links of one robot that overlap at the configuration q do not touch each other, as links that a
+    joint connects, unless an entry of `pairs` or the SRDF of the robot says that they do. Movable
+    robots of the world that are part of the model (`combine_models`) move with it, further ones
+    stand still as they are configured.
+
+    :param model: model of the robot
+    :param world: what is around it
+    :param q: configuration, (nq,); None: no links are looked at for overlapping
+    """
+    notices: List[str] = []
+    maker = ShapeMaker()
+    found = [
+        *_shapes_of_robots(model, world, maker, notices),
+        *_shapes_of_standing_robots(model, world, maker, notices),
+        *_shapes_of_objects(model, world, maker, notices),
+    ]
+    pairs, own, connected = _pairs(model, world, found, notices)
+    body_count = len(model.bodies) + 1 + len(world.movable)
+    table = _table(world, found, pairs, body_count)
+    # Notices of missing collisions first; links may share a mesh with a notice.
+    notices = sorted(dict.fromkeys(notices), key=lambda text: _NO_TOUCH not in text)
+    # Overlaps are found by the same machine code that steps use, so both agree on the contacts.
+    if own and q is not None:
+        names = [(found[i].name, found[j].name) for i, j in pairs]
+        deep = {names[p] for p in overlapping_links(model, table, own, body_count, q)}
+        deep -= {each for each in deep if _put_back(world, *each)}
+        pairs = [pair for p, pair in enumerate(pairs) if names[p] not in deep]
+        # Groups and surfaces are per pair: without the dropped ones they are numbered again.
+        table = _table(world, found, pairs, body_count) if deep else table
+        notices.extend(left_out_notice(deep, 'are in contact at the neutral configuration'))
+    why = 'are connected by links without shapes or without mass'
+    notices.extend(left_out_notice(connected, why))
+    return Scene(tuple(found), world.movable, body_count, table, (*notices, *maker.notices))
+
+
+def _shapes_of_robots(
+    model: Model, world: World, maker: ShapeMaker, notices: List[str]
+) -> List[SceneShape]:
+    """Return the collision shapes of all that is in the model.
+
+    The robot, and movable robots of the world.
+    """
+    slices = {model.body(i).joint_name: at for i, (_, at) in model.independent_slices.items()}
+    others: Set[str] = set()
+    for robot in world.moving_in(model):
+        # Links of combined robots have 'name/link' as their names already; those of the robot
+        # itself do not.
+        others.update(f'{robot.name}/{link}' for link in robot.model.links)
+        at = [slices[f'{robot.name}/{joint}'] for joint in robot.model.joint_names]
+        notices.append(
+            f'robot {robot.name!r} of the world is movable: v[{at[0].start}:{at[-1].stop}] holds '
+            f'the velocity of its joints {robot.name}/...'
+        )
+    return _shapes_of_links(model, maker, notices, ROBOT, others)
+
+
+def _shapes_of_links(
+    model: Model,
+    maker: ShapeMaker,
+    notices: List[str],
+    robot: str,
+    others: AbstractSet[str] = frozenset(),
+) -> List[SceneShape]:
+    """Return the collision shapes of all links; meshes are their convex hulls.
+
+    :param robot: name of the robot
+    :param others: links that have the names of their robots in front
+    """
+    found = []
+    for each in model.geometries:
+        if each.role != 'collision':
+            continue
+        made = maker.make(each.shape, convex=True)
+        name = each.link if each.link in others else f'{robot}/{each.link}'
+        pose = _pose(each.placement)
+        if made.shape is None:
+            notices.append(
+                f'{name!r} has no collision with its {type(each.shape).__name__.lower()}: '
+                f'{made.notice}'
+            )
+            continue
+        if made.notice:
+            notices.append(made.notice)
+        # The shape's own frame has its origin in the middle (that of a mesh: of its bounding box),
+        # so that bounding spheres are small; the pose follows.
+        found.append(SceneShape(name, each.name, made.shape, each.body, _moved(pose, made.center)))
+    return found
+
+
+def _shapes_of_standing_robots(
+    model: Model, world: World, maker: ShapeMaker, notices: List[str]
+) -> List[SceneShape]:
+    moving = world.moving_in(model)
+    found = []
+    for robot in world.robots:
+        # It is part of the model, and its shapes move with its bodies.
+        if robot in moving:
+            continue
+        model = robot.model
+        X0 = body_transforms(model, model.tree_position(start_configuration(robot)))
+        notices.append(f'robot {robot.name!r} of the world is static')
+        for each in _shapes_of_links(model, maker, notices, robot.name):
+            # Body 0 does not move: the pose of the link at the start is put into the shape's
+            # placement.
+            placed = _pose(X0[each.body_id] * robot.base_placement) @ each.pose
+            found.append(each._replace(body_id=0, pose=placed))
+    return found
+
+
+def neutral_configuration(model: Model) -> List[float]:
+    """Return the configuration of zeros within the limits of the joints, (nq,).
+
+    :param model: model of a robot
+    """
+    q = [0.0] * model.nq
+    for i, (at_q, _) in model.independent_slices.items():
+        body = model.body(i)
+        neutral = list(body.joint.neutral())
+        # Of joints with several degrees of freedom, limits are not per coordinate.
+        if body.joint.nv == 1:
+            limits = model.limits[i]
+            neutral = [min(max(neutral[0], limits.lower), limits.upper)]
+        q[at_q] = neutral
+    return q
+
+
+def start_configuration(robot: WorldRobot) -> List[float]:
+    """Return the configuration of a robot of a world at the start, (nq,); its loops may be open.
+
+    :param robot: the robot
+    """
+    model, q = robot.model, neutral_configuration(robot.model)
+    for i, (at_q, _) in model.independent_slices.items():
+        name = model.body(i).joint_name
+        if name in robot.configuration:
+            q[at_q] = [robot.configuration[name]]
+        # A free base is where the world places the robot, and not at the origin.
+        elif robot.floating and is_free_base(model.body(i)):
+            q[at_q] = [*robot.placement.quaternion(), *robot.placement.r]
+    return q
+
+
+def _shapes_of_objects(
+    model: Model, world: World, maker: ShapeMaker, notices: List[str]
+) -> List[SceneShape]:
+    found, body = [], len(model.bodies)
+    for each in world.objects:
+        if each.movable:
+            body += 1
+        made = maker.make(each.shape, each.convex)
+        if made.shape is None:
+            notices.append(f'object {each.name!r} has no collision: {made.notice}')
+            continue
+        if made.notice:
+            notices.append(made.notice)
+        # A movable object has its own body, whose pose changes; a static one is fixed to body 0.
+        pose = np.eye(4) if each.movable else _pose(each.placement)
+        found.append(
+            SceneShape(
+                each.name,
+                '',
+                made.shape,
+                body if each.movable else 0,
+                _moved(pose, made.center),
+            )
+        )
+    return found
+
+
+def _pose(placement: PluckerTransform) -> FloatArray:
+    return np.array(placement.pose(), dtype=float)
+
+
+def _moved(pose: FloatArray, by: FloatArray) -> FloatArray:
+    """Return the pose of a frame that is moved along its own axes, (4, 4)."""
+    result = pose.copy()
+    # Along its own axes: rotated into the outer frame.
+    result[:3, 3] += pose[:3, :3] @ by
+    return result
+
+
+def _pairs(
+    model: Model,
+    world: World,
+    found: Sequence[SceneShape],
+    notices: List[str],
+) -> Tuple[List[Tuple[int, int]], List[int], Set[Tuple[str, str]]]:
+    """Return the pairs of shapes that may touch, and which of them are of one robot each.
+
+    And the pairs of links of the robot that do not because bodies between them connect them.
+    """
+    allowed = allowed_pairs(model, world.srdf)
+    # Links next to each other at a joint overlap there by design: no notice is due for them.
+    beside = {frozenset((i, body.parent)) for i, body in model.outward()}
+    beside |= {frozenset((j.predecessor.body, j.successor.body)) for j in model.loops}
+    linked, connected = connected_bodies(model), set()
+    pairs: List[Tuple[int, int]] = []
+    of_one: List[int] = []
+    unknown = set()
+    for (i, a), (j, b) in combinations(enumerate(found), 2):
+        # Shapes of one body cannot move apart, and the world file may exclude pairs.
+        if a.body_id == b.body_id or not world.touch(a.name, b.name):
+            continue
+        owner, other = (each.name.partition('/')[0] for each in (a, b))
+        own = owner == other
+        links = tuple(sorted(each.name.partition('/')[2] for each in (a, b)))
+        # What a robot of the world allows itself, `touch` knows.
+        if own and owner == ROBOT and links in allowed and not world.names_links(a.name, b.name):
+            bodies = min(a.body_id, b.body_id), max(a.body_id, b.body_id)
+            if bodies in linked and frozenset(bodies) not in beside:
+                connected.add((a.name, b.name))
+            continue
+        if not pair_is_supported(a.shape, b.shape):
+            unknown.add((a.name, b.name))
+            continue
+        if own:
+            of_one.append(len(pairs))
+        pairs.append((i, j))
+    notices.extend(
+        f'{a!r} and {b!r} have no collision with each other, because neither is convex; add '
+        '"convex: true" to a mesh'
+        for a, b in sorted(unknown)
+    )
+    return pairs, of_one, connected
+
+
+def _put_back(world: World, first: str, second: str) -> bool:
+    """Return whether two links of one robot touch although they overlap where it is neutral."""
+    # What the world or the SRDF names explicitly was chosen by the user.
+    if world.names_links(first, second):
+        return True
+    owner = first.partition('/')[0]
+    one, other = sorted(name.partition('/')[2] for name in (first, second))
+    if owner == ROBOT:
+        return world.srdf is not None and (one, other) in enabled_pairs(world.srdf)
+    robot = world[owner]
+    return isinstance(robot, WorldRobot) and (one, other) in robot.enabled
+
+
+def self_collision_notices(model: Model) -> Tuple[str, ...]:
+    """Return notices about links of a robot that do not touch each other by default.
+
+    :param model: model of the robot
+
+    >>> from rbd_ros.collision.scene.scene import self_collision_notices
+    >>> self_collision_notices(robot.model)
+    ()
+    """
+    scene = make_scene(model, World(), neutral_configuration(model))
+    return tuple(text for text in scene.notices if LEFT_OUT in text)
+
+
+def _table(
+    world: World,
+    found: Sequence[SceneShape],
+    pairs: Sequence[Tuple[int, int]],
+    body_count: int,
+) -> SceneTable:
+    surface, direction, directed_by = [], [], []
+    for i, j in pairs:
+        between = world.surface_between(found[i].name, found[j].name)
+        properties = between.surface
+        surface.append(
+            (
+                # In the order of the columns of `surface` (scene_arrays.py).
+                *(min(mu, STICKS) for mu in properties.friction),
+                properties.restitution,
+                properties.torsional,
+                properties.rolling,
+                properties.stiffness or 0.0,
+                properties.damping,
+                properties.exponent or 0.0,
+                properties.dissipation,
+            )
+        )
+        # The directions of friction belong to one of the two objects, and turn with its body.
+        first = between.directed_by.partition('/')[0] == found[i].name.partition('/')[0]
+        leading = found[i] if first else found[j]
+        along = np.zeros(3)
+        if not properties.isotropic:
+            # In coordinates of the object, which are those of its body if it moves.
+            along = np.array(properties.direction, dtype=float)
+            if leading.body_id == 0:
+                along = leading.pose[:3, :3] @ along
+        direction.append(along)
+        directed_by.append(leading.body_id)
+    count = len(found)
+    # Pairs with the same bodies and surface obey the same law: contacts of several shapes of a
+    # body on one face can be reduced to the corners of that face (scene_reduction.py).
+    alike = [
+        (found[i].body_id, found[j].body_id, *surface[p], *direction[p], directed_by[p])
+        for p, (i, j) in enumerate(pairs)
+    ]
+    common = {key: k for k, (key, n) in enumerate(Counter(alike).items()) if n > 1}
+    # Each spring of compliant pairs acts where it is.
+    groups = np.array(
+        [-1 if surface[p][STIFFNESS] else common.get(key, -1) for p, key in enumerate(alike)],
+        dtype=np.int64,
+    )
+    arms, body_arms = np.zeros(count), np.zeros(body_count)
+    first_object = body_count - len(world.movable)
+    for g, each in enumerate(found):
+        # A plane has no end, but its body never moves either: no arm, no speed.
+        if np.isfinite(reach(each.shape)):
+            arms[g] = np.linalg.norm(each.pose[:3, 3]) + reach(each.shape)
+        body_arms[each.body_id] = max(body_arms[each.body_id], arms[g])
+    sizes, parts = tabulated([each.shape for each in found])
+    return SceneTable(
+        kind=np.array([each.shape.kind for each in found], dtype=np.int64),
+        size=np.array(sizes, dtype=float).reshape(count, 3),
+        body_id=np.array([each.body_id for each in found], dtype=np.int64),
+        placement=np.array(
+            [[*each.pose[:3, :3].ravel(), *each.pose[:3, 3]] for each in found], dtype=float
+        ).reshape(count, 12),
+        reach=np.array([reach(each.shape) for each in found], dtype=float),
+        arm=arms,
+        body_arm=body_arms,
+        pair=np.array(pairs, dtype=np.int64).reshape(-1, 2),
+        surface=np.array(surface, dtype=float).reshape(-1, 9),
+        direction=np.array(direction, dtype=float).reshape(-1, 3),
+        directed_by=np.array(directed_by, dtype=np.int64),
+        group=groups,
+        of_robot=np.array(
+            [any(0 < found[k].body_id < first_object for k in pair) for pair in pairs],
+            dtype=np.int64,
+        ),
+        # Only functions that some pair needs are compiled: flags of the tables decide.
+        tables=tables_for([(found[i].shape.kind, found[j].shape.kind) for i, j in pairs], parts),
+    )

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pairs of shapes that may touch within a step: bounds on speeds, and pairs that are near."""
+
+from __future__ import annotations
+
+import math
+
+from rbd_ros.collision.arrays import FloatArray, HEIGHT_FIELD, PLANE
+from rbd_ros.collision.scene.scene_arrays import SceneBuffers, SceneTable
+from rbd_ros.compiler.loops import compiled, stack_array
+
+#: Gap that a contact may have after a step without forces, and still count as one that may close
+#: [m]. One too many costs three rows of the solver, one too few a step of penetration.
+MARGIN = 2e-4
+
+#: By how much more than that pairs may be apart and still be listed as near ones [m], and in how
+#: many steps the fastest shape goes that far at least.
+SKIN, STEPS_OF_SKIN = 0.02, 20.0
+
+
+@compiled
+def compose(pose: FloatArray, placement: FloatArray, result: FloatArray) -> None:
+    """Compute the pose of what is placed in a frame that has a pose.
+
+    :param pose: rotation of the frame row by row, and its position, (12,)
+    :param placement: rotation and position in that frame, (12,)
+    :param result: rotation and position, (12,)
+    """
+    for r in range(3):
+        a, b, c = pose[3 * r], pose[3 * r + 1], pose[3 * r + 2]
+        for s in range(3):
+            result[3 * r + s] = a * placement[s] + b * placement[3 + s] + c * placement[6 + s]
+        result[9 + r] = a * placement[9] + b * placement[10] + c * placement[11] + pose[9 + r]
+
+
+@compiled
+def speed_at_origin(v: FloatArray, pose: FloatArray) -> float:
+    """Return the speed of the origin of a body [m/s].
+
+    :param v: its spatial velocity in world coordinates, (6,) [rad/s, m/s]
+    :param pose: its pose, (12,)
+    """
+    total = 0.0
+    for r in range(3):
+        s, t = (r + 1) % 3, (r + 2) % 3
+        # Spatial velocities are of the point at the world's origin: v_p = v_o + omega x p.
+        rate = v[3 + r] + v[s] * pose[9 + t] - v[t] * pose[9 + s]
+        total += rate * rate
+    return math.sqrt(total)
+
+
+@compiled
+def angular_speed(v: FloatArray) -> float:
+    """Return the angular speed [rad/s] of a spatial velocity, (6,)."""
+    return math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
+
+
+@compiled
+def bound_speeds(scene: SceneTable, buffers: SceneBuffers) -> float:
+    """Find how fast bodies move and turn, and forget where shapes were.
+
+    :return: a bound on the speed of anything on them [m/s]
+    """
+    fastest = 0.0
+    for body in range(len(buffers.pose)):
+        v, pose = buffers.velocity[body], buffers.pose[body]
+        speed, turning = speed_at_origin(v, pose), angular_speed(v)
+        if buffers.look[0] > 0:
+            ahead = buffers.ahead[body]
+            speed = max(buffers.speed[body], speed_at_origin(ahead, pose))
+            turning = max(buffers.angular_speed[body], angular_speed(ahead))
+        buffers.speed[body], buffers.angular_speed[body] = speed, turning
+        fastest = max(fastest, speed + turning * scene.body_arm[body])
+    for g in range(len(buffers.placed)):
+        buffers.placed[g] = 0
+    return fastest
+
+
+@compiled
+def speed_of(scene: SceneTable, buffers: SceneBuffers, g: int) -> float:
+    """Bound on the speed of any point of a shape [m/s]."""
+    body = scene.body_id[g]
+    bound: float = buffers.speed[body] + buffers.angular_speed[body] * scene.arm[g]
+    return bound
+
+
+@compiled
+def closing_speed(scene: SceneTable, buffers: SceneBuffers, a: int, b: int) -> float:
+    """Bound on the rate at which two shapes come nearer to each other by their velocities [m/s].
+
+    It is how fast one moves as seen from the other: of what moves together, as the links of a
+    robot that walks, less than both speeds.
+    """
+    # A plane has no end.
+    g = a if scene.kind[b] == PLANE else b
+    k = scene.body_id[g]
+    v, w, pose = buffers.velocity[scene.body_id[a + b - g]], buffers.velocity[k], buffers.pose[k]
+    speed, turning = 0.0, 0.0
+    for r in range(3):
+        s, t = (r + 1) % 3, (r + 2) % 3
+        rate = w[3 + r] - v[3 + r] + (w[s] - v[s]) * pose[9 + t] - (w[t] - v[t]) * pose[9 + s]
+        speed += rate * rate
+        turning += (w[r] - v[r]) * (w[r] - v[r])
+    return math.sqrt(speed) + math.sqrt(turning) * scene.arm[g]
+
+
+@compiled
+def has_sped_up(scene: SceneTable, buffers: SceneBuffers, timestep: float) -> bool:
+    """Return whether more may be touched at the velocities `ahead` than what has been looked for.
+
+    :param timestep: h [s]
+    """
+    change = stack_array(6)
+    # In most steps nothing has: decided without roots, as (a + b)^2 is at most 2 a^2 + 2 b^2.
+    most = 0.0
+    for body in range(len(buffers.pose)):
+        v, w, at = buffers.velocity[body], buffers.ahead[body], buffers.pose[body]
+        arm, total = scene.body_arm[body], 0.0
+        for r in range(3):
+            s, t = (r + 1) % 3, (r + 2) % 3
+            rate = w[3 + r] - v[3 + r] + (w[s] - v[s]) * at[9 + t] - (w[t] - v[t]) * at[9 + s]
+            total += rate * rate + arm * arm * (w[r] - v[r]) * (w[r] - v[r])
+        most = max(most, total)
+    if 8.0 * timestep * timestep * most <= MARGIN * MARGIN:
+        return False
+    first, second = 0.0, 0.0
+    for body in range(len(buffers.pose)):
+        for r in range(6):
+            change[r] = buffers.ahead[body, r] - buffers.velocity[body, r]
+        speed = speed_at_origin(change, buffers.pose[body])
+        speed += angular_speed(change) * scene.body_arm[body]
+        second = max(second, min(first, speed))
+        first = max(first, speed)
+    # Of two that approach each other; what has no end is decided by others.
+    return MARGIN < timestep * (first + second) < math.inf
+
+
+@compiled
+def approach(v: FloatArray, w: FloatArray, position: FloatArray, normal: FloatArray) -> float:
+    """Return the rate of the gap at a point [m/s].
+
+    :param v: spatial velocity of the body of the first shape in world coordinates, (6,)
+    :param w: that of the second one's, (6,)
+    :param position: the point, (3,) [m]
+    :param normal: unit normal from the first to the second, (3,)
+    """
+    rate = 0.0
+    for r in range(3):
+        s, t = (r + 1) % 3, (r + 2) % 3
+        relative = w[3 + r] - v[3 + r]
+        relative += (w[s] - v[s]) * position[t] - (w[t] - v[t]) * position[s]
+        rate += normal[r] * relative
+    return rate
+
+
+@compiled
+def place_shape(scene: SceneTable, buffers: SceneBuffers, g: int) -> None:
+    """Find where a shape is, unless that has been done in this step."""
+    if buffers.placed[g] == 0:
+        buffers.placed[g] = 1
+        compose(buffers.pose[scene.body_id[g]], scene.placement[g], buffers.shape_pose[g])
+
+
+@compiled
+def between_centers(scene: SceneTable, a: int, b: int, p: FloatArray, q: FloatArray) -> float:
+    """Return the squared distance of the centers of two bounding spheres [m^2].
+
+    That of a height field, whose solid has no lower end, is where it is nearest to the other on
+    its way down.
+
+    :param a: one shape
+    :param b: the other one
+    :param p: pose of the first, (12,)
+    :param q: pose of the other one, (12,)
+    """
+    x, y, z = q[9] - p[9], q[10] - p[10], q[11] - p[11]
+    below = 0.0
+    if scene.kind[b] == HEIGHT_FIELD:
+        below = max(0.0, q[2] * x + q[5] * y + q[8] * z)
+    if scene.kind[a] == HEIGHT_FIELD:
+        below = max(0.0, -(p[2] * x + p[5] * y + p[8] * z))
+    return max(0.0, x * x + y * y + z * z - below * below)
+
+
+@compiled
+def clearance(scene: SceneTable, buffers: SceneBuffers, a: int, b: int) -> float:
+    """Return the distance of the bounding spheres of two shapes; negative if they overlap [m].
+
+    :param a: one shape
+    :param b: the other one
+    """
+    p, q = buffers.shape_pose[a], buffers.shape_pose[b]
+    x, y, z = q[9] - p[9], q[10] - p[10], q[11] - p[11]
+    if scene.kind[a] == PLANE:
+        return p[2] * x + p[5] * y + p[8] * z - scene.reach[b]
+    if scene.kind[b] == PLANE:
+        return -(q[2] * x + q[5] * y + q[8] * z) - scene.reach[a]
+    return math.sqrt(between_centers(scene, a, b, p, q)) - scene.reach[a] - scene.reach[b]
+
+
+@compiled
+def list_near_pairs(
+    scene: SceneTable, buffers: SceneBuffers, timestep: float, fastest: float
+) -> None:
+    """List the pairs of which contacts must be looked for, if others may have come near.
+
+    As neighbor lists of molecular dynamics (Verlet 1967): what is not listed is so far away that
+    it cannot touch before shapes have moved by the slack. Lists change nothing of what is found.
+
+    :param timestep: h [s]
+    :param fastest: bound on the speed of shapes [m/s]
+    """
+    # Two shapes, each of which moves by h v, and three times as far counts as near.
+    # `shifted` is what the correction of positions has moved bodies by, which is in no velocity.
+    way = 2.0 * (timestep * fastest + buffers.shifted[0])
+    if buffers.listed[0] > 0 and buffers.slack[0] >= 2.5 * way:
+        buffers.slack[0] -= way
+        return
+    skin, count = max(SKIN, STEPS_OF_SKIN * way), 0
+    for g in range(len(scene.kind)):
+        place_shape(scene, buffers, g)
+    for p in range(len(scene.pair)):
+        between = clearance(scene, buffers, scene.pair[p, 0], scene.pair[p, 1]) - MARGIN
+        if between > skin:
+            buffers.apart[p] = 0.0
+        else:
+            buffers.near[count] = p
+            # Of those that were listed before, more is known.
+            known = buffers.apart[p] if buffers.listed[0] > 0 else 0.0
+            buffers.apart[p] = max(known, between, 0.0)
+            count += 1
+    # One more than there are: zero says that nothing is known.
+    buffers.listed[0] = count + 1
+    buffers.slack[0] = skin - way

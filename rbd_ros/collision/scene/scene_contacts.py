@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All contacts of a scene: where the shapes of pairs that are near touch, in compiled loops."""
+
+from __future__ import annotations
+
+import math
+from typing import Tuple
+
+from rbd_ros.collision.arrays import FloatArray, FoundPoints
+from rbd_ros.collision.pairs.narrow_phase import find_contacts
+from rbd_ros.collision.scene.scene_arrays import SceneBuffers, SceneContacts, SceneTable
+from rbd_ros.collision.scene.scene_bounds import (
+    approach,
+    bound_speeds,
+    closing_speed,
+    list_near_pairs,
+    MARGIN,
+    place_shape,
+    speed_of,
+)
+from rbd_ros.compiler.loops import allocate, compiled, entry_point, Record, stack_array
+
+#: Maximum gap, or overlap, of a robot that rests [m]. Its contact points are in the plane of the
+#: flat or fixed surface: in the middle of tilted gaps, redundant contacts would ask for velocities
+#: that contradict each other by 1e-9 of the largest, which a solver to 1e-10 cannot give. With
+#: larger gaps, the arm of the force matters, and is best that of the middle.
+THIN = 2e-5
+
+#: How much further the points of one surface are from a plane than those of the other if only one
+#: is a plane: more than rounding [m].
+LEVEL = 1e-12
+
+#: Distances beyond this are not found exactly [m].
+FAR = 0.1
+
+#: Number of steps within which a pair would have to be looked at, by the speeds of both shapes,
+#: for which it is worth finding how fast they come nearer.
+SOON = 8.0
+
+
+@compiled
+def set_frame(frame: FloatArray, along: FloatArray) -> None:
+    """Find two tangents for a normal.
+
+    :param frame: normal, then tangents, (3, 3); changed
+    :param along: direction that the first tangent is to have as far as it is tangential, (3,)
+    """
+    n, t, u = frame[0], frame[1], frame[2]
+    # Gram and Schmidt against the normal: the tangent follows the direction of friction.
+    length = 0.0
+    for _ in range(2):
+        share = along[0] * n[0] + along[1] * n[1] + along[2] * n[2]
+        length = 0.0
+        for r in range(3):
+            t[r] = along[r] - share * n[r]
+            length += t[r] * t[r]
+        if length > 1e-12:
+            break
+        # Without a direction, or with that of the normal: whichever axis is most tangential.
+        least = 0
+        for r in range(1, 3):
+            if abs(n[r]) < abs(n[least]):
+                least = r
+        for r in range(3):
+            along[r] = 1.0 if r == least else 0.0
+    length = math.sqrt(length)
+    for r in range(3):
+        t[r] /= length
+    for r in range(3):
+        p, q = (r + 1) % 3, (r + 2) % 3
+        u[r] = n[p] * t[q] - n[q] * t[p]
+
+
+@compiled
+def distance_within(
+    scene: SceneTable, buffers: SceneBuffers, a: int, b: int, most: float
+) -> float:
+    """Return the distance of two shapes if it is less than a bound, else the bound [m].
+
+    :param a: one shape
+    :param b: the other one
+    :param most: the bound [m]
+    """
+    points = find_contacts(
+        scene.kind[a],
+        scene.size[a],
+        buffers.shape_pose[a],
+        scene.kind[b],
+        scene.size[b],
+        buffers.shape_pose[b],
+        most,
+        True,
+        scene.tables,
+        buffers.found,
+    )
+    distance = most
+    for k in range(points):
+        distance = min(distance, buffers.found.gap[k])
+    return distance
+
+
+@compiled
+def have_one_normal(found: FoundPoints, j: int, k: int) -> bool:
+    """Return whether two points of a pair have the same normal, as those of a face do."""
+    same = True
+    for r in range(3):
+        same = same and found.normal[j, r] == found.normal[k, r]
+    return same
+
+
+@compiled
+def share_of_second(found: FoundPoints, begin: int, end: int, first: bool, second: bool) -> float:
+    """Return the place of a face's points between both surfaces: 0 is the first, 1 the second.
+
+    What rests on something has tiny gaps, different ones, which it closes by turning. All its
+    points can be held meanwhile if they are in one plane across the normal; else they contradict
+    each other, by little, and yet by more than the solver's tolerance. So they are on the surface
+    that is such a plane, or on that of the world, as single points that others share it with.
+
+    :param found: points of a pair
+    :param begin: first of those of the face
+    :param end: one more than the last point of the pair
+    :param first: whether the first shape is fixed to the world
+    :param second: whether the second one is
+    """
+    of_first = of_second = 0.0
+    for k in range(begin, end):
+        if not have_one_normal(found, begin, k):
+            break
+        d = e = 0.0
+        for r in range(3):
+            n = found.normal[begin, r]
+            d += n * (found.on_a[k, r] - found.on_a[begin, r])
+            e += n * (found.on_b[k, r] - found.on_b[begin, r])
+        of_first, of_second = max(of_first, abs(d)), max(of_second, abs(e))
+    if abs(of_first - of_second) > LEVEL:
+        return 0.0 if of_first < of_second else 1.0
+    if first == second:
+        return 0.5
+    return 0.0 if first else 1.0
+
+
+@compiled
+def find_scene_contacts(
+    scene: SceneTable, buffers: SceneBuffers, timestep: float, contacts: SceneContacts
+) -> Tuple[int, int]:
+    """Return contacts that are closed, or may close within the step, in the order of the pairs.
+
+    :param scene: what may touch what
+    :param buffers: poses and velocities of the bodies
+    :param timestep: h [s]
+    :param contacts: what is found, a result
+    :return: how many were found, and how many more had no room
+    """
+    fastest = bound_speeds(scene, buffers)
+    # The first of further looks of a step: rates ahead of an earlier step do not count.
+    if buffers.look[0] == 1:
+        for p in range(len(buffers.closing)):
+            buffers.closing[p] = 0.0
+    list_near_pairs(scene, buffers, timestep, fastest)
+    found, count, dropped = buffers.found, 0, 0
+    along = stack_array(3)
+    for near in range(buffers.listed[0] - 1):
+        p = buffers.near[near]
+        a, b = scene.pair[p, 0], scene.pair[p, 1]
+        speeds = speed_of(scene, buffers, a) + speed_of(scene, buffers, b)
+        way = timestep * speeds + 2.0 * buffers.shifted[0]
+        # In further looks, the speeds are those of all looks.
+        if buffers.look[0] == 0 and buffers.apart[p] < SOON * way:
+            way = min(
+                way, timestep * closing_speed(scene, buffers, a, b) + 2.0 * buffers.shifted[0]
+            )
+        left = buffers.apart[p] - way
+        if left > 1.5 * way:
+            buffers.apart[p] = left
+            continue
+        # Half as much again for what forces speed up within the step, as with `rate` below.
+        margin = MARGIN + 1.5 * way
+        place_shape(scene, buffers, a)
+        place_shape(scene, buffers, b)
+        if buffers.apart[p] > 0.0:
+            # It was apart, and mostly is.
+            distance = distance_within(scene, buffers, a, b, max(FAR, margin))
+            if distance > margin:
+                buffers.apart[p] = distance - MARGIN
+                continue
+        # Exact distance was enough to skip the pair; contact needs all points of faces.
+        points = find_contacts(
+            scene.kind[a],
+            scene.size[a],
+            buffers.shape_pose[a],
+            scene.kind[b],
+            scene.size[b],
+            buffers.shape_pose[b],
+            margin,
+            False,
+            scene.tables,
+            found,
+        )
+        if points == 0:
+            buffers.apart[p] = distance_within(scene, buffers, a, b, FAR) - MARGIN
+            continue
+        buffers.apart[p] = 0.0
+        begin, share, thin = count, 0.5, THIN if scene.of_robot[p] > 0 else -1.0
+        first, second = scene.body_id[a], scene.body_id[b]
+        for k in range(points):
+            if thin > 0.0 and (k == 0 or not have_one_normal(found, k - 1, k)):
+                share = share_of_second(found, k, points, first == 0, second == 0)
+            if count == len(contacts.gap):
+                dropped += 1
+                continue
+            position, frame = contacts.position[count], contacts.frame[count]
+            at = share if abs(found.gap[k]) <= thin else 0.5
+            for r in range(3):
+                position[r] = (1.0 - at) * found.on_a[k, r] + at * found.on_b[k, r]
+                frame[0, r] = found.normal[k, r]
+            # Half a step more than the velocity says, for forces that act in the meantime.
+            rate = approach(buffers.velocity[first], buffers.velocity[second], position, frame[0])
+            if buffers.look[0] > 0:
+                later = approach(buffers.ahead[first], buffers.ahead[second], position, frame[0])
+                buffers.closing[p] = min(buffers.closing[p], later)
+                rate = min(rate, buffers.closing[p])
+            # What cannot close in this step has no row: it would cost the solver and bear nothing.
+            if found.gap[k] + min(0.0, 1.5 * timestep * rate) > MARGIN:
+                continue
+            # The points of a face have one normal.
+            last, same = contacts.frame[max(count - 1, 0)], count > begin
+            for r in range(3):
+                same = same and last[0, r] == frame[0, r]
+            if same:
+                for r in range(3):
+                    frame[1, r], frame[2, r] = last[1, r], last[2, r]
+            else:
+                directed = buffers.pose[scene.directed_by[p]]
+                for r in range(3):
+                    along[r] = 0.0
+                    for s in range(3):
+                        along[r] += directed[3 * r + s] * scene.direction[p, s]
+                set_frame(frame, along)
+            contacts.pair[count] = p
+            contacts.feature[count] = found.feature[k]
+            contacts.body_id[count, 0], contacts.body_id[count, 1] = first, second
+            contacts.gap[count] = found.gap[k]
+            count += 1
+    # What moves shapes besides has moved them, unless the step that is looked at again does so.
+    if buffers.look[0] == 0:
+        buffers.shifted[0] = 0.0
+    return count, dropped
+
+
+@entry_point
+def scene_contacts_of(
+    scene: SceneTable, buffers: SceneBuffers, contacts: SceneContacts, timestep: float
+) -> int:
+    """Compute the contacts that are closed, or may close within the step.
+
+    Return how many were found.
+
+    Machine code of its own, since it is needed twice: a step calls it by its address, and before
+    there are steps it finds which links of a robot overlap. How many contacts had no room is in
+    `room.dropped`; arguments are those of `find_scene_contacts`.
+    """
+    count, dropped = find_scene_contacts(scene, buffers, timestep, contacts)
+    buffers.dropped[0] = dropped
+    return count
+
+
+def finder_of(scene: SceneTable) -> int:
+    """Return the address of `scene_contacts_of` for scenes such as this one.
+
+    :param scene: what may touch what
+    """
+    # Machine code depends on what records have, not on sizes.
+    buffers = allocate(SceneBuffers, scene_bodies=0, shapes=0, pairs=0, contacts=0)
+    found = allocate(SceneContacts, contacts=0)
+    return scene_contacts_of.address(Record(scene), Record(buffers), Record(found))

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Contacts of bodies with several shapes, reduced to the corners of the face that they make.
+
+Where shapes of one body touch another body with faces in one plane, forces at points inside of
+their convex hull are sums of forces at its corners: f at p = sum w_k p_k is w_k f at each p_k,
+which has the same moment and obeys the same law of friction. If corners do not penetrate, neither
+does what is between them (book 11.6). So a contact of many points is one of few, exactly.
+"""
+
+from __future__ import annotations
+
+from rbd_ros.collision.arrays import FloatArray
+from rbd_ros.collision.convex.reduction import area, HEIGHT
+from rbd_ros.collision.scene.scene_arrays import SceneBuffers, SceneContacts, SceneTable
+from rbd_ros.compiler.loops import compiled
+
+#: Distance that counts as none, of points and from the plane of a face [m].
+SAME = 1e-9
+
+#: Difference of normals up to which they are the same.
+PARALLEL = 1e-9
+
+#: Direction in which the first corner is looked for: along no edge that anybody draws.
+SLANTED = 0.618
+
+
+@compiled
+def drop_implied(
+    scene: SceneTable, buffers: SceneBuffers, contacts: SceneContacts, count: int
+) -> int:
+    """Drop contacts that others imply; return how many remain, in the same order.
+
+    :param scene: what may touch what
+    :param buffers: buffers of the scene
+    :param contacts: all contacts, changed
+    :param count: how many there are
+    """
+    keep, any_dropped = buffers.keep, False
+    for c in range(count):
+        keep[c] = 1
+        # Looked at: those of bodies with one shape need not be.
+        buffers.seen[c] = 1 if scene.group[contacts.pair[c]] < 0 else 0
+    for c in range(count):
+        if buffers.seen[c] == 0:
+            members = gather_face(scene, buffers, contacts, c, count)
+            # Two points are corners in any case. Gaps that are not linear in place belong to
+            # different planes, and inner points might be the deepest.
+            if members > 2 and is_flat(buffers, members):
+                wrap(buffers, members)
+                any_dropped = True
+    if not any_dropped:
+        return count
+    left = 0
+    for c in range(count):
+        if keep[c] == 0:
+            continue
+        # Compacted where they are, in order: features and warm start rely on it.
+        if left < c:
+            contacts.pair[left], contacts.feature[left] = contacts.pair[c], contacts.feature[c]
+            contacts.gap[left] = contacts.gap[c]
+            for r in range(2):
+                contacts.body_id[left, r] = contacts.body_id[c, r]
+            for r in range(3):
+                contacts.position[left, r] = contacts.position[c, r]
+                for s in range(3):
+                    contacts.frame[left, r, s] = contacts.frame[c, r, s]
+        left += 1
+    return left
+
+
+@compiled
+def gather_face(
+    scene: SceneTable, buffers: SceneBuffers, contacts: SceneContacts, c: int, count: int
+) -> int:
+    """Return the list in `member` the contacts of the same bodies with the same normal.
+
+    Return their number.
+
+    Enter in `flat` their places in the plane, and their gaps.
+
+    :param c: number of the first of them
+    """
+    members, frame, origin = 0, contacts.frame[c], contacts.position[c]
+    group = scene.group[contacts.pair[c]]
+    for d in range(c, count):
+        if buffers.seen[d] == 1 or scene.group[contacts.pair[d]] != group:
+            continue
+        apart = 0.0
+        for r in range(3):
+            apart = max(apart, abs(contacts.frame[d, 0, r] - frame[0, r]))
+        # Normals must agree, or forces would not add up at the corners without a tangential part.
+        if apart > PARALLEL:
+            continue
+        buffers.seen[d] = 1
+        buffers.member[members] = d
+        for k in range(2):
+            total = 0.0
+            for r in range(3):
+                # Coordinates in the plane, along the tangents of the first contact.
+                total += frame[1 + k, r] * (contacts.position[d, r] - origin[r])
+            buffers.flat[members, k] = total
+        buffers.flat[members, HEIGHT] = contacts.gap[d]
+        members += 1
+    return members
+
+
+@compiled
+def is_flat(buffers: SceneBuffers, members: int) -> bool:
+    """Return whether the points lie in a plane of the body, so that gaps are linear in place.
+
+    Exchanges points such that the first is a corner, the second is farthest from it, and the third
+    farthest from their line.
+
+    :param members: how many points there are
+    """
+    flat = buffers.flat
+    first, second, third = 0, 0, 0
+    for i in range(1, members):
+        if ahead(flat, i) < ahead(flat, first) - SAME:
+            first = i
+    exchange(buffers, 0, first)
+    for i in range(1, members):
+        if distance2(flat, 0, i) > distance2(flat, 0, second):
+            second = i
+    exchange(buffers, 1, second)
+    # Affine coordinates by three points that are far apart: the gap at each other point is
+    # interpolated and compared.
+    length2, most = distance2(flat, 0, 1), 0.0
+    if not length2 > SAME * SAME:
+        return False
+    for i in range(2, members):
+        if abs(area(flat, 0, 1, i)) > most:
+            third, most = i, abs(area(flat, 0, 1, i))
+    in_line = not most * most > SAME * SAME * length2
+    if not in_line:
+        exchange(buffers, 2, third)
+    whole = area(flat, 0, 1, 2)
+    for i in range(2, members):
+        if in_line:
+            x, y = flat[i, 0] - flat[0, 0], flat[i, 1] - flat[0, 1]
+            dx, dy = flat[1, 0] - flat[0, 0], flat[1, 1] - flat[0, 1]
+            b, c = (x * dx + y * dy) / length2, 0.0
+        else:
+            b, c = area(flat, 0, i, 2) / whole, area(flat, 0, 1, i) / whole
+        height = flat[0, HEIGHT] + b * (flat[1, HEIGHT] - flat[0, HEIGHT])
+        if not in_line:
+            height += c * (flat[2, HEIGHT] - flat[0, HEIGHT])
+        if abs(flat[i, HEIGHT] - height) > SAME:
+            return False
+    return True
+
+
+@compiled
+def wrap(buffers: SceneBuffers, members: int) -> None:
+    """Keep of listed contacts those at the corners of their convex hull (Jarvis 1973).
+
+    :param members: how many there are, of which the first is at a corner
+    """
+    flat = buffers.flat
+    for i in range(members):
+        buffers.keep[buffers.member[i]] = 0
+    at = 0
+    for _ in range(members):
+        buffers.keep[buffers.member[at]] = 1
+        following = -1
+        for i in range(members):
+            far = distance2(flat, at, i)
+            if not far > SAME * SAME:
+                continue
+            if following < 0:
+                following = i
+                continue
+            reach = distance2(flat, at, following)
+            # Gift wrapping: the next corner has all other points on its left.
+            side = area(flat, at, following, i)
+            # Of points in line the farthest, of points at one place the first.
+            if side * side > SAME * SAME * max(reach, far):
+                if side < 0.0:
+                    following = i
+            elif far > reach and distance2(flat, following, i) > SAME * SAME:
+                following = i
+        # Back at the first corner: the hull is closed.
+        if following < 0 or not distance2(flat, 0, following) > SAME * SAME:
+            break
+        at = following
+
+
+@compiled
+def ahead(flat: FloatArray, i: int) -> float:
+    """Return the distance of a point along the direction in which the first corner is sought.
+
+    In [m].
+    """
+    place: float = flat[i, 0] + SLANTED * flat[i, 1]
+    return place
+
+
+@compiled
+def distance2(flat: FloatArray, i: int, j: int) -> float:
+    """Return the square of the distance of two points in the plane [m^2]."""
+    x, y = flat[j, 0] - flat[i, 0], flat[j, 1] - flat[i, 1]
+    square: float = x * x + y * y
+    return square
+
+
+@compiled
+def exchange(buffers: SceneBuffers, i: int, j: int) -> None:
+    """Exchange two of the listed contacts."""
+    buffers.member[i], buffers.member[j] = buffers.member[j], buffers.member[i]
+    for k in range(3):
+        buffers.flat[i, k], buffers.flat[j, k] = buffers.flat[j, k], buffers.flat[i, k]

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shapes that can touch each other, and their tables for compiled loops."""

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Analysis outside a control loop: effort margins, checks of trajectories, poses at rest."""

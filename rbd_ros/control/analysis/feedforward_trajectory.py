@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trajectories with the efforts that they take, which controllers add to their feedback."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+from typing import List, Mapping, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rbd_ros.control.control_arrays import FloatArray, MotionSample
+from rbd_ros.control.law.feedforward import Feedforward
+from rbd_ros.control.motion.trajectory import JointTrajectory
+from rbd_ros.control.motion.trajectory_checks import (
+    check_size,
+    END_VELOCITY_TOLERANCE,
+    TrajectoryError,
+)
+from rbd_ros.control.names import listed, shown
+from rbd_ros.model import Model
+
+IndexArray = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class FeedforwardTrajectory:
+    """Points of a trajectory with efforts; arrays have one row a point.
+
+    :param joint_names: names of the n joints
+    :param times: times of the P points, (P,) [s]
+    :param positions: positions, (P, n) [rad or m]
+    :param velocities: velocities, (P, n); None: not given
+    :param accelerations: accelerations, (P, n); None: not given
+    :param efforts: efforts, (P, n) [N m or N]
+
+    >>> from rbd_ros.control import add_feedforward
+    >>> line = JointTrajectory(arm, [0.0, 1.0], [q, q + 0.2])
+    >>> add_feedforward(Feedforward(robot), line).efforts[-1]  # holds the arm at the end [N m]
+    array([  0.   ,  -7.8  , -20.01 ,  -1.839,   0.175,   0.   ])
+    """
+
+    joint_names: Tuple[str, ...]
+    times: FloatArray
+    positions: FloatArray
+    velocities: Optional[FloatArray]
+    accelerations: Optional[FloatArray]
+    efforts: FloatArray
+
+
+def add_feedforward(
+    feedforward: Feedforward,
+    trajectory: JointTrajectory,
+    missing_joints: Optional[Mapping[str, float]] = None,
+    point_spacing: Optional[float] = None,
+) -> FeedforwardTrajectory:
+    """Return the trajectory with the efforts that it takes.
+
+    Velocities and accelerations that are not given are those of the smooth motion through the
+    points; where its acceleration jumps at a point, the mean counts. The last point of a motion
+    that ends at rest has the effort that holds the robot there, since controllers send it for as
+    long as they stay.
+
+    :param feedforward: the robot and what acts on it
+    :param trajectory: motion of some or all of its joints, in any order
+    :param missing_joints: positions of the joints that it leaves out, by name [rad or m]
+    :param point_spacing: maximum time between points [s]: more of them are put in between, and
+        all get velocities and accelerations, because controllers interpolate efforts on straight
+        lines; None: the points as they are
+    :raises TrajectoryError: naming the joint or point and what to do
+
+    >>> from rbd_ros.control import add_feedforward, Feedforward, JointTrajectory
+    >>> arm = Robot.from_urdf(resource_path('urdf', 'two_link_arm.urdf'))
+    >>> line = JointTrajectory(arm.joint_names, [0.0, 1.0], [[0.0, 0.0], [0.5, 0.0]])
+    >>> add_feedforward(Feedforward(arm), line).efforts.shape
+    (2, 2)
+    >>> add_feedforward(Feedforward(arm), line, point_spacing=0.1).efforts.shape
+    (11, 2)
+    """
+    names = trajectory.joint_names
+    whole = completed(feedforward, trajectory, missing_joints)
+    if point_spacing is not None:
+        times, q, v, a = _denser(whole, point_spacing)
+    else:
+        times, (q, v, a) = whole.times, _at_points(whole)
+    rests = bool(np.abs(v[-1]).max() <= END_VELOCITY_TOLERANCE)
+    held = a
+    if rests:
+        held = a.copy()
+        held[-1] = 0.0
+    efforts = feedforward.efforts(q, v, held)
+    index = {name: i for i, name in enumerate(whole.joint_names)}
+    columns = [index[name] for name in names]
+    if point_spacing is None:
+        given = trajectory.positions, trajectory.velocities, trajectory.accelerations
+        return FeedforwardTrajectory(names, times, *given, efforts[:, columns])
+    return FeedforwardTrajectory(
+        names, times, q[:, columns], v[:, columns], a[:, columns], efforts[:, columns]
+    )
+
+
+def completed(
+    feedforward: Feedforward,
+    trajectory: JointTrajectory,
+    missing_joints: Optional[Mapping[str, float]],
+) -> JointTrajectory:
+    """Return the trajectory of all joints, missing ones at rest where `missing_joints` says.
+
+    :raises TrajectoryError: for a joint that the robot has not, or one whose position is missing
+    """
+    robot, given = feedforward.robot, dict(missing_joints or {})
+    for name in trajectory.joint_names:
+        check_moves(robot.model, name)
+    missing = [n for n in robot.joint_names if n not in trajectory.joint_names and n not in given]
+    known = [n for n in trajectory.joint_names if n in robot.joint_names]
+    if missing and len(known) == len(trajectory.joint_names):
+        raise TrajectoryError(
+            f'the trajectory leaves out joint {listed(missing)}, on whose position the efforts '
+            'depend; add it to the trajectory, or give the position at which it is held',
+            missing[0],
+            code='joint left out',
+        )
+    for name, value in given.items():
+        if name not in robot.joint_names:
+            raise TrajectoryError(
+                f'joint {shown(name)} to be held is not a joint of the robot; there are '
+                f'{listed(robot.joint_names)}',
+                name,
+            )
+        if not math.isfinite(value):
+            raise TrajectoryError(
+                f'joint {shown(name)} is held at {value}; give a finite number', name
+            )
+    positions = np.array([given.get(name, 0.0) for name in robot.joint_names], dtype=float)
+    return trajectory.for_joints(robot.joint_names, default_positions=positions)
+
+
+def check_moves(model: Model, name: str) -> None:
+    """Refuse a mimic joint, whose motion is that of another one, and one without an actuator."""
+    for coupling in model.couplings:
+        if model.body(coupling.body).joint_name == name:
+            master = model.body(coupling.master).joint_name
+            raise TrajectoryError(
+                f'joint {shown(name)} mimics joint {shown(master)} and takes no effort; leave it '
+                f'out and name {shown(master)}',
+                name,
+            )
+    if name in model.joint_names and name not in model.actuated_joints:
+        raise TrajectoryError(
+            f'joint {shown(name)} has no actuator; leave it out and give the position at which '
+            'it is held',
+            name,
+        )
+
+
+def _at_points(trajectory: JointTrajectory) -> MotionSample:
+    """Return the position, velocity and acceleration at the points, each (P, n)."""
+    q, count = trajectory.positions, len(trajectory.times) - 1
+    v, a = trajectory.velocities, trajectory.accelerations
+    if not count:
+        rest = np.zeros_like(q)
+        return q, rest if v is None else v, rest if a is None else a
+    numbers: Sequence[int] = range(count)
+    _, starts, onwards = trajectory.within_segments(numbers, np.zeros(count))
+    _, ends, before = trajectory.within_segments(numbers, np.diff(trajectory.times))
+    if v is None:
+        v = np.concatenate([starts, ends[-1:]])
+    if a is None:
+        # Both sides where there are both.
+        a = np.concatenate([onwards, before[-1:]])
+        a[1:-1] = 0.5 * (before[:-1] + onwards[1:])
+    return q, v, a
+
+
+def _denser(
+    trajectory: JointTrajectory, point_spacing: float
+) -> Tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return times, positions, velocities, accelerations at most `point_spacing` apart."""
+    if not 0.0 < point_spacing < math.inf:
+        raise TrajectoryError(f'point_spacing must be positive and finite, got {point_spacing}')
+    q, v, a = _at_points(trajectory)
+    segment, after, pieces = subdivided(trajectory, point_spacing)
+    if not len(pieces):
+        return trajectory.times, q, v, a
+    times = np.append(trajectory.times[segment] + after, trajectory.times[-1])
+    samples: List[FloatArray] = []
+    between = trajectory.within_segments(segment, after)
+    first = np.cumsum(pieces) - pieces
+    for at_points, sampled in zip((q, v, a), between):
+        values = sampled.copy()
+        values[first] = at_points[:-1]
+        samples.append(np.concatenate([values, at_points[-1:]]))
+    return times, samples[0], samples[1], samples[2]
+
+
+def subdivided(
+    trajectory: JointTrajectory, point_spacing: float, minimum: int = 1
+) -> Tuple[IndexArray, FloatArray, IndexArray]:
+    """Return at least `minimum` equal pieces of at most `point_spacing` [s] for each segment.
+
+    :return: of each piece, the number of its segment and the time from the beginning of that to
+        its own, (M,) each; of each segment, the number of its pieces
+    :raises TrajectoryError: for more pieces than can be processed
+    """
+    durations = np.diff(trajectory.times)
+    required = np.ceil(durations / point_spacing * (1.0 - 1e-12))
+    total = float(required.sum())
+    check_size(int(min(total, 1e9)) + 1, len(trajectory.joint_names))
+    pieces = np.maximum(required, minimum).astype(np.intp)
+    segment = np.repeat(np.arange(len(pieces)), pieces)
+    number = np.arange(len(segment)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    return segment, number * (durations / pieces)[segment], pieces

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Check of a trajectory against the limits of a robot, with margins and feasible speeds.
+
+Positions and velocities are judged by the extrema of their polynomials, efforts at samples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Dict, List, Mapping, Optional, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rbd_ros.control.analysis.feedforward_trajectory import completed, subdivided
+from rbd_ros.control.control_arrays import FloatArray
+from rbd_ros.control.law.feedforward import EffortParts, Feedforward
+from rbd_ros.control.motion.extrema import extrema
+from rbd_ros.control.motion.time_scaling import excluded_speeds, feasible_speeds
+from rbd_ros.control.motion.trajectory import JointTrajectory
+from rbd_ros.control.motion.trajectory_checks import END_VELOCITY_TOLERANCE
+
+#: Samples of the efforts in a trajectory, and in each segment of one that has not too many. They
+#: are at the same places however long the motion takes.
+SAMPLES, SAMPLES_OF_SEGMENT, MANY_SEGMENTS = 1000, 4, 10_000
+
+#: Part of a joint's maximum velocity that is rounding: Coulomb friction would follow its sign.
+REST = 1e-9
+
+#: By how much, relative to the limit, the fastest motion may exceed one, for limits that are
+#: reached on purpose; and by how much it may be so in the end.
+ROUNDING, TOLERANCE = 1e-8, 3e-8
+
+
+@dataclass(frozen=True)
+class Margin:
+    """Margin of a joint where it comes closest to one of its limits.
+
+    :param joint: name of the joint
+    :param quantity: 'effort', 'velocity' or 'position'
+    :param margin: limit less value; negative beyond it [N m, N, rad/s, m/s, rad or m]
+    :param value: the value there
+    :param limit: the limit, with the sign of the value
+    :param time: when, in the time of the trajectory [s]
+
+    >>> from rbd_ros.control import Margin
+    >>> Margin('elbow', 'velocity', -0.25, 2.25, 2.0, 0.5).kept  # 0.25 rad/s beyond 2 rad/s
+    False
+    """
+
+    joint: str
+    quantity: str
+    margin: float
+    value: float
+    limit: float
+    time: float
+
+    @property
+    def kept(self) -> bool:
+        """True if the limit is kept, but for rounding."""
+        return self.margin >= -TOLERANCE * max(abs(self.limit), 1.0)
+
+
+@dataclass(frozen=True)
+class TrajectoryReport:
+    """Findings of `check_trajectory`.
+
+    :param margins: of each joint of the trajectory and each limit that it has, the worst
+    :param duration: time from the first point to the last [s]
+    :param fastest: minimum factor by which the duration may be multiplied, all points with it, so
+        that all limits are kept; 0: any; None: there is none
+    :param safe: minimum factor with which all slower ones keep the limits as well; None: there is
+        none, because a limit is exceeded at rest
+    :param obstacles: limits that are exceeded however slow the motion is: by positions, and by
+        efforts that hold the robot against gravity and Coulomb friction alone
+
+    >>> from rbd_ros.control import check_trajectory
+    >>> line = JointTrajectory(arm, [0.0, 1.0], [q, q + 0.2])
+    >>> report = check_trajectory(Feedforward(robot), line)
+    >>> report.kept, report.of('velocity')['elbow_joint'].margin
+    (True, 2.8416)
+    """
+
+    margins: Tuple[Margin, ...]
+    duration: float
+    fastest: Optional[float]
+    safe: Optional[float]
+    obstacles: Tuple[Margin, ...]
+
+    @property
+    def kept(self) -> bool:
+        """True if all limits are kept as it is."""
+        return all(margin.kept for margin in self.margins)
+
+    def of(self, quantity: str) -> Dict[str, Margin]:
+        """Return the worst margins of 'effort', 'velocity' or 'position' by joint.
+
+        Without a limit, none.
+        """
+        return {m.joint: m for m in self.margins if m.quantity == quantity}
+
+
+def check_trajectory(
+    feedforward: Feedforward,
+    trajectory: JointTrajectory,
+    missing_joints: Optional[Mapping[str, float]] = None,
+    *,
+    velocity_limits: Any = None,
+) -> TrajectoryReport:
+    """Return worst margins of a trajectory to the limits of its joints, and how fast it could be.
+
+    Extremes of positions and velocities are exact. Efforts are looked at in a thousand places and
+    more, among them both sides of each point. Joints that the trajectory leaves out are judged by
+    effort, as they must be held.
+
+    :param feedforward: the robot, what acts on it, and its effort limits
+    :param trajectory: motion of some or all of its joints, in any order
+    :param missing_joints: positions of the joints that it leaves out, by name [rad or m]
+    :param velocity_limits: maximum speeds, (nv,) in the order of the robot; None: the robot's
+    :raises TrajectoryError: naming the joint or point and what to do
+
+    >>> from rbd_ros.control import check_trajectory, Feedforward, JointTrajectory
+    >>> arm = Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf'))
+    >>> ends = [[0.0] * 6, [3.0, -1.0, 1.0, 0.0, 0.0, 0.0]]
+    >>> motion = JointTrajectory(arm.joint_names, [0.0, 1.0], ends)
+    >>> report = check_trajectory(Feedforward(arm), motion)
+    >>> report.kept, round(report.fastest, 3)
+    (False, 1.432)
+    """
+    robot = feedforward.robot
+    whole = completed(feedforward, trajectory, missing_joints)
+    limits = feedforward.settings.effort_limits
+    speeds = robot.velocity_limits if velocity_limits is None else np.asarray(velocity_limits)
+    if np.shape(speeds) != (robot.nv,) or not (speeds >= 0.0).all():
+        raise ValueError(
+            f'velocity_limits must be {robot.nv} numbers that are not negative, one for each joint'
+        )
+    times, _, parts = _sampled(feedforward, whole)
+    positions, velocities, slowest = _motion_margins(robot, whole, speeds)
+    efforts = _effort_margins(whole.joint_names, times, parts.total, limits)
+    margins = [m for m in (*positions, *velocities) if m.joint in trajectory.joint_names]
+    held = _effort_margins(whole.joint_names, times, parts.static, limits)
+    obstacles = [m for m in margins if m.quantity == 'position' and not m.kept]
+    obstacles += [m for m in held if not m.kept]
+    low, high = excluded_speeds(*parts, limits * (1.0 + ROUNDING))
+    found = feasible_speeds(low, high, 1.0 / slowest if slowest > 0.0 else np.inf)
+    possible = found is not None and not any(m.quantity == 'position' for m in obstacles)
+    return TrajectoryReport(
+        margins=(*efforts, *margins),
+        duration=trajectory.duration,
+        fastest=_factor(found.fastest) if found is not None and possible else None,
+        safe=_factor(found.safe) if found is not None and possible and found.safe else None,
+        obstacles=tuple(obstacles),
+    )
+
+
+def effort_samples(
+    feedforward: Feedforward,
+    trajectory: JointTrajectory,
+    missing_joints: Optional[Mapping[str, float]] = None,
+) -> Tuple[FloatArray, FloatArray]:
+    """Return the efforts that `check_trajectory` looks at, in the order of time.
+
+    At a point there are two where acceleration or friction jumps, and at the ends those at rest.
+
+    :param feedforward: see `check_trajectory`
+    :param trajectory: the trajectory
+    :param missing_joints: positions of the joints that it leaves out, by name
+    :return: times, (N,) [s], and efforts of all joints, (N, nv) [N m or N]
+
+    >>> from rbd_ros.control import Feedforward, JointTrajectory
+    >>> from rbd_ros.control.analysis.trajectory_report import effort_samples
+    >>> arm = Robot.from_urdf(resource_path('urdf', 'two_link_arm.urdf'))
+    >>> motion = JointTrajectory(arm.joint_names, [0.0, 1.0], [[0.0, 0.0], [0.6, -0.4]])
+    >>> times, efforts = effort_samples(Feedforward(arm), motion)
+    >>> times[0], times[-1], efforts.shape[1]
+    (0.0, 1.0, 2)
+    """
+    whole = completed(feedforward, trajectory, missing_joints)
+    times, segment, parts = _sampled(feedforward, whole)
+    # What ends at a point comes before what begins there, whatever rounding makes of the time.
+    order = np.lexsort((segment, np.round(times, 9)))
+    return times[order], parts.total[order]
+
+
+def _factor(speed: float) -> float:
+    return 0.0 if np.isinf(speed) else 1.0 / speed
+
+
+def _sampled(
+    feedforward: Feedforward, trajectory: JointTrajectory
+) -> Tuple[FloatArray, NDArray[np.intp], EffortParts]:
+    """Return the times, segments and efforts of samples.
+
+    Both at each point, in between, before and after.
+
+    The robot waits at the first point until the motion begins, and stays at the last one, unless
+    the motion is not at rest there.
+    """
+    q, ends = trajectory.positions, trajectory.times[[0, -1]]
+    if len(q) == 1:
+        still = np.zeros_like(q)
+        return ends[:1], np.zeros(1, dtype=int), feedforward.parts(q, still, still)
+    count = len(q) - 1
+    segment, after, _ = subdivided(
+        trajectory,
+        trajectory.duration / SAMPLES,
+        SAMPLES_OF_SEGMENT if count <= MANY_SEGMENTS else 1,
+    )
+    segment = np.append(segment, np.arange(count))
+    after = np.append(after, np.diff(trajectory.times))
+    motion = trajectory.within_segments(segment, after)
+    times, v = trajectory.times[segment] + after, motion[1]
+    v[np.abs(v) <= REST * np.abs(v).max(axis=0)] = 0.0
+    rests = np.abs(v[[0, -1]]).max(axis=1) <= END_VELOCITY_TOLERANCE
+    still = np.zeros((int(rests.sum()), q.shape[1]))
+    here = q[[0, -1]][rests]
+    moments = (np.concatenate([x, y]) for x, y in zip(motion, (here, still, still)))
+    return (
+        np.append(times, ends[rests]),
+        np.append(segment, np.array([-1, count])[rests]),
+        feedforward.parts(*moments),
+    )
+
+
+def _effort_margins(
+    names: Tuple[str, ...], times: FloatArray, efforts: FloatArray, limits: FloatArray
+) -> List[Margin]:
+    worst = np.abs(efforts).argmax(axis=0)
+    result = []
+    for j, name in enumerate(names):
+        if np.isfinite(limits[j]):
+            value = float(efforts[worst[j], j])
+            limit = float(np.copysign(limits[j], value))
+            margin = float(limits[j] - abs(value))
+            result.append(Margin(name, 'effort', margin, value, limit, float(times[worst[j]])))
+    return result
+
+
+def _motion_margins(
+    robot: Any, trajectory: JointTrajectory, speeds: FloatArray
+) -> Tuple[List[Margin], List[Margin], float]:
+    """Return the worst margins of position and velocity, and the velocities' time factor."""
+    positions, velocities, factor = [], [], 0.0
+    for j, name in enumerate(trajectory.joint_names):
+        lower, upper = float(robot.lower_limits[j]), float(robot.upper_limits[j])
+        low, high = extrema(trajectory, j)
+        ends = [
+            Margin(name, 'position', margin, value, limit, time)
+            for margin, value, limit, time in (
+                (low[0] - lower, low[0], lower, low[1]),
+                (upper - high[0], high[0], upper, high[1]),
+            )
+            if np.isfinite(limit)
+        ]
+        if ends:
+            positions.append(min(ends, key=lambda m: m.margin))
+        if np.isfinite(speeds[j]):
+            value, time = max(extrema(trajectory, j, velocity=True), key=lambda end: abs(end[0]))
+            limit = float(np.copysign(speeds[j], value))
+            margin = float(speeds[j] - abs(value))
+            velocities.append(Margin(name, 'velocity', margin, value, limit, time))
+            if value:
+                ratio = abs(value) / speeds[j] if speeds[j] else np.inf
+                factor = max(factor, float(ratio) / (1.0 + ROUNDING))
+    return positions, velocities, factor

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Torque law: its text, settings and limits, and what is added to it."""

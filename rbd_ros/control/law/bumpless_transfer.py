@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bumpless transfer: a change of the gravity model (payload, base) without a step of torque."""
+
+from __future__ import annotations
+
+from typing import Callable, Optional
+
+import numpy as np
+
+from rbd_ros.control.control_arrays import FloatArray
+
+Holding = Callable[[FloatArray], FloatArray]
+
+#: Maximum time by which one call goes on [s], whatever pause there was.
+LONGEST_STEP = 0.1
+
+
+class BumplessTransfer:
+    """Bumpless transfer to another model: the torque to add so that there is no step, fading away.
+
+    At a change the difference of the torques before and after is taken at the measured position,
+    and added with a weight that falls from 1 to 0 without steps of its rate:
+    w(s) = 1 - 3 s^2 + 2 s^3, s from 0 to 1. A change amid another one begins again from the torque
+    that is added then.
+
+    :param holding: function that gives the torque against gravity, (nv,), at a configuration
+
+    >>> from rbd_ros.control.law.bumpless_transfer import BumplessTransfer
+    >>> transfer = BumplessTransfer(lambda q: np.array([1.0]))
+    >>> heavier = lambda q: np.array([3.0])
+    >>> transfer(heavier, np.zeros(1), 0.0, 0.5) + 3.0  # right after the change: as before it
+    array([1.])
+    >>> for _ in range(5):
+    ...     added = transfer(heavier, np.zeros(1), 0.1, 0.5)
+    >>> added is None
+    True
+    """
+
+    def __init__(self, holding: Holding):
+        #: Function of the last call
+        self.holding = holding
+        self._jump: Optional[FloatArray] = None
+        self._gone = 0.0
+
+    @property
+    def under_way(self) -> bool:
+        """True if there is something to be added.
+
+        >>> from rbd_ros.control.law.bumpless_transfer import BumplessTransfer
+        >>> transfer = BumplessTransfer(robot.gravity_torque)
+        >>> transfer.under_way
+        False
+        """
+        return self._jump is not None
+
+    def begin_from(self, torque: FloatArray) -> None:
+        """Add `torque`, (nv,) [N m or N], fading away from now on, beside what fades already.
+
+        >>> from rbd_ros.control.law.bumpless_transfer import BumplessTransfer
+        >>> holds = robot.gravity_torque
+        >>> transfer = BumplessTransfer(holds)
+        >>> transfer.begin_from(np.ones(6))
+        >>> transfer(holds, q, 0.1, 0.2)  # half of the time is over
+        array([0.5, 0.5, 0.5, 0.5, 0.5, 0.5])
+        """
+        self._jump, self._gone = torque + self._added(), 0.0
+
+    def __call__(
+        self, holding: Holding, q: FloatArray, dt: float, duration: float
+    ) -> Optional[FloatArray]:
+        """Return the torque to be added, (nv,) [N m or N], or None if it has faded away.
+
+        :param holding: torque against gravity with the present model; a change of it is one of
+            identity
+        :param q: measured configuration, (nq,)
+        :param dt: time since the call before [s]; what is not positive does not count
+        :param duration: time that a change takes [s]; 0: none
+        """
+        if holding is not self.holding:
+            jump = self.holding(q) - holding(q)
+            self.holding = holding
+            # A model that gives no number is reported by the law; nothing of it may stay here.
+            self.begin_from(np.where(np.isfinite(jump), jump, 0.0))
+        elif self._jump is not None and dt > 0.0:
+            self._gone += min(dt, LONGEST_STEP) / duration if duration > 0.0 else 1.0
+        if self._gone >= 1.0 or not duration > 0.0:
+            self._jump, self._gone = None, 0.0
+        return None if self._jump is None else self._added()
+
+    def _added(self) -> FloatArray:
+        if self._jump is None:
+            return np.zeros(1)
+        s = self._gone
+        added: FloatArray = self._jump * (1.0 - 3.0 * s**2 + 2.0 * s**3)
+        return added

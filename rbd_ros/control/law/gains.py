@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Default gains, computed from the robot's inertia, friction and gravity."""
+
+from __future__ import annotations
+
+from typing import Any, Tuple, Union
+
+import numpy as np
+
+from rbd_ros.control.control_arrays import FloatArray
+from rbd_ros.control.law.gravity_gradient import gravity_gradient, needed_stiffness
+from rbd_ros.control.robot_joints import free_inertia, inertia_of_all_joints, workspace
+from rbd_ros.robot import Robot
+
+#: Default frequency of the closed loop [rad/s]. The loop crosses over at 55 rad/s and bears 22 ms
+#: of dead time; at 200 Hz with one period of delay, 48 degrees of phase margin are left.
+NATURAL_FREQUENCY = 18.0
+
+#: Default damping of the closed loop as part of the critical one: no overshoot.
+DAMPING_RATIO = 1.0
+
+
+def default_gains(
+    robot: Robot,
+    feedback: str = 'computed_torque',
+    natural_frequency: float = NATURAL_FREQUENCY,
+    damping_ratio: float = DAMPING_RATIO,
+) -> Tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the gains of the position error, the velocity error and the integral.
+
+    Kp, kd, ki, each (nv,).
+
+    With w the frequency and z the ratio, they are the coefficients of
+    (p^2 + 2 z w p + w^2)(p + w) = p^3 + kd p^2 + kp p + ki, with 'pd' times the minimum inertia of
+    each joint and raised where friction and gravity require it; docs/control_law.md explains how.
+
+    :param robot: the robot
+    :param feedback: 'computed_torque' or 'pd'; of others, the gains are zero
+    :param natural_frequency: frequency of the closed loop [rad/s]
+    :param damping_ratio: damping of the closed loop as part of the critical one
+    :raises ValueError: for numbers that are not positive and finite, or joints that move no mass
+
+    >>> kp, kd, ki = default_gains(robot)
+    >>> kp[0], kd[0], ki[0]  # 1/s^2, 1/s, 1/s^3
+    (972.0, 54.0, 5832.0)
+    >>> default_gains(robot, 'pd')[0]  # [N m/rad]
+    array([136.496, 411.909, 113.652,  13.593,   9.097,   0.75 ])
+    """
+    if feedback not in ('computed_torque', 'pd'):
+        return np.zeros(robot.nv), np.zeros(robot.nv), np.zeros(robot.nv)
+    w, z = _positive(natural_frequency=natural_frequency, damping_ratio=damping_ratio)
+    kp, kd, ki = (1.0 + 2.0 * z) * w**2, (1.0 + 2.0 * z) * w, w**3
+    H = inertia_of_all_joints(robot, workspace(robot))
+    if feedback == 'computed_torque':
+        return np.full(robot.nv, kp), np.full(robot.nv, kd), np.full(robot.nv, ki)
+    return _diagonal_gains(robot, H, kp, kd, ki, z)
+
+
+def _diagonal_gains(
+    robot: Robot, H: FloatArray, kp: float, kd: float, ki: float, damping_ratio: float
+) -> Tuple[FloatArray, FloatArray, FloatArray]:
+    """Return gains of each joint alone, valid in all configurations, from unit-inertia gains."""
+    inertia = free_inertia(robot, workspace(robot)).min(axis=0)
+    stiffness, damping = kp * inertia, kd * inertia
+    raised = needed_stiffness(
+        stiffness + friction_stiffness(robot.damping, kp),
+        gravity_gradient(robot, workspace(robot, 500)),
+    )
+    # What gravity added is damped as the rest is.
+    added = raised - friction_stiffness(robot.damping, kp)
+    damping = np.maximum(damping, 2.0 * damping_ratio * np.sqrt(np.maximum(added, 0.0) * inertia))
+    slowest = min_damping_rate(H, damping + robot.damping)
+    return raised, damping, raised * min(ki / kp, 0.5 * slowest)
+
+
+def min_damping_rate(H: FloatArray, damping: FloatArray) -> float:
+    """Return the minimum rate r at which damping alone brings the robot to rest, over all H [1/s].
+
+    H p^3 + Kd p^2 + Kp p + Ki is stable if Ki < r Kp with this r: multiplied from both sides by
+    an eigenvector, it is a polynomial of four positive numbers h, d, k, i with d > r h and
+    i < r k, therefore d k > h i (Hurwitz).
+
+    :param H: mass matrices, (N, nv, nv)
+    :param damping: damping of the joints, viscous friction included, (nv,)
+    """
+    if not damping.all():
+        return 0.0
+    scale = 1.0 / np.sqrt(damping)
+    return float(1.0 / np.linalg.eigvalsh(H * scale[:, None] * scale)[:, -1].max())
+
+
+def friction_stiffness(viscous: FloatArray, kp: Union[float, FloatArray]) -> FloatArray:
+    """Return the stiffness to add because of viscous friction, D sqrt(kp), (nv,) [N m/rad or N/m].
+
+    Viscous friction D damps as kd does. Where it is the larger of the two, kp alone would leave
+    the joint slow; with this stiffness a joint with nothing but friction gets the pole sqrt(kp).
+
+    :param viscous: viscous friction, (nv,) [N m s/rad or N s/m]
+    :param kp: gain for unit inertia, one number or (nv,) [1/s^2]
+    """
+    stiffness: FloatArray = viscous * np.sqrt(kp)
+    return stiffness
+
+
+def _positive(**values: float) -> Tuple[float, ...]:
+    for name, value in values.items():
+        if not (np.isfinite(value) and value > 0.0):
+            raise ValueError(f'{name} must be positive and finite, got {value}')
+    return tuple(float(value) for value in values.values())
+
+
+def pd_gains(
+    robot: Robot, configurations: Any, natural_frequency: float, damping_ratio: float = 1.0
+) -> Tuple[FloatArray, FloatArray]:
+    """Return stiffness and damping that give all joints the same frequency and damping ratio.
+
+    The inertia of joint i is 1 / (H^-1)_ii: what its motor feels when all other joints are free,
+    which is less than H_ii. With it the coupled robot has no mode faster than sqrt(nv) times the
+    frequency asked for, so that gains stay modest even for the last, light joints; the median is
+    taken over the configurations given.
+
+    :param robot: the robot
+    :param configurations: typical configurations, (N, nq) or (nq,)
+    :param natural_frequency: frequency of each joint [rad/s]
+    :param damping_ratio: damping of each joint as part of the critical one
+    :return: kp (nv,) [N m/rad or N/m] and kd (nv,) [N m s/rad or N s/m]
+    :raises ValueError: for a frequency or damping ratio that is negative or not finite, or joints
+        that move no mass
+
+    >>> kp, kd = pd_gains(robot, q, natural_frequency=20.0)
+    >>> kp  # [N m/rad]
+    array([129.546, 493.581, 121.74 ,   4.848,   2.174,   0.053])
+    """
+    if not (np.isfinite(natural_frequency) and natural_frequency > 0.0):
+        raise ValueError(f'natural_frequency must be positive, got {natural_frequency}')
+    if not (np.isfinite(damping_ratio) and damping_ratio >= 0.0):
+        raise ValueError(f'damping_ratio must not be negative, got {damping_ratio}')
+    inertia = np.median(free_inertia(robot, configurations), axis=0)
+    kp = natural_frequency**2 * inertia
+    return kp, 2.0 * damping_ratio * natural_frequency * inertia

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Direction of gravity in the base of a robot: from its mounting, or from an IMU on it."""
+
+from __future__ import annotations
+
+from typing import Optional, Sequence
+
+import numpy as np
+
+from rbd_ros.control.control_arrays import FloatArray
+from rbd_ros.spatial.rotation import rpy_rotation
+
+#: How far the length of a quaternion may be from one, and the magnitude of a measured
+#: acceleration from gravity, as a part of it.
+QUATERNION_TOLERANCE, MAGNITUDE_TOLERANCE = 0.05, 0.1
+
+#: Angular velocity above which an acceleration says nothing about gravity [rad/s].
+STILL = 0.2
+
+#: Time constant of the filter of accelerations [s].
+ACCELERATION_FILTER = 0.5
+
+
+def mounted_gravity(gravity: Sequence[float], rpy: Sequence[float]) -> FloatArray:
+    """Return the gravity in base coordinates, (3,) [m/s^2], of a robot mounted with a tilt.
+
+    :param gravity: gravity in the axes of the world, (3,) [m/s^2]
+    :param rpy: orientation of the base in the world: roll, pitch, yaw as in URDF, (3,) [rad]
+
+    >>> from rbd_ros.control.law.gravity_direction import mounted_gravity
+    >>> mounted_gravity([0, 0, -9.81], [0, np.pi / 2, 0])  # on a wall, its z axis along the floor
+    array([9.81, 0.  , 0.  ])
+    """
+    R: FloatArray = np.array(rpy_rotation(*(float(angle) for angle in rpy)))
+    turned: FloatArray = R.T @ np.asarray(gravity, dtype=float)
+    return turned
+
+
+def down_of_orientation(quaternion: Sequence[float]) -> FloatArray:
+    """Return the unit vector downwards in the axes of an IMU, (3,).
+
+    :param quaternion: orientation of the IMU in the world, z upwards: x, y, z, w
+    :raises ValueError: if it is no unit quaternion
+
+    >>> from rbd_ros.control.law.gravity_direction import down_of_orientation
+    >>> down_of_orientation([1.0, 0.0, 0.0, 0.0])  # turned over about x
+    array([ 0., -0.,  1.])
+    """
+    x, y, z, w = (float(part) for part in quaternion)
+    length = float(np.sqrt(x * x + y * y + z * z + w * w))
+    if not abs(length - 1.0) <= QUATERNION_TOLERANCE:  # NaN compares false
+        raise ValueError(f'its orientation is not a unit quaternion: its norm is {length:g}')
+    x, y, z, w = x / length, y / length, z / length, w / length
+    return np.array([2.0 * (w * y - x * z), -2.0 * (w * x + y * z), 2.0 * (x * x + y * y) - 1.0])
+
+
+def down_of_acceleration(acceleration: Sequence[float], gravity: float) -> FloatArray:
+    """Return vector downwards in the axes of an accelerometer at rest, about of length one, (3,).
+
+    :param acceleration: what it measures, upwards at rest, (3,) [m/s^2]
+    :param gravity: magnitude of gravity [m/s^2]
+    :raises ValueError: if its magnitude is not about that of gravity
+
+    >>> from rbd_ros.control.law.gravity_direction import down_of_acceleration
+    >>> down_of_acceleration([0.0, 9.7, 0.0], 9.81)
+    array([-0.   , -0.989, -0.   ])
+    >>> down_of_acceleration([0.0, 20.0, 0.0], 9.81)
+    Traceback (most recent call last):
+        ...
+    ValueError: its linear acceleration has the magnitude 20 m/s^2, which differs too much from
+    gravity, 9.81 m/s^2
+    """
+    measured: FloatArray = np.array(acceleration, dtype=float)
+    magnitude = float(np.linalg.norm(measured))
+    if not abs(magnitude - gravity) <= MAGNITUDE_TOLERANCE * gravity:
+        raise ValueError(
+            f'its linear acceleration has the magnitude {magnitude:.4g} m/s^2, which differs too '
+            f'much from gravity, {gravity:.4g} m/s^2'
+        )
+    return -measured / gravity
+
+
+class FilteredDirection:
+    """Low pass of first order for vectors, which begins at the first one.
+
+    :param time_constant: time constant [s]
+
+    >>> from rbd_ros.control.law.gravity_direction import FilteredDirection
+    >>> smooth = FilteredDirection(time_constant=0.5)
+    >>> first = smooth(np.array([0.0, 0.0, -1.0]), 0.0)
+    >>> smooth(np.array([1.0, 0.0, 0.0]), 0.5)
+    array([ 0.5,  0. , -0.5])
+    """
+
+    def __init__(self, time_constant: float = ACCELERATION_FILTER):
+        self._time_constant = time_constant
+        self._value: Optional[FloatArray] = None
+
+    def __call__(self, value: FloatArray, dt: float) -> FloatArray:
+        """Return filtered vector, (3,), after another one that came `dt` [s] after the last."""
+        if self._value is None:
+            self._value = value.copy()
+        weight = max(dt, 0.0) / (max(dt, 0.0) + self._time_constant)
+        self._value = self._value + weight * (value - self._value)
+        return self._value
+
+
+class TurningDirection:
+    """Unit vector that turns towards a goal at a limited rate, along the shortest way.
+
+    :param direction: where it is at first, (3,), not zero
+    :param rate: maximum rate [rad/s]
+
+    >>> from rbd_ros.control.law.gravity_direction import TurningDirection
+    >>> down = TurningDirection([0, 0, -1], rate=np.pi / 4)
+    >>> down.goal = np.array([1.0, 0, 0])
+    >>> np.round(down.advance(1.0), 4)
+    array([ 0.7071,  0.    , -0.7071])
+    """
+
+    def __init__(self, direction: Sequence[float], rate: float):
+        self.direction = unit(direction)
+        self.rate = rate
+        #: Where it turns to, a unit vector, (3,); another one may be assigned at any time
+        self.goal = self.direction
+
+    def advance(self, dt: float) -> FloatArray:
+        """Return the direction `dt` [s] later, (3,)."""
+        here, goal = self.direction, self.goal
+        if goal is here:
+            return here
+        across: FloatArray = goal - (goal @ here) * here
+        angle = float(np.arctan2(np.linalg.norm(across), goal @ here))
+        step = self.rate * max(dt, 0.0)
+        if angle <= step:
+            self.direction = goal
+            return goal
+        length = float(np.linalg.norm(across))
+        if length < 1e-9:  # turned over: any way is as short as the others
+            across = np.cross(here, np.eye(3)[int(np.argmin(np.abs(here)))])
+            length = float(np.linalg.norm(across))
+        self.direction = unit(np.cos(step) * here + np.sin(step) * across / length)
+        return self.direction
+
+
+def unit(vector: Sequence[float]) -> FloatArray:
+    """Return the vector of length one along another, (3,).
+
+    :raises ValueError: for a vector that has no direction
+    """
+    result: FloatArray = np.array(vector, dtype=float)
+    length = float(np.linalg.norm(result))
+    if not 1e-6 < length < np.inf:
+        raise ValueError(f'{vector} has no direction')
+    return result / length

@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The torque law on scalars of any kind, from which `TorqueLaw` has machine code made.
+
+    torque   = model + feedback + friction + integral + added
+    feedback = elastic + damping
+               H (kp e) + D e  and  H (kd de)    with computed torque: H the mass matrix,
+               J^T K e and J^T D de and more     with the impedance of a frame: task_impedance.py
+               kp e            and  kd de        otherwise; D goes with viscous friction
+    friction = viscous v + coulomb tanh(v / transition)
+
+where e and de are desired less measured position and velocity, and added is what the caller has
+computed besides. docs/control_law.md has the reasons.
+What is measured and what is desired, and whether a term is requested at all, the caller decides by
+the arrays that it passes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from rbd_ros.compiler import Definition
+from rbd_ros.control.control_arrays import FloatArray
+from rbd_ros.control.law import task_impedance
+from rbd_ros.model import Model
+from rbd_ros.robot.kernels import declared
+from rbd_ros.robot.keys import model_key, source_key
+from rbd_ros.robot.variants import evaluate, variant
+from rbd_ros.spatial.scalar import absolute, clip, maximum, Scalar, tanh, where_positive
+
+Scalars = Sequence[Scalar]
+
+#: How long the desired motion must have been at rest for the whole deadband to count [s], and the
+#: part of it that counts before.
+SETTLING_TIME, NARROW = 2.0, 0.25
+
+#: Square of the desired velocity below which the motion is at rest, above rounding [(rad/s)^2].
+REST = 1e-12
+
+#: What the law is called with, each an array: the state at which the model is taken, measured and
+#: desired motion of the feedback, the velocity whose friction is compensated, and so on.
+INPUTS = (
+    'model_q', 'model_v', 'model_a', 'q', 'v', 'q_desired', 'v_desired', 'friction_v', 'added',
+    'applied', 'before', 'dt', 'numbers', 'gravity',
+)  # fmt: skip
+
+#: Numbers of the settings, in the order of the input 'numbers': of each joint, and of all.
+JOINT_NUMBERS = (
+    'kp', 'kd', 'viscous', 'coulomb', 'friction_stiffness', 'share', 'inverse_share',
+    'integral_rate', 'integral_bound',
+)  # fmt: skip
+COMMON_NUMBERS = ('model', 'transition_rate', 'deadband')
+
+#: Outputs, in this order: vectors with one number a joint, then single numbers: the time for which
+#: the desired motion has been at rest, and how many results are not finite. The input 'before' is
+#: the output of the call before.
+VECTORS = ('torque', 'model', 'feedback', 'friction', 'integral', 'next_integral')
+SINGLES = ('resting', 'not_finite')
+
+#: A torque beyond this counts as not finite [N m or N].
+MAXIMUM_TORQUE = 1e300
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Place of each quantity in the arrays of a law.
+
+    :param nq: number of position variables
+    :param nv: degrees of freedom
+    :param task: whether the settings have numbers of the impedance of a frame
+    """
+
+    nq: int
+    nv: int
+    task: bool = False
+
+    @property
+    def input_sizes(self) -> Dict[str, int]:
+        """Sizes of the input arrays."""
+        n = self.nv
+        own = {
+            'model_q': self.nq,
+            'q': self.nq,
+            'q_desired': n,
+            'before': self.size,
+            'dt': 1,
+            'numbers': len(JOINT_NUMBERS) * n + len(COMMON_NUMBERS) + self._own,
+            'gravity': 3,
+        }
+        return {name: own.get(name, n) for name in INPUTS}
+
+    @property
+    def _own(self) -> int:
+        return task_impedance.COUNT if self.task else 0
+
+    @property
+    def size(self) -> int:
+        """Size of the output array."""
+        return len(VECTORS) * self.nv + len(SINGLES)
+
+    def at(self, name: str) -> slice:
+        """Return the slice of the output array that holds the vector `name`, one of `VECTORS`."""
+        k = VECTORS.index(name)
+        return slice(k * self.nv, (k + 1) * self.nv)
+
+    def numbers(self, values: Dict[str, Any]) -> FloatArray:
+        """Return the numbers of the settings, by name, packed into the input 'numbers'."""
+        common = [values[name] for name in COMMON_NUMBERS]
+        own = [values[name] for name in JOINT_NUMBERS]
+        task = [values['task']] if self.task else []
+        numbers: FloatArray = np.concatenate([*own, common, *task]).astype(float)
+        return numbers
+
+    def unpacked(self, numbers: Scalars) -> Dict[str, Any]:
+        """Return vectors and single numbers of the settings by name: the inverse of `numbers`."""
+        n = self.nv
+        values: Dict[str, Any] = {
+            name: numbers[k * n : (k + 1) * n] for k, name in enumerate(JOINT_NUMBERS)
+        }
+        values.update(zip(COMMON_NUMBERS, numbers[len(JOINT_NUMBERS) * n :]))
+        values['task'] = numbers[len(numbers) - self._own :]
+        return values
+
+
+def law_definition(
+    model: Model,
+    computed: bool,
+    payload_link: Optional[str],
+    own_weight: bool = True,
+    task_frame: Optional[str] = None,
+    impedance: bool = False,
+) -> Definition:
+    """Return the definition of the law for a model, ready to be compiled.
+
+    Its inputs are `INPUTS`, then the payload if there is a link for it.
+
+    :param computed: whether errors go through the mass matrix
+    :param payload_link: link that carries a payload, if one does
+    :param own_weight: whether the weight of the robot's own links is part of the model
+    :param task_frame: frame whose impedance the settings have numbers for, if they have
+    :param impedance: whether errors are those of that frame
+    """
+    layout = Layout(model.nq, model.nv, task_frame is not None)
+    payload = () if payload_link is None else (f'payload:{payload_link}',)
+    inputs = [*layout.input_sizes.items(), *((name, 10) for name in payload)]
+
+    algorithms = [declared(name) for name in ('inverse_dynamics', 'mass_matrix')]
+    dynamics = variant(model, algorithms[0], runtime=('gravity', *payload))
+    inertia = variant(model, algorithms[1], runtime=payload)
+    kinematics = [declared(name) for name in ('frame_pose', 'jacobian')] if impedance else []
+    choices: Sequence[Dict[str, Any]] = ({}, {'reference': 'aligned'})
+    of_frame = [
+        variant(model, each, frame=task_frame, **options)
+        for each, options in zip(kinematics, choices)
+    ]
+    without_payload = variant(model, algorithms[0], runtime=('gravity',))
+
+    def run(*arrays: Scalars) -> Scalars:
+        given = dict(zip(INPUTS, arrays))
+        extra = arrays[len(INPUTS) :]
+        motion = (given[name] for name in ('model_q', 'model_v', 'model_a', 'gravity'))
+        (tau,) = evaluate(model, dynamics, *motion, *extra)
+        if not own_weight:
+            rest = [0.0] * layout.nv
+            state = (given['model_q'], rest, rest, given['gravity'])
+            (weight,) = evaluate(model, without_payload, *state)
+            tau = [x - y for x, y in zip(tau, weight)]
+        H = None
+        if computed or impedance:
+            (H,) = evaluate(model, inertia, given['q'], *extra)
+        forces = None
+        if impedance and H is not None:
+            measured, desired = (
+                task_impedance.TaskMotion(
+                    *(evaluate(model, each, given[q])[0] for each in of_frame)
+                )
+                for q in ('q', 'q_desired')
+            )
+            forces, H = _task_forces(layout, given, measured, desired, H), None
+        return torque_law(layout, given, tau, H, forces)
+
+    key = {
+        'model': model_key(model),
+        'law': [computed, payload_link, own_weight, task_frame, impedance],
+        'source': source_key(
+            model, *algorithms, *kinematics, torque_law, task_impedance.task_forces
+        ),
+    }
+    return Definition.of_one_output('torque_law', inputs, (layout.size,), run, key)
+
+
+def _task_forces(
+    layout: Layout,
+    given: Dict[str, Scalars],
+    measured: task_impedance.TaskMotion,
+    desired: task_impedance.TaskMotion,
+    H: Scalars,
+) -> Tuple[Scalars, Scalars]:
+    """Return the torques of an impedance's springs and dampers, the springs' within limits."""
+    settings = layout.unpacked(given['numbers'])
+    requested = [
+        [gain * (given[f'{x}_desired'][j] - given[x][j]) for j, gain in enumerate(settings[name])]
+        for name, x in (('kp', 'q'), ('kd', 'v'))
+    ]
+    elastic, damping = task_impedance.task_forces(
+        measured,
+        desired,
+        H,
+        given['v'],
+        given['v_desired'],
+        requested[0],
+        requested[1],
+        settings['task'],
+    )
+    return _affordable(elastic, [0.0] * layout.nv, settings)[0], damping
+
+
+def torque_law(
+    layout: Layout,
+    given: Dict[str, Scalars],
+    tau: Scalars,
+    H: Optional[Scalars],
+    forces: Optional[Tuple[Scalars, Scalars]] = None,
+) -> List[Scalar]:
+    """Return the torque, its terms, and what the next call must know, in the order of the output.
+
+    :param layout: where each quantity is in the arrays
+    :param given: the inputs by name
+    :param tau: inverse dynamics of the model, (nv,)
+    :param H: mass matrix, flat (nv nv,); None without computed torque
+    :param forces: torques for the errors of position and velocity, each (nv,), in place of those
+        by gains; None: by gains
+    """
+    joints = range(layout.nv)
+    settings = layout.unpacked(given['numbers'])
+    (dt,), before = given['dt'], given['before']
+    integral, resting = before[layout.at('next_integral')], before[-2]
+    v_desired = given['v_desired']
+
+    def through_inertia(acceleration: Scalars) -> Scalars:
+        if H is None:
+            return acceleration
+        return [_dot(H[j * layout.nv : (j + 1) * layout.nv], acceleration) for j in joints]
+
+    error: Scalars
+    if layout.nq == layout.nv:
+        error = [given['q_desired'][j] - given['q'][j] for j in joints]
+    else:
+        error = given['q_desired']  # the caller has taken the difference
+    velocity_error = [v_desired[j] - given['v'][j] for j in joints]
+    kp, kd = settings['kp'], settings['kd']
+    model = [settings['model'] * tau[j] for j in joints]
+    friction = [
+        settings['viscous'][j] * v + settings['coulomb'][j] * tanh(v * settings['transition_rate'])
+        for j, v in enumerate(given['friction_v'])
+    ]
+    elastic = through_inertia([kp[j] * error[j] for j in joints])
+    damping = through_inertia([kd[j] * velocity_error[j] for j in joints])
+    if forces is not None:
+        elastic, damping = forces
+    waits: Scalars = [0.0] * layout.nv
+    if H is not None:
+        stiffness = settings['friction_stiffness']
+        elastic, waits = _affordable(elastic, [stiffness[j] * error[j] for j in joints], settings)
+    added = given['added']
+    torque = [
+        model[j] + friction[j] + elastic[j] + damping[j] + integral[j] + added[j] for j in joints
+    ]
+
+    settled = resting - SETTLING_TIME
+    deadband = where_positive(settled, 1.0, NARROW) * settings['deadband']
+    # Joints within the deadband count as without error, and their integral rests. Were their
+    # errors to count, those of heavy joints held by stiction could balance that of a light one,
+    # whose integral would then rest far from its goal. Where torque is short it waits.
+    outside = [
+        where_positive(waits[j], 0.0, where_positive(absolute(error[j]) - deadband, 1.0, 0.0))
+        for j in joints
+    ]
+    counted = [outside[j] * error[j] for j in joints]
+    change = through_inertia([kp[j] * counted[j] for j in joints])
+    if H is not None:
+        change = [change[j] + stiffness[j] * counted[j] for j in joints]
+    following = []
+    for j in joints:
+        step = outside[j] * change[j] * (settings['integral_rate'][j] * dt)
+        # Anti-windup: the integral must not grow in the direction in which torque was cut off.
+        lost = given['applied'][j] - before[j]
+        step = where_positive(-(step * lost), 0.0, step)
+        following.append(clip(integral[j] + step, settings['integral_bound'][j]))
+    moving = _dot(v_desired, v_desired) - REST
+    feedback = [elastic[j] + damping[j] for j in joints]
+    result = [*torque, *model, *feedback, *friction, *integral, *following]
+    result.append(where_positive(moving, 0.0, resting + dt))
+    # Counts NaN, too, as comparisons with it are false.
+    result.append(sum(where_positive(MAXIMUM_TORQUE - absolute(x), 0.0, 1.0) for x in result))
+    return result
+
+
+def _affordable(
+    inertial: Scalars, frictional: Scalars, settings: Dict[str, Any]
+) -> Tuple[Scalars, Scalars]:
+    """Return the torque of the position error, limited to its share of the effort limits.
+
+    The part that goes through the mass matrix is scaled down by one factor for all joints: the
+    torque of one joint relies on the acceleration of all others, and they would be thrown off if
+    it could not follow. The error then decays at the speed at which damping cancels that torque,
+    so there is torque left to brake. The part for a joint's own friction is cut at that joint
+    alone. Where torque is short, the error is a long way to go and not an error of the model, so
+    the integral waits.
+
+    :param inertial: H kp e, (nv,)
+    :param frictional: part of the torque for viscous friction, (nv,)
+    :param settings: the numbers of the settings by name
+    :return: the torque, (nv,), and numbers that are positive where the integral waits, (nv,)
+    """
+    share, inverse = settings['share'], settings['inverse_share']
+    joints = range(len(inertial))
+    excess = maximum(absolute(inertial[j] * inverse[j]) for j in joints)
+    too_much = excess - 1.0
+    reduced = where_positive(too_much, 1.0 / where_positive(too_much, excess, 1.0), 1.0)
+    elastic = [inertial[j] * reduced + frictional[j] for j in joints]
+    waits = [where_positive(too_much, 1.0, absolute(elastic[j]) - share[j]) for j in joints]
+    return [clip(elastic[j], share[j]) for j in joints], waits
+
+
+def _dot(a: Scalars, b: Scalars) -> Scalar:
+    return sum(x * y for x, y in zip(a, b))

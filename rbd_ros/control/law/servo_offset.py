@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Position commands that make servos without torque input bear a torque: an offset tau / k."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rbd_ros.control.control_arrays import FloatArray
+
+
+def servo_command(
+    target: FloatArray,
+    torque: FloatArray,
+    stiffness: FloatArray,
+    max_position_offset: float,
+    lower: FloatArray,
+    upper: FloatArray,
+) -> FloatArray:
+    """Return the position command at which a soft servo reaches its target under load, (n,).
+
+    In [rad or m].
+
+    A servo that pulls with k (command - q) stands at the target q if it gets target + tau / k,
+    with tau the torque that it takes there.
+
+    :param target: where joints are to be, (n,) [rad or m]
+    :param torque: torque that they need, (n,) [N m or N]
+    :param stiffness: stiffness k of the servos, (n,), positive [N m/rad or N/m]
+    :param max_position_offset: maximum distance from the target [rad or m]
+    :param lower: lower limits of the joints, (n,), which have the last word, -inf where none
+    :param upper: upper limits, likewise
+
+    >>> from rbd_ros.control.law.servo_offset import servo_command
+    >>> one = np.ones(1)
+    >>> servo_command(0.5 * one, 2.0 * one, 20.0 * one, 0.3, -one, one)
+    array([0.6])
+    """
+    offset = np.clip(torque / stiffness, -max_position_offset, max_position_offset)
+    command: FloatArray = np.minimum(np.maximum(target + offset, lower), upper)
+    return command

@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The torque law as an object with memory: settings, integral, and the terms of the last torque.
+
+The law itself is in law.py, what follows from settings in prepared_law.py, limits of torque are in
+limits.py: a law computes the torque it wants, and `TorqueLaw.applied` reports what became of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, ContextManager, Dict, List, Optional, Tuple
+
+import numpy as np
+
+from rbd_ros.control.control_arrays import FloatArray
+from rbd_ros.control.law.law_equations import INPUTS, Layout
+from rbd_ros.control.law.law_kernels import gravity_function, law_kernel
+from rbd_ros.control.law.law_settings import LawSettings
+from rbd_ros.control.law.prepared_law import LawMemory, PreparedLaw, SOURCES
+from rbd_ros.control.robot_joints import dof_names
+from rbd_ros.robot import Robot
+from rbd_ros.robot.wraparound import Wraparound
+
+#: Maximum time by which one call advances the integral [s], whatever pause there was.
+LONGEST_STEP = 0.02
+
+TERMS = ('model', 'feedback', 'friction', 'integral')
+
+
+class TorqueLaw:
+    """Torque for a robot from its measured and desired state, before limits.
+
+    One thread computes; others may assign `settings` meanwhile, and each call uses one set of
+    settings throughout.
+
+    :param robot: the robot
+    :param settings: see LawSettings
+    :param payload_link: link that carries the payload of the settings; None: no payload
+    :param task_frame: link whose impedance the settings may be of; None: none
+    :param own_weight: whether gravity of the robot's own links is compensated; False for a robot
+        that does that itself: then it is that of the payload alone
+    :raises ValueError: for an unknown link, or settings that are not for this robot
+
+    >>> law = TorqueLaw(robot, settings)
+    >>> law(q, rest, q + 0.01, dt=0.002)  # 0.01 rad away from the goal [N m]
+    array([-1.22 , 31.651, -0.681,  0.116,  0.068,  0.011])
+    >>> law.terms['feedback']
+    array([-1.22 , 29.146, 16.622,  1.903, -0.234,  0.011])
+    >>> law.applied(np.zeros(6))  # nothing was sent: the integral must not grow
+    >>> law(q, rest, q, dt=0.002)[1], law.integral[1]
+    (2.8551, 0.3497)
+    >>> law.reset()
+    >>> law.settings = LawSettings.for_robot(robot, feedback='pd', kp=80.0, kd=10.0)
+    >>> law(q, rest, q + 0.01) - law.terms['model']
+    array([0.8, 0.8, 0.8, 0.8, 0.8, 0.8])
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        settings: LawSettings,
+        payload_link: Optional[str] = None,
+        task_frame: Optional[str] = None,
+        own_weight: bool = True,
+    ):
+        self.robot = robot
+        self.payload_link, self.task_frame = payload_link, task_frame
+        self._layout = Layout(robot.nq, robot.nv, task_frame is not None)
+        self._neutral, self._rest = robot.neutral(), np.zeros(robot.nv)
+        # If positions have as many numbers as velocities, the law subtracts them itself.
+        self._simple = robot.nq == robot.nv
+        self._wraparound = Wraparound(robot.position_periods)
+        payload: Tuple[str, ...] = ()
+        if payload_link is not None:
+            robot.model.link(payload_link)
+            payload = (f'payload:{payload_link}',)
+        # All variants, whatever the settings, so that no change of them waits for the compiler.
+        self._laws = {
+            name: law_kernel(
+                robot, name == 'computed_torque', payload_link, own_weight, task_frame
+            )
+            for name in ('pd', 'computed_torque')
+        }
+        if task_frame is not None:
+            if not self._simple:
+                raise ValueError(
+                    'a task_frame needs a robot whose joints have one degree of freedom each'
+                )
+            robot.model.link(task_frame)
+            self._laws['task_impedance'] = law_kernel(
+                robot, False, payload_link, own_weight, task_frame, True
+            )
+        self._gravity = gravity_function(robot, payload_link, own_weight)
+        self._torque = self._layout.at('torque')
+        # Memory lies among the kernel's inputs, where machine code finds it: see `memory`.
+        sizes = [*self._layout.input_sizes.values(), *(10 for _ in payload)]
+        self._inputs = np.zeros(sum(sizes))
+        parts: List[FloatArray] = np.split(self._inputs, np.cumsum(sizes[:-1]))
+        first = INPUTS.index('added')
+        self._added, self._applied, self._before, self._passed, *constants = parts[first:]
+        self._constants = self._inputs[-sum(part.size for part in constants) :]
+        self._gravity_input = constants[1]
+        self._active = self._prepared(settings)
+        self._begin(self._active)
+
+    # -- settings ---------------------------------------------------------------------------------
+
+    @property
+    def settings(self) -> LawSettings:
+        """All settings; others may be assigned at any time, also from another thread.
+
+        The integral torque is kept if the new feedback has an integral, and feedforward and
+        friction stay the same: it is what the model lacks, whatever the gains.
+
+        :raises ValueError: for settings that are not for this robot; the old ones stay
+        """
+        return self._active.settings
+
+    @settings.setter
+    def settings(self, settings: LawSettings) -> None:
+        self._active = self._prepared(settings)
+
+    def change(self, settings: LawSettings, lock: ContextManager[Any]) -> None:
+        """Assign settings while holding a lock, which is taken when all is prepared.
+
+        :raises ValueError: for settings that are not for this robot; the old ones stay
+        """
+        active = self._prepared(settings)
+        with lock:
+            self._active = active
+
+    def _prepared(self, settings: LawSettings) -> PreparedLaw:
+        nv = self.robot.nv
+        for name in ('kp', 'kd', 'ki', 'viscous', 'coulomb', 'effort_limits'):
+            if getattr(settings, name).shape != (nv,):
+                raise ValueError(
+                    f'{name} has shape {getattr(settings, name).shape}, the robot needs ({nv},); '
+                    'create the settings with LawSettings.for_robot'
+                )
+        payload: Tuple[FloatArray, ...] = ()
+        if self.payload_link is not None:
+            given = settings.payload
+            payload = (np.zeros(10) if given is None else given,)
+        elif settings.payload is not None and settings.payload.any():
+            raise ValueError('payload needs payload_link; give the link that carries the payload')
+        if settings.feedback == 'task_impedance' and self.task_frame is None:
+            raise ValueError(
+                'feedback task_impedance needs task_frame; give a link such as the tool'
+            )
+        inputs = (settings.gravity, *payload)
+        kernel = self._laws.get(settings.feedback, self._laws['pd'])
+        active = PreparedLaw(settings, kernel, self._layout, inputs, self._gravity)
+        self._try(active)
+        return active
+
+    def _try(self, active: PreparedLaw) -> None:
+        """Refuse settings whose torque is not finite at one of a few random states."""
+        rng = np.random.default_rng(0)
+        robot, rest = self.robot, self._rest
+        before, passed, neutral = np.zeros(self._layout.size), np.zeros(1), self._neutral
+        for q in (neutral, *(robot.random_configuration(rng) for _ in range(3))):
+            v = rng.normal(size=robot.nv)
+            goal, still = neutral, neutral
+            if not self._simple:
+                goal, still = robot.difference(q, neutral), rest
+            sources = (q, v, neutral, v, v, goal, still, neutral, rest)
+            memory = (rest, rest, before, passed)
+            result = active.kernel(*active.pick(sources), *memory, *active.constants)
+            if result[-1] != 0.0:
+                raise ValueError(
+                    f'with these settings {self._which(result)} is not finite; gains, friction, '
+                    'gravity or payload are too large'
+                )
+
+    # -- torque -----------------------------------------------------------------------------------
+
+    def __call__(
+        self,
+        q: FloatArray,
+        v: FloatArray,
+        q_desired: Optional[FloatArray] = None,
+        v_desired: Optional[FloatArray] = None,
+        a_desired: Optional[FloatArray] = None,
+        dt: Optional[float] = None,
+    ) -> FloatArray:
+        """Return the torque before limits, (nv,) [N m or N].
+
+        :param q: measured configuration, (nq,)
+        :param v: measured velocity, (nv,)
+        :param q_desired: desired configuration, (nq,); None: where the robot is
+        :param v_desired: desired velocity, (nv,); None: at rest
+        :param a_desired: desired acceleration, (nv,); None: none
+        :param dt: time since the state before [s], for the integral; None or not positive: the
+            integral does not advance
+        :raises FloatingPointError: if it is not finite, naming the joints; the integral is as
+            before
+        """
+        active, rest, neutral = self._active, self._rest, self._neutral
+        if active is not self._current:
+            self._take_over(active)
+        if q_desired is None:
+            q_desired = q
+        if v_desired is None:
+            v_desired = rest
+        if a_desired is None:
+            a_desired = rest
+        if self._simple:
+            goal, still = self._wraparound.nearest(q_desired, q), neutral
+        else:
+            goal, still = self._wraparound(self.robot.difference(q, q_desired)), rest
+        # `not dt > 0` is true of NaN, too.
+        passed = 0.0 if dt is None or not dt > 0.0 else dt if dt < LONGEST_STEP else LONGEST_STEP
+        self._passed[0] = passed
+        result = active.kernel(
+            *active.pick((q, v, q_desired, v_desired, a_desired, goal, still, neutral, rest)),
+            self._added,
+            self._applied,
+            self._before,
+            self._passed,
+            *active.constants,
+        )
+        if result.item(-1) != 0.0:
+            raise FloatingPointError(f'{self._which(result)} is not finite')
+        self._before[:] = result
+        torque = result[self._torque]
+        self._applied[:] = torque
+        return torque
+
+    def _take_over(self, active: PreparedLaw) -> None:
+        """Change to other settings, at the beginning of a call."""
+        before, after = self._current.settings, active.settings
+        # The integral is what one model lacks, and says nothing about another one.
+        same_model = (before.feedforward, before.friction) == (after.feedforward, after.friction)
+        kept = np.where(active.integrates & same_model, self.integral, 0.0)
+        kept = np.clip(kept, -active.bound, active.bound)
+        self._before[self._layout.at('next_integral')] = kept
+        self._begin(active)
+
+    def _begin(self, active: PreparedLaw) -> None:
+        self._current = active
+        self._constants[:] = np.concatenate(active.constants)
+        self._memory: Optional[LawMemory] = None
+
+    def memory(self) -> LawMemory:
+        """Return memory with the present settings, the same object as long as they do not change.
+
+        Only for the thread that computes, and for robots whose positions can be subtracted.
+        """
+        active = self._active
+        if active is not self._current:
+            self._take_over(active)
+        if self._memory is None:
+            motion = np.zeros((len(SOURCES), self.robot.nv))
+            motion[SOURCES.index('still')] = motion[SOURCES.index('neutral')] = self._neutral
+            self._memory = LawMemory(
+                active.address,
+                self._inputs,
+                np.zeros(self._layout.size),
+                motion,
+                np.array(active.sources),
+                self._applied,
+                self._before,
+                self._passed,
+                LONGEST_STEP,
+                self._wraparound.periods,
+                self._wraparound.rates,
+            )
+        return self._memory
+
+    def _which(self, result: FloatArray) -> str:
+        names = dof_names(self.robot)
+        torque = result[self._layout.at('torque')]
+        bad = dict.fromkeys(names[i] for i in np.flatnonzero(~np.isfinite(torque)))
+        return f'torque of joint {", ".join(bad or names)}'
+
+    def gravity(self, q: FloatArray) -> FloatArray:
+        """Return the torque that holds robot and payload against gravity, (nv,) [N m or N].
+
+        :param q: configuration, (nq,)
+
+        >>> law = TorqueLaw(robot, settings)
+        >>> np.allclose(law.gravity(q), robot.gravity_torque(q))
+        True
+        """
+        return self._active.holding(q)
+
+    @property
+    def holding(self) -> Callable[[FloatArray], FloatArray]:
+        """Function `gravity` for the present settings, another one after each change of them.
+
+        >>> law = TorqueLaw(robot, settings)
+        >>> holds = law.holding
+        >>> law.settings = LawSettings.for_robot(robot, gravity=[0.0, 0.0, 0.0])
+        >>> abs(holds(q)).max().round(1), abs(law.holding(q)).max().round(1)
+        (17.3, 0.0)
+        """
+        return self._active.holding
+
+    # -- what is changed from call to call --------------------------------------------------------
+
+    def add(self, torque: FloatArray) -> None:
+        """Set a torque that is added to that of the law, (nv,) [N m or N], until it is set again.
+
+        Only for the thread that computes.
+
+        >>> law = TorqueLaw(robot, settings)
+        >>> before = law(q, rest)
+        >>> law.add(np.full(6, 0.5))
+        >>> law(q, rest) - before
+        array([0.5, 0.5, 0.5, 0.5, 0.5, 0.5])
+        """
+        self._added[:] = torque
+
+    def turn_gravity(self, gravity: FloatArray) -> None:
+        """Set gravity for the following calls, until other settings are assigned.
+
+        Only for the thread that computes; it costs nothing of what new settings cost.
+
+        :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
+
+        >>> law = TorqueLaw(robot, settings)
+        >>> law.turn_gravity([9.81, 0.0, 0.0])  # mounted on a wall
+        >>> law(q, rest)[0].round(2), law.settings.gravity  # those assigned last stay
+        (14.02, array([ 0.  ,  0.  , -9.81]))
+        """
+        active = self._active
+        if active is not self._current:
+            self._take_over(active)
+        active.constants[1][:] = gravity
+        self._gravity_input[:] = gravity
+
+    # -- what became of the torque ----------------------------------------------------------------
+
+    def applied(self, torque: FloatArray) -> None:
+        """Report what was sent instead of the last torque, so that the integral does not wind up.
+
+        :param torque: torque after limits, (nv,) [N m or N]
+        """
+        self._applied[:] = torque
+
+    def reset(self) -> None:
+        """Forget the integral and everything else of earlier calls."""
+        self._before[:] = 0.0
+        self._applied[:] = 0.0
+
+    def _last(self, name: str) -> FloatArray:
+        last: FloatArray = self._before[self._layout.at(name)].copy()
+        return last
+
+    @property
+    def integral(self) -> FloatArray:
+        """Integral torque of the next call, (nv,) [N m or N]."""
+        return self._last('next_integral')
+
+    @property
+    def terms(self) -> Dict[str, FloatArray]:
+        """Contributions to the last torque by name, each (nv,) [N m or N].
+
+        They are 'model', 'feedback', 'friction' and 'integral'.
+        """
+        return {name: self._last(name) for name in TERMS}

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Desired motions: trajectories, their interpolation, and transitions without a jump."""

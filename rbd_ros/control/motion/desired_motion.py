@@ -1,0 +1,533 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Desired motion of a robot: a held position or a trajectory, and never a jump between them.
+
+The motion has a time of its own. Each state of the robot moves it on by the time since the state
+before, but by no more than a few usual intervals, and never back: a wrong stamp, a pause of the
+controller or a clock that was set forward delay the motion instead of making the robot leap. What
+changes the motion (a new trajectory, a stop, states that come back after a failure) starts from
+the position and velocity that were desired last. See blending.py for how one motion becomes
+another. Trajectories of different joints go on side by side (grouped_motion.py).
+
+Nothing here knows ROS, and time stamps are whole nanoseconds on the time line of the states.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from threading import Lock
+from typing import Any, Deque, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from rbd_ros.control.control_arrays import FloatArray, MotionSample
+from rbd_ros.control.motion.blending import Bounds, Coasting
+from rbd_ros.control.motion.grouped_motion import GroupedMotion
+from rbd_ros.control.motion.intervals import StateIntervals
+from rbd_ros.control.motion.motion_options import MotionOptions
+from rbd_ros.control.motion.motion_plan import (
+    GroupSnapshot,
+    Indices,
+    MotionPlan,
+    MotionPlanner,
+    MotionSnapshot,
+    NANOSECONDS,
+    TrajectoryPoints,
+)
+from rbd_ros.control.motion.trajectory_checks import MOST_VELOCITY, TrajectoryError
+from rbd_ros.control.names import shown
+from rbd_ros.robot import Robot
+from rbd_ros.robot.wraparound import Wraparound
+
+MOST_HELD = 1e6  # maximum position that may be held, as in StateGuard [rad or m]
+
+
+class DesiredMotion:
+    """Desired position, velocity and acceleration of a robot, which never jump.
+
+    `advance`, `hold`, `stop_at`, `interrupted`, `time_restarted`, `ended` and `stage` are for one
+    thread, that of the control loop. `plan` is slow and meant for another one, `follow` and
+    `cancel` are for any.
+
+    :param robot: the robot, with one degree of freedom a joint
+    :param options: fields of `MotionOptions`
+
+    >>> motion = DesiredMotion(robot)
+    >>> motion.hold(q)
+    True
+    >>> plan = motion.plan(arm, [1.0], [q + 0.1], now=0)
+    >>> motion.follow(plan)
+    'trajectory of 1 points, 1 s, begins now'
+    >>> for k in range(1, 51):  # states every 10 ms, their stamps in nanoseconds
+    ...     qd, vd, ad = motion.advance(k * 10_000_000, 0.01)
+    >>> qd - q, vd
+    (array([0.05, 0.05, 0.05, 0.05, 0.05, 0.05]), array([0.15, 0.15, 0.15, 0.15, 0.15, 0.15]))
+    >>> motion.following, motion.time_left, motion.stage(plan)
+    (True, 0.5, 'followed')
+    >>> for k in range(51, 111):
+    ...     qd, vd, ad = motion.advance(k * 10_000_000, 0.01)
+    >>> motion.ended(), motion.stage(plan), motion.position - q
+    (True, 'arrived', array([0.1, 0.1, 0.1, 0.1, 0.1, 0.1]))
+    """
+
+    def __init__(self, robot: Robot, **options: Any):
+        if not robot.nq == robot.nv == len(robot.joint_names):
+            raise ValueError('the robot has a joint with more than one degree of freedom')
+        self._names = tuple(robot.joint_names)
+        self.options = MotionOptions(**options)
+        self._limits = Bounds(
+            *(
+                np.array(limits, dtype=float)
+                for limits in (robot.lower_limits, robot.upper_limits, robot.velocity_limits)
+            )
+        )
+        #: Differences of positions, without whole turns of joints that turn for ever
+        self.wraparound = Wraparound(robot.position_periods)
+        self._planner = MotionPlanner(self._names, self._limits, self.wraparound)
+        self._motion = GroupedMotion(robot.neutral(), self._limits, self.wraparound)
+        self._inbox: Tuple[MotionPlan, ...] = ()  # of `follow`, for the next state
+        self._inbox_lock = Lock()
+        self._intervals = StateIntervals()
+        # Numbers of the joints' motions; replaced, not changed, as others read them.
+        self._epochs: Indices = np.zeros(len(self._names), dtype=np.intp)
+        self._clock = 0.0
+        self._stamp: Optional[int] = None
+        self._canceled: Deque[MotionPlan] = deque()
+        # Plans that are to begin, no two of which share a joint.
+        self._scheduled: Tuple[MotionPlan, ...] = ()
+        self._ended = False
+        self._publish()
+
+    def _publish(self) -> None:
+        """Show the present motion to other threads: one tuple, so that it is of one moment."""
+        self._snapshot = (self._epochs, [group.snapshot() for group in self._motion.groups])
+
+    # -- the motion as it is ----------------------------------------------------------------------
+
+    @property
+    def following(self) -> bool:
+        """True if there is a trajectory that has not ended, or one that is to begin."""
+        return self._motion.follows or bool(self._scheduled or self._inbox)
+
+    @property
+    def time_left(self) -> float:
+        """Time that the present trajectories still take [s]; 0 if there are none."""
+        motions = (group.motion for group in self._motion.groups if group.follows)
+        return max((0.0, *(motion.end - motion.s for motion in motions)))
+
+    @property
+    def position(self) -> FloatArray:
+        """Desired position as of the last state, (n,)."""
+        return self._motion.q
+
+    @property
+    def clock(self) -> float:
+        """Time of the motion's own clock, which advances with the states [s].
+
+        >>> motion = DesiredMotion(robot)
+        >>> for k in range(1, 4):
+        ...     sample = motion.advance(k * 10_000_000, 0.01)
+        >>> motion.clock
+        0.03
+        """
+        return self._clock
+
+    def path_time(self, plan: MotionPlan) -> float:
+        """Return time of a plan's trajectory that is reached [s]; that of its end when it is over.
+
+        >>> motion = DesiredMotion(robot)
+        >>> plan = motion.plan(arm, [1.0], [q], now=0, check_limits=False)
+        >>> text = motion.follow(plan)
+        >>> sample = motion.advance(10_000_000, 0.01)
+        >>> sample = motion.advance(20_000_000, 0.01)
+        >>> motion.path_time(plan)
+        0.02
+        """
+        group = self._motion.group_of(plan)
+        if group is not None and not group.arrived:
+            return group.motion.s
+        return 0.0 if plan.trajectory is None else plan.trajectory.end_time
+
+    def stage(self, plan: MotionPlan) -> str:
+        """Return how far a plan that was given to `follow` has come.
+
+        :return: 'scheduled', 'followed', 'arrived' while its end is held, or 'over' when something
+            else has taken any of its joints
+        """
+        group = self._motion.group_of(plan)
+        if group is not None:
+            return 'arrived' if group.arrived else 'followed'
+        waiting = (*self._scheduled, *self._inbox)
+        return 'scheduled' if any(each is plan for each in waiting) else 'over'
+
+    @property
+    def at_rest(self) -> bool:
+        """True if a position is held, and nothing is to change that.
+
+        >>> motion = DesiredMotion(robot)
+        >>> motion.at_rest
+        True
+        >>> text = motion.follow(motion.plan(arm, [1.0], [q], now=0, check_limits=False))
+        >>> motion.at_rest
+        False
+        """
+        coming = self._inbox or self._canceled or self._scheduled or self._ended
+        return self._motion.resting and not coming and not self._intervals.in_debt
+
+    def rested(self, stamp: int, elapsed: float, dt: float, states: int) -> None:
+        """Note states for which nobody called `advance`, as it was `at_rest`.
+
+        :param stamp: time of the last of them [ns]
+        :param elapsed: time from the last state that it was called for to that one [s]
+        :param dt: time between the last two of them [s], within the bound of any state
+        :param states: how many there were
+
+        >>> motion = DesiredMotion(robot)
+        >>> motion.rested(20_000_000, elapsed=0.02, dt=0.01, states=2)
+        >>> motion.clock
+        0.02
+        """
+        self._clock += elapsed
+        self._stamp = stamp
+        self._intervals.usual(dt, states)
+
+    def ended(self) -> bool:
+        """Report, once, that the last trajectory has ended: a position is held from then on."""
+        ended, self._ended = self._ended, False
+        return ended
+
+    # -- changes by the control loop --------------------------------------------------------------
+
+    def hold(self, q: Any) -> bool:
+        """Drop all trajectories and hold position `q`, (n,).
+
+        :return: whether that was done: a position that no robot can have changes nothing
+        """
+        q = np.asarray(q, dtype=float)
+        if not self._plausible(q):
+            return False
+        self._drop(np.arange(len(q)))
+        self._motion.rest_at(q)
+        self._publish()
+        return True
+
+    def _drop(self, joints: Indices) -> None:
+        """Drop the plans of joints that are to begin, and those that continue what was."""
+        epochs = self._epochs.copy()
+        epochs[joints] += 1
+        self._epochs = epochs
+        with self._inbox_lock:
+            self._inbox = tuple(each for each in self._inbox if not each.shares(joints))
+        self._unschedule(joints)
+        self._ended = False
+
+    def _unschedule(self, joints: Indices) -> None:
+        self._scheduled = tuple(each for each in self._scheduled if not each.shares(joints))
+
+    def stop_at(self, q: Any, v: Any, plan: Optional[MotionPlan] = None) -> None:
+        """Drop trajectories and come to rest near where the robot is, from its velocity.
+
+        A position or velocity that no robot can have counts as the desired one.
+
+        :param q: measured position, (n,) [rad or m]
+        :param v: measured velocity, (n,) [rad/s or m/s]
+        :param plan: plan whose joints stop; None: all joints
+
+        >>> motion = DesiredMotion(robot)
+        >>> motion.stop_at(q, np.full(6, 0.1))  # moving at 0.1 rad/s
+        >>> for k in range(1, 51):
+        ...     qd, vd, ad = motion.advance(k * 10_000_000, 0.01)
+        >>> qd - q, vd
+        (array([0.01, 0.01, 0.01, 0.01, 0.01, 0.01]), array([0., 0., 0., 0., 0., 0.]))
+        """
+        q, v = np.array(q, dtype=float), np.array(v, dtype=float)
+        if not self._plausible(q) or not np.isfinite(v).all():
+            q, v = self._motion.q, self._motion.v
+        joints = np.arange(len(q)) if plan is None else plan.joints
+        limits, ramp_time = self._limits.of(joints), self.options.ramp_time
+        fastest = np.minimum(limits.velocity, MOST_VELOCITY)
+        path = Coasting(q[joints], np.clip(v[joints], -fastest, fastest), limits, ramp_time)
+        self._drop(joints)
+        self._motion.coast(joints, path, ramp_time)
+        self._publish()
+
+    def _plausible(self, q: FloatArray) -> bool:
+        return q.shape == self._motion.q.shape and bool(np.abs(q).max(initial=0.0) <= MOST_HELD)
+
+    def interrupted(self, q_measured: Any, gap: float) -> str:
+        """Continue after states were missing, and with them the torque.
+
+        :param q_measured: where the robot is now, (n,)
+        :param gap: how long there were no states [s]; inf if there never were any
+        :return: what was done about a trajectory, for the log; empty if there was none
+
+        >>> motion = DesiredMotion(robot)
+        >>> motion.hold(q)
+        True
+        >>> text = motion.follow(motion.plan(arm, [1.0], [q + 0.1], now=0))
+        >>> sample = motion.advance(10_000_000, 0.01)
+        >>> sample = motion.advance(20_000_000, 0.01)
+        >>> motion.interrupted(q + 0.01, gap=0.3)
+        'states were missing: the trajectory is resumed, 0.98 s before its end'
+        >>> motion.interrupted(q + 0.5, gap=0.3)
+        "states were missing, and joint 'shoulder_pan_joint' is ... from its desired position..."
+        >>> motion.following
+        False
+        """
+        options = self.options
+        if options.state_loss_policy == 'resume' and not gap <= options.max_state_gap:
+            return self._hold_measured(q_measured, f'states were missing for {gap:.3g} s')
+        return self._resume(q_measured, 'states were missing')
+
+    def time_restarted(self, q_measured: Any) -> str:
+        """Continue although the time of the states began again (a simulation or bag restarted).
+
+        A trajectory that was to begin at a certain time is dropped in any case.
+
+        :param q_measured: where the robot is now, (n,)
+        :return: what was done about a trajectory, for the log; empty if there was none
+
+        >>> motion = DesiredMotion(robot)
+        >>> motion.hold(q)
+        True
+        >>> text = motion.follow(motion.plan(arm, [1.0], [q + 0.1], now=0, begin=5_000_000_000))
+        >>> motion.time_restarted(q)
+        'the time of the states was reset; the scheduled trajectory is dropped'
+        """
+        event = 'the time of the states was reset'
+        self._stamp = None
+        self._intervals.forget_debt()
+        dropped = bool(self._scheduled or self._inbox)
+        self._drop(np.arange(len(self._names)))
+        self._publish()
+        text = self._resume(q_measured, event)
+        if dropped:
+            text = f'{text or event}; the scheduled trajectory is dropped'
+        return text
+
+    def _resume(self, q_measured: Any, event: str) -> str:
+        """Continue from the measured position if the options say so and it is near enough."""
+        options = self.options
+        if options.state_loss_policy != 'resume':
+            return self._hold_measured(q_measured, event)
+        q = np.array(q_measured, dtype=float)
+        if not self._plausible(q) or self._motion.stopping:
+            return self._hold_measured(q, event)
+        away = np.abs(self.wraparound(q - self._motion.q))
+        worst = int(np.argmax(away)) if len(away) else 0
+        if len(away) and away[worst] > options.resume_tolerance:
+            return self._hold_measured(
+                q,
+                f'{event}, and joint {shown(self._names[worst])} is {away[worst]:.3g} rad or m '
+                'from its desired position',
+            )
+        self._motion.resume_at(q, options.ramp_time)
+        self._publish()
+        if not self._motion.follows:
+            return ''
+        return f'{event}: the trajectory is resumed, {self.time_left:.3g} s before its end'
+
+    def _hold_measured(self, q: Any, event: str) -> str:
+        followed = self.following
+        if not self.hold(q):
+            self.hold(self._motion.q)  # where the robot is nobody knows; it is to stop in any case
+        return f'{event}: the trajectory is dropped and the measured position held' * followed
+
+    # -- the loop ---------------------------------------------------------------------------------
+
+    def advance(self, stamp: int, dt: float) -> MotionSample:
+        """Return the desired position, velocity and acceleration at the next state, each (n,).
+
+        The arrays must not be written to.
+
+        :param stamp: time of the state [ns]
+        :param dt: time since the state before [s], whatever it may be
+
+        >>> motion = DesiredMotion(robot)
+        >>> motion.hold(q)
+        True
+        >>> qd, vd, ad = motion.advance(10_000_000, 0.01)
+        >>> qd - q, vd
+        (array([0., 0., 0., 0., 0., 0.]), array([0., 0., 0., 0., 0., 0.]))
+        """
+        if self._stamp is None and not dt > 0.0:
+            dt = 0.0  # between two time lines
+        step = self._intervals.step(dt, self.options.max_time_step)
+        if self._inbox:
+            self._take()
+        if self._canceled:
+            self._drop_canceled()
+        self._clock += step
+        for late, plan in self._due(stamp, step) if self._scheduled else ():
+            self._unschedule(plan.joints)
+            self._move(step - late)
+            # Later than it should by the motion's own time: it was planned for too long.
+            overdue = (stamp - (plan.begin or 0)) / NANOSECONDS
+            missed = min(self._clock - plan.clock, overdue) - late
+            self._motion.enter(plan, max(missed, 0.0), self.options.ramp_time)
+            step = late
+        self._stamp = stamp
+        if step > 0.0 and not self._motion.resting:
+            self._move(step)
+            self._publish()
+        return self._motion.q, self._motion.v, self._motion.a
+
+    def _move(self, step: float) -> None:
+        if self._motion.move(step):
+            self._ended = not self._scheduled and not self._motion.follows
+
+    def _due(self, stamp: int, step: float) -> List[Tuple[float, MotionPlan]]:
+        """Return plans that are to begin, in this order, and the times since then, see `_late`."""
+        due = []
+        for plan in self._scheduled:
+            late = self._late(plan, stamp, step)
+            if late is not None:
+                due.append((late, plan))
+        return sorted(due, key=lambda each: -each[0])
+
+    def _late(self, plan: MotionPlan, stamp: int, step: float) -> Optional[float]:
+        """Time since a plan was to begin, at most `step`; None if it is not to begin yet.
+
+        A stamp that leaps says nothing: the next state shows whether it was right.
+        """
+        before = self._stamp
+        if plan.begin is None or before is None:
+            return None
+        late = (stamp - plan.begin) / NANOSECONDS
+        if late < 0.0 or step <= 0.0:
+            return None
+        if (
+            not 0.0
+            < (stamp - before) / NANOSECONDS
+            <= self._intervals.longest(self.options.max_time_step)
+        ):
+            return None
+        return min(late, step)
+
+    def _take(self) -> None:
+        """Take up the plans that `follow` put into the inbox."""
+        with self._inbox_lock:
+            plans, self._inbox = self._inbox, ()
+        for plan in plans:
+            if not plan.continues(self._epochs):
+                continue
+            self._unschedule(plan.joints)
+            if plan.trajectory is None:
+                self._motion.slow_down(self.options.ramp_time)
+            elif plan.begin is not None:
+                self._scheduled = (*self._scheduled, plan)
+            else:
+                waiting = plan.waits and self._motion.rests(plan.joints)
+                s = plan.entry + (0.0 if waiting else self._clock - plan.clock)
+                self._motion.enter(plan, s, self.options.ramp_time)
+
+    def _drop_canceled(self) -> None:
+        """Stop the plans that `cancel` named, or forget those that are still to begin."""
+        for _ in range(len(self._canceled)):
+            plan = self._canceled.popleft()
+            group = self._motion.group_of(plan)
+            if group is not None:
+                if not group.arrived:
+                    group.slow_down(self.options.ramp_time)
+            elif any(each is plan for each in self._scheduled):
+                self._unschedule(plan.joints)
+            elif any(each is plan for each in self._inbox):
+                self._canceled.append(plan)  # it came a moment ago: the next state stops it
+
+    # -- new motions ------------------------------------------------------------------------------
+
+    def plan(
+        self,
+        joint_names: Sequence[str],
+        times: Any,
+        positions: Any,
+        velocities: Any = None,
+        accelerations: Any = None,
+        *,
+        now: int,
+        begin: int = 0,
+        allow_partial: bool = False,
+        check_limits: bool = True,
+        start_tolerance: float = 0.0,
+    ) -> MotionPlan:
+        """Prepare and check a trajectory that replaces the motion of its joints when it begins.
+
+        This may take long and does not change the motion; `follow` starts the result. A trajectory
+        without points is a stop.
+
+        :param joint_names: names of the joints that it moves
+        :param times: times of the points since `begin`, (P,) [s]
+        :param positions: (P, n), or rows of any kind, as in messages [rad or m]
+        :param velocities: likewise; None or empty rows: not given
+        :param accelerations: likewise
+        :param now: time of the last state [ns]
+        :param begin: time at which the trajectory begins [ns]; 0: now
+        :param allow_partial: whether joints may be absent; their motion goes on. Joints of a
+            trajectory that this one replaces in part come to rest
+        :param check_limits: whether it must keep the limits of the robot
+        :param start_tolerance: how far from the desired position it may begin [rad or m]; 0: at
+            any distance. The robot goes there smoothly
+        :raises TrajectoryError: if it cannot be followed; `code` is its short kind
+
+        >>> DesiredMotion(robot).plan(arm[:1], [1.0], [[9.0]], now=0, allow_partial=True)
+        Traceback (most recent call last):
+            ...
+        rbd_ros.control.motion.trajectory_checks.TrajectoryError: at point 1, joint ... at 9, ...
+        >>> DesiredMotion(robot).plan(arm, [], [], now=0).text
+        'stop: the node holds the current desired position'
+        """
+        epochs, groups = self._snapshot
+        motion = MotionSnapshot(epochs, tuple(GroupSnapshot(*each) for each in groups))
+        for waiting in self._inbox:
+            if waiting.begin is None and waiting.continues(motion.epochs):
+                motion = motion.once_taken_up(waiting)
+        return self._planner.plan(
+            motion,
+            self._clock,
+            joint_names,
+            TrajectoryPoints(times, positions, velocities, accelerations),
+            now=now,
+            begin=begin,
+            allow_partial=allow_partial,
+            check_limits=check_limits,
+            start_tolerance=start_tolerance,
+        )
+
+    def follow(self, plan: MotionPlan) -> str:
+        """Start a plan: the next state takes it up.
+
+        :return: what will be done, for the log
+        :raises TrajectoryError: if the motion that it continues has been dropped meanwhile
+        """
+        if not plan.continues(self._epochs):
+            raise TrajectoryError(
+                'the motion was interrupted while the trajectory was being prepared; send the '
+                'trajectory again',
+                code='motion interrupted',
+            )
+        with self._inbox_lock:
+            # What begins later only replaces what comes later, and nothing that of other joints.
+            later = plan.begin is not None
+            kept = [
+                each
+                for each in self._inbox
+                if (later and each.begin is None) or not each.shares(plan.joints)
+            ]
+            self._inbox = (*kept, plan)
+        return plan.text
+
+    def cancel(self, plan: MotionPlan) -> None:
+        """Stop a plan smoothly, or forget it if it is still to begin; others are not touched.
+
+        >>> motion = DesiredMotion(robot)
+        >>> motion.hold(q)
+        True
+        >>> plan = motion.plan(arm, [1.0], [q + 0.1], now=0)
+        >>> text = motion.follow(plan)
+        >>> sample = motion.advance(10_000_000, 0.01)
+        >>> motion.cancel(plan)
+        >>> for k in range(2, 60):  # it takes the ramp_time, 0.2 s
+        ...     sample = motion.advance(k * 10_000_000, 0.01)
+        >>> motion.following, motion.stage(plan)
+        (False, 'over')
+        """
+        self._canceled.append(plan)

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Motion of a robot in groups of joints, each of which follows a path of its own.
+
+Each joint is in exactly one group. A plan takes its joints out of the groups that have them, and
+they become a group: its path has its own time, ramp and offset, and nothing of it waits for
+another group. What is left of a group that has lost joints comes to rest on its path.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rbd_ros.control.control_arrays import FloatArray
+from rbd_ros.control.motion.blending import Bounds, Coasting
+from rbd_ros.control.motion.motion_plan import Indices, MotionPlan
+from rbd_ros.control.motion.path_motion import PathMotion, Rest
+from rbd_ros.control.motion.trajectory import JointTrajectory
+from rbd_ros.robot.wraparound import Wraparound
+
+
+class JointGroup:
+    """Joints that move along one path.
+
+    :param joints: which joints of the robot, (m,)
+    :param motion: their motion
+    :param plan: plan that they follow; None: none
+    """
+
+    def __init__(self, joints: Indices, motion: PathMotion, plan: Optional[MotionPlan] = None):
+        self.joints, self.motion, self.plan = joints, motion, plan
+        #: Which joints of `motion` they are, (m,): not all where some were taken away
+        self.rows: Indices = np.arange(len(joints))
+        #: Whether the end of the plan is reached, and held
+        self.arrived = False
+
+    @property
+    def follows(self) -> bool:
+        """True if there is a trajectory that has not ended."""
+        return isinstance(self.motion.path, JointTrajectory)
+
+    def without(self, taken: NDArray[np.bool_], ramp_time: float) -> Tuple[JointGroup, ...]:
+        """Return the rest of the group, if anything is left.
+
+        :param taken: which joints of the robot go, (n,)
+        :param ramp_time: time in which those that stay come to rest, if any goes [s]
+        """
+        stays = ~taken[self.joints]
+        if not stays.all():
+            self.joints, self.rows = self.joints[stays], self.rows[stays]
+            self.plan, self.arrived = None, False
+            self.slow_down(ramp_time)
+        return (self,) if len(self.joints) else ()
+
+    def slow_down(self, ramp_time: float) -> None:
+        """Come to rest on the path."""
+        if not self.motion.resting:
+            self.motion.slow_down(ramp_time)
+
+    def move(self, step: float) -> bool:
+        """Advance by `step` [s]; return whether its trajectory has ended."""
+        motion = self.motion
+        rest = motion.move(step)
+        if rest is None:
+            return False
+        ended = self.follows and rest is Rest.ARRIVED
+        motion.rest_at(motion.q)
+        # Joints that pause while they are at their goal are there afterwards, too.
+        self.arrived = self.arrived or ended
+        if not self.arrived:
+            self.plan = None
+        return ended
+
+    def resume_at(self, q: FloatArray, ramp_time: float) -> None:
+        """Continue from other positions of all joints, (n,), or rest there if it was stopping."""
+        here = self.motion.q.copy()
+        here[self.rows] = q[self.joints]
+        if self.motion.stopping:
+            self.motion.rest_at(here)
+            self.plan, self.arrived = None, False
+        else:
+            self.motion.resume_at(here, ramp_time)
+
+    def snapshot(self) -> Tuple[Any, ...]:
+        """Return fields of `GroupSnapshot`, at each state: a plain tuple takes the least time."""
+        motion = self.motion
+        return (self.joints, self.rows, motion.path, motion.s, motion.offset, motion.q, motion.v)
+
+
+class GroupedMotion:
+    """Position, velocity and acceleration of all joints, each group along a path of its own.
+
+    :param q: position to begin with, at rest, (n,)
+    :param bounds: limits of position and velocity
+    :param wraparound: of the joints
+    """
+
+    q: FloatArray  # (n,), not to be written to
+    v: FloatArray
+    a: FloatArray
+    resting: bool  # whether nothing moves
+    groups: Tuple[JointGroup, ...]
+
+    def __init__(self, q: FloatArray, bounds: Bounds, wraparound: Wraparound):
+        self._limits, self._wraparound = bounds, wraparound
+        self._all: Indices = np.arange(len(q))
+        self.rest_at(q)
+
+    def rest_at(self, q: FloatArray) -> None:
+        """Have all joints stay at a position from now on, (n,)."""
+        motion = PathMotion(q, self._limits, self._wraparound)
+        self.groups = (JointGroup(self._all, motion),)
+        self._assemble()
+
+    def _assemble(self) -> None:
+        """Set the motion of all joints from that of the groups."""
+        if len(self.groups) == 1:
+            motion = self.groups[0].motion
+            self.q, self.v, self.a, self.resting = motion.q, motion.v, motion.a, motion.resting
+            return
+        self.resting = all(group.motion.resting for group in self.groups)
+        sample = np.empty((3, len(self._all)))
+        for group in self.groups:
+            motion = group.motion
+            for values, part in zip(sample, (motion.q, motion.v, motion.a)):
+                values[group.joints] = part[group.rows]
+        sample.flags.writeable = False
+        self.q, self.v, self.a = sample
+
+    @property
+    def stopping(self) -> bool:
+        """True if all that moves comes to rest by a ramp."""
+        moving = [group.motion for group in self.groups if not group.motion.resting]
+        return bool(moving) and all(motion.stopping for motion in moving)
+
+    @property
+    def follows(self) -> bool:
+        """True if any joint follows a trajectory that has not ended."""
+        return any(group.follows for group in self.groups)
+
+    def rests(self, joints: Indices) -> bool:
+        """Return whether some of the joints are all at rest."""
+        return all(
+            group.motion.resting
+            for group in self.groups
+            if np.intersect1d(group.joints, joints).size
+        )
+
+    def group_of(self, plan: MotionPlan) -> Optional[JointGroup]:
+        """Return the joints that follow a plan or hold its end; None if no more."""
+        return next((group for group in self.groups if group.plan is plan), None)
+
+    def _take(
+        self, joints: Indices, ramp_time: float, plan: Optional[MotionPlan] = None
+    ) -> PathMotion:
+        """Make a group of joints, at rest for now."""
+        if len(joints) == len(self._all):
+            motion = PathMotion(self.q, self._limits, self._wraparound)
+        else:
+            limits, wraparound = self._limits.of(joints), self._wraparound.of(joints)
+            motion = PathMotion(self.q[joints], limits, wraparound)
+        taken = np.zeros(len(self._all), dtype=bool)
+        taken[joints] = True
+        left = (part for group in self.groups for part in group.without(taken, ramp_time))
+        self.groups = (*left, JointGroup(joints, motion, plan))
+        return motion
+
+    def enter(self, plan: MotionPlan, s: float, ramp_time: float) -> None:
+        """Have the joints of a plan continue along its trajectory from its time `s` on."""
+        if plan.trajectory is not None:
+            motion = self._take(plan.joints, ramp_time, plan)
+            motion.v = self.v[plan.joints]
+            motion.enter(plan.trajectory, s, plan.bounds, ramp_time)
+            self.resting = False
+
+    def coast(self, joints: Indices, path: Coasting, ramp_time: float) -> None:
+        """Have joints come to rest along a path that begins here, whatever they did before."""
+        self._take(joints, ramp_time).coast(path, ramp_time)
+        self._assemble()
+
+    def slow_down(self, ramp_time: float) -> None:
+        """Have all joints come to rest on their paths."""
+        for group in self.groups:
+            group.slow_down(ramp_time)
+
+    def resume_at(self, q: FloatArray, ramp_time: float) -> None:
+        """Have all joints continue from another position, (n,); those that were stopping rest."""
+        for group in self.groups:
+            group.resume_at(q, ramp_time)
+        self._assemble()
+
+    def move(self, step: float) -> bool:
+        """Advance by `step` [s]; return whether a trajectory has ended."""
+        ended = False
+        for group in self.groups:
+            ended = group.move(step) or ended
+        self._assemble()
+        return ended

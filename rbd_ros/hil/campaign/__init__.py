@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Campaigns: many runs of a scenario in many processes, with tables and a page of results."""

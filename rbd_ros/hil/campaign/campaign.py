@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Campaigns: many runs of a scenario on all cores, a row each; resumed and replayed."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+import json
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+
+from rbd_ros.bounded_files import read_text
+from rbd_ros.hil.bench import Bench, Run
+from rbd_ros.hil.campaign.campaign_files import (
+    alone,
+    cell,
+    line,
+    MAX_TABLE,
+    read_rows,
+    replace_file,
+    Row,
+)
+from rbd_ros.hil.campaign.campaign_settings import fingerprints, FORMAT, what_differs
+from rbd_ros.hil.campaign.dask_workers import in_dask
+from rbd_ros.hil.campaign.variation import Variation, varied
+from rbd_ros.hil.campaign.workers import in_processes, WorkerDied
+from rbd_ros.hil.controllers import make_controller
+from rbd_ros.hil.controllers.udp_controller import over_udp_apart, PORT
+from rbd_ros.hil.report.verdict import row
+from rbd_ros.hil.scenario.controller_entry import IN_PROCESS
+from rbd_ros.hil.scenario.scenario import read_scenario, Scenario
+
+TABLE, SETTINGS = 'runs.csv', 'campaign.json'
+
+Progress = Callable[[int, int], None]
+
+#: Runs a scenario whose controller is a process: scenario, folder for files, seed. A function that
+#: other processes can import.
+OverRos = Callable[[Scenario, Path, Optional[int]], Run]
+
+
+class Campaign:
+    """Many runs of a scenario, in a folder.
+
+    :param path: the scenario
+    :param folder: where its table is, or will be
+    :param variations: what differs between the runs, beside their seeds
+    :param over_ros: runs one whose controller is a process
+    :raises ValueError: if the controller is a process and nothing runs it, or cannot be made
+    """
+
+    def __init__(
+        self,
+        path: str,
+        folder: Path,
+        variations: Sequence[Variation] = (),
+        over_ros: Optional[OverRos] = None,
+    ):
+        # Workers may have another working directory.
+        self.path, self.folder = str(Path(path).resolve()), folder.resolve()
+        self.scenario = read_scenario(path)
+        self._fingerprints = fingerprints(path, self.scenario)
+        controller = self.scenario.controller
+        self._apart = over_ros
+        if controller.kind == 'udp':
+            if not any(PORT in each for each in controller.words):
+                raise ValueError(
+                    'each run of a campaign starts its own program: give its command, with '
+                    f'{PORT} for the port, see docs/hil_controllers.md'
+                )
+            self._apart = over_udp_apart
+        self.variations = tuple(variations)
+        varied(self.scenario.faults, {each.kind: each.low for each in variations})
+        if controller.kind in IN_PROCESS:
+            make_controller(self.scenario)  # what cannot be made is reported now
+        elif self._apart is None:
+            raise ValueError('a controller that is a process needs ROS: use rbd_ros hil')
+
+    # -- the runs ---------------------------------------------------------------------------------
+
+    def values(self, number: int) -> Dict[str, float]:
+        """Return the values that vary, in one run."""
+        return {each.kind: each.draw(self.scenario.seed, number) for each in self.variations}
+
+    def seed(self, number: int) -> int:
+        """Return the seed of a run."""
+        return self.scenario.seed + number
+
+    def replay(self, number: int) -> Tuple[Scenario, Run]:
+        """Do one run again, bitwise; the scenario is the one with the values of this run."""
+        faults = varied(self.scenario.faults, self.values(number))
+        seed = self.seed(number)
+        if self.scenario.controller.kind in IN_PROCESS:
+            return self.scenario, Bench(self.scenario).run(
+                make_controller(self.scenario), seed, faults
+            )
+        assert self._apart is not None
+        folder = self.folder / run_folder(number)
+        return self.scenario, self._apart(replace(self.scenario, faults=faults), folder, seed)
+
+    def execute(
+        self, count: int, jobs: int, progress: Progress, scheduler: Optional[str] = None
+    ) -> List[Row]:
+        """Do all runs that have not been done, and return all rows in order.
+
+        :param count: number of runs
+        :param jobs: number of processes
+        :param progress: called with how many runs are done, of how many
+        :param scheduler: address of a Dask scheduler, or 'local' for one with so many processes;
+            None: without Dask
+        :raises ValueError: if the folder has another campaign, another process is at it, or it
+            cannot be written
+        :raises RuntimeError: if runs cannot be done any more; those that were are kept
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with alone(self.folder):
+                self._keep_settings()
+                rows = self._rows()
+                missing = [k for k in range(count) if k not in rows]
+                progress(count - len(missing), count)
+                if missing:
+                    self._do(missing, rows, jobs, count, progress, scheduler)
+        except OSError as error:
+            raise ValueError(f'the campaign cannot be written: {error}') from None
+        return [rows[k] for k in range(count)]
+
+    def _do(
+        self,
+        missing: List[int],
+        rows: Dict[int, Row],
+        jobs: int,
+        count: int,
+        progress: Progress,
+        scheduler: Optional[str],
+    ) -> None:
+        columns = self._columns()
+        table = self.folder / TABLE
+        self._write(table, columns, rows)  # without half a line of an interrupted one
+        arguments = (
+            self.path,
+            self._fingerprints,
+            self.variations,
+            self._apart,
+            self.folder,
+        )
+        if scheduler is None:
+            results = in_processes(_make_work, arguments, missing, jobs)
+        else:
+            results = in_dask(_make_work, arguments, missing, jobs, scheduler)
+        with table.open('a', newline='', encoding='utf-8') as file:
+            for number, facts in results:
+                rows[number] = self._row(number, facts, columns)
+                file.write(line(columns, rows[number]))
+                file.flush()
+                progress(len(rows.keys() & set(range(count))), count)
+        # In order, whichever was first: the same campaign gives the same file.
+        self._write(table, columns, rows)
+
+    def _row(self, number: int, facts: Any, columns: Sequence[str]) -> Row:
+        if isinstance(facts, WorkerDied):
+            code = '' if facts.code is None else f' with code {facts.code}'
+            facts = {'passed': False, 'failure': f'its worker died{code}'}
+        known = {'run': number, 'seed': self.seed(number), **self.values(number), **facts}
+        return {name: cell(known.get(name, '')) for name in columns}
+
+    def _columns(self) -> List[str]:
+        names = ['run', 'seed', *(each.kind for each in self.variations), 'passed', 'failure']
+        names += ['steps', 'largest_error', 'rms_error', 'largest_torque']
+        limits = self.scenario.limits
+        for name in ('tracking_error', 'torque', 'recovery_time'):
+            if getattr(limits, name) is not None:
+                names.append(name)
+        for channel in ('states', 'commands'):
+            names += [f'{channel}_{what}' for what in ('sent', 'dropped', 'duplicated')]
+        return [*names, 'digest']
+
+    # -- files ------------------------------------------------------------------------------------
+
+    def _settings(self) -> Dict[str, Any]:
+        return {
+            'format': FORMAT,
+            **self._fingerprints,
+            'variations': [asdict(each) for each in self.variations],
+        }
+
+    def _settings_before(self) -> Dict[str, Any]:
+        """Return settings of the campaign that is in the folder; none if they cannot be read."""
+        try:
+            before = json.loads(read_text(self.folder / SETTINGS, MAX_TABLE))
+        except ValueError:
+            before = None
+        return before if isinstance(before, dict) else {}
+
+    def _keep_settings(self) -> None:
+        """Write what the campaign is, or see that it is the one that was begun here."""
+        path, settings = self.folder / SETTINGS, self._settings()
+        if path.is_file():
+            before = self._settings_before()
+            self._refuse_another(before)
+            if other := what_differs(before, settings, self.scenario):
+                raise ValueError(
+                    f'{other} has changed since the campaign in {self.folder} began, and one '
+                    'table must not mix both; give another --report'
+                )
+            return
+        replace_file(path, json.dumps(settings, indent=2) + '\n')
+
+    def _refuse_another(self, before: Mapping[str, Any]) -> None:
+        settings = self._settings()
+        if any(before.get(name) != settings[name] for name in ('scenario', 'variations')):
+            raise ValueError(
+                f'{self.folder} has another campaign, of another scenario or with other values of '
+                '--vary; give another --report'
+            )
+
+    def rows(self) -> Dict[int, Row]:
+        """Return rows of the runs that have been done, by number; also of another controller's.
+
+        :raises ValueError: if the folder has another campaign
+        """
+        if not (self.folder / SETTINGS).is_file():
+            raise ValueError(f'{self.folder} has no campaign; run one with --seeds')
+        self._refuse_another(self._settings_before())
+        return self._rows()
+
+    def _rows(self) -> Dict[int, Row]:
+        return read_rows(self.folder / TABLE, self._columns())
+
+    def _write(self, path: Path, columns: Sequence[str], rows: Dict[int, Row]) -> None:
+        lines = [line(columns, dict(zip(columns, columns)))]
+        lines += [line(columns, rows[k]) for k in sorted(rows)]
+        replace_file(path, ''.join(lines))
+
+
+def run_folder(number: int) -> str:
+    """Return the name of the folder of a single run."""
+    return f'run_{number}'
+
+
+def _make_work(
+    path: str,
+    expected: Mapping[str, str],
+    variations: Sequence[Variation],
+    apart: Optional[OverRos],
+    folder: Path,
+) -> Callable[[int], Dict[str, Any]]:
+    """Make, in a worker, what does one run.
+
+    :raises ValueError: if the worker finds another scenario or controller there
+    """
+    scenario = read_scenario(path)
+    if other := what_differs(expected, fingerprints(path, scenario), scenario):
+        raise ValueError(
+            f'the worker has another campaign as {path}: {other} differs; give it the same files'
+        )
+
+    def faults_of(number: int) -> Any:
+        values = {each.kind: each.draw(scenario.seed, number) for each in variations}
+        return varied(scenario.faults, values)
+
+    if scenario.controller.kind not in IN_PROCESS:
+
+        def process(number: int) -> Dict[str, Any]:
+            assert apart is not None
+            changed = replace(scenario, faults=faults_of(number))
+            return _process_row(changed, apart, folder / run_folder(number), number)
+
+        return process
+    bench = Bench(scenario)
+
+    def work(number: int) -> Dict[str, Any]:
+        run = bench.run(make_controller(scenario), scenario.seed + number, faults_of(number))
+        return row(scenario, run)
+
+    return work
+
+
+def _process_row(scenario: Scenario, apart: OverRos, folder: Path, number: int) -> Dict[str, Any]:
+    """Return the row of a run of a process; what it wrote is kept only if the run has failed."""
+    facts = row(scenario, apart(scenario, folder, scenario.seed + number))
+    if not facts['failure']:
+        (folder / 'controller.log').unlink(missing_ok=True)
+        try:
+            folder.rmdir()
+        except OSError:
+            pass  # something else is in it, such as the report of a replay
+    return facts
+
+
+def failed(rows: Sequence[Row]) -> List[Row]:
+    """Return the rows of runs that kept not all limits, or failed."""
+    return [each for each in rows if each['passed'] != 'True']
+
+
+def worst(rows: Sequence[Row], count: int = 10) -> List[Row]:
+    """Return the rows with the largest errors, failures first."""
+    return sorted(rows, key=_badness, reverse=True)[:count]
+
+
+def _badness(values: Row) -> Tuple[bool, float]:
+    return bool(values['failure']), number_of(values, 'largest_error') or 0.0
+
+
+def number_of(values: Row, name: str) -> Optional[float]:
+    """Return the number in a row; None if there is none."""
+    try:
+        return float(values[name])
+    except (KeyError, ValueError):
+        return None

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbered pieces of work by Dask, on a local cluster or that of a scheduler.
+
+The counterpart of workers.py, with the same arguments and results. Dask is imported when it is
+asked for, and not before.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, suppress
+import logging
+import pickle
+import sys
+import threading
+import time
+from typing import Any, Callable, Dict, Iterator, List, Sequence, Tuple
+
+from rbd_ros.hil.campaign.workers import Maker, MOST_FAILED_STARTS, WorkerDied
+
+LOCAL = 'local'
+CONNECT_TIMEOUT = 15.0  # for the answer of a scheduler [s]
+WORKERS_TIMEOUT = 60.0  # for the first worker of a scheduler [s]
+LOOK = 1.0  # pause between two looks at the scheduler while nothing is done [s]
+AHEAD = 2  # pieces for each thread of the cluster: one that it works on, and the next
+
+_own = threading.local()  # what does the work, for each thread of a worker
+
+
+def in_dask(
+    make: Maker, arguments: Tuple[Any, ...], numbers: Sequence[int], count: int, address: str
+) -> Iterator[Tuple[int, Any]]:
+    """Yield the numbers and results of pieces of work, as they are done.
+
+    A piece whose worker is killed is given to another one, as Dask does, some times; those that
+    see all of them killed are done again one by one, and one that kills its workers then, too,
+    costs only itself.
+
+    :param make: called with `arguments` in each worker; all workers can import it
+    :param numbers: of the pieces
+    :param count: how many processes, of a local cluster
+    :param address: of the scheduler, or 'local'
+    :raises ValueError: if Dask is not installed, or the address is none
+    :raises RuntimeError: if nobody answers there, the scheduler goes away, or the work raises
+    """
+    try:
+        import distributed
+    except ImportError:
+        raise ValueError(
+            f'--scheduler {address} needs dask.distributed: pip install distributed'
+        ) from None
+    for name in ('client', 'comm', 'core', 'nanny', 'scheduler', 'worker'):
+        # What is wrong is reported once, by us.
+        logging.getLogger(f'distributed.{name}').setLevel(logging.CRITICAL)
+    if address != LOCAL and '://' not in address:
+        raise ValueError(f'--scheduler {address}: give local, or an address as tcp://host:8786')
+    with _client(distributed, address, min(count, len(numbers))) as client:
+        yield from _results(distributed, client, (make, arguments), numbers, address)
+
+
+@contextmanager
+def _client(distributed: Any, address: str, count: int) -> Iterator[Any]:
+    """Provide a connection to a scheduler that has a worker."""
+    if address == LOCAL:
+        cluster = distributed.LocalCluster(
+            n_workers=count, threads_per_worker=1, processes=True, dashboard_address=None
+        )
+        with cluster, distributed.Client(cluster) as client:
+            yield client
+        return
+    client = None
+    try:
+        try:
+            client = distributed.Client(address, timeout=CONNECT_TIMEOUT)
+            client.scheduler_info()
+        except (OSError, distributed.TimeoutError, ValueError) as error:
+            raise RuntimeError(
+                f'no scheduler answers at {address}: {error}; start one by `dask scheduler`, and '
+                'workers by `dask worker ADDRESS --nthreads 1`'
+            ) from None
+        try:
+            client.wait_for_workers(1, timeout=WORKERS_TIMEOUT)
+        except (OSError, distributed.TimeoutError):
+            raise RuntimeError(
+                f'the scheduler at {address} has no worker; start some by `dask worker {address} '
+                '--nthreads 1`'
+            ) from None
+        yield client
+    finally:
+        if client is not None:
+            # One whose scheduler has gone away may not close in time.
+            with suppress(OSError, distributed.TimeoutError):
+                client.close(timeout=LOOK)
+
+
+def _results(
+    distributed: Any,
+    client: Any,
+    task: Tuple[Maker, Tuple[Any, ...]],
+    numbers: Sequence[int],
+    address: str,
+) -> Iterator[Tuple[int, Any]]:
+    left = list(reversed(numbers))
+    suspects: List[int] = []  # those whose workers have died
+    gone = RuntimeError(f'the scheduler at {address} has ended')
+    packed, succeeded, one_by_one = pickle.dumps(task), False, False
+    running: Dict[Any, int] = {}
+    try:
+        room, looked, alone = AHEAD * _threads(client), time.monotonic(), False
+        while left or running or suspects:
+            if time.monotonic() - looked > LOOK:  # workers come and go
+                threads, looked = _threads(client), time.monotonic()
+                room = AHEAD * max(1, threads)
+                if not threads and not alone:
+                    sys.stderr.write(
+                        f'\nthe scheduler at {address} has no worker left: waiting for one; '
+                        f'start it by `dask worker {address} --nthreads 1`\n'
+                    )
+                alone = not threads
+            # What was on a worker when it died need not have killed it: that is found out alone.
+            if not left and not running:
+                one_by_one, left = True, [suspects.pop()]
+            while left and len(running) < (1 if one_by_one else room):
+                number = left.pop()
+                # Not pure: what was computed for another campaign is not taken.
+                running[client.submit(_do, packed, number, pure=False)] = number
+            try:
+                done = distributed.wait(list(running), LOOK, 'FIRST_COMPLETED').done
+            except distributed.TimeoutError:
+                done = set()
+            if client.status != 'running':
+                raise gone
+            for future in done:
+                if future.status in ('lost', 'pending'):
+                    continue  # the worker that held the result has died: it is computed again
+                number = running.pop(future)
+                result = _result(distributed, future, gone)
+                if isinstance(result, WorkerDied) and not one_by_one:
+                    suspects.append(number)
+                    if not succeeded and len(suspects) > MOST_FAILED_STARTS:
+                        raise RuntimeError('workers end repeatedly')
+                    continue
+                succeeded = succeeded or not isinstance(result, WorkerDied)
+                yield number, result
+    except (OSError, distributed.CancelledError, distributed.comm.CommClosedError):
+        raise gone from None
+    finally:
+        for future in running:
+            if client.status == 'running':
+                future.cancel()
+
+
+def _threads(client: Any) -> int:
+    return sum(client.nthreads().values())
+
+
+def _result(distributed: Any, future: Any, gone: RuntimeError) -> Any:
+    if future.status == 'finished':
+        return future.result()
+    if future.status != 'error':
+        raise gone
+    error = future.exception()
+    if isinstance(error, distributed.KilledWorker):
+        return WorkerDied(None)
+    raise RuntimeError(f'{type(error).__name__}: {error}')
+
+
+def _do(packed: bytes, number: int) -> Any:
+    """Do a piece of work in a worker, which keeps what it has made for the next one."""
+    made: Dict[bytes, Callable[[int], Any]] = vars(_own).setdefault('made', {})
+    if packed not in made:
+        made.clear()
+        make, arguments = pickle.loads(packed)
+        made[packed] = make(*arguments)
+    return made[packed](number)

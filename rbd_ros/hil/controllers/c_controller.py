@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A controller under test that is a function of a shared library, called in this process.
+
+    int control(int64_t joints, double time,
+                const double position[], const double velocity[],
+                const double desired_position[], const double desired_velocity[],
+                const double desired_acceleration[], double torque[]);
+
+or, with `arguments`, a function that `rbd_ros codegen` has exported, which takes some of these
+vectors, then `double torque[]`, and returns nothing. A function that crashes takes the process
+along.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from typing import Any, List
+
+import numpy as np
+
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.hil.failures import ControllerFailure
+from rbd_ros.hil.scenario.desired import ARRAYS, desired_samples
+from rbd_ros.hil.scenario.scenario import Scenario
+
+
+class CController:
+    """Calls a function in C; newly made for each run, which `begin` announces to the library.
+
+    :param scenario: what is run
+    :raises ValueError: if there is no such library or function
+    """
+
+    def __init__(self, scenario: Scenario):
+        self._path, name = scenario.controller.words
+        options = scenario.controller.options
+        try:
+            self._library = ctypes.CDLL(self._path)
+        except OSError as error:
+            raise ValueError(f'controller {self._path}: {error}; give a shared library') from None
+        self._desired = desired_samples(scenario.trajectory, scenario.timestep)
+        n = self._count = scenario.robot.nv
+        # One block, so that the desired motion is copied at once; what a call may change is apart.
+        self._values: FloatArray = np.zeros(len(ARRAYS) * n)
+        self._torque: FloatArray = np.zeros(n)
+        places = {name: self._values[k * n :].ctypes.data for k, name in enumerate(ARRAYS)}
+        vectors = [places[each] for each in options.get('arguments', ARRAYS)]
+        pointers: List[Any] = [ctypes.c_void_p(at) for at in vectors]
+        pointers.append(ctypes.c_void_p(self._torque.ctypes.data))
+        self._function = self._find(name)
+        self._time = ctypes.c_double()
+        # The function runs without Python's lock, on the memory of this object.
+        self._mutex = threading.Lock()
+        self._arguments = pointers
+        self._bare = 'arguments' in options
+        if self._bare:
+            self._function.restype = None
+        else:
+            self._function.restype = ctypes.c_int
+            self._arguments = [ctypes.c_int64(n), self._time, *pointers]
+        if 'begin' in options:
+            begin = self._find(options['begin'])
+            begin.restype = None
+            begin(ctypes.c_int64(n), ctypes.c_double(scenario.timestep))
+
+    def _find(self, name: str) -> Any:
+        """Return a function of the library, as an object of its own."""
+        try:
+            return self._library[name]
+        except AttributeError:
+            raise ValueError(
+                f'controller {self._path} has no function {name}; export it, in C++ with extern '
+                '"C"'
+            ) from None
+
+    def __call__(self, time: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Return the torques for a state, (n,) [N m, N]; they may change with the next call.
+
+        :raises ControllerFailure: if the function returns a number other than 0
+        """
+        n, values = self._count, self._values
+        with self._mutex:
+            values[:n], values[n : 2 * n], values[2 * n :] = q, v, self._desired.at(time)
+            self._torque[:] = np.nan  # what a function leaves out is noticed
+            self._time.value = time
+            code = self._function(*self._arguments)
+        if code and not self._bare:
+            raise ControllerFailure(f'the function in C returned {code} at {time:.6f} s')
+        return self._torque

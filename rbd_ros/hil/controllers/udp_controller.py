@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A controller under test behind UDP, such as a program in C, in lockstep with the bench."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, ExitStack
+from dataclasses import replace
+from pathlib import Path
+import socket
+from time import monotonic
+from typing import Callable, Iterator, Optional, Tuple
+
+import numpy as np
+
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.hil.bench import Bench, Run
+from rbd_ros.hil.controllers.controller_process import ControllerProcess, start_timeout
+from rbd_ros.hil.controllers.udp_exchange import UdpExchange
+from rbd_ros.hil.controllers.udp_packets import PacketError
+from rbd_ros.hil.failures import ControllerFailure
+from rbd_ros.hil.report.run_recorder import RunRecorder
+from rbd_ros.hil.scenario.desired import desired_samples
+from rbd_ros.hil.scenario.scenario import Scenario
+
+NANOSECONDS = 1_000_000_000
+PORT = '{port}'  # in the words of a command: where the program is to listen
+MOST_TRIES = 100  # to find a port that no other run has
+FIRST_CONTACT = 0.05  # real time after which the first state is sent again [s]
+
+
+class UdpController:
+    """Sends states and waits for the answer that has the sequence number of each.
+
+    Its use is over after a run; another run begins with another one. A context manager.
+
+    :param scenario: what is run
+    :param ended: returns what is wrong with the controller's process; '' if it runs
+    :raises ValueError: if there is no such address
+    """
+
+    def __init__(self, scenario: Scenario, ended: Callable[[], str] = str):
+        options = scenario.controller.options
+        self._scenario, self._ended = scenario, ended
+        self._exchange = UdpExchange(options['address'], options['port'], scenario.robot.nv)
+        self._desired = desired_samples(scenario.trajectory, scenario.timestep)
+        self._values = self._exchange.writer.values
+
+    def __enter__(self) -> UdpController:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._exchange.close()
+
+    def connect(self, timeout: float) -> None:
+        """Wait until the controller answers the state at the start; the motion begins after it.
+
+        :param timeout: how long to wait [s]
+        :raises ControllerFailure: if no answer comes, or one that is none
+        """
+        start, begin = self._scenario.start, monotonic()
+        while self._ask(0.0, start, np.zeros(len(start)), FIRST_CONTACT) is None:
+            if monotonic() - begin > timeout:
+                raise ControllerFailure(self._silence(0.0, timeout))
+        self._exchange.begin()
+
+    def __call__(self, time: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Return the torques for a state, (n,) [N m, N].
+
+        :raises ControllerFailure: if no answer comes, or one that is none
+        """
+        timeout = self._scenario.response_timeout
+        torque = self._ask(time, q, v, timeout)
+        if torque is None:
+            raise ControllerFailure(self._silence(time, timeout))
+        return torque
+
+    def _ask(
+        self, time: float, q: FloatArray, v: FloatArray, timeout: float
+    ) -> Optional[FloatArray]:
+        n = len(q)
+        values = self._values
+        values[:n], values[n : 2 * n], values[2 * n :] = q, v, self._desired.at(time)
+        try:
+            return self._exchange.exchange(round(time * NANOSECONDS), timeout, self._ended)
+        except PacketError as error:
+            raise ControllerFailure(str(error)) from None
+
+    def _silence(self, time: float, timeout: float) -> str:
+        text = f'no answer to the state of {time:.6f} s within {timeout:g} s'
+        return f'{text}: {self._exchange.silence()}'
+
+
+def over_udp(
+    scenario: Scenario, folder: Path, seed: Optional[int], recorder: Optional[RunRecorder] = None
+) -> Run:
+    """Run a scenario whose controller is behind UDP, and start it if the scenario says how.
+
+    :param folder: where its output is kept, controller.log
+    :param recorder: writes down what happens; None: nobody does
+    :return: the run; a failure without a step if it does not answer at all
+    :raises ValueError: if it cannot be started, or there is no such address
+    """
+    words = at_port(scenario, scenario.controller.options['port']).controller.words
+    bench = Bench(scenario)
+    with ExitStack() as stack:
+        ended: Callable[[], str] = str
+        if words:
+            process = stack.enter_context(ControllerProcess(words, folder / 'controller.log'))
+            ended = process.ended
+        controller = stack.enter_context(UdpController(scenario, ended))
+        try:
+            controller.connect(start_timeout())
+        except ControllerFailure as error:
+            return bench.unanswered(str(error), seed, recorder)
+        return bench.run(controller, seed, recorder=recorder)
+
+
+def over_udp_apart(scenario: Scenario, folder: Path, seed: Optional[int]) -> Run:
+    """Do the same at a port of its own, so that several at a time do not meet.
+
+    :param folder: where its output is kept, controller.log
+    :return: the run; a failure without a step if it does not answer at all
+    :raises ValueError: if it cannot be started, or no port is free
+    """
+    with own_port(scenario.controller.options['address']) as port:
+        return over_udp(at_port(scenario, port), folder, seed)
+
+
+def at_port(scenario: Scenario, port: int) -> Scenario:
+    """Return the scenario whose program listens at a port, which its command gets.
+
+    :param port: the port
+    """
+    controller = scenario.controller
+    words = tuple(each.replace(PORT, str(port)) for each in controller.words)
+    options = {**controller.options, 'port': port}
+    return replace(scenario, controller=replace(controller, words=words, options=options))
+
+
+@contextmanager
+def own_port(address: str) -> Iterator[int]:
+    """Free UDP port of this machine that no other run of a bench has, until the end.
+
+    Meanwhile the TCP port of the same number is held, which the program does not need: others that
+    look before the program listens would find the same UDP port.
+
+    :param address: host name or IP address of this machine
+    :raises ValueError: if there is none
+    """
+    port, held = _held_port(address)
+    with held:
+        yield port
+
+
+def _held_port(address: str) -> Tuple[int, socket.socket]:
+    try:
+        family, _, _, _, at = socket.getaddrinfo(address, 0, type=socket.SOCK_DGRAM)[0]
+        for _ in range(MOST_TRIES):
+            with socket.socket(family, socket.SOCK_DGRAM) as probe:
+                probe.bind(at)
+                port = int(probe.getsockname()[1])
+                held = socket.socket(family, socket.SOCK_STREAM)
+                try:
+                    held.bind((at[0], port, *at[2:]))
+                    return port, held
+                except OSError:
+                    held.close()
+    except (OSError, UnicodeError) as error:
+        raise ValueError(
+            f'no UDP port at {address}: {error}; a campaign needs a port of this machine'
+        ) from None
+    raise ValueError(f'no UDP port at {address} is free; use fewer --jobs')

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A state out and the torque for it back over UDP, in lockstep."""
+
+from __future__ import annotations
+
+import socket
+from time import monotonic, sleep
+from typing import Callable, Dict, Optional
+
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.hil.controllers.udp_packets import (
+    LARGEST_PACKET,
+    PacketError,
+    sequence_of,
+    StateWriter,
+    torque_of,
+)
+
+LOOK = 0.02  # real time of waiting after which the process is looked at again [s]
+
+
+class UdpExchange:
+    """A socket to a controller, which listens at an address and answers where a state came from.
+
+    The socket is connected: the system hands on nothing that comes from elsewhere.
+
+    :param address: host name or IP address
+    :param port: where the controller listens
+    :param count: number of joints, n
+    :raises ValueError: if there is no such address
+    """
+
+    def __init__(self, address: str, port: int, count: int):
+        self.place, self._count = f'{address}:{port}', count
+        self.writer = StateWriter(count)
+        try:
+            family, kind, protocol, _, at = socket.getaddrinfo(
+                address, port, type=socket.SOCK_DGRAM
+            )[0]
+            self._socket = socket.socket(family, kind, protocol)
+            self._socket.connect(at)
+        except (OSError, UnicodeError) as error:
+            raise ValueError(f'UDP to {self.place}: {error}; check address and port') from None
+        self._room = bytearray(LARGEST_PACKET)
+        self._view = memoryview(self._room)
+        self._begins, self._refused = True, False
+        #: States sent; answers used; packets left out: of other states, and of no known kind
+        self.sent = self.answered = self.late = self.foreign = 0
+
+    def begin(self) -> None:
+        """Let the next state say that a motion begins."""
+        self._begins = True
+
+    def close(self) -> None:
+        """Close the socket."""
+        self._socket.close()
+
+    def exchange(
+        self, stamp: int, timeout: float, ended: Callable[[], str] = str
+    ) -> Optional[FloatArray]:
+        """Send the state that `writer.values` holds, and wait for its answer.
+
+        :param stamp: time of the state [ns]
+        :param timeout: how long to wait [s]
+        :param ended: returns why no answer will come any more; '' if one may
+        :return: torques, (n,) [N m, N]; None if no answer came
+        :raises PacketError: for an answer that is none, or when `ended` says so
+        """
+        self.sent += 1
+        self.writer.set_head(self.sent, stamp, self._begins)
+        self._refused = False
+        self._send()
+        end = monotonic() + timeout
+        while (left := end - monotonic()) > 0.0:
+            size = self._receive(min(left, LOOK))
+            if size < 0:
+                if problem := ended():
+                    raise PacketError(problem)
+                continue
+            data = self._view[:size]
+            sequence = sequence_of(data, self._count)
+            if sequence == self.sent:
+                torque = torque_of(data, self._count)
+                self._begins = False
+                self.answered += 1
+                return torque
+            if sequence < 0:
+                self.foreign += 1
+            else:
+                self.late += 1
+        return None
+
+    def _send(self) -> None:
+        for _ in range(2):
+            try:
+                self._socket.send(self.writer.data)
+                return
+            except ConnectionRefusedError:  # what an earlier packet met; this one was not sent
+                self._refused = True
+            except OSError as error:
+                raise PacketError(f'UDP to {self.place}: {error}') from None
+
+    def _receive(self, wait: float) -> int:
+        """Return the size of the next packet, -1 if none comes within so many seconds."""
+        try:
+            self._socket.settimeout(wait)
+            return self._socket.recv_into(self._room)
+        except TimeoutError:
+            return -1
+        except ConnectionRefusedError:
+            self._refused = True
+            sleep(min(wait, LOOK))
+            return -1
+        except OSError as error:
+            raise PacketError(f'UDP to {self.place}: {error}') from None
+
+    def silence(self) -> str:
+        """Return what is known of why no answer came, for an error message."""
+        self._send()  # once more: a port that was closed after the state had come refuses now
+        self._receive(LOOK)
+        if self._refused:
+            return f'no program listens at {self.place}'
+        found = [
+            text.format(count)
+            for text, count in (
+                ('answers to other states that were ignored: {}', self.late),
+                ('packets without RBDA at the beginning that were ignored: {}', self.foreign),
+            )
+            if count
+        ]
+        return '; '.join(found) or f'no packet arrives from {self.place}'
+
+    def counts(self) -> Dict[str, int]:
+        """Return the packets by what became of them."""
+        return {
+            'packets_sent': self.sent,
+            'packets_answered': self.answered,
+            'packets_late': self.late,
+            'packets_foreign': self.foreign,
+        }

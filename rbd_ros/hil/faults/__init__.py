@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Faults of the machine, of its sensors and of its messages, and their times."""

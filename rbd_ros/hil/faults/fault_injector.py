@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Faults on a timeline, put into a simulation and its messages when they are due."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+import math
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+import zlib
+
+import numpy as np
+
+from rbd_ros.hil.faults.faults import Fault, KINDS
+from rbd_ros.hil.faults.message_link import Disturbance, MessageLink, NONE
+from rbd_ros.hil.faults.plant_faults import PlantFaults
+from rbd_ros.hil.faults.sensor_faults import SensorFaults
+from rbd_ros.simulation import Physics
+
+
+class Change(NamedTuple):
+    """A fault that began or ended.
+
+    :param time: when [s]
+    :param began: whether it began
+    :param fault: which one
+    """
+
+    time: float
+    began: bool
+    fault: Fault
+
+    def __str__(self) -> str:
+        return f'{self.time:.6f} s: {self.fault} {"begins" if self.began else "ends"}'
+
+
+def generator(seed: int, name: str) -> np.random.Generator:
+    """Return one random source per purpose, so that faults do not change each other."""
+    return np.random.Generator(np.random.PCG64([seed, zlib.crc32(name.encode())]))
+
+
+class FaultInjector:
+    """Faults of a simulation, of its sensors and of its messages.
+
+    Of several faults of one kind for the same joint or channel, the last one in the list counts.
+
+    :param joints: names of the joints that faults may concern, (n,)
+    :param at_v: degree of freedom of each, (n,)
+    :param seed: of all that happens by chance
+    :param keep_changes: whether `changes` has all that began and ended, which takes memory for as
+        long as faults come and go
+
+    >>> from rbd_ros.hil import Fault, FaultInjector
+    >>> from rbd_ros.simulation import Physics
+    >>> physics = Physics(robot)
+    >>> injector = FaultInjector(robot.joint_names, np.arange(6), seed=1)
+    >>> injector.attach(physics)
+    >>> fault = Fault('power_cut', start_time=1.0, duration=0.5)
+    >>> injector.plan([fault])
+    >>> for time in (0.0, 1.0, 1.5):
+    ...     injector.update(time)
+    ...     print(physics.model.effort[2])
+    150.0
+    0.0
+    150.0
+    >>> [str(each) for each in injector.changes]
+    ['1.000000 s: power_cut begins', '1.500000 s: power_cut ends']
+    """
+
+    def __init__(
+        self, joints: Sequence[str], at_v: np.ndarray, seed: int = 0, keep_changes: bool = True
+    ):
+        self._keeps_changes = keep_changes
+        self._places = {name: k for k, name in enumerate(joints)}
+        self._at_v = np.array(at_v, dtype=np.intp)
+        self._plant: Optional[PlantFaults] = None
+        self._faults: Tuple[Fault, ...] = ()
+        self._acting: Tuple[Fault, ...] = ()
+        self._next = math.inf  # when something changes [s]
+        self.sensors = SensorFaults(len(joints), generator(seed, 'sensors'))
+        #: Links of messages by channel: states to the controller, commands back.
+        self.links: Dict[str, MessageLink] = {
+            channel: MessageLink(generator(seed, channel)) for channel in ('state', 'command')
+        }
+        #: All that began and ended, in order.
+        self.changes: List[Change] = []
+
+    @property
+    def acting(self) -> Tuple[Fault, ...]:
+        """Faults that act now."""
+        return self._acting
+
+    def attach(self, physics: Physics) -> None:
+        """Put faults into this simulation from now on; into none before.
+
+        :raises ValueError: if a fault that acts cannot be one of it
+        """
+        if self._plant is not None:
+            self._plant.clear()
+        self._plant = PlantFaults(physics, self._at_v)
+        self._put()
+
+    def plan(self, faults: Sequence[Fault], now: float = 0.0) -> None:
+        """Take these faults instead of all others.
+
+        :param faults: times in them count from `now`
+        :param now: what time it is [s]
+        """
+        self._faults = tuple(replace(each, start_time=now + each.start_time) for each in faults)
+        self._next = -math.inf
+
+    def update(self, time: float) -> bool:
+        """Begin and end what is due; to be called before each step.
+
+        :param time: what time it is [s]
+        :return: whether anything has changed
+        :raises ValueError: if a fault cannot be one of this robot
+        """
+        # Times are sums of steps: what is due but for rounding is due.
+        time += 1e-9
+        if time < self._next:
+            return False
+        acting = tuple(each for each in self._faults if each.acts(time))
+        times = [t for each in self._faults for t in (each.start_time, each.end) if t > time]
+        self._next = min(times, default=math.inf)
+        if acting == self._acting:
+            return False
+        rounded = round(time - 1e-9, 9)
+        before, self._acting = self._acting, acting
+        if self._keeps_changes:
+            self.changes += [Change(rounded, False, each) for each in before if each not in acting]
+            self.changes += [Change(rounded, True, each) for each in acting if each not in before]
+        self._put()
+        return True
+
+    def _put(self) -> None:
+        """Let what acts, and nothing else, be wrong."""
+        self.sensors.clear()
+        if self._plant is not None:
+            self._plant.clear()
+        disturbed = dict.fromkeys(self.links, NONE)
+        for fault in self._acting:
+            scope = KINDS[fault.kind].scope
+            if scope == 'messages':
+                for channel in self.links if fault.channel == 'both' else (fault.channel,):
+                    disturbance = disturbed[channel]._replace(**{fault.kind: fault.value})
+                    disturbed[channel] = disturbance
+            elif scope == 'joints':
+                joints = self._joints(fault)
+                if fault.kind in self.sensors.kinds:
+                    self.sensors.set(fault.kind, joints, fault.value)
+                elif self._plant is not None:
+                    self._plant.set(fault.kind, joints, fault.value)
+            elif fault.kind == 'power_cut' and self._plant is not None:
+                self._plant.cut_power()
+        for channel, link in self.links.items():
+            disturbance = disturbed[channel]
+            link.disturbance = NONE if disturbance == Disturbance() else disturbance
+
+    def _joints(self, fault: Fault) -> np.ndarray:
+        """Return the places of the joints that a fault concerns."""
+        names = fault.joints or tuple(self._places)
+        return np.array([self._places[name] for name in names], dtype=np.intp)
+
+    # -- for snapshots ----------------------------------------------------------------------------
+
+    def memory(self) -> Dict[str, Any]:
+        """Return all that happens from now on.
+
+        Faults, messages under way, and the states of chance.
+
+        JSON values, but for the messages, which are as they were sent.
+        """
+        return {
+            'faults': [asdict(each) for each in self._faults],
+            'acting': [asdict(each) for each in self._acting],
+            'next': self._next,
+            'sensors': self.sensors.memory(),
+            'links': {channel: link.memory() for channel, link in self.links.items()},
+        }
+
+    def recall(self, memory: Dict[str, Any], shift: float = 0.0) -> None:
+        """Go back to a `memory`; what began and ended, and the counts of messages, stay reported.
+
+        :param memory: of an injector for the same joints
+        :param shift: how much later it is now than it was then [s]
+
+        >>> from rbd_ros.hil import Fault, FaultInjector
+        >>> injector = FaultInjector(robot.joint_names, np.arange(6), seed=1)
+        >>> injector.plan([Fault('position_noise', 0.1)])
+        >>> _ = injector.update(0.0)
+        >>> kept, seen = injector.memory(), []
+        >>> for _ in range(2):
+        ...     injector.recall(kept)
+        ...     seen.append(injector.sensors.measure(np.zeros(6), np.zeros(6))[0])
+        >>> np.array_equal(*seen)
+        True
+        """
+        self._faults, self._acting = (
+            tuple(_moved(each, shift) for each in memory[name]) for name in ('faults', 'acting')
+        )
+        self._next = memory['next'] + shift
+        self._put()
+        self.sensors.recall(memory['sensors'])
+        for channel, link in self.links.items():
+            link.recall(memory['links'][channel], shift)
+
+    @property
+    def payloads(self) -> Tuple[Fault, ...]:
+        """Payloads that the robot carries now."""
+        return tuple(each for each in self._acting if each.kind == 'payload')
+
+    def counts(self) -> Dict[str, int]:
+        """Return the messages sent, dropped and duplicated in each channel."""
+        return {
+            f'{channel}s_{what}': getattr(link, what)
+            for channel, link in self.links.items()
+            for what in ('sent', 'dropped', 'duplicated')
+        }
+
+
+def _moved(values: Dict[str, Any], shift: float) -> Fault:
+    """Return the fault of a memory, which JSON has lists in."""
+    given = {name: tuple(x) if isinstance(x, list) else x for name, x in values.items()}
+    return Fault(**{**given, 'start_time': values['start_time'] + shift})

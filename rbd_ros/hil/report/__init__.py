@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records of runs, and what follows from them: verdict, latency, report, replay."""

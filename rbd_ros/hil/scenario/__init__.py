@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scenarios: what a controller has to do, what fails meanwhile, and what is allowed."""

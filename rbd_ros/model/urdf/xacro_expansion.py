@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Expansion of xacro, recognized by what is in a document, whatever its file is called."""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+import json
+from pathlib import Path
+import re
+import signal
+import subprocess
+import sys
+from typing import Any, Dict, Iterable, Mapping, Optional, Union
+from xml.parsers import expat
+
+from rbd_ros.bounded_files import MAX_TEXT, read_bytes
+from rbd_ros.model.errors import ModelError
+
+#: Longest time that the process may wait for files and for the processor [s].
+LONGEST_WAIT = 600.0
+
+# How xacro names an argument that the file asks for and nobody gives.
+_MISSING = re.compile(r'Undefined substitution argument (\w+)')
+_PACKAGE = re.compile(r"there is no package '[^']*'")
+_START = (
+    'import json, sys; request = json.load(sys.stdin); sys.path[:] = request["path"]; '
+    'from rbd_ros.model.urdf.xacro_process import main; main(request)'
+)
+
+
+def is_xacro(data: Union[str, bytes]) -> bool:
+    """Return whether a document has to be expanded.
+
+    Elements of xacro, or expressions beside its name.
+
+    What xacro has expanded may still declare its namespace.
+
+    :param data: the document
+
+    >>> from rbd_ros.model.urdf.xacro_expansion import is_xacro
+    >>> is_xacro('<robot xmlns:xacro="http://wiki.ros.org/xacro"><xacro:include/></robot>')
+    True
+    >>> is_xacro('<robot xmlns:xacro="http://wiki.ros.org/xacro"><link name="a"/></robot>')
+    False
+    """
+    if not ('xacro' in data if isinstance(data, str) else b'xacro' in data):
+        return False
+    found = declared = False
+
+    def start(tag: str, attributes: Dict[str, str]) -> None:
+        nonlocal found, declared
+        declared |= 'xmlns:xacro' in attributes
+        expressions = declared and any('${' in x or '$(' in x for x in attributes.values())
+        found |= tag.startswith('xacro:') or expressions
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = start
+    try:
+        parser.Parse(data.lstrip(), True)
+    except (expat.ExpatError, UnicodeError, LookupError, ValueError):
+        pass  # what is wrong with it, its reader says
+    return found
+
+
+def urdf_of_file(path: str, package_paths: Iterable[Any] = ()) -> bytes:
+    """Return the URDF of a file, which may be xacro.
+
+    :param path: the file
+    :param package_paths: directories in which xacro looks for packages first
+    :raises OSError: if it cannot be read
+    :raises ModelError: as `expand_xacro`
+    """
+    data = read_bytes(path, MAX_TEXT)
+    return expand_xacro(path, package_paths=package_paths).encode() if is_xacro(data) else data
+
+
+def expand_xacro(
+    file: Optional[str],
+    text: Optional[str] = None,
+    arguments: Optional[Mapping[str, str]] = None,
+    package_paths: Iterable[Any] = (),
+) -> str:
+    """Return the URDF that xacro makes of a file or a text.
+
+    :param file: path of the file, None for a text
+    :param text: the document, if there is no file
+    :param arguments: arguments by name
+    :param package_paths: directories in which packages are looked for first, as by `MeshPaths`
+    :raises ModelError: if xacro is missing or cannot expand it, or no file knows an argument
+    """
+    label = 'the description' if file is None else file
+    missing = (
+        f'{label} needs the Python package xacro, which is not installed: apt install '
+        'ros-$ROS_DISTRO-xacro, or pip install xacro'
+    )
+    if importlib.util.find_spec('xacro') is None:
+        raise ModelError(missing)
+    root = str(Path(__file__).resolve().parents[3])
+    request = {
+        'path': [root, *sys.path],
+        'file': file,
+        'text': text,
+        'arguments': dict(arguments or {}),
+        'package_paths': [str(each) for each in package_paths],
+    }
+    try:
+        done = subprocess.run(
+            [sys.executable, '-S', '-c', _START],
+            input=json.dumps(request),
+            capture_output=True,
+            text=True,
+            encoding='utf-8',
+            timeout=LONGEST_WAIT,
+        )
+        answer = json.loads(done.stdout) if done.stdout else {}
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        raise ModelError(f'xacro cannot expand {label}: {error}; run xacro first') from None
+    if 'urdf' in answer:
+        return str(answer['urdf'])
+    raise ModelError(
+        missing if 'missing' in answer else _problem(label, answer, done.returncode, done.stderr)
+    )
+
+
+def _problem(label: str, answer: Dict[str, Any], code: int, output: str) -> str:
+    if 'unknown' in answer:
+        name, known = answer['unknown'][0], answer['known']
+        near = difflib.get_close_matches(name, known, n=1)
+        there = f'there are {", ".join(known)}' if known else 'there is none'
+        cure = f'did you mean {near[0]}?' if near else 'leave it out'
+        return f'{label}: no file has the xacro argument {name!r}, {there}; {cure}'
+    if code in (-signal.SIGXCPU, -signal.SIGKILL):
+        return (
+            f'xacro cannot expand {label}: the expansion takes too long; correct its loops and '
+            'recursion'
+        )
+    reason = answer.get('error') or (output.strip().splitlines() or [f'it ended with {code}'])[-1]
+    missing, package = _MISSING.search(reason), _PACKAGE.search(reason)
+    if missing:
+        cure = f'give the file its argument {missing[1]}, as {missing[1]}:=VALUE'
+    elif package:
+        reason = package[0]  # which xacro says twice
+        cure = (
+            'give the folder that holds it as a package path (--package-path, package_paths, '
+            'ROS_PACKAGE_PATH), or source its workspace'
+        )
+    else:
+        cure = f'correct it until "xacro {label}" prints a URDF'
+    place = f' (in {answer["place"]})' if 'place' in answer else ''
+    return f'xacro cannot expand {label}: {reason}{place}; {cure}'

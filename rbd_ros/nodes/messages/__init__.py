@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Between messages and arrays: conversions, joint names, markers of a model, short texts."""

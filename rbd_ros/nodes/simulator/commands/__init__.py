@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands to the simulated robot: messages, brakes, wrenches, conflicting publishers."""

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ideal brakes, which hold the whole simulated robot until it is commanded."""
+
+from __future__ import annotations
+
+from typing import Any, Mapping
+
+import numpy as np
+
+from rbd_ros.nodes.simulator.interface.simulator_interface import has_rigid_ground
+from rbd_ros.nodes.simulator.start.closed_loop_start import holding_effort
+from rbd_ros.simulation import Simulator
+
+
+class Brakes:
+    """Brakes of a simulated robot: while they hold, no step of the physics is taken.
+
+    They would stop the objects of a world, too: there, servos hold the robot.
+
+    :param simulator: the simulation
+    :param parameters: values of the simulator's parameters
+    """
+
+    def __init__(self, simulator: Simulator, parameters: Mapping[str, Any]):
+        self._simulator, self._parameters = simulator, parameters
+        #: Whether they hold.
+        self.engaged = False
+        #: Efforts that bear the robot's weight where it was measured, (nv,) [N m or N].
+        self.effort: np.ndarray = np.zeros(simulator.robot.nv)
+
+    def measure(self) -> None:
+        """Find what they must bear where the robot is."""
+        self.effort = holding_effort(self._simulator.robot, self._simulator.q)
+
+    def allowed(self) -> bool:
+        """Return whether they may hold the robot, and time stand still for it."""
+        if self._simulator.world is None:
+            return True
+        return has_rigid_ground(self._parameters) and not self._simulator.objects

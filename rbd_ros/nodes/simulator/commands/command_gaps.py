@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gaps between commands, and before any: whether a controller keeps up with the simulation."""
+
+from __future__ import annotations
+
+import math
+
+from rbd_ros.nodes.messages.conversions import NANOSECONDS
+
+#: Dead time that controllers should bear, as those of config/ros2_control.yaml do [s].
+DEAD_TIME = 0.02
+#: Gaps among evenly spaced commands differ by less than this factor.
+UNEVEN = 4.0
+#: Looks without a command, one a second, after which a controller manager is taken to stand still.
+PATIENCE = 5
+
+
+class CommandGaps:
+    """Longest and shortest gap between commands since they were last asked for.
+
+    >>> gaps = CommandGaps()
+    >>> for time in (1, 3, 5, 35, 37):  # [ms]
+    ...     gaps.note(time * 10**6)
+    >>> gaps.taken()
+    'the gap between two commands was 30 ms of simulated time instead of 2 ms'
+    >>> gaps.taken()
+    ''
+    """
+
+    def __init__(self) -> None:
+        self._last = -1
+        self._longest: float = 0
+        self._shortest = math.inf
+
+    def note(self, time: int) -> None:
+        """Note a command.
+
+        :param time: simulated time [ns]
+        """
+        if self._last >= 0:
+            gap = time - self._last
+            self._longest = max(self._longest, gap)
+            self._shortest = min(self._shortest, gap)
+        self._last = time
+
+    def taken(self) -> str:
+        """Return what is odd about the gaps since last time; empty: nothing."""
+        longest, shortest = self._longest / NANOSECONDS, self._shortest / NANOSECONDS
+        self._longest, self._shortest = 0, math.inf
+        if longest <= max(DEAD_TIME, UNEVEN * shortest):
+            return ''
+        return (
+            f'the gap between two commands was {1e3 * longest:.3g} ms of simulated time instead '
+            f'of {1e3 * shortest:.3g} ms'
+        )
+
+
+class FirstCommand:
+    """Deadline of the first command of a controller manager that follows /clock.
+
+    It sends some in each of its cycles, of which there are none before the time that it saw last.
+
+    >>> first = FirstCommand()
+    >>> [first.is_overdue(heard=False, expected=True) for _ in range(6)]
+    [False, False, False, False, True, False]
+    >>> [first.is_overdue(heard=k == 0, expected=True) for k in range(6)]
+    [False, False, False, False, False, False]
+    """
+
+    def __init__(self) -> None:
+        self._looks = 0
+        self._heard = False
+
+    def is_overdue(self, heard: bool, expected: bool) -> bool:
+        """Look once more; true the one time that patience ends.
+
+        :param heard: whether there was a command since the last look
+        :param expected: whether a manager is there, whose hardware can be heard
+        """
+        self._heard = self._heard or heard
+        self._looks = self._looks + 1 if expected and not self._heard else 0
+        return self._looks == PATIENCE

@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Command messages: which joint they drive by what, and which are refused.
+
+What a controller sends all day is taken by machine code (compiled_cycle.py), which learns from the
+first messages how they look. Everything else is read here, and what is odd about it is reported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Callable, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Sequence
+
+import numpy as np
+
+from rbd_ros.compiler.loops import Record
+from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
+from rbd_ros.nodes.messages.joint_names import JointNames, MessageProblem, Naming
+from rbd_ros.nodes.messages.text import shorten
+from rbd_ros.nodes.simulator.commands.command_fields import check_size, NamedJoints
+from rbd_ros.nodes.simulator.commands.control_tag import ControlTag, NO_TAG
+from rbd_ros.nodes.simulator.commands.driven_joints import DrivenJoints
+from rbd_ros.nodes.simulator.cycle.compiled_cycle import (
+    CommandPattern,
+    is_command,
+    obey,
+    take_command,
+)
+from rbd_ros.robot import Robot
+from rbd_ros.simulation.stepping.drives import ACCELERATION
+from rbd_ros.wire import (
+    Float64MultiArrayReader,
+    JointStateReader,
+    NameList,
+    Pattern,
+    plain_array_pattern,
+    WireError,
+)
+
+ROWS = ('effort', 'position', 'velocity')  # interfaces, as in `Sent`
+MOST_LAYOUTS = 64  # runs of joint names that are remembered
+MOST_PATTERNS = 8  # of messages by name that machine code knows
+READS_BEFORE_PATTERN = 3  # messages of a layout before machine code learns it
+
+
+class KnownMessages(NamedTuple):
+    """Messages of one pattern.
+
+    :param take: takes one, if it has the pattern: bytes, their number, present time [s]
+    :param heard: 1 if it has taken one since this was last cleared, (1,)
+    :param naming: which joints they are for
+    """
+
+    take: Callable[[bytes, int, float], int]
+    heard: np.ndarray
+    naming: Naming
+
+
+class Commands(DrivenJoints):
+    """Commands of all joints that can be commanded, as messages bring them.
+
+    :param robot: the robot
+    :param diagnostics: where refused messages are reported
+    :param array_joints: joints that a Float64MultiArray names by its order; empty: all that can be
+        commanded
+    :param bandwidth: natural frequency of the servo [rad/s]
+    :param tag: which joints have which interfaces in the robot description
+    :raises ValueError: if `array_joints` are not different joints of the robot, with actuators
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        diagnostics: Diagnostics,
+        array_joints: Sequence[str],
+        bandwidth: float,
+        tag: ControlTag = NO_TAG,
+    ):
+        super().__init__(robot, diagnostics, bandwidth)
+        others = [b.joint_name for b in robot.model.bodies if b.joint_name not in self.names]
+        passive = frozenset(self.names) - frozenset(robot.model.actuated_joints)
+        commanded = array_joints or [self.names[k] for k in self.driven]
+        order = JointNames(self.names).naming(commanded)
+        if order.unknown:
+            raise ValueError(f'parameter joints: the robot has no joint {shorten(order.unknown)}')
+        if without := [name for name in order.names if name in passive]:
+            raise ValueError(f'parameter joints: {shorten(without)} has no actuator')
+        self._read_by(JointNames(self.names, ignored=others), passive, order, tag)
+
+    def _read_by(
+        self, joints: JointNames, passive: FrozenSet[str], order: Naming, tag: ControlTag
+    ) -> None:
+        """Read messages by these names from now on.
+
+        :param joints: names of the joints in messages
+        :param passive: those of them without actuators
+        :param order: joints of messages without names
+        :param tag: which joints have which interfaces
+        """
+        self._joints, self._passive, self._array_order = joints, passive, order
+        self._tag = tag
+        self._by_name, self._by_order = JointStateReader(), Float64MultiArrayReader()
+        self._namings: Dict[NameList, NamedJoints] = {}
+        self.heard: Dict[Naming, None] = {}  # in the order in which they were heard
+        self._known: List[KnownMessages] = []
+        self._known_array = self._learn(
+            plain_array_pattern(order.size), NamedJoints(order, {}), {'effort': order.size}, False
+        )
+
+    @property
+    def accepted(self) -> int:
+        """Number of messages that have been taken."""
+        return self.reports.accepted
+
+    @property
+    def refused(self) -> int:
+        """Number of messages that have been refused."""
+        return self.reports.refused
+
+    # -- input ------------------------------------------------------------------------------------
+
+    def take_joint_state(self, data: bytes, now: float) -> bool:
+        """Take commands by name: of each joint, the interface that says something new counts.
+
+        NaN means no command for that joint (controllers send it before they are active).
+
+        :param data: serialized JointState
+        :param now: present time of a steady clock [s]
+        :return: whether any joint is now driven by the message
+        """
+        for known in self._known:
+            if known.take(data, len(data), now):
+                self.reports.note_taken()
+                return True
+        try:
+            message = self._by_name.read(data)
+            named = self._namings.get(message.names) or self._new_naming(message.names)
+            fields = {
+                name: values
+                for name, values in (
+                    ('effort', message.effort),
+                    ('position', message.position),
+                    ('velocity', message.velocity),
+                )
+                if values is not None
+            }
+            if not fields:
+                raise MessageProblem('no values', 'effort, position and velocity are all empty')
+            given = {name: named.values(name, values) for name, values in fields.items()}
+        except (MessageProblem, WireError) as problem:
+            self.reports.refuse(problem)
+            return False
+        self.heard[named.naming] = None
+        counts = {name: values.size for name, values in fields.items()}
+        known = self._learn(self._by_name.pattern(READS_BEFORE_PATTERN), named, counts)
+        if known is not None:
+            self._note_heard(self._known[: -MOST_PATTERNS + 1])  # those that are forgotten
+            self._known = [*self._known[-MOST_PATTERNS + 1 :], known]
+        return self._take(named.naming, given, now)
+
+    def _take(self, naming: Naming, fields: Mapping[str, np.ndarray], now: float) -> bool:
+        """Let the joints of a message do what it says, in the interpreter.
+
+        :param fields: values of each field for those joints, NaN for none
+        """
+        target, given = naming.target, self.sent.given
+        given[:, target] = np.nan
+        for field, values in fields.items():
+            given[ROWS.index(field), target] = values
+        if not is_command(self.sent, target):
+            # As it should be until a controller is active.
+            self.sent.last[:, target] = np.nan
+            self.reports.event(
+                OK,
+                'NaN is not a command; the commands stay as they were for joint '
+                f'{shorten(self.names[i] for i in target)}',
+                'NaN',
+            )
+            return False
+        obey(self.sent, self.drives, target, now)
+        self.reports.note_taken()
+        return True
+
+    def _new_naming(self, names: NameList) -> NamedJoints:
+        naming = self._joints.naming(names.names)
+        commandable = self._tag.commandable
+        if unknown := [name for name in naming.unknown if commandable(name)]:
+            self.reports.event(
+                WARN,
+                f'unknown joints ignored: {shorten(unknown)}',
+                'unknown joints',
+            )
+        if passive := [name for name in naming.names if name in self._passive]:
+            naming = self._without_passive(naming)
+            if commanded := [name for name in passive if commandable(name)]:
+                self.reports.event(
+                    WARN,
+                    f'commands of joints without an actuator ignored: {shorten(commanded)}',
+                    'no actuator',
+                )
+            if not naming.target.size:
+                raise MessageProblem('no actuator', 'it names no joint with an actuator')
+        if not naming.target.size:
+            raise MessageProblem('no known joints', 'it names no joint of the robot')
+        if len(self._namings) >= MOST_LAYOUTS:  # a sender that invents names
+            del self._namings[next(iter(self._namings))]
+        holders = {field: self._tag.holders(names.names, field) for field in ROWS}
+        named = self._namings[names] = NamedJoints(naming, holders)
+        return named
+
+    def _without_passive(self, naming: Naming) -> Naming:
+        """Return the naming of the joints among these that can be commanded."""
+        kept = np.array([name not in self._passive for name in naming.names], dtype=bool)
+        return replace(
+            naming,
+            source=naming.source[kept],
+            target=naming.target[kept],
+            place=naming.target[kept],
+            names=tuple(name for name in naming.names if name not in self._passive),
+            in_order=False,
+        )
+
+    def take_array(self, data: bytes, now: float) -> bool:
+        """Take efforts in the order of `array_joints`; otherwise like `take_joint_state`.
+
+        :param data: serialized Float64MultiArray
+        """
+        order = self._array_order
+        if self._known_array is not None and self._known_array.take(data, len(data), now):
+            self.reports.note_taken()
+            return True
+        try:
+            values = self._by_order.read(data)
+            if values.size != order.size:
+                raise MessageProblem(
+                    'wrong length', f'{values.size} efforts for {order.size} joints'
+                )
+            if np.isnan(values).any():
+                raise MessageProblem('not finite', 'an effort is not finite')
+            check_size('effort', values)
+        except (MessageProblem, WireError) as problem:
+            self.reports.refuse(problem)
+            return False
+        return self._take(order, {'effort': values[order.source]}, now)
+
+    def take_accelerations(self, data: bytes, now: float) -> bool:
+        """Take accelerations in the order of `array_joints`; NaN means none for that joint.
+
+        :param data: serialized Float64MultiArray
+        :param now: present time of a steady clock [s]
+        :return: whether any joint is now driven by the message
+        """
+        order = self._array_order
+        try:
+            values = self._by_order.read(data)
+            if values.size != order.size:
+                raise MessageProblem(
+                    'wrong length', f'{values.size} accelerations for {order.size} joints'
+                )
+            check_size('acceleration', values)
+        except (MessageProblem, WireError) as problem:
+            self.reports.refuse(problem)
+            return False
+        given = ~np.isnan(values[order.source])
+        joints = order.target[given]
+        if not joints.size:
+            return False
+        drives = self.drives
+        drives.acceleration[joints] = values[order.source][given]
+        drives.mode[joints] = ACCELERATION
+        drives.received[joints] = now
+        self.reports.note_taken()
+        return True
+
+    def _learn(
+        self,
+        pattern: Optional[Pattern],
+        named: NamedJoints,
+        counts: Mapping[str, int],
+        partial: bool = True,
+    ) -> Optional[KnownMessages]:
+        """Let machine code take messages of a pattern from now on.
+
+        :param named: which joints they are for
+        :param counts: number of values of each field that they have
+        :param partial: whether NaN means that there is no command
+        """
+        if pattern is None:
+            return None
+        joints = {field: named.joints(field, count) for field, count in counts.items()}
+        heard, none = np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        values = pattern.values
+        command = CommandPattern(
+            layout=pattern.layout,
+            joints=np.array(named.naming.target, dtype=np.int64),
+            effort_joints=joints.get('effort', none),
+            position_joints=joints.get('position', none),
+            velocity_joints=joints.get('velocity', none),
+            effort=values.get('effort', values.get('data', 0)),
+            position=values.get('position', 0),
+            velocity=values.get('velocity', 0),
+            partial=int(partial),
+            heard=heard,
+        )
+        take = take_command.bind(Record(command), self.sent_record, self.record, release_gil=False)
+        return KnownMessages(take, heard, named.naming)
+
+    def heard_lately(self) -> List[Sequence[str]]:
+        """Return the different lists of joints that messages by name had since the last call."""
+        self._note_heard(self._known)
+        heard, self.heard = self.heard, {}
+        return [naming.names for naming in heard]
+
+    def _note_heard(self, patterns: Sequence[KnownMessages]) -> None:
+        for known in patterns:
+            if known.heard[0]:
+                known.heard[0] = 0
+                self.heard[known.naming] = None

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reports of command messages, counted, in the diagnostics."""
+
+from __future__ import annotations
+
+from typing import Union
+
+from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
+from rbd_ros.nodes.messages.joint_names import MessageProblem
+from rbd_ros.wire import WireError
+
+SUBJECT = 'commands'
+
+
+class CommandReports:
+    """Counts of messages, and whether any are coming; one for all robots of a simulation.
+
+    :param diagnostics: where to report
+    """
+
+    def __init__(self, diagnostics: Diagnostics):
+        self.diagnostics = diagnostics
+        #: How many messages have been taken, and refused.
+        self.accepted = self.refused = 0
+        #: Whether messages are coming.
+        self.receiving = False
+        self._accepted_before = 0
+
+    @property
+    def streamed(self) -> int:
+        """Number of messages that have been taken since they began to come."""
+        return self.accepted - self._accepted_before
+
+    def note_taken(self) -> None:
+        """Count a message that drives a joint."""
+        self.accepted += 1
+        if not self.receiving:
+            self.receiving, self._accepted_before = True, self.accepted
+            self.condition(OK, 'receiving', 'receiving')
+
+    def refuse(self, problem: Union[MessageProblem, WireError]) -> None:
+        """Count a message that cannot be used, and report why."""
+        self.refused += 1
+        self.event(WARN, f'command refused: {problem}', problem.code)
+
+    def event(self, level: bytes, text: str, code: str) -> None:
+        """Report what has happened."""
+        self.diagnostics.event(SUBJECT, level, text, code=code)
+
+    def condition(self, level: bytes, text: str, code: str) -> None:
+        """Report how things are from now on."""
+        self.diagnostics.condition(SUBJECT, level, text, code=code)

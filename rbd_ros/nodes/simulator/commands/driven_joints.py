@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joints that can be commanded: what drives each, and what does when commands do not come."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Dict, Mapping, Tuple
+
+import numpy as np
+
+from rbd_ros.compiler.loops import Record
+from rbd_ros.model import Model
+from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
+from rbd_ros.nodes.messages.text import shorten
+from rbd_ros.nodes.simulator.commands.command_reports import CommandReports
+from rbd_ros.nodes.simulator.cycle.compiled_cycle import CHANGING, Sent, STANDING
+from rbd_ros.robot import Robot
+from rbd_ros.simulation.stepping.drives import (
+    ACCELERATION,
+    EFFORT,
+    GRAVITY,
+    make_drives,
+    POSITION,
+    VELOCITY,
+    ZERO,
+)
+
+USUAL_PATIENCE = 1.0  # until silence is noted where no command times out [s]
+STREAM = 20  # messages without a gap that make a controller, whose end is worth a warning
+COUNTS = {
+    ZERO: 'nothing',
+    GRAVITY: 'gravity',
+    EFFORT: 'effort',
+    POSITION: 'position',
+    VELOCITY: 'velocity',
+    ACCELERATION: 'acceleration',
+}
+REMEMBERED = ('mode', 'effort', 'position', 'velocity', 'acceleration')  # of `Drives`
+STAND_INS = {'hold': POSITION, 'gravity': GRAVITY, 'zero': ZERO}
+
+
+def single_joints(model: Model) -> Tuple[Tuple[str, ...], np.ndarray, np.ndarray]:
+    """Return the joints with one degree of freedom.
+
+    Their names, and where they are in q and in v, (k,) each.
+
+    :param model: of the robot
+    """
+    single = [
+        (model.body(i).joint_name, at_q.start, at_v.start)
+        for i, (at_q, at_v) in model.independent_slices.items()
+        if model.body(i).joint.nv == 1
+    ]
+    return (
+        tuple(name for name, _, _ in single),
+        np.array([q for _, q, _ in single], dtype=np.intp),
+        np.array([v for _, _, v in single], dtype=np.intp),
+    )
+
+
+class DrivenJoints:
+    """All joints with one degree of freedom, and what drives them; others cannot be commanded.
+
+    Of a robot with loops, only joints with actuators can; all others move freely.
+
+    :param robot: the robot
+    :param diagnostics: where to report what is missing or contradictory
+    :param bandwidth: natural frequency of the servo [rad/s]
+    """
+
+    def __init__(self, robot: Robot, diagnostics: Diagnostics, bandwidth: float):
+        model = robot.model
+        self.reports = CommandReports(diagnostics)
+        self.names, self.at_q, self.at_v = single_joints(model)
+        actuated = model.actuated_joints
+        #: Which of the joints can be commanded, (k,)
+        self.driven = np.array(
+            [k for k, name in enumerate(self.names) if name in actuated], dtype=np.intp
+        )
+        self.drives = make_drives(robot, self.at_q, self.at_v, bandwidth)
+        self.record = Record(self.drives)
+        count = len(self.names)
+        #: What the messages say, by joint.
+        self.sent = Sent(
+            np.full((3, count), np.nan),
+            np.full((3, count), np.nan),
+            np.zeros(count, dtype=np.int64),
+        )
+        self.sent_record = Record(self.sent)
+
+    def stand_in(self, action: str, q: np.ndarray) -> None:
+        """Drive the joints by `action` (hold, gravity or zero), and forget all commands.
+
+        :param q: configuration to hold, (nq,)
+        """
+        self.drives.mode[:] = ZERO
+        self._drive_by(self.driven, action, q)
+
+    def memory(self, now: float) -> Dict[str, Any]:
+        """Return what drives the joints, and what was commanded last; JSON values.
+
+        :param now: present time of a steady clock [s]
+        """
+        drives = self.drives
+        kept = {name: getattr(drives, name).tolist() for name in REMEMBERED}
+        kept['age'] = (now - drives.received).tolist()
+        return {
+            **kept,
+            'last': self.sent.last.tolist(),
+            'beside': self.sent.beside.tolist(),
+            'receiving': self.reports.receiving,
+        }
+
+    def recall(self, memory: Mapping[str, Any], now: float) -> None:
+        """Go back to a `memory`; counts go on."""
+        for name in REMEMBERED:
+            getattr(self.drives, name)[:] = memory[name]
+        self.drives.received[:] = now - np.array(memory['age'])
+        self.sent.last[:] = memory['last']
+        self.sent.beside[:] = memory['beside']
+        self.reports.receiving = memory['receiving']
+
+    def expire(self, now: float, timeout: float, action: str, q: np.ndarray) -> None:
+        """Let `action` replace efforts and velocities that are older than `timeout` seconds."""
+        drives = self.drives
+        late = (now - drives.received > timeout) & (drives.mode != POSITION)
+        if late.any():
+            self.reports.receiving = False
+            late = np.flatnonzero(late)
+            self._drive_by(late, action, q)
+            self.reports.condition(
+                WARN,
+                f'no command for {timeout:g} s for {shorten([self.names[i] for i in late])}: '
+                f'{action}. (A sender that is silent while its command is constant needs '
+                'command_timeout 0, or trigger_joint_command_threshold -1 in '
+                'joint_state_topic_hardware_interface)',
+                'timeout',
+            )
+
+    def watch(self, now: float, timeout: float) -> None:
+        """Report command timeouts, and commands that contradict each other.
+
+        A position has no timeout, for it is safe to keep; a lack of them is reported all the
+        same.
+
+        :param timeout: of commands [s]; 0: none
+        """
+        beside, drives = self.sent.beside, self.drives
+        if beside.any():
+            self._report_beside(beside)
+            beside[:] = 0
+        if not self.reports.receiving:
+            return
+        commanded = np.isfinite(drives.received)
+        patience = timeout or USUAL_PATIENCE
+        if not commanded.any() or now - drives.received[commanded].max() <= patience:
+            return
+        self.reports.receiving = False
+        streamed = timeout > 0.0 and self.reports.streamed >= STREAM
+        kept = shorten(self.names[i] for i in np.flatnonzero(commanded))
+        self.reports.condition(
+            WARN if streamed else OK,
+            f'command timeout after {patience:g} s: the last command still holds for {kept}',
+            'command_timeout',
+        )
+
+    def _report_beside(self, beside: np.ndarray) -> None:
+        """Report which joints get more than one command at a time.
+
+        :param beside: as in `Sent`
+        """
+        for text, level, code, which in (
+            (
+                'contradictory commands: two of effort, position and velocity change at the same '
+                'time for',
+                WARN,
+                'contradictory commands',
+                beside & CHANGING != 0,
+            ),
+            (
+                'a second command is ignored for',
+                OK,
+                'standing command',
+                beside == STANDING,
+            ),
+        ):
+            if which.any():
+                joints = shorten(
+                    f'{self.names[j]} ({COUNTS[self.drives.mode[j]]} counts)'
+                    for j in np.flatnonzero(which)
+                )
+                self.reports.event(level, f'{text} {joints}', code)
+
+    def refresh(self, now: float) -> None:
+        """Count the age of commands from `now`: simulation was paused."""
+        received = self.drives.received
+        received[np.isfinite(received)] = now
+
+    def _drive_by(self, joints: np.ndarray, action: str, q: np.ndarray) -> None:
+        drives = self.drives
+        drives.mode[joints] = STAND_INS[action]
+        drives.position[joints] = q[self.at_q[joints]]
+        drives.velocity[joints] = 0.0
+        drives.received[joints] = math.inf
+        self.sent.last[:, joints] = np.nan
+        self.reports.receiving = False

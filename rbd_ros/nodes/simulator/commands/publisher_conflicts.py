@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Conflicts of publishers: a second simulator, or two controllers of the same joints."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Dict, List, Sequence, Tuple
+
+from rclpy.node import Node
+
+from rbd_ros.nodes.common.diagnostics import Diagnostics, WARN
+from rbd_ros.nodes.messages.text import shorten
+
+SUBJECT = 'publisher_conflict'
+
+# What rmw calls a node of which it knows a publisher, but not yet the name
+_NOT_KNOWN_YET = '_NODE_NAME_UNKNOWN_'
+_NAMELESS = 'a node without a name'
+_PATIENCE = 5  # looks for which a name may be missing; usually it comes within one
+_SILENCE = 5  # looks for which a controller may be silent, on a busy machine, and still be one
+
+
+class ConflictMonitor:
+    """Monitor of the ROS graph, which it checks once a second.
+
+    :param node: the simulator node
+    :param diagnostics: where to report
+    """
+
+    def __init__(self, node: Node, diagnostics: Diagnostics):
+        self._node, self._diagnostics = node, diagnostics
+        self._own = _full_name(node.get_namespace(), node.get_name())
+        self._looks_without_names: Dict[str, int] = {}
+        self._silent: Dict[str, Dict[Tuple[str, ...], int]] = {}  # looks since a list was heard
+        self._crowds: Dict[str, Tuple[List[str], int]] = {}  # who, and looks since it is those
+
+    def look_for_simulators(self, topics: Sequence[str]) -> None:
+        """Report other publishers of topics that are the simulator's own."""
+        for topic in topics:
+            publishers = self._publishers(topic)
+            if len(publishers) > 1:
+                others = sorted(set(publishers) - {self._own}) or [f'another {self._own}']
+                self._diagnostics.event(
+                    SUBJECT,
+                    WARN,
+                    f'{shorten(others)} publishes {topic} as well: there are two simulators, or '
+                    'a simulator and a robot; give one of them a namespace, and its own clock '
+                    '(-r /clock:=clock) or none (clock_publish_rate 0)',
+                    code=f'others publish {topic}',
+                )
+
+    def look_for_controllers(
+        self, by_name: str, by_order: str, heard: Sequence[Sequence[str]]
+    ) -> None:
+        """Report controllers that command the same joints; several for different joints may.
+
+        :param by_name: topic with commands by name
+        :param by_order: topic with commands for all joints
+        :param heard: different lists of joints that messages by name had lately
+        """
+        named, ordered = self._publishers(by_name), self._publishers(by_order)
+        together = Counter(joint for joints in heard for joint in joints)
+        twice = sorted(joint for joint, lists in together.items() if lists > 1)
+        # As many lists as publishers, without a joint in two: each has joints of its own.
+        disjoint = len(self._lists(by_name, heard)) >= len(named) and not twice
+        who = sorted(named + ordered)
+        before, looks = self._crowds.get(by_name, ([], 0))
+        looks = looks + 1 if before == who else 0
+        self._crowds[by_name] = (who, looks)
+        crowd = len(set(named) | set(ordered)) > 1 or max(len(named), len(ordered)) > 1
+        if not crowd or (disjoint and set(ordered) <= set(named) and len(ordered) < 2):
+            return
+        # Hardware interfaces have their publisher long before they send anything.
+        if not twice and looks < _SILENCE and not ordered:
+            return
+        which = shorten(twice) or 'the same joints'
+        self._diagnostics.event(
+            SUBJECT,
+            WARN,
+            f'several controllers may command {which}, and each joint follows the newest '
+            f'message: {shorten(sorted(set(who)))}; stop all but one',
+            code='several controllers',
+        )
+
+    def _lists(self, topic: str, heard: Sequence[Sequence[str]]) -> Dict[Tuple[str, ...], int]:
+        """Return the lists of joints that were heard within the last looks."""
+        before = self._silent.get(topic, {})
+        lists = {joints: looks + 1 for joints, looks in before.items() if looks < _SILENCE}
+        lists.update((tuple(joints), 0) for joints in heard)
+        self._silent[topic] = lists
+        return lists
+
+    def _publishers(self, topic: str) -> List[str]:
+        """Return the full names of the nodes that publish a topic, one for each publisher.
+
+        The middleware reports publishers before the names of their nodes. A conflict is of no use
+        without a name, so it is checked again later.
+        """
+        infos: List[Any] = self._node.get_publishers_info_by_topic(topic)
+        known = [info for info in infos if info.node_name != _NOT_KNOWN_YET]
+        names = [_full_name(info.node_namespace, info.node_name) for info in known]
+        looks = self._looks_without_names.get(topic, 0) + 1 if len(known) < len(infos) else 0
+        self._looks_without_names[topic] = looks
+        if looks > _PATIENCE:
+            names += [_NAMELESS] * (len(infos) - len(known))
+        return names
+
+
+def _full_name(namespace: str, name: str) -> str:
+    return f'{namespace.rstrip("/")}/{name}'

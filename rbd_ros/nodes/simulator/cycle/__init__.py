@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cycle of the simulator node: its thread, its compiled cycle, its ports, lockstep."""

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cycle in machine code: a known command message in, steps of the physics, state out.
+
+Once in a millisecond, most of what the interpreter needs has left the processor's caches, and a
+hundred of its operations cost more than all of the physics.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from rbd_ros.compiler.loops import call_loop, compiled, entry_point, load_f64
+from rbd_ros.contact.arrays import IntArray
+from rbd_ros.simulation.records.workspace import PhysicsRecord
+from rbd_ros.simulation.stepping.drives import (
+    ACCELERATION,
+    Drives,
+    EFFORT,
+    find_torque,
+    POSITION,
+    VELOCITY,
+    ZERO,
+)
+from rbd_ros.wire import has_layout, Layout
+
+NANOSECONDS = 1_000_000_000
+
+# No joint is commanded beyond these, and nothing that is worked out from them overflows.
+LARGEST_EFFORT = 1e9  # [N m or N]
+LARGEST_POSITION = 1e5  # [rad or m]
+LARGEST_VELOCITY = 1e5  # [rad/s or m/s]
+LARGEST_ACCELERATION = 1e9  # [rad/s^2 or m/s^2]
+
+# What a message may say besides the command that counts, of the same joint: something that stands
+# since an earlier message, or something new. Bits.
+STANDING, CHANGING = 1, 2
+
+
+class StateMessage(NamedTuple):
+    """The numbers of the JointState that is published, in place.
+
+    :param stamp: seconds in the lower half of a word, nanoseconds in the upper, (1,)
+    :param position: of the joints with one degree of freedom, (n,) [rad, m]
+    :param velocity: likewise, (n,), or empty [rad/s, m/s]
+    :param effort: likewise, (n,), or empty [N m, N]
+    :param positions_of: joints whose position is written, (k,)
+    :param velocities_of: likewise
+    :param efforts_of: likewise
+    """
+
+    stamp: np.ndarray
+    position: np.ndarray
+    velocity: np.ndarray
+    effort: np.ndarray
+    positions_of: np.ndarray
+    velocities_of: np.ndarray
+    efforts_of: np.ndarray
+
+
+class Sent(NamedTuple):
+    """Values of the messages by joint; NaN where they say nothing.
+
+    Rows are the interfaces effort, position and velocity.
+
+    :param given: what the message at hand says, (3, n)
+    :param last: what the last message about each joint said, (3, n)
+    :param beside: what stands beside the command that counts, a sum of STANDING and CHANGING, (n,)
+    """
+
+    given: np.ndarray
+    last: np.ndarray
+    beside: np.ndarray
+
+
+class CommandPattern(NamedTuple):
+    """Pattern of the command messages of one publisher.
+
+    :param layout: words that they contain
+    :param joints: joints that the message is about, (m,)
+    :param effort_joints: which joint each effort is for, -1 for none, (k,)
+    :param position_joints: likewise, of the positions
+    :param velocity_joints: likewise, of the velocities
+    :param effort: where the efforts begin, 0 if it has none [bytes]
+    :param position: where the positions begin, 0 if it has none [bytes]
+    :param velocity: where the velocities begin, 0 if it has none [bytes]
+    :param partial: 1 if NaN means that there is no command, 0 if it is an error
+    :param heard: 1 if such a message was taken since this was last cleared, (1,)
+    """
+
+    layout: Layout
+    joints: np.ndarray
+    effort_joints: np.ndarray
+    position_joints: np.ndarray
+    velocity_joints: np.ndarray
+    effort: int
+    position: int
+    velocity: int
+    partial: int
+    heard: np.ndarray
+
+
+class Steps(NamedTuple):
+    """The steps of a cycle.
+
+    :param count: how many
+    :param advance: address of the loop that takes them
+    """
+
+    count: int
+    advance: int
+
+
+@entry_point
+def run_cycle(
+    physics: PhysicsRecord, drives: Drives, message: StateMessage, steps: Steps, time: int
+) -> int:
+    """Take the steps of a cycle under what drives the joints; write the state.
+
+    :param time: when that state is [ns]
+    :return: number of steps taken, fewer than asked for if the dynamics stopped being finite;
+        minus one more than that, if the drives lead to torques without limit: they are zero then
+    """
+    model, state = physics.model, physics.state
+    finite = find_torque(model, state, drives, physics.commands, steps.count * model.timestep)
+    taken = call_loop(steps.advance, physics, steps.count)
+    for k in range(len(message.positions_of)):
+        j = message.positions_of[k]
+        message.position[j] = state.q[drives.at_q[j]]
+    for k in range(len(message.velocities_of)):
+        j = message.velocities_of[k]
+        message.velocity[j] = state.v[drives.at_v[j]]
+    for k in range(len(message.efforts_of)):
+        j = message.efforts_of[k]
+        message.effort[j] = state.applied[drives.at_v[j]]
+    message.stamp[0] = ((time % NANOSECONDS) << 32) | (time // NANOSECONDS)
+    return taken if finite else -1 - taken
+
+
+@entry_point
+def take_command(
+    command: CommandPattern, sent: Sent, drives: Drives, data: bytes, size: int, now: float
+) -> int:
+    """Take a message that has the pattern and nothing odd about its numbers.
+
+    :param data: the serialized message
+    :param size: its number of bytes
+    :param now: present time of a steady clock [s]
+    :return: 1 if it was taken; if not, nothing has been changed
+    """
+    if not has_layout(command.layout, data, size):
+        return 0
+    partial = command.partial != 0
+    if not (
+        are_within(data, command.effort, len(command.effort_joints), LARGEST_EFFORT, partial)
+        and are_within(
+            data, command.position, len(command.position_joints), LARGEST_POSITION, partial
+        )
+        and are_within(
+            data, command.velocity, len(command.velocity_joints), LARGEST_VELOCITY, partial
+        )
+    ):
+        return 0
+    for k in range(len(command.joints)):
+        forget_given(sent, command.joints[k])
+    put_given(sent, 0, command.effort_joints, data, command.effort)
+    put_given(sent, 1, command.position_joints, data, command.position)
+    put_given(sent, 2, command.velocity_joints, data, command.velocity)
+    if not is_command(sent, command.joints):
+        return 0
+    obey(sent, drives, command.joints, now)
+    command.heard[0] = 1
+    return 1
+
+
+@compiled
+def are_within(data: bytes, begin: int, count: int, largest: float, partial: bool) -> bool:
+    """Return whether all numbers of a field are finite and not too large; true without a field.
+
+    :param begin: where it begins, 0 if there is none [bytes]
+    :param partial: whether NaN is fine
+    """
+    if begin > 0:
+        for k in range(count):
+            value = load_f64(data, begin + 8 * k)
+            if not abs(value) <= largest and not (partial and math.isnan(value)):
+                return False
+    return True
+
+
+@compiled
+def forget_given(sent: Sent, j: int) -> None:
+    """Let the message at hand say nothing about a joint."""
+    for row in range(3):
+        sent.given[row, j] = math.nan
+
+
+@compiled
+def put_given(sent: Sent, row: int, joints: IntArray, data: bytes, begin: int) -> None:
+    """Put the numbers of a field where they belong."""
+    if begin > 0:
+        for k in range(len(joints)):
+            if joints[k] >= 0:
+                sent.given[row, joints[k]] = load_f64(data, begin + 8 * k)
+
+
+@compiled
+def is_command(sent: Sent, joints: IntArray) -> bool:
+    """Return whether the message at hand commands any of these joints."""
+    for k in range(len(joints)):
+        for row in range(3):
+            if not math.isnan(sent.given[row, joints[k]]):
+                return True
+    return False
+
+
+@compiled
+def obey(sent: Sent, drives: Drives, joints: IntArray, now: float) -> None:
+    """Let the message at hand drive the joints that it is about; see docs/nodes/simulator.md.
+
+    :param joints: those joints, (m,)
+    :param now: present time of a steady clock [s]
+    """
+    idle = True  # no effort at all: that of a controller that has let go, or of none
+    for k in range(len(joints)):
+        effort = sent.given[0, joints[k]]
+        idle = idle and (effort == 0.0 or math.isnan(effort))
+    for k in range(len(joints)):
+        j = joints[k]
+        mode = chosen_drive(sent, drives, j, idle)
+        if mode == EFFORT:
+            drives.effort[j] = sent.given[0, j]
+        elif mode == POSITION:
+            drives.position[j] = sent.given[1, j]
+            # Beside a position it is how fast that moves.
+            drives.velocity[j] = 0.0 if math.isnan(sent.given[2, j]) else sent.given[2, j]
+        elif mode == VELOCITY:
+            drives.velocity[j] = sent.given[2, j]
+        if mode != ZERO:
+            drives.mode[j] = mode
+            drives.received[j] = now
+            sent.beside[j] |= what_is_beside(sent, j, mode)
+        for row in range(3):
+            sent.last[row, j] = sent.given[row, j]
+
+
+@compiled
+def chosen_drive(sent: Sent, drives: Drives, j: int, idle: bool) -> int:
+    """Return the interface that drives a joint: the newest, EFFORT, POSITION or VELOCITY.
+
+    :param idle: whether the message has no effort but zeros
+    :return: that one; ZERO if the message does not command this joint
+    """
+    effort, position, velocity = sent.given[0, j], sent.given[1, j], sent.given[2, j]
+    has_position, has_velocity = not math.isnan(position), not math.isnan(velocity)
+    # A controller that lets go leaves an effort or a velocity of zero, which is no news.
+    if is_new(effort, sent.last[0, j]) and effort != 0.0:
+        return EFFORT
+    if is_new(position, sent.last[1, j]):
+        return POSITION
+    if is_new(velocity, sent.last[2, j]) and velocity != 0.0:
+        return VELOCITY
+    if drives.mode[j] == ACCELERATION:
+        return ZERO  # which comes by messages of its own
+    # Nothing new: what has driven the joint still does. (What stands in for commands does not: all
+    # is new after it.)
+    mode = drives.mode[j]
+    if mode == EFFORT and not math.isnan(effort) and not idle:
+        return EFFORT
+    if mode == POSITION and has_position:
+        return POSITION
+    if mode == VELOCITY and has_velocity:
+        return VELOCITY
+    if not math.isnan(effort) and effort != 0.0:
+        return EFFORT
+    if has_position:
+        return POSITION
+    if has_velocity:
+        return VELOCITY
+    return ZERO if math.isnan(effort) else EFFORT
+
+
+@compiled
+def is_new(value: float, last: float) -> bool:
+    """Return whether a message says something else than the one before; false for NaN."""
+    return not math.isnan(value) and value != last
+
+
+@compiled
+def what_is_beside(sent: Sent, j: int, mode: int) -> int:
+    """Return what else the message says about a joint: 0, STANDING or CHANGING.
+
+    A velocity beside a position is no contradiction, nor is a zero, which nobody need obey.
+
+    :param mode: what drives the joint
+    """
+    result = 0
+    for row in range(3):
+        value = sent.given[row, j]
+        companion = row == mode - EFFORT or (mode == POSITION and row == 2)
+        if companion or math.isnan(value):
+            continue
+        if is_new(value, sent.last[row, j]) and (row == 1 or value != 0.0):
+            result = CHANGING
+        elif row == 1 or value != 0.0:
+            result = max(result, STANDING)
+    return result

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lockstep with a controller_manager: one cycle of it in each of its periods, exactly.
+
+States and /clock come once a period; see update_rate.py for what that is, and receipts.py for why
+/clock waits. A period without a command is none in which the robot moves: so motion depends on the
+commands alone, and neither on how long the manager takes to start nor on whether it is replaced.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter, sleep
+from typing import Any, Callable, Dict, Optional
+
+import numpy as np
+
+from rbd_ros.hil.update_rate import NUDGE_AFTER, nudged, PACE, SETTLING_TIME
+from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
+from rbd_ros.nodes.common.receipts import Receipts
+from rbd_ros.nodes.messages.conversions import NANOSECONDS
+from rbd_ros.nodes.simulator.cycle.cycle_ports import Message
+from rbd_ros.nodes.simulator.cycle.lockstep import (
+    BY_NAME,
+    IN_ORDER,
+    LockstepPorts,
+    stamp_of,
+    SUBJECT,
+    WAIT,
+)
+from rbd_ros.wire import ClockWriter, JointStateReader, WireError
+
+
+class ManagerPorts(LockstepPorts):
+    """Ports of a simulation cycle that wait for the command of each period.
+
+    The stamps of commands do not matter: the clock of the hardware interface, which writes them,
+    is not that of the manager, and may lag behind.
+
+    :param ports: the ports themselves (cycle_ports.py)
+    :param period: of the manager, in whole cycles [ns]
+    :param wait: waits for a command, for so many seconds
+    :param diagnostics: where to report
+    :param timeout: real time of an answer after which a period passes without one; 0: never [s]
+    :param receipts: of states that the hardware interface has taken
+    """
+
+    def __init__(
+        self,
+        ports: Any,
+        period: int,
+        wait: Callable[[float], None],
+        diagnostics: Diagnostics,
+        timeout: Callable[[], float],
+        receipts: Receipts,
+    ):
+        super().__init__(ports, IN_ORDER, wait, diagnostics, timeout)
+        self._period, self._receipts = period, receipts
+        self._publish_time = ports.send_clock
+        self.send_clock = self._send_clock
+        #: Called when no command is there for a period: the robot is to be held.
+        self.hold: Callable[[], None] = lambda: None
+        #: How many periods passed without a command.
+        self.held_periods = 0
+        self._held = self._paced = True  # of the last period, and of this one
+        self._pace = PACE  # of a period in which the robot is held [s]
+        self._clock: Optional[bytes] = None  # of this period, not published yet
+        self._clock_writer, self._nudges = ClockWriter(), 0
+        self._reader = JointStateReader()
+
+    # -- of the cycle -----------------------------------------------------------------------------
+
+    def take_by_order(self) -> Message:
+        """Take the answer, if it is an array; a step by hand waits for it here."""
+        self._finish_period()
+        return super().take_by_order()
+
+    def send_state(self, data: bytes) -> None:
+        """Send a state; what waits for an answer is the time that follows."""
+        if stamp_of(data) >= self._stamp + self._period:  # a reset may come within a period
+            self._finish_period()
+        self._send(data)
+
+    def _finish_period(self) -> None:
+        """Wait for the command of a period that the loop has not waited for.
+
+        A time that is published before the manager woke up at the last one costs it a cycle.
+        """
+        end = perf_counter() + 2.0 * NUDGE_AFTER
+        while self._state is not None and not self._paced:
+            if not self.ready() and perf_counter() > end:
+                self._begin_period(False)
+
+    def _send_clock(self, data: bytes) -> None:
+        time = stamp_of(data)
+        if self._stamp >= 0 and time < self._stamp + self._period:  # the manager sleeps on
+            if self._time_is_published(0.0):
+                self._publish_time(data)
+            return
+        self._drop_commands()  # what came before the period is no answer to it
+        self._state = self._clock = bytes(data)
+        self._stamp, self._sent_at, self._nudges = time, perf_counter(), 0
+        self._paced = self._held  # time goes on at a pace until there are commands
+        self._receipts.ask(anybody=self._paced)
+        self._time_is_published(0.0)
+
+    def _time_is_published(self, seconds: float) -> bool:
+        """Publish the time once the state has been taken; return whether it has been published.
+
+        At a pace, it is published in the middle of the period to hardware that says nothing.
+
+        :param seconds: how long to wait for that
+        """
+        if self._clock is not None and (self._receipts.come(seconds) or self._is_half_over()):
+            self._publish_time(self._clock)
+            self._clock = None
+        return self._clock is None
+
+    def _is_half_over(self) -> bool:
+        return self._paced and perf_counter() - self._sent_at > self._pace / 2
+
+    # -- of the loop ------------------------------------------------------------------------------
+
+    def ready(self) -> bool:
+        """Return whether a cycle is due; wait for a moment if not."""
+        published = self._time_is_published(WAIT)
+        if self._state is None:
+            return published
+        waited = perf_counter() - self._sent_at
+        if self._paced:
+            if waited < self._pace:
+                sleep(min(self._pace - waited, WAIT) if published else 0.0)
+                return False
+            return self._begin_period(self._look_for_the_newest())
+        if published:
+            self._wait(WAIT)
+            if self._look():
+                return self._begin_period(True)
+        if 0.0 < self._timeout() < waited - NUDGE_AFTER:
+            return self._begin_period(False)
+        if published and waited > NUDGE_AFTER:
+            self._nudges += 1
+            self._clock_writer.set_stamp_ns(nudged(self._stamp, self._nudges))
+            self._publish_time(bytes(self._clock_writer.data()))
+        return False
+
+    def forget(self) -> None:
+        """Forget no command, for one may answer the published time; but how long time stood."""
+        self._sent_at = perf_counter()
+
+    def _drop_commands(self) -> None:
+        super().forget()
+
+    def _look_for_the_newest(self) -> bool:
+        found = False
+        while self._look():
+            found = True
+        return found
+
+    def _begin_period(self, answered: bool) -> bool:
+        """Let a period pass, with the command that has come or without."""
+        if self._clock is not None:  # a manager that has not taken the state may be gone
+            self._publish_time(self._clock)
+        self._state, self._clock, was = None, None, self._held
+        commanded = answered and self._is_command()
+        # The first command may be late, the answer to an earlier period: one period more is held,
+        # until all that is under way has come.
+        settled = not was or self._pace == SETTLING_TIME
+        self._held = not (commanded and settled)
+        self._pace = SETTLING_TIME if commanded else PACE
+        if self._held:
+            self.held_periods += 1
+            self.hold()
+        if not commanded:
+            self._diagnostics.condition(
+                SUBJECT,
+                WARN,
+                f'no command for the time {self._stamp / NANOSECONDS:.6f} s: the robot is held, '
+                f'and time advances by one period every {PACE:g} s; check that a controller is '
+                'active and trigger_joint_command_threshold is -1',
+                code='held',
+            )
+        elif was and settled:
+            self._diagnostics.condition(SUBJECT, OK, 'a command for each period', code='commands')
+        return True
+
+    def _is_command(self) -> bool:
+        """Return whether the answer commands anything: NaN does not."""
+        taken = self._chosen[BY_NAME]
+        if taken is None:
+            return True
+        try:
+            message = self._reader.read(taken[0])
+        except WireError:
+            return False
+        fields = (message.position, message.velocity, message.effort)
+        return any(values is not None and not np.isnan(values).all() for values in fields)
+
+    def values(self) -> Dict[str, Any]:
+        """Return values for diagnostics, with the periods without a command."""
+        return {**super().values(), 'held_periods': self.held_periods}

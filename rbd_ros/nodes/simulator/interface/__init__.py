@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Interface of the simulator node: its parameters, topics, services and actions."""

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Services and actions of the package simulation_interfaces."""

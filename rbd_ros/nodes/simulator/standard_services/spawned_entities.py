@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Entities of spawn requests: a URDF object, or an entry of a world file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+import re
+from typing import Any, Tuple
+
+import numpy as np
+
+from rbd_ros.bounded_files import read_text
+from rbd_ros.model.urdf.mesh_paths import MeshPaths
+from rbd_ros.model.urdf.xacro_expansion import expand_xacro, is_xacro
+from rbd_ros.nodes.messages.conversions import floating_joint_from_pose
+from rbd_ros.nodes.messages.text import short_name
+from rbd_ros.nodes.simulator.standard_services.standard_answers import RefusedRequestError
+from rbd_ros.nodes.simulator.world.object_changes import LONGEST_NAME
+from rbd_ros.nodes.simulator.world.object_poses import pose_matrix, pose_problem
+from rbd_ros.spatial import PluckerTransform
+from rbd_ros.world.surfaces import Surface
+from rbd_ros.world.urdf_objects import urdf_object
+from rbd_ros.world.world import ROBOT, WorldObject
+from rbd_ros.world.world_file import read_object
+
+# Constants of the standard.
+NAME_NOT_UNIQUE, NAME_INVALID, UNSUPPORTED_FORMAT, NO_RESOURCE = 101, 102, 103, 104
+NAMESPACE_INVALID, PARSE_ERROR, POSE_INVALID = 105, 106, 109
+
+MAX_BYTES = 1024 * 1024  # of a file
+NAMESPACE = re.compile(r'/?([A-Za-z_]\w*(/[A-Za-z_]\w*)*)?', re.ASCII)
+
+
+def spawned(request: Any, surface: Surface, package_paths: Tuple[str, ...]) -> WorldObject:
+    """Return the object that a request of SpawnEntity describes.
+
+    Its name is '' if the request has none.
+
+    :param request: of any version of the standard
+    :param surface: what it is like to touch where nothing is known of it
+    :param package_paths: directories in which package:// names are looked for first
+    :raises RefusedRequestError: for what cannot be an object
+    """
+    if not NAMESPACE.fullmatch(request.entity_namespace):
+        raise RefusedRequestError(
+            NAMESPACE_INVALID, f'{short_name(request.entity_namespace)!r} is not a valid namespace'
+        )
+    # Newer versions of the standard have a message for it.
+    resource = getattr(request, 'entity_resource', request)
+    text = resource.resource_string
+    if resource.uri:
+        text = _content(resource.uri, package_paths)
+    return object_of(text, request.name, surface, package_paths)
+
+
+def spawnable(uri: str, surface: Surface, package_paths: Tuple[str, ...]) -> WorldObject:
+    """Return the object of a file that may be spawned, without a name.
+
+    :param uri: its URI
+    :param surface: what it is like to touch where nothing is known of it
+    :param package_paths: directories in which package:// names are looked for first
+    :raises RefusedRequestError: for what cannot be an object
+    """
+    return object_of(_content(uri, package_paths), '', surface, package_paths)
+
+
+def object_of(
+    text: str, name: str, surface: Surface, package_paths: Tuple[str, ...]
+) -> WorldObject:
+    """Return the object that a text describes: a URDF of one link, or an entry of a world file.
+
+    :param name: its name; '': that of the URDF, or none
+    :raises RefusedRequestError: for what cannot be an object
+    """
+    if not text.strip():
+        raise RefusedRequestError(NO_RESOURCE, 'uri and resource_string are both empty; give one')
+    try:
+        if not text.lstrip().startswith('<'):
+            made = read_object(name or 'object', text, surface, package_paths)
+            return made if name else replace(made, name='')
+        if re.search(r'<sdf\b', text):
+            raise RefusedRequestError(
+                UNSUPPORTED_FORMAT, 'SDF is not supported; give a URDF of one link, or YAML'
+            )
+        if is_xacro(text):
+            raise RefusedRequestError(
+                UNSUPPORTED_FORMAT, 'xacro is not supported; give the expanded URDF'
+            )
+        return urdf_object(text, name, surface, package_paths)
+    except ValueError as error:
+        raise RefusedRequestError(PARSE_ERROR, str(error)) from None
+
+
+def _content(uri: str, package_paths: Tuple[str, ...]) -> str:
+    """Return the text of the file that a URI, or an absolute path, means."""
+    path = MeshPaths(None, package_paths).resolve(uri) if '\0' not in uri else None
+    if path is None:
+        raise RefusedRequestError(
+            NO_RESOURCE, f'there is no file {uri[:200]!r}; give an absolute path, or package://...'
+        )
+    try:
+        text = read_text(path, MAX_BYTES)
+        return expand_xacro(path, None, {}, package_paths) if is_xacro(text) else text
+    except (OSError, ValueError) as error:
+        raise RefusedRequestError(PARSE_ERROR, f'{path} cannot be read: {error}') from None
+
+
+def checked_name(name: str, taken: bool) -> None:
+    """Refuse what cannot be the name of a new object.
+
+    :param taken: whether something has it already
+    :raises RefusedRequestError: saying why
+    """
+    if taken and name != ROBOT:
+        raise RefusedRequestError(
+            NAME_NOT_UNIQUE,
+            f'{short_name(name)!r} is already the name of an object, link or robot; choose '
+            'another name, or allow renaming',
+        )
+    if not name.strip() or '/' in name or name == ROBOT or len(name) > LONGEST_NAME:
+        raise RefusedRequestError(
+            NAME_INVALID,
+            f'{short_name(name)!r} is not a valid name of an object; a name must not be empty, '
+            f'not {ROBOT!r}, without a slash, and have at most {LONGEST_NAME} characters',
+        )
+
+
+def placed(each: WorldObject, pose: Any, frame: np.ndarray) -> WorldObject:
+    """Return the object where a pose puts the frame that its description is in.
+
+    :param pose: geometry_msgs/Pose
+    :param frame: pose in the world of the frame that it is given in, (4, 4)
+    :raises RefusedRequestError: if that is no pose
+    """
+    w, x, y, z, *position = floating_joint_from_pose(pose).tolist()
+    problem = pose_problem(np.array(position), np.array([x, y, z, w]))
+    if problem is not None:
+        raise RefusedRequestError(POSE_INVALID, problem[0])
+    here = frame @ pose_matrix(position, (x, y, z, w))
+    return replace(each, placement=each.placement * PluckerTransform.from_pose(here.tolist()))

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Responses of services of `simulation_interfaces`: a code of the standard, and a text."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from rbd_ros.nodes.messages.text import readable
+
+# Constants of the standard.
+OK, NOT_FOUND, FAILED = 1, 2, 4
+
+Callback = Callable[[Any, Any], Any]
+
+
+class RefusedRequestError(Exception):
+    """A request that is answered by a code and a text."""
+
+    def __init__(self, code: int, text: str):
+        super().__init__(text)
+        self.code = code
+
+
+def answering(work: Callable[[Any, Any], None]) -> Callback:
+    """Return the callback of a service that does some work, and answers whatever becomes of it.
+
+    :param work: fills in the response to a request; raises `RefusedRequestError` for another code
+    """
+
+    def answer(request: Any, response: Any) -> Any:
+        code, text = OK, ''
+        try:
+            work(request, response)
+        except RefusedRequestError as refusal:
+            code, text = refusal.code, str(refusal)
+        except Exception as error:  # a service must answer
+            code, text = FAILED, str(error) or type(error).__name__
+        response.result.result, response.result.error_message = code, readable(text)
+        return response
+
+    return answer

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Start of the simulated robot: initial state, state held during compilation, its base."""

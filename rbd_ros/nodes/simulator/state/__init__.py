@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""State of the simulated robot as messages: joint states, sensors, odometry, time."""

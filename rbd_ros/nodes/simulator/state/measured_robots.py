@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whose measurements go to which topics: robots of a simulation, each with its own or all as one.
+
+With the parameter `robot_namespaces`, joint torques and odometry of a further robot have topics
+below its name. Sensors of further robots are named `robot/link` in any case.
+"""
+
+from __future__ import annotations
+
+from typing import List, NamedTuple, Optional, Sequence, Tuple
+
+from rbd_ros.model import Model
+from rbd_ros.nodes.simulator.commands.control_tag import ControlTag, read_control_tag
+from rbd_ros.nodes.simulator.start.base_placement import base_body
+from rbd_ros.simulation import Simulator
+from rbd_ros.world.world import WorldRobot
+
+
+class MeasuredBase(NamedTuple):
+    """Base that moves freely.
+
+    :param frame: frame that its pose is in
+    :param child: frame of its link
+    :param at_q: where its quaternion and position begin in q
+    :param at_v: where its velocity begins in v
+    :param tells_frame: whether its frame is published here, on /tf, not with the world
+    """
+
+    frame: str
+    child: str
+    at_q: int
+    at_v: int
+    tells_frame: bool
+
+
+class MeasuredRobot(NamedTuple):
+    """A robot whose joint torques and odometry are published.
+
+    :param prefix: what the names of its topics, and its joints in the simulation, begin with
+    :param joints: joints whose torque is published, by their names in the simulation; empty: none
+    :param base: its base, if it moves freely
+    """
+
+    prefix: str
+    joints: Tuple[str, ...]
+    base: Optional[MeasuredBase]
+
+
+def measured_robots(
+    simulator: Simulator,
+    robots: Sequence[str],
+    joints: Sequence[str],
+    base: str,
+    frame_prefix: str,
+    odom: str,
+    world_frame: str,
+) -> List[MeasuredRobot]:
+    """Return the robots with measurements: the one that is described, and those with topics.
+
+    :param simulator: the simulation
+    :param robots: names of the further robots that have topics of their own
+    :param joints: joints whose torque is published, by their names in the simulation
+    :param base: link of the described robot that moves freely, '' if there is none
+    :param frame_prefix: what names of frames begin with
+    :param odom: frame that the pose of that link is in, without the prefix
+    :param world_frame: frame of the world, which the poses of others are in
+    """
+    model = simulator.robot.model
+    further = tuple(f'{name}/' for name in robots)
+    own = tuple(joint for joint in joints if not joint.startswith(further))
+    described = None
+    if base:
+        described = MeasuredBase(frame_prefix + odom, frame_prefix + base, 0, 0, True)
+    found = [MeasuredRobot('', own, described)]
+    for prefix in further:
+        own = tuple(joint for joint in joints if joint.startswith(prefix))
+        found.append(MeasuredRobot(prefix, own, _base(model, prefix, frame_prefix, world_frame)))
+    return found
+
+
+def _base(
+    model: Model, prefix: str, frame_prefix: str, world_frame: str
+) -> Optional[MeasuredBase]:
+    i = base_body(model, prefix)
+    if i is None:
+        return None
+    at_q, at_v = model.independent_slices[i]
+    child = frame_prefix + model.body(i).name
+    return MeasuredBase(world_frame, child, at_q.start, at_v.start, False)
+
+
+def with_further_sensors(tag: ControlTag, robots: Sequence[WorldRobot]) -> ControlTag:
+    """Tag with the sensors of further robots, which are named robot/sensor and robot/frame.
+
+    :param tag: that of the robot that is described
+    :param robots: further robots that move
+    """
+    sensors = dict(tag.sensors)
+    for robot in robots:
+        for name, sensor in read_control_tag(robot.path).sensors.items():
+            frame = f'{robot.name}/{sensor.frame}' if sensor.frame else ''
+            full = f'{robot.name}/{name}'
+            sensors[full] = sensor._replace(name=full, frame=frame)
+    return ControlTag(tag.joints, sensors)

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Topics about what the simulated robot's sensors measure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Callable, Dict
+
+from rclpy.node import Node
+
+from rbd_ros.nodes.common.communication import publisher, raw
+from rbd_ros.nodes.simulator.interface.simulator_interface import INTERFACE
+
+
+class RosMeasurementPorts:
+    """The ports of `Measurements` as topics of a node.
+
+    :param node: the simulator node
+    """
+
+    def __init__(self, node: Node):
+        self._node = node
+        self._publishers: Dict[str, Any] = {}
+        self._send: Dict[str, Callable[[bytes], None]] = {}
+
+    def open(self, topic: str, declared: str) -> bool:
+        """Open a topic; return whether the package of its messages is installed.
+
+        :param topic: its name
+        :param declared: the name that the interface of the node has for it
+        """
+        declaration = INTERFACE.topic(declared)
+        try:
+            made = publisher(self._node, replace(declaration, name=topic))
+        except ImportError:
+            package = declaration.kind.partition('/')[0]
+            self._node.get_logger().info(f'{package} is not installed: {topic} is not published')
+            return False
+        self._publishers[topic], self._send[topic] = made, raw(made)
+        return True
+
+    def has_subscribers(self, topic: str) -> bool:
+        """Return whether anybody listens to a topic."""
+        return bool(self._publishers[topic].get_subscription_count() > 0)
+
+    def send(self, topic: str, data: bytes) -> None:
+        """Send a message."""
+        self._send[topic](data)

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Objects that are added to the simulated world, and taken out of it, while the node runs.
+
+What takes long (reading meshes, finding pairs, now and then compiling) is done in the thread of
+the executor, while the simulation goes on; then the loop goes over to the world that was prepared,
+between two cycles.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from time import perf_counter
+from typing import Any, Iterable
+
+from rbd_ros.model.errors import unknown_name
+from rbd_ros.nodes.common.diagnostics import OK
+from rbd_ros.nodes.common.node_process import interruptible
+from rbd_ros.nodes.messages.text import short_name
+from rbd_ros.nodes.simulator.world.world_source import check_names
+from rbd_ros.spatial import PluckerTransform
+from rbd_ros.world.world import World, WorldObject
+
+SUBJECT = 'world'
+#: Things in a world after which no more are added: pairs grow with their square.
+MOST_OBJECTS = 300
+LONGEST_NAME = 100  # characters
+
+
+class RefusedError(ValueError):
+    """A change of the world that is refused."""
+
+
+class ObjectChanges:
+    """Changes of what is around the robot of a simulator node.
+
+    :param simulator: the node, with `cycle`, `loop`, `parameters`, `diagnostics`
+    """
+
+    def __init__(self, simulator: Any):
+        self._node = simulator
+        self._first = self.world
+        self.added = self.removed = self.refused = 0
+        self._pause = 0.0
+
+    @property
+    def world(self) -> World:
+        """Present environment of the robot."""
+        return self._node.cycle.simulator.world
+
+    # -- verbs ------------------------------------------------------------------------------------
+
+    def add(self, each: WorldObject) -> None:
+        """Add an object.
+
+        :raises ValueError: if that cannot be done, saying why; nothing is changed
+        """
+        self._change(self.world.with_objects(each), 'added', short_name(each.name))
+
+    def remove(self, name: str) -> None:
+        """Take an object out of the world.
+
+        :raises ValueError: if there is none, saying which there are; nothing is changed
+        """
+        try:
+            world = self.world.without(name)
+        except ValueError:
+            self.refused += 1
+            names = [each.name for each in self.world.objects]
+            text = unknown_name('object', short_name(name), names)
+            raise RefusedError(text) from None
+        self._change(world, 'removed', short_name(name))
+
+    def move(self, name: str, placement: PluckerTransform) -> None:
+        """Put an object that does not move by itself somewhere else.
+
+        :param placement: transform from world to object coordinates
+        :raises ValueError: if that cannot be done, saying why; nothing is changed
+        """
+        objects = tuple(
+            replace(each, placement=placement) if each.name == name else each
+            for each in self.world.objects
+        )
+        self._change(replace(self.world, objects=objects), 'moved', short_name(name))
+
+    def load(self, world: World) -> None:
+        """Let there be another world, which is that of the beginning from now on.
+
+        :raises ValueError: if that cannot be done, saying why; nothing is changed
+        """
+        before, self._first = self._first, world
+        try:
+            self._change(world, 'world loaded')
+        except ValueError:
+            self._first = before
+            raise
+
+    def restore(self) -> None:
+        """Let the objects of the beginning be there, and no others; those there are move on."""
+        if self.world is not self._first:
+            self._change(self._first, 'as at the start')
+
+    def put_back(self, world: World) -> None:
+        """Let the objects of a former time be there, and no others; those there are move on.
+
+        :param world: what was around the robot then
+        """
+        if self.world is not world:
+            self._change(world, 'as at another time')
+
+    def free_name(self, requested: str) -> str:
+        """Return the name that nothing has yet, the requested one if possible."""
+        taken = {*self.world.names, *self._links}
+        return next(
+            name
+            for name in (requested, *(f'{requested}_{k}' for k in range(2, len(taken) + 3)))
+            if name not in taken
+        )
+
+    def is_taken(self, name: str) -> bool:
+        """Return whether something has a name already."""
+        return name in self.world.names or name in self._links
+
+    # -- details ----------------------------------------------------------------------------------
+
+    @property
+    def _links(self) -> Iterable[str]:
+        return self._node.cycle.simulator.robot.model.links
+
+    def _change(self, world: World, code: str, names: str = '') -> None:
+        try:
+            if len(world.objects) > max(MOST_OBJECTS, len(self._first.objects)):
+                raise RefusedError(
+                    f'there would be {len(world.objects)} objects, more than the limit of '
+                    f'{MOST_OBJECTS}; remove some',
+                )
+            for each in world.objects:
+                if len(each.name) > LONGEST_NAME:
+                    raise RefusedError(
+                        f'{short_name(each.name)!r} is longer than {LONGEST_NAME} letters'
+                    )
+            model, odom_frame = (
+                self._node.cycle.simulator.robot.model,
+                self._node.parameters['odom_frame'],
+            )
+            check_names(world, model, odom_frame)
+            begin = perf_counter()
+            ready = self._prepared(world)
+        except ValueError:
+            self.refused += 1
+            raise
+        made = perf_counter()
+        before, after = set(self.world.names), set(world.names)
+        pause = self._node.loop.request(lambda: self._timed(ready))
+        what = f'{code}: {names}' if names else code
+        text = f'{what} (prepared in {made - begin:.2g} s, in use after {1e3 * pause:.2g} ms)'
+        self.added += len(after - before)
+        self.removed += len(before - after)
+        # In a flood of changes, not all are logged.
+        self._node.diagnostics.event(SUBJECT, OK, text, code=code)
+
+    def _prepared(self, world: World) -> Any:
+        try:
+            with interruptible():  # compiling may take longer than anybody waits for an end
+                return self._node.cycle.prepared_world(world)
+        except KeyboardInterrupt:
+            raise RefusedError('the simulator is ending') from None
+
+    def _timed(self, ready: Any) -> float:
+        """Go over to a world in the loop; how long that took [s]."""
+        begin = perf_counter()
+        self._node.cycle.change_world(ready)
+        self._pause = perf_counter() - begin
+        return self._pause
+
+    def values(self) -> dict:
+        """Return the numbers for the diagnostics."""
+        return {
+            'objects': len(self.world.objects),
+            'objects_added': self.added,
+            'objects_removed': self.removed,
+            'changes_refused': self.refused,
+            'last_change_ms': 1e3 * self._pause,
+        }

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Overlaps of spawned or moved objects with what was in the simulated world before."""
+
+from __future__ import annotations
+
+from typing import Dict, FrozenSet
+
+from rbd_ros.nodes.common.diagnostics import Diagnostics, WARN
+from rbd_ros.simulation import Simulator
+from rbd_ros.simulation.start.start_overlaps import spawn_overlap_warnings
+from rbd_ros.simulation.start.start_warnings import DEEP
+
+SUBJECT = 'world'
+
+
+class SpawnOverlapMonitor:
+    """Monitor that warns of objects and robots that overlap where they were put.
+
+    :param simulator: the simulation
+    :param diagnostics: where to report
+    """
+
+    def __init__(self, simulator: Simulator, diagnostics: Diagnostics):
+        self._simulator, self._diagnostics = simulator, diagnostics
+        self._known = self._things()
+        #: Names of objects and robots with which no step has been taken
+        self.names: FrozenSet[str] = frozenset()
+
+    def world_changed(self) -> None:
+        """Note what is new, or elsewhere, in the world that the simulation has now."""
+        known, self._known = self._known, self._things()
+        self.names = frozenset(
+            name for name, each in self._known.items() if known.get(name) is not each
+        )
+
+    def placed(self, name: str) -> None:
+        """Note what has been put elsewhere."""
+        self.names = self.names | {name}
+
+    def report(self) -> None:
+        """Warn, after a step."""
+        for text in spawn_overlap_warnings(self._simulator.physics, self.names, DEEP):
+            self._diagnostics.event(SUBJECT, WARN, text, code=text.split(' overlap')[0])
+        self.names = frozenset()
+
+    def _things(self) -> Dict[str, object]:
+        world = self._simulator.world
+        return {each.name: each for each in (*world.objects, *world.robots)}

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The world around the simulated robot, as the parameters of the node say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Mapping, Optional
+
+import numpy as np
+
+from rbd_ros.lookup.worlds import find_world
+from rbd_ros.model import Model
+from rbd_ros.nodes.simulator.world.srdf_source import srdf_of
+from rbd_ros.world.world import World
+from rbd_ros.world.world_file import read_world
+
+#: Frame of the world, in which poses of objects are given.
+WORLD_FRAME = 'world'
+
+
+def world_of(parameters: Mapping[str, Any], robot: Optional[Model] = None) -> Optional[World]:
+    """Return the environment of the robot; None if the parameter `world` is empty.
+
+    :param parameters: values of the simulator's parameters
+    :param robot: model of the robot, if it is known: its links and the objects must not share
+        names, and links that the file names must be there
+    :raises ValueError: saying what is wrong with the file, or does not fit the parameters
+    """
+    name = parameters['world'].strip()
+    if not name:
+        return None
+    try:
+        path = find_world(name, parameters['package_paths'])
+        world = read_world(path, robot, parameters['package_paths'])
+    except ValueError as error:
+        raise ValueError(f'world {name!r} cannot be used: {error}') from None
+    if not np.allclose(world.gravity, parameters['gravity'], rtol=0.0, atol=1e-12):
+        raise ValueError(
+            f'world {name!r} has the gravity {list(world.gravity)}, parameter gravity is '
+            f'{list(parameters["gravity"])}: give both the same value'
+        )
+    srdf = srdf_of(parameters)
+    if srdf is not None:
+        world = replace(world, srdf=srdf)
+    if robot is not None:
+        try:
+            check_names(world, robot, parameters['odom_frame'])
+        except ValueError as error:
+            raise ValueError(f'world {name!r}: {error}') from None
+    return world
+
+
+def check_names(world: World, robot: Model, odom_frame: str) -> None:
+    """Refuse movable objects whose frames would have the names of others.
+
+    :param odom_frame: frame in which the pose of a free base is published
+    :raises ValueError: naming the object
+    """
+    for each in world.movable:
+        if each.name in (WORLD_FRAME, odom_frame.strip('/')):
+            raise ValueError(
+                f'object {each.name!r} has the name of the frame of the world; give it another '
+                'name'
+            )
+        if each.name in robot.links:
+            raise ValueError(
+                f'object {each.name!r} has the name of a link of the robot, so both frames would '
+                'have one name; give it another name'
+            )

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Robots with kinematic loops in a simulation: how a step keeps the loops closed."""

@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Positions and velocities at the end of a step that keep the loops closed.
+
+A semi-implicit step goes where its velocity leads, corrected along the constraint forces at the
+beginning until the loops are closed, and the correction is a part of the velocity (SHAKE, Ryckaert
+et al. 1977); then the velocity is projected onto the loops at the end (RATTLE, Andersen 1983). A
+projection alone would slow down whatever turns. A step that cannot be closed in this way, as in
+a singular configuration, or that a limit cuts short, is closed by Newton's method without
+changing the velocity; at last the step is made shorter.
+"""
+
+from __future__ import annotations
+
+from rbd_ros.compiler.loops import call_kernel, compiled
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.simulation.integrators.displacement import (
+    correction_bounds,
+    move,
+    RETURN_SPEED,
+    returned,
+)
+from rbd_ros.simulation.loops.loop_directions import correct, find_directions, FIXED, respond
+from rbd_ros.simulation.records.simulation_model import SimulationModel
+from rbd_ros.simulation.records.state import State, UNCONVERGED
+from rbd_ros.simulation.records.workspace import Dynamics, Loops, Motion, Problem, Workspace
+from rbd_ros.simulation.stepping.linear import add_scaled, clear, copy, dot
+
+#: Position error of a loop that is closed [rad, m].
+CLOSED = 1e-12
+
+#: Position error that is accepted if nothing makes it smaller, as rounding in large mechanisms.
+NEARLY_CLOSED = 1e-10
+
+#: Maximum number of corrections: those along one direction converge linearly, the others
+#: quadratically but for singular configurations.
+MAX_CORRECTIONS = 30
+
+#: Maximum displacement of a joint by one correction [rad, m].
+MAX_DISPLACEMENT = 0.2
+
+#: How often a step that cannot be closed is made half as long, before it is given up.
+MAX_HALVINGS = 6
+
+
+@compiled
+def follow_loops(model: SimulationModel, state: State, work: Workspace, h: float) -> None:
+    """Find `next_q` from `next_v`, and correct both, so that the loops are closed.
+
+    :param h: time step [s]
+    """
+    problem, motion, dynamics = work.problem, work.motion, work.dynamics
+    loops, next_v = problem.loops, work.motion.next_v
+    if loops.counts[FIXED] == 1:
+        find_directions(model, problem.inertia, loops.jacobian, loops)
+    if shake(model, state, motion, loops, h):
+        copy(motion.next_q, motion.followed_q)
+    else:
+        part = h
+        for halving in range(MAX_HALVINGS + 1):
+            for i in range(len(next_v)):
+                motion.displacement[i] = part * next_v[i]
+            move(model, motion, state.q)
+            copy(motion.next_q, motion.followed_q)
+            if close_positions(model, motion, dynamics, loops):
+                if is_near(model, state.q, motion.followed_q, motion.next_q, h):
+                    break
+            part *= 0.5
+            if halving == MAX_HALVINGS:
+                # The loops were closed where it began.
+                copy(state.q, motion.next_q)
+                copy(state.q, motion.followed_q)
+                state.counters[UNCONVERGED] += 1
+    settle_loops(model, state, motion, dynamics, problem, h)
+
+
+@compiled
+def shake(model: SimulationModel, state: State, motion: Motion, loops: Loops, h: float) -> bool:
+    """Find `next_q` and `next_v` by corrections along the constraint forces at the beginning.
+
+    :param h: time step [s]
+    :return: whether the loops are closed; if not, `next_v` is as it was
+    """
+    next_v, start, x = motion.next_v, loops.spare, loops.correction
+    copy(next_v, start)
+    # That the loops turn the velocity is known; half of it is what moves the positions.
+    correct(model, loops, loops.bias, x)
+    add_scaled(0.5 * h, x, next_v)
+    before = 0.0
+    for attempt in range(MAX_CORRECTIONS):
+        for i in range(len(next_v)):
+            motion.displacement[i] = h * next_v[i]
+        move(model, motion, state.q)
+        call_kernel(model.loop_closure, motion.next_q, loops.closure)
+        size = largest(loops.residual)
+        if size <= CLOSED:
+            return True
+        # It converges by a large factor or is of no use: near a singular configuration, the
+        # directions of the beginning say nothing about those of the end.
+        if attempt > 0 and not size < 0.5 * before:
+            break
+        before = size
+        correct(model, loops, loops.residual, x)
+        add_scaled(-1.0 / h, x, next_v)
+    copy(start, next_v)
+    return False
+
+
+@compiled
+def close_positions(
+    model: SimulationModel, motion: Motion, dynamics: Dynamics, loops: Loops
+) -> bool:
+    """Move `next_q` to where the loops are closed, by Newton's method; return whether they are.
+
+    Of all corrections that close the linearized loops, it takes the one of minimum kinetic energy.
+    """
+    x = loops.correction
+    for _ in range(MAX_CORRECTIONS):
+        call_kernel(model.loop_closure, motion.next_q, loops.closure)
+        size = largest(loops.residual)
+        if size <= CLOSED:
+            return True
+        call_kernel(model.mass_matrix, motion.next_q, dynamics.mass)
+        find_directions(model, dynamics.mass, loops.closure_jacobian, loops)
+        correct(model, loops, loops.residual, x)
+        far = largest(x)
+        if far == 0.0:
+            break
+        part = min(1.0, MAX_DISPLACEMENT / far)
+        for i in range(len(x)):
+            motion.displacement[i] = -part * x[i]
+        move(model, motion, motion.next_q)
+    call_kernel(model.loop_closure, motion.next_q, loops.closure)
+    left: float = largest(loops.residual)
+    return left <= NEARLY_CLOSED
+
+
+@compiled
+def settle_loops(
+    model: SimulationModel,
+    state: State,
+    motion: Motion,
+    dynamics: Dynamics,
+    problem: Problem,
+    h: float,
+) -> None:
+    """Move joints back between their limits, close the loops, and project `next_v` onto them.
+
+    :param h: time step [s]
+    """
+    loops, part = problem.loops, 1.0
+    copy(motion.next_q, motion.kept_q)
+    for halving in range(MAX_HALVINGS + 1):
+        if not move_back(model, state, motion, loops, part, h):
+            break
+        closed: bool = close_positions(model, motion, dynamics, loops)
+        if not closed:
+            # Loops have precedence over limits.
+            loops.counts[FIXED] = 0
+            closed = close_positions(model, motion, dynamics, loops)
+        if closed and is_near(model, state.q, motion.followed_q, motion.next_q, h):
+            break
+        # Closing moves other joints too fast or not at all: back by less, at last not at all.
+        copy(motion.kept_q, motion.next_q)
+        part *= 0.5
+        if halving == MAX_HALVINGS:
+            loops.counts[FIXED] = 0
+            state.counters[UNCONVERGED] += 1
+    call_kernel(model.loop_closure, motion.next_q, loops.closure)
+    call_kernel(model.mass_matrix, motion.next_q, dynamics.mass)
+    project(model, motion.next_v, dynamics, loops)
+    if loops.counts[FIXED] == 1:
+        # What joints that are held leave open, all of them close.
+        loops.counts[FIXED] = 0
+        if velocity_error(motion.next_v, loops) > CLOSED * largest(motion.next_v):
+            project(model, motion.next_v, dynamics, loops)
+    keep_speeds(model, motion.next_v, loops)
+
+
+@compiled
+def move_back(
+    model: SimulationModel, state: State, motion: Motion, loops: Loops, part: float, h: float
+) -> bool:
+    """Move joints of `next_q` back between their limits, to be held there.
+
+    :param part: part of what bounds allow
+    :param h: time step [s]
+    :return: whether any was outside
+    """
+    back = False
+    for i in range(len(model.position)):
+        at = model.position[i]
+        if at >= 0:
+            moved = motion.followed_q[at] - state.q[at]
+            lower, upper = correction_bounds(model, i, moved, h)
+            q = returned(model, i, motion.next_q[at], part * lower, part * upper)
+            if q != motion.next_q[at]:
+                motion.next_q[at] = q
+                if loops.counts[FIXED] == 0:
+                    for j in range(len(model.position)):
+                        loops.fixed[j] = 0
+                loops.counts[FIXED] = 1
+                loops.fixed[i] = 1
+                back = True
+    return back
+
+
+@compiled
+def is_near(
+    model: SimulationModel, start: FloatArray, q: FloatArray, p: FloatArray, h: float
+) -> bool:
+    """Return whether a correction from one configuration to another one keeps its bounds.
+
+    :param start: configuration at the beginning of the step, (nq,)
+    :param q: where the velocity leads, (nq,)
+    :param p: the corrected one, (nq,)
+    :param h: time step [s]
+    """
+    # What was moved by just as much is near, whatever rounding says.
+    excused = 1e-9 * h
+    for k in range(len(q)):
+        # Of quaternions it is half of the angle.
+        if not abs(p[k] - q[k]) <= RETURN_SPEED * (h + excused):
+            return False
+    for i in range(len(model.position)):
+        at = model.position[i]
+        if at >= 0:
+            lower, upper = correction_bounds(model, i, q[at] - start[at], h)
+            more = model.return_speed[i] * excused
+            if not lower - more <= p[at] - q[at] <= upper + more:
+                return False
+    return True
+
+
+@compiled
+def project(model: SimulationModel, v: FloatArray, dynamics: Dynamics, loops: Loops) -> None:
+    """Project a velocity onto the loops at `closure_jacobian`, by impulses of the constraints.
+
+    :param v: velocity, changed, (nv,)
+    """
+    find_directions(model, dynamics.mass, loops.closure_jacobian, loops)
+    # Twice: what rounding left over of a large error is a small one.
+    for _ in range(2):
+        for c in range(len(loops.error)):
+            loops.error[c] = dot(loops.closure_jacobian[c], v)
+        correct(model, loops, loops.error, loops.correction)
+        add_scaled(-1.0, loops.correction, v)
+
+
+@compiled
+def keep_speeds(model: SimulationModel, v: FloatArray, loops: Loops) -> None:
+    """Slow down joints that the loops' turning made too fast, the loops kept closed.
+
+    Impulses at these joints do it, so that nothing gains energy. The solver knows the directions
+    at the beginning of a step only; where a linkage reverses a joint, those of the end are others.
+
+    :param v: velocity that the loops allow, changed, (nv,)
+    """
+    x = loops.correction
+    for i in range(len(v)):
+        kept = min(max(v[i], -model.speed[i]), model.speed[i])
+        if v[i] != kept:
+            clear(x)
+            x[i] = 1.0
+            respond(model, loops, x)
+            if x[i] > 0.0:
+                add_scaled((kept - v[i]) / x[i], x, v)
+                v[i] = kept
+
+
+@compiled
+def velocity_error(v: FloatArray, loops: Loops) -> float:
+    """Return the maximum velocity of a loop's opening, K v."""
+    most = 0.0
+    for c in range(len(loops.closure_jacobian)):
+        most = max(most, abs(dot(loops.closure_jacobian[c], v)))
+    return most
+
+
+@compiled
+def largest(x: FloatArray) -> float:
+    """Return the maximum of the absolute values."""
+    most = 0.0
+    for i in range(len(x)):
+        most = max(most, abs(x[i]))
+    return most

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Constraints of kinematic loops, sorted into independent ones and the motions that they leave.
+
+With H = L^T D L, kinetic energy is half the squared length of z = D^1/2 L v, and the loops keep z
+orthogonal to the rows G = K L^-1 D^-1/2. Householder reflections with pivoting take G to
+triangular form and show its rank: what is left of redundant rows is rounding, and in a singular
+configuration less is left of some rows than `TOLERANCE`, which are dropped. So no correction is
+larger than the error that it removes divided by the tolerance.
+"""
+
+from __future__ import annotations
+
+import math
+
+from rbd_ros.compiler.loops import call_kernel, compiled
+from rbd_ros.contact.arrays import FloatArray, IntArray
+from rbd_ros.simulation.records.simulation_model import SimulationModel
+from rbd_ros.simulation.records.state import State
+from rbd_ros.simulation.records.workspace import Loops
+from rbd_ros.simulation.stepping.joint_law import is_held
+from rbd_ros.simulation.stepping.linear import (
+    add_scaled,
+    clear,
+    copy,
+    dot,
+    factorize,
+    to_momentum_units,
+    to_velocity,
+)
+
+#: Part of a constraint's natural size below which what is left of it counts as zero: far above
+#: rounding, and crossed in less than a step by whatever passes a singular configuration.
+TOLERANCE = 1e-7
+
+#: Places in `Loops.counts`.
+RANK, HELD, HELD_RANK, FIXED = range(4)
+
+
+@compiled
+def find_loops(model: SimulationModel, state: State, mass: FloatArray, loops: Loops) -> None:
+    """Find the constraints at the present state, and their directions.
+
+    :param mass: mass matrix with implicit damping, (nv, nv)
+    """
+    call_kernel(model.loop_constraints, state.packed, loops.found)
+    loops.counts[FIXED] = 0
+    find_directions(model, mass, loops.jacobian, loops)
+
+
+@compiled
+def fix_held(segment: IntArray, loops: Loops) -> None:
+    """Let corrections leave joints where they are that friction or a limit holds.
+
+    :param segment: where on its law each joint is, (nv,)
+    """
+    loops.counts[FIXED] = 0
+    for i in range(len(segment)):
+        loops.fixed[i] = 1 if is_held(segment[i]) else 0
+        if loops.fixed[i] == 1:
+            loops.counts[FIXED] = 1
+
+
+@compiled
+def find_directions(model: SimulationModel, mass: FloatArray, K: FloatArray, loops: Loops) -> None:
+    """Find `factor`, `rows`, `reflectors` and the rank; joints that are fixed take no part.
+
+    :param mass: mass matrix, (nv, nv)
+    :param K: Jacobian of the constraints, (n^c, nv)
+    """
+    n, tree, factor, rows = len(mass), model.tree, loops.factor, loops.rows
+    find_references(model, mass, K, loops.reference)
+    for i in range(n):
+        copy(mass[i], factor[i])
+    for c in range(len(K)):
+        copy(K[c], rows[c])
+    if loops.counts[FIXED] == 1:
+        for i in range(n):
+            if loops.fixed[i] == 1:
+                for j in range(n):
+                    factor[i, j] = 0.0
+                    factor[j, i] = 0.0
+                factor[i, i] = 1.0
+                for c in range(len(K)):
+                    rows[c, i] = 0.0
+    factorize(factor, tree.row_first, tree.row_index)
+    for c in range(len(K)):
+        to_momentum_units(factor, tree.row_first, tree.row_index, rows[c])
+    loops.counts[RANK] = triangulate(
+        rows, loops.reflectors, loops.reference, loops.order, len(K), n
+    )
+
+
+@compiled
+def find_references(
+    model: SimulationModel, mass: FloatArray, K: FloatArray, reference: FloatArray
+) -> None:
+    """Find the natural size of each row: that of the largest of its loop, which is no rounding."""
+    for loop in range(len(model.loop_first) - 1):
+        largest = 0.0
+        for c in range(model.loop_first[loop], model.loop_first[loop + 1]):
+            square = 0.0
+            for i in range(len(mass)):
+                square += K[c, i] * K[c, i] / mass[i, i]
+            largest = max(largest, square)
+        for c in range(model.loop_first[loop], model.loop_first[loop + 1]):
+            reference[c] = math.sqrt(largest)
+
+
+@compiled
+def triangulate(
+    rows: FloatArray,
+    reflectors: FloatArray,
+    reference: FloatArray,
+    order: IntArray,
+    count: int,
+    width: int,
+) -> int:
+    """Replace rows by their triangular factor: rows = T Q^T, Q the product of the reflections.
+
+    :param rows: (count, width) and more room; the rows of T come in the order of `order`
+    :param reflectors: unit vectors of the reflections, a result
+    :param reference: what each row is measured by, brought into the same order
+    :param order: which row each was, a result
+    :return: rank
+    """
+    for c in range(count):
+        order[c] = c
+    for k in range(min(count, width)):
+        pivot, largest = k, 0.0
+        for c in range(k, count):
+            square = 0.0
+            for j in range(k, width):
+                square += rows[c, j] * rows[c, j]
+            # Relative to what it is measured by: rows differ in their units.
+            size = square / (reference[c] * reference[c]) if reference[c] > 0.0 else 0.0
+            if size > largest:
+                pivot, largest = c, size
+        # Negated, so that what is no number ends it.
+        if not largest > TOLERANCE * TOLERANCE:
+            return k
+        if pivot != k:
+            for j in range(width):
+                rows[k, j], rows[pivot, j] = rows[pivot, j], rows[k, j]
+            reference[k], reference[pivot] = reference[pivot], reference[k]
+            order[k], order[pivot] = order[pivot], order[k]
+        reflect_rows(rows, reflectors[k], k, count, width)
+    return min(count, width)
+
+
+@compiled
+def reflect_rows(rows: FloatArray, u: FloatArray, k: int, count: int, width: int) -> None:
+    """Reflect rows k and after so that nothing is left of row k behind its diagonal.
+
+    :param u: unit vector of the reflection, a result
+    """
+    square = 0.0
+    for j in range(k, width):
+        square += rows[k, j] * rows[k, j]
+    # The sign that adds: the other would take the difference of numbers that are nearly equal.
+    end = -math.copysign(math.sqrt(square), rows[k, k])
+    for j in range(width):
+        u[j] = rows[k, j] if j >= k else 0.0
+    u[k] -= end
+    size = math.sqrt(dot(u, u))
+    for j in range(width):
+        u[j] /= size
+    for c in range(k, count):
+        reflect(u, rows[c], width)
+    rows[k, k] = end
+    for j in range(k + 1, width):
+        rows[k, j] = 0.0
+
+
+@compiled
+def reflect(u: FloatArray, x: FloatArray, width: int) -> None:
+    """Replace x by its reflection x - 2 u u^T x."""
+    along = 0.0
+    for j in range(width):
+        along += u[j] * x[j]
+    for j in range(width):
+        x[j] -= 2.0 * along * u[j]
+
+
+@compiled
+def respond(model: SimulationModel, loops: Loops, x: FloatArray) -> None:
+    """Replace an impulse, or force, by the velocity that it gives while the loops stay closed."""
+    n, rank, tree = len(x), loops.counts[RANK], model.tree
+    to_momentum_units(loops.factor, tree.row_first, tree.row_index, x)
+    for k in range(rank):
+        reflect(loops.reflectors[k], x, n)
+    # The first ones are along the constraints.
+    for k in range(rank):
+        x[k] = 0.0
+    for k in range(rank - 1, -1, -1):
+        reflect(loops.reflectors[k], x, n)
+    to_velocity(loops.factor, tree.row_first, tree.row_index, x)
+
+
+@compiled
+def correct(model: SimulationModel, loops: Loops, error: FloatArray, x: FloatArray) -> None:
+    """Find the velocity with K x = `error` that has the minimum of kinetic energy.
+
+    :param error: by row of K, (n^c,)
+    :param x: the result, (nv,)
+    """
+    n, rank, tree, T = len(x), loops.counts[RANK], model.tree, loops.rows
+    clear(x)
+    for k in range(rank):
+        rest = error[loops.order[k]]
+        for j in range(k):
+            rest -= T[k, j] * x[j]
+        x[k] = rest / T[k, k]
+    for k in range(rank - 1, -1, -1):
+        reflect(loops.reflectors[k], x, n)
+    to_velocity(loops.factor, tree.row_first, tree.row_index, x)
+
+
+@compiled
+def add_multipliers(
+    model: SimulationModel, loops: Loops, rest: FloatArray, scale: float, force: FloatArray
+) -> None:
+    """Add the part K^T lambda of a generalized force, which redundant rows have no part in.
+
+    :param rest: force, of which there is nothing but K^T lambda along the constraints; destroyed,
+        (nv,)
+    :param scale: factor of what is added
+    :param force: sum, (nv,)
+    """
+    n, rank, tree, T = len(rest), loops.counts[RANK], model.tree, loops.rows
+    to_momentum_units(loops.factor, tree.row_first, tree.row_index, rest)
+    for k in range(rank):
+        reflect(loops.reflectors[k], rest, n)
+    for k in range(rank - 1, -1, -1):
+        for j in range(k + 1, rank):
+            rest[k] -= T[j, k] * rest[j]
+        rest[k] /= T[k, k]
+        add_scaled(scale * rest[k], loops.jacobian[loops.order[k]], force)
+
+
+@compiled
+def find_basis(model: SimulationModel, loops: Loops) -> None:
+    """Find `basis`, velocities that keep the loops closed, orthonormal under the mass matrix."""
+    n, rank, tree = len(loops.factor), loops.counts[RANK], model.tree
+    for f in range(n - rank):
+        x = loops.basis[f]
+        clear(x)
+        x[rank + f] = 1.0
+        for k in range(rank - 1, -1, -1):
+            reflect(loops.reflectors[k], x, n)
+        to_velocity(loops.factor, tree.row_first, tree.row_index, x)

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The velocity at the end of a step of a robot with loops: solver.py in independent velocities.
+
+With v = sum of y_k n_k over the `basis` n of the motions that keep the loops closed, constraint
+forces are absent and H is the identity. Joints that are held prescribe sums of the y; where
+several hold the same motion, as friction in all joints of a linkage does, one of them bears the
+load until it slides.
+"""
+
+from __future__ import annotations
+
+import math
+
+from rbd_ros.compiler.loops import compiled
+from rbd_ros.contact.arrays import FloatArray, IntArray
+from rbd_ros.simulation.loops.loop_directions import (
+    add_multipliers,
+    correct,
+    HELD,
+    HELD_RANK,
+    RANK,
+    respond,
+    triangulate,
+)
+from rbd_ros.simulation.records.simulation_model import SimulationModel
+from rbd_ros.simulation.records.state import State
+from rbd_ros.simulation.records.workspace import Dynamics, Loops, Problem
+from rbd_ros.simulation.stepping.ground_contact import add_contacts
+from rbd_ros.simulation.stepping.joint_law import friction_impulse, held_velocity, is_held
+from rbd_ros.simulation.stepping.linear import add_scaled, clear, copy, dot, solve_dense
+
+
+@compiled
+def find_closed_velocity(
+    model: SimulationModel, state: State, problem: Problem, v: FloatArray, h: float
+) -> None:
+    """Find the velocity at the end of a step without friction, limits and contacts.
+
+    :param v: the result, (nv,)
+    :param h: time step [s]
+    """
+    copy(problem.momentum, v)
+    respond(model, problem.loops, v)
+    keep_loop_force(model, state, problem, v, h)
+
+
+@compiled
+def hold_joints(segment: IntArray, problem: Problem) -> None:
+    """Find `motions`: the first ones move the joints that are held, the others do not."""
+    loops, n = problem.loops, len(segment)
+    free, count = n - loops.counts[RANK], 0
+    for i in range(n):
+        if is_held(segment[i]):
+            for k in range(free):
+                loops.held_rows[count, k] = loops.basis[k, i]
+            for k in range(free, n):
+                loops.held_rows[count, k] = 0.0
+            # How far the joint would be moved if it were alone
+            loops.held_reference[count] = math.sqrt(1.0 / problem.inertia[i, i])
+            loops.held_joint[count] = i
+            count += 1
+    loops.counts[HELD] = count
+    loops.counts[HELD_RANK] = triangulate(
+        loops.held_rows, loops.held_reflectors, loops.held_reference, loops.held_order, count, free
+    )
+    for k in range(free):
+        copy(loops.basis[k], loops.motions[k])
+    for k in range(loops.counts[HELD_RANK]):
+        turn_motions(loops, loops.held_reflectors[k], free)
+
+
+@compiled
+def turn_motions(loops: Loops, u: FloatArray, free: int) -> None:
+    """Reflect the coordinates in which `motions` are the units.
+
+    :param u: unit vector of the reflection
+    :param free: number of motions
+    """
+    along = loops.spare
+    clear(along)
+    for k in range(free):
+        add_scaled(u[k], loops.motions[k], along)
+    for k in range(free):
+        add_scaled(-2.0 * u[k], along, loops.motions[k])
+
+
+@compiled
+def solve_closed(
+    model: SimulationModel,
+    segment: IntArray,
+    problem: Problem,
+    v: FloatArray,
+    count: int,
+    h: float,
+) -> None:
+    """Solve for v with the loops closed and the laws replaced by their segments and slopes.
+
+    :param v: velocity at the end of the step, a result, (nv,)
+    :param count: number of contact points near the ground
+    :param h: time step [s]
+    """
+    loops, n, x = problem.loops, len(v), problem.solution
+    hold_joints(segment, problem)
+    free, held, y = n - loops.counts[RANK], loops.counts[HELD_RANK], loops.coefficients
+    copy(problem.momentum, x)
+    has_contacts = False
+    if model.has_ground:
+        for i in range(n):
+            copy(problem.inertia[i], problem.system[i])
+        has_contacts = add_contacts(problem, count, h)
+    for i in range(n):
+        if not is_held(segment[i]):
+            x[i] += friction_impulse(segment[i], h * model.friction[i])
+    clear(y)
+    for k in range(held):
+        i = loops.held_joint[loops.held_order[k]]
+        rest = held_velocity(segment[i], problem.low[i], problem.high[i])
+        for j in range(k):
+            rest -= loops.held_rows[k, j] * y[j]
+        y[k] = rest / loops.held_rows[k, k]
+    for k in range(held, free):
+        y[k] = dot(loops.motions[k], x)
+    if has_contacts:
+        solve_with_contacts(problem, held, free)
+    clear(v)
+    for k in range(free):
+        add_scaled(y[k], loops.motions[k], v)
+    # To the last bit: a joint that sticks must not creep.
+    for k in range(held):
+        i = loops.held_joint[loops.held_order[k]]
+        v[i] = held_velocity(segment[i], problem.low[i], problem.high[i])
+
+
+@compiled
+def solve_with_contacts(problem: Problem, held: int, free: int) -> None:
+    """Solve for `coefficients` with contacts, which couple the motions.
+
+    :param held: number of motions that are prescribed
+    :param free: number of motions
+    """
+    loops = problem.loops
+    n, S, y, image = len(loops.coefficients), loops.system, loops.coefficients, loops.spare
+    for k in range(n):
+        clear(S[k])
+        S[k, k] = 1.0
+    for j in range(free):
+        for i in range(n):
+            image[i] = dot(problem.system[i], loops.motions[j])
+        for k in range(held, free):
+            S[k, j] = dot(loops.motions[k], image)
+    solve_dense(S, y)
+
+
+@compiled
+def find_held_impulse(
+    model: SimulationModel, segment: IntArray, problem: Problem, v: FloatArray, h: float
+) -> None:
+    """Find `impulse`, that of friction, limits and contacts, at a velocity that closes the loops.
+
+    :param v: velocity at the end of the step, (nv,)
+    :param h: time step [s]
+    """
+    loops, n, p = problem.loops, len(v), problem.impulse
+    # Before the first solve, nothing is known of the joints that are held.
+    hold_joints(segment, problem)
+    held, y, rest = loops.counts[HELD_RANK], loops.coefficients, loops.correction
+    for i in range(n):
+        p[i] = problem.contact_impulse[i]
+        if not is_held(segment[i]):
+            p[i] += friction_impulse(segment[i], h * model.friction[i])
+        rest[i] = dot(problem.inertia[i], v) - problem.momentum[i] - p[i]
+    for k in range(held - 1, -1, -1):
+        y[k] = dot(loops.motions[k], rest)
+        for j in range(k + 1, held):
+            y[k] -= loops.held_rows[j, k] * y[j]
+        y[k] /= loops.held_rows[k, k]
+    for k in range(held):
+        p[loops.held_joint[loops.held_order[k]]] += y[k]
+
+
+@compiled
+def keep_loop_force(
+    model: SimulationModel, state: State, problem: Problem, v: FloatArray, h: float
+) -> None:
+    """Find `loop_force` and `loop_jacobian` of a semi-implicit step.
+
+    :param v: velocity at the end of the step, (nv,)
+    :param h: time step [s]
+    """
+    loops, n, rest = problem.loops, len(v), problem.loops.spare
+    clear(state.loop_force)
+    for i in range(n):
+        rest[i] = dot(problem.inertia[i], v) - problem.momentum[i] - problem.impulse[i]
+    add_multipliers(model, loops, rest, 1.0 / h, state.loop_force)
+    # That velocity is one that the loops allow at the beginning. What turns it, when positions
+    # follow, is the force of the acceleration with K a = k.
+    correct(model, loops, loops.bias, loops.correction)
+    for i in range(n):
+        rest[i] = dot(problem.inertia[i], loops.correction)
+    add_multipliers(model, loops, rest, 1.0, state.loop_force)
+    for c in range(len(loops.jacobian)):
+        copy(loops.jacobian[c], state.loop_jacobian[c])
+
+
+@compiled
+def keep_stage_force(
+    model: SimulationModel, state: State, dynamics: Dynamics, loops: Loops, a: FloatArray
+) -> None:
+    """Find `loop_force` and `loop_jacobian` of a stage in which no joint is held.
+
+    :param a: acceleration, (nv,) [rad/s^2, m/s^2]
+    """
+    rest = loops.spare
+    clear(state.loop_force)
+    for i in range(len(a)):
+        rest[i] = dot(dynamics.mass[i], a) + dynamics.bias[i] - state.torque[i]
+    add_multipliers(model, loops, rest, 1.0, state.loop_force)
+    for c in range(len(loops.jacobian)):
+        copy(loops.jacobian[c], state.loop_jacobian[c])

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One thread at a time: the mutex of what works on memory of its own.
+
+Machine code runs for long without the interpreter's lock, in memory that belongs to a simulation.
+A thread that reads or changes that memory holds the mutex of the simulation; other threads wait.
+"""
+
+from __future__ import annotations
+
+from functools import wraps
+import threading
+from typing import Any, Callable, TypeVar
+
+import numpy as np
+
+from rbd_ros.compiler.loops import excludes_threads
+from rbd_ros.contact.arrays import AnyArray
+
+Method = TypeVar('Method', bound=Callable[..., Any])
+Array = TypeVar('Array', bound=AnyArray)
+
+
+class Mutex:
+    """Mutual exclusion of threads; the thread that holds it may take it again.
+
+    >>> from rbd_ros.simulation.records.mutex import Mutex
+    >>> mutex = Mutex()
+    >>> with mutex:
+    ...     held = int(mutex.held[0])
+    >>> held, int(mutex.held[0])
+    (1, 0)
+    """
+
+    def __init__(self) -> None:
+        # Who waits for the lock holds the queue: a thread that takes the one again and again gets
+        # behind the other, too, and starves nobody.
+        self._lock, self._queue = threading.Lock(), threading.Lock()
+        self._owner = 0
+        #: How often its owner holds it, for machine code under the interpreter's lock, (1,).
+        self.held = np.zeros(1, dtype=np.int64)
+        # How often it was taken and given back: odd while it is held.
+        self._changes = 0
+        self._excludes_threads = excludes_threads()
+
+    def __enter__(self) -> None:
+        thread = threading.get_ident()
+        if self._owner != thread:
+            with self._queue:
+                self._lock.acquire()
+            self._owner = thread
+            self._changes += 1
+        self.held[0] += 1
+
+    def __exit__(self, *_: object) -> None:
+        self.held[0] -= 1
+        if not self.held[0]:
+            self._owner = 0
+            self._changes += 1
+            self._lock.release()
+
+    def copy(self, array: Array) -> Array:
+        """Copy an array that nobody changes meanwhile.
+
+        :param array: part of the memory
+
+        >>> from rbd_ros.simulation.records.mutex import Mutex
+        >>> Mutex().copy(np.ones(2))
+        array([1., 1.])
+        """
+        # Faster than to take it: under the interpreter's lock a copy is made at once, so it is
+        # enough that nobody had taken the mutex before, nor has since.
+        changes = self._changes
+        found = array.copy()
+        if changes & 1 or changes != self._changes or not self._excludes_threads:
+            with self:
+                found = array.copy()
+        return found
+
+
+def exclusive(method: Method) -> Method:
+    """Let a method of a simulation hold its mutex (decorator)."""
+
+    @wraps(method)
+    def run(self: Any, *arguments: Any, **named: Any) -> Any:
+        with self._physics.mutex:
+            return method(self, *arguments, **named)
+
+    return run  # type: ignore[return-value]

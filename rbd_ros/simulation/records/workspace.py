@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Buffers for intermediate results of a step. Nothing here outlives the step that wrote it.
+
+Besides the sizes of state.py: `bodies` of the robot with its base, `tree_nv` degrees of freedom of
+its kinematic tree, `free` bases, `constraints` of the loops; `coupled` is nv if there are loops,
+else 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from rbd_ros.compiler.loops import floats, integers, view
+from rbd_ros.contact.arrays import FloatArray, IntArray
+from rbd_ros.simulation.records.simulation_model import SimulationModel
+from rbd_ros.simulation.records.state import COUNTERS, ExternalForces, GroundContactPoints, State
+from rbd_ros.simulation.scene.state import ContactState, Objects, SceneWork
+
+
+class Dynamics(NamedTuple):
+    """Results of the robot's kernels in the present state, and the forces that act on it.
+
+    :param bias: bias force [N m, N]
+    :param acceleration: forward dynamics [rad/s^2, m/s^2]
+    :param mass: mass matrix
+    :param kinematics: outputs of the kernel contact_kinematics one after another
+    :param poses: of it, rotation row by row and position of each body
+    :param columns: of it, motion columns of the tree in base coordinates
+    :param velocities: spatial velocities of the bodies in base coordinates [rad/s, m/s]
+    :param body_forces: total external force on each body [N m, N]
+    :param applied_force: torque after saturation, and the generalized force of external forces
+        [N m, N]
+    """
+
+    bias: FloatArray = floats('nv')
+    acceleration: FloatArray = floats('nv')
+    mass: FloatArray = floats('nv', 'nv')
+    # Both outputs of one kernel, in its order.
+    kinematics: FloatArray = view()
+    poses: FloatArray = floats('bodies', 12, within='kinematics')
+    columns: FloatArray = floats('tree_nv', 6, within='kinematics')
+    velocities: FloatArray = floats('bodies', 6)
+    body_forces: FloatArray = floats('bodies', 6)
+    applied_force: FloatArray = floats('nv')
+
+
+def _nested(kind: type) -> Any:
+    """Declare a record within a record, as `floats` declares an array."""
+    return kind
+
+
+class Loops(NamedTuple):
+    """The constraints of kinematic loops (loop_directions.py); of no size if there are none.
+
+    `held` are the rows of joints that are held, in `basis`; of `counts`: rank of the constraints,
+    number of held joints, rank of their rows, whether any joint is fixed.
+
+    :param found: outputs of the kernel loop_constraints one after another
+    :param delta: of it, position errors [rad, m]
+    :param velocity: of it, velocity errors K v [rad/s, m/s]
+    :param jacobian: of it, K
+    :param bias: of it, the k of K a = k [rad/s^2, m/s^2]
+    :param closure: outputs of the kernel loop_closure one after another
+    :param residual: of it, position errors [rad, m]
+    :param closure_jacobian: of it, K
+    :param factor: factors of the mass matrix
+    :param rows: K in units in which kinetic energy is a length; then its triangular factor
+    :param reflectors: unit vectors of Householder's reflections
+    :param reference: what a row is measured by
+    :param order: row of K behind each row
+    :param basis: velocities that keep the loops closed, orthonormal under the mass matrix
+    :param held_rows: what joints that are held move by, per element of `basis`; then its factor
+    :param held_reflectors: unit vectors of its reflections
+    :param held_reference: what a row of it is measured by
+    :param held_order: number among the held joints behind each row
+    :param held_joint: degree of freedom of each held joint
+    :param motions: `basis` turned so that the first ones move the held joints, the others do not
+    :param coefficients: velocity in terms of `motions`
+    :param system: matrix of a linear system in them
+    :param fixed: 1 for joints that a correction must not move
+    :param error: errors that a correction is to remove, by row of K
+    :param correction: buffer for a velocity or displacement
+    :param spare: buffer for another one
+    :param counts: see above
+    """
+
+    found: FloatArray = view()
+    delta: FloatArray = floats('constraints', within='found')
+    velocity: FloatArray = floats('constraints', within='found')
+    jacobian: FloatArray = floats('constraints', 'nv', within='found')
+    bias: FloatArray = floats('constraints', within='found')
+    closure: FloatArray = view()
+    residual: FloatArray = floats('constraints', within='closure')
+    closure_jacobian: FloatArray = floats('constraints', 'nv', within='closure')
+    factor: FloatArray = floats('coupled', 'coupled')
+    rows: FloatArray = floats('constraints', 'coupled')
+    reflectors: FloatArray = floats('constraints', 'coupled')
+    reference: FloatArray = floats('constraints')
+    order: IntArray = integers('constraints')
+    basis: FloatArray = floats('coupled', 'coupled')
+    held_rows: FloatArray = floats('coupled', 'coupled')
+    held_reflectors: FloatArray = floats('coupled', 'coupled')
+    held_reference: FloatArray = floats('coupled')
+    held_order: IntArray = integers('coupled')
+    held_joint: IntArray = integers('coupled')
+    motions: FloatArray = floats('coupled', 'coupled')
+    coefficients: FloatArray = floats('coupled')
+    system: FloatArray = floats('coupled', 'coupled')
+    fixed: IntArray = integers('coupled')
+    error: FloatArray = floats('constraints')
+    correction: FloatArray = floats('coupled')
+    spare: FloatArray = floats('coupled')
+    counts: IntArray = integers(4)
+
+
+class Problem(NamedTuple):
+    """The equation for the velocity at the end of a step (solver.py).
+
+    :param inertia: mass matrix with implicit damping H
+    :param momentum: right-hand side b
+    :param low: minimum velocity
+    :param high: maximum velocity
+    :param jacobian: velocity of each contact point along normal and tangents, per v
+    :param intercept: linearized contact forces: at no velocity [N]
+    :param slope: linearized contact forces: per velocity of the point [N s/m]
+    :param impulse: generalized impulse of friction, limits and contacts
+    :param contact_impulse: generalized impulse of all contacts
+    :param system: matrix of a linear system
+    :param solution: right-hand side of a linear system, and its solution
+    :param product: slope of a contact times its Jacobian
+    :param factor: factors of H
+    :param response: velocities that a unit impulse of each joint, then of each contact along
+        normal and tangents, causes
+    :param swept_impulse: impulses of the joints that the sweeps found
+    :param swept_velocity: velocity that the sweeps found
+    :param swept_segment: segments that the sweeps found
+    :param loops: constraints of kinematic loops
+    """
+
+    # The equation H v' = b + h J^T f + p.
+    inertia: FloatArray = floats('nv', 'nv')
+    momentum: FloatArray = floats('nv')
+    low: FloatArray = floats('nv')
+    high: FloatArray = floats('nv')
+    jacobian: FloatArray = floats('near', 3, 'nv')
+    intercept: FloatArray = floats('near', 3)
+    slope: FloatArray = floats('near', 3, 3)
+    impulse: FloatArray = floats('nv')
+    contact_impulse: FloatArray = floats('nv')
+    # The linear system of one Newton step. H is needed again in the next one, so this is a copy.
+    system: FloatArray = floats('nv', 'nv')
+    solution: FloatArray = floats('nv')
+    product: FloatArray = floats(3, 'nv')
+    # The sweeps. Most steps never come here, but memory is had once and for all.
+    factor: FloatArray = floats('nv', 'nv')
+    response: FloatArray = floats('rows', 'nv')
+    swept_impulse: FloatArray = floats('nv')
+    swept_velocity: FloatArray = floats('nv')
+    swept_segment: IntArray = integers('nv')
+    loops: Loops = _nested(Loops)
+
+
+class Motion(NamedTuple):
+    """From the state at the beginning of a step to the one at its end.
+
+    :param next_q: q at the end of a substep
+    :param next_v: v at the end of a substep
+    :param packed: inputs of the kernel integrate one after another
+    :param from_q: of it, where from
+    :param displacement: of it, the displacement, in velocity variables
+    :param followed_q: with loops, where the velocity leads, before positions are corrected
+    :param kept_q: q before a correction that may be taken back
+    """
+
+    next_q: FloatArray = floats('nq')
+    next_v: FloatArray = floats('nv')
+    # One memory, so that the kernel takes its two inputs without a copy.
+    packed: FloatArray = view()
+    from_q: FloatArray = floats('nq', within='packed')
+    displacement: FloatArray = floats('nv', within='packed')
+    followed_q: FloatArray = floats('nq')
+    kept_q: FloatArray = floats('nq')
+
+
+class FreeBases(NamedTuple):
+    """Momentum of each free base at the end of a step (free_base.py).
+
+    :param angular_momentum: about the center of mass, in predecessor coordinates [N m s]
+    :param linear_momentum: in predecessor coordinates [N s]
+    :param center_of_mass: in predecessor coordinates [m]
+    :param held: 1 where the world has stopped the robot, whose momentum is not conserved then
+    """
+
+    angular_momentum: FloatArray = floats('free', 3)
+    linear_momentum: FloatArray = floats('free', 3)
+    center_of_mass: FloatArray = floats('free', 3)
+    held: IntArray = integers('free')
+
+
+class Stages(NamedTuple):
+    """The Runge-Kutta method (runge_kutta.py).
+
+    :param q: q at the beginning of a substep
+    :param v: v at the beginning of a substep
+    :param held_force: generalized force that is constant over the substep [N m, N]
+    :param implicit_v: velocity at its end that the implicit solve found
+    :param displacement: u at a stage
+    :param rate: du/dt at a stage
+    :param acceleration: dv/dt at a stage
+    :param total_rate: weighted sum of `rate` over the stages
+    :param total_acceleration: weighted sum of `acceleration`
+    :param first_bracket: [u, v]
+    :param second_bracket: [u, [u, v]]
+    """
+
+    q: FloatArray = floats('nq')
+    v: FloatArray = floats('nv')
+    held_force: FloatArray = floats('nv')
+    implicit_v: FloatArray = floats('nv')
+    displacement: FloatArray = floats('nv')
+    rate: FloatArray = floats('nv')
+    acceleration: FloatArray = floats('nv')
+    total_rate: FloatArray = floats('nv')
+    total_acceleration: FloatArray = floats('nv')
+    first_bracket: FloatArray = floats('nv')
+    second_bracket: FloatArray = floats('nv')
+
+
+class Middle(NamedTuple):
+    """The middle of a step (midpoint.py).
+
+    :param packed: inputs of the kernel midpoint_acceleration one after another; kernels of q, or
+        of q and v, read its beginning
+    :param q: configuration there
+    :param v: velocity there, or where its iteration begins
+    :param torque: generalized force less the damping of the velocity at the beginning [N m, N]
+    :param duration: the time step, (1,) [s]
+    :param start_q: q at the beginning of the step, while `state` is that of the middle
+    """
+
+    packed: FloatArray = view()
+    q: FloatArray = floats('nq', within='packed')
+    v: FloatArray = floats('nv', within='packed')
+    torque: FloatArray = floats('nv', within='packed')
+    duration: FloatArray = floats(1, within='packed')
+    start_q: FloatArray = floats('nq')
+
+
+class Before(NamedTuple):
+    """The beginning of a substep in a world that may be taken again (scene/servo.py).
+
+    :param q: configuration
+    :param v: velocity
+    :param counters: counters
+    :param objects: state of the objects
+    """
+
+    q: FloatArray = floats('nq')
+    v: FloatArray = floats('nv')
+    counters: IntArray = integers(COUNTERS)
+    objects: FloatArray = floats('objects', 13)
+
+
+class BeforeContact(NamedTuple):
+    """State before contacts change it, before anything moves (scene/looking.py).
+
+    :param v: velocity
+    :param counters: counters
+    :param objects: state of the objects
+    """
+
+    v: FloatArray = floats('nv')
+    counters: IntArray = integers(COUNTERS)
+    objects: FloatArray = floats('objects', 13)
+
+
+class Workspace(NamedTuple):
+    """All intermediate results of a step, by what they are for."""
+
+    dynamics: Dynamics = _nested(Dynamics)
+    problem: Problem = _nested(Problem)
+    motion: Motion = _nested(Motion)
+    free_bases: FreeBases = _nested(FreeBases)
+    stages: Stages = _nested(Stages)
+    scene: SceneWork = _nested(SceneWork)
+    middle: Middle = _nested(Middle)
+    before: Before = _nested(Before)
+    before_contact: BeforeContact = _nested(BeforeContact)
+
+
+class Commands(NamedTuple):
+    """Commands of the robot.
+
+    :param torque: before saturation [N m, N]
+    """
+
+    torque: FloatArray = floats('nv')
+
+
+class PhysicsRecord(NamedTuple):
+    """All that a compiled loop needs to take steps, by one address."""
+
+    model: SimulationModel
+    commands: Commands
+    state: State
+    external_forces: ExternalForces
+    contacts: GroundContactPoints
+    work: Workspace
+    objects: Objects
+    contact_state: ContactState

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sensors on a simulated robot: inertial units, force and torque sensors, joint torques."""

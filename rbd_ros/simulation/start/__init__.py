@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Start of a simulation: default configuration, overlaps, and warnings about them."""

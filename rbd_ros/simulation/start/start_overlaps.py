@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Overlaps in a world, at the start of a simulation and later, for warnings.
+
+A robot and convex shapes are looked at in plain Python, which takes too long for every reset:
+when somebody asks. All else, which is movable objects, and a robot in triangle meshes and height
+fields, is found by a compiled step that is taken back.
+"""
+
+from __future__ import annotations
+
+from typing import Collection, Dict, List, NamedTuple, Optional, Tuple, TYPE_CHECKING
+
+import numpy as np
+
+from rbd_ros.collision.arrays import HEIGHT_FIELD, MESH
+from rbd_ros.collision.scene.scene import Scene
+from rbd_ros.collision.scene.scene_arrays import STIFFNESS, with_pairs
+from rbd_ros.collision.scene.scene_contacts import find_scene_contacts
+from rbd_ros.contact.arrays import BoolArray, FloatArray
+from rbd_ros.simulation.integrators.displacement import RETURN_SPEED
+from rbd_ros.simulation.physics import clear_record
+from rbd_ros.simulation.records.assembly import make_physics_record
+from rbd_ros.simulation.records.simulation_model import SimulationModel
+from rbd_ros.simulation.scene.robot import place_robot
+from rbd_ros.simulation.scene.state import NOW, SceneModel
+from rbd_ros.simulation.stepping.free_bodies import place_objects
+
+if TYPE_CHECKING:
+    from rbd_ros.simulation.physics import Physics
+
+#: Duration of a step in which nothing moves [s].
+_INSTANT = 1e-9
+
+#: Number of pairs that are named, the deepest first.
+_NAMED = 5
+
+
+_RESOLVED = f'they are moved apart slowly, by at most {RETURN_SPEED:g} m/s'
+_UNRESOLVED = (
+    'they stay in penetration, because no joint or movable object can separate them without '
+    'deeper penetration elsewhere; move them, or disable their contact by `disable_collisions` '
+    'of a world'
+)
+
+
+class Overlap(NamedTuple):
+    """The deepest overlap.
+
+    :param first: whose the one shape is
+    :param second: whose the other one is
+    :param depth: penetration depth [m]
+    :param pairs: how many pairs of shapes are as deep as was asked for
+    """
+
+    first: str
+    second: str
+    depth: float
+    pairs: int
+
+
+class PairOverlap(NamedTuple):
+    """Overlap of two things in the last step.
+
+    :param depth: penetration depth [m]
+    :param unresolved: whether any contact of theirs was not moved apart
+    """
+
+    depth: float
+    unresolved: bool
+
+
+def _rigid_pairs(model: SceneModel) -> Tuple[BoolArray, BoolArray]:
+    """Return the rigid pairs of a robot's convex shapes, and the rigid ones that are not."""
+    table = model.table
+    on_robot = (table.body_id > 0) & (table.body_id < model.first_object)
+    is_concave = np.isin(table.kind, (MESH, HEIGHT_FIELD))
+    simple = on_robot[table.pair].any(axis=1) & ~is_concave[table.pair].any(axis=1)
+    rigid = table.surface[:, STIFFNESS] == 0.0
+    return simple & rigid, ~simple & rigid
+
+
+def deepest_overlap(
+    scene: Scene, model: SimulationModel, q: FloatArray, min_depth: float
+) -> Optional[Overlap]:
+    """Return the deepest overlap of the robot in rigid contact, with itself and with all else.
+
+    Triangle meshes and height fields are left out, which would take long here.
+
+    :param scene: shapes and pairs
+    :param model: constants of the simulation
+    :param q: configuration, (nq,)
+    :param min_depth: depth that counts [m]
+    :return: None if there is none
+
+    >>> from rbd_ros.simulation.start.start_overlaps import deepest_overlap
+    >>> ball = {'type': 'sphere', 'radius': 0.1, 'xyz': [0.0, 0.23, 1.08]}
+    >>> physics = Simulator(robot, world={'objects': {'ball': ball}}).physics
+    >>> deepest_overlap(physics.scene, physics.model, robot.neutral(), 1e-3).second
+    'ball'
+    """
+    counted = np.flatnonzero(_rigid_pairs(model.scene)[0])
+    if not len(counted):
+        return None
+    fewer = with_pairs(model.scene.table, counted)
+    fields = make_physics_record(
+        model._replace(scene=model.scene._replace(table=fewer), has_external_forces=False), len(q)
+    )
+    fields.state.q[:] = q
+    for array, start in zip(fields.objects, model.scene.start):
+        array[...] = start
+    work, contacts = fields.work, fields.contact_state.contacts
+    place_objects(fields.model.scene, fields.objects, work.scene)
+    place_robot(fields.model, fields.state, fields.external_forces, work)
+    count, _ = find_scene_contacts(fewer, work.scene.buffers, _INSTANT, contacts)
+    deep = np.flatnonzero(contacts.gap[:count] < -min_depth)
+    if not len(deep):
+        return None
+    worst = int(deep[np.argmin(contacts.gap[deep])])
+    # Of each pair, shapes of robots come first.
+    first, second = scene.names_of(int(counted[contacts.pair[worst]]))
+    pairs = len(np.unique(contacts.pair[deep]))
+    return Overlap(first, second, -float(contacts.gap[worst]), pairs)
+
+
+def other_overlaps(physics: Physics) -> Dict[Tuple[str, str], PairOverlap]:
+    """Return the overlaps of rigid bodies that `deepest_overlap` leaves out, deepest first.
+
+    A step finds it and is taken back. Only at a reset: what is remembered of former steps is lost.
+
+    :param physics: a simulation with a world
+    :return: by pair of names
+
+    >>> from rbd_ros.simulation.start.start_overlaps import other_overlaps
+    >>> ball = {'type': 'sphere', 'radius': 0.1, 'static': False, 'mass': 1.0}
+    >>> objects = {'floor': {'type': 'plane'}, 'ball': {**ball, 'xyz': [2.0, 0.0, 0.09]}}
+    >>> found = other_overlaps(Simulator(robot, world={'objects': objects}).physics)
+    >>> {pair: (round(each.depth, 6), each.unresolved) for pair, each in found.items()}
+    {('floor', 'ball'): (0.01, False)}
+    """
+    counted = _rigid_pairs(physics.model.scene)[1]
+    if not counted.any():
+        return {}
+    arrays = physics.arrays()
+    kept = {name: array.copy() for name, array in arrays.items()}
+    physics.steps.aside(1)
+    found = _pair_overlaps(physics, counted)
+    for name, array in arrays.items():
+        array[...] = kept[name]
+    clear_record(physics.fields.work)
+    return found
+
+
+def robot_warnings(
+    scene: Scene, model: SimulationModel, q: FloatArray, min_depth: float
+) -> List[str]:
+    """Return warnings of a robot and convex shapes that overlap at the start.
+
+    :param scene: shapes and pairs
+    :param model: constants of the simulation
+    :param q: configuration, (nq,)
+    :param min_depth: depth that is worth a warning [m]
+
+    >>> from rbd_ros.simulation.start.start_overlaps import robot_warnings
+    >>> ball = {'type': 'sphere', 'radius': 0.1, 'xyz': [0.0, 0.23, 1.08]}
+    >>> physics = Simulator(robot, world={'objects': {'ball': ball}}).physics
+    >>> len(robot_warnings(physics.scene, physics.model, robot.neutral(), 1e-3))
+    1
+    """
+    found = deepest_overlap(scene, model, q, min_depth)
+    if found is None:
+        return []
+    others = f', the deepest of {found.pairs} pairs' if found.pairs > 1 else ''
+    return [
+        f'{found.first!r} starts {1e3 * found.depth:.1f} mm deep in {found.second!r}{others} and '
+        'is moved out slowly, as far as its joints allow; start at another position, or disable '
+        'their contact by `disable_collisions` of a world, or contact_links for a ground'
+    ]
+
+
+def other_warnings(physics: Physics, min_depth: float) -> List[str]:
+    """Return warnings of all else that overlaps at the start.
+
+    :param physics: a simulation with a world, at a reset
+    :param min_depth: depth that is worth a warning [m]
+
+    >>> from rbd_ros.simulation.start.start_overlaps import other_warnings
+    >>> floor = {'objects': {'floor': {'type': 'plane'}}}
+    >>> other_warnings(Simulator(robot, world=floor).physics, 0)
+    []
+    """
+    return _worded(other_overlaps(physics), min_depth, ' at the start')
+
+
+def spawn_overlap_warnings(
+    physics: Physics, names: Collection[str], min_depth: float
+) -> List[str]:
+    """Return warnings of new things in a world that overlap with others, by the last step.
+
+    :param physics: a simulation with a world, of which a step has been taken
+    :param names: names of the objects and robots that are new
+    :param min_depth: depth that is worth a warning [m]
+
+    >>> from rbd_ros.simulation.start.start_overlaps import spawn_overlap_warnings
+    >>> simulator = Simulator(robot, world={'objects': {'floor': {'type': 'plane'}}})
+    >>> ball = {'type': 'sphere', 'radius': 0.1, 'static': False, 'mass': 1.0}
+    >>> simulator.add_object('ball', {**ball, 'xyz': [2.0, 0.0, 0.09]})
+    >>> simulator.step()
+    >>> spawn_overlap_warnings(simulator.physics, ['ball'], 1e-3)[0].split(';')[0]
+    "'floor' and 'ball' overlap by 10.0 mm"
+    """
+    rigid = physics.model.scene.table.surface[:, STIFFNESS] == 0.0
+    found = {
+        pair: each
+        for pair, each in _pair_overlaps(physics, rigid).items()
+        if any(name in names or name.partition('/')[0] in names for name in pair)
+    }
+    return _worded(found, min_depth, '')
+
+
+def unresolved_overlap_warnings(physics: Physics) -> List[str]:
+    """Return warnings of overlaps in the last step that could not be separated.
+
+    :param physics: a simulation with a world
+
+    >>> from rbd_ros.simulation.start.start_overlaps import unresolved_overlap_warnings
+    >>> world = {'objects': {'floor': {'type': 'plane'}}}
+    >>> unresolved_overlap_warnings(Simulator(robot, world=world).physics)
+    []
+    """
+    if not physics.contact_state.unresolved[: int(physics.contact_state.counts[NOW])].any():
+        return []
+    every = np.ones(len(physics.model.scene.table.pair), dtype=bool)
+    found = {
+        pair: each for pair, each in _pair_overlaps(physics, every).items() if each.unresolved
+    }
+    return _worded(found, 0.0, '')
+
+
+def _pair_overlaps(physics: Physics, counted: BoolArray) -> Dict[Tuple[str, str], PairOverlap]:
+    """Return overlaps of pairs in the last step, the deepest first.
+
+    :param counted: which pairs count, (P,)
+    """
+    scene, contact_state = physics.scene, physics.contact_state
+    assert scene is not None
+    found: Dict[Tuple[str, str], PairOverlap] = {}
+    for c in range(int(contact_state.counts[NOW])):
+        pair, depth = int(contact_state.contacts.pair[c]), -float(contact_state.contacts.gap[c])
+        if counted[pair]:
+            names = scene.names_of(pair)
+            before = found.get(names, PairOverlap(depth, False))
+            unresolved = before.unresolved or bool(contact_state.unresolved[c])
+            found[names] = PairOverlap(max(depth, before.depth), unresolved)
+    return dict(sorted(found.items(), key=lambda item: -item[1].depth))
+
+
+def _worded(found: Dict[Tuple[str, str], PairOverlap], min_depth: float, when: str) -> List[str]:
+    """Return the warnings of the depths of pairs, the deepest first."""
+    deep = [(names, each) for names, each in found.items() if each.depth > min_depth]
+    texts = [
+        f'{first!r} and {second!r} overlap by {1e3 * each.depth:.1f} mm{when}; '
+        + (_UNRESOLVED if each.unresolved else _RESOLVED)
+        for (first, second), each in deep[:_NAMED]
+    ]
+    if len(deep) > _NAMED:
+        texts.append(f'{len(deep) - _NAMED} more pairs overlap less deeply{when}')
+    return texts

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""External forces on bodies, and the generalized force that they and the torques make together."""
+
+from __future__ import annotations
+
+from rbd_ros.compiler.loops import call_kernel, compiled, stack_array
+from rbd_ros.contact.detection import point_in_base
+from rbd_ros.simulation.records.simulation_model import SimulationModel, Tree
+from rbd_ros.simulation.records.state import ExternalForces, FORCES, State, STEPS
+from rbd_ros.simulation.records.workspace import Dynamics
+from rbd_ros.simulation.stepping.linear import add_scaled, clear, copy, dot
+
+
+@compiled
+def find_applied_force(
+    model: SimulationModel, state: State, external_forces: ExternalForces, dynamics: Dynamics
+) -> bool:
+    """Find `applied_force` at the present state.
+
+    :return: whether `kinematics` was found on the way, so that contact need not find it again
+    """
+    # External forces come on top of it: no effort limit cuts them.
+    copy(state.applied, dynamics.applied_force)
+    if model.has_external_forces:
+        # Poses are found for nothing else here, so only where a force acts.
+        if state.counters[FORCES] > 0:
+            call_kernel(model.contact_kinematics, state.packed, dynamics.kinematics)
+            step = state.counters[STEPS] + 1
+            add_external_forces(model.tree, external_forces, dynamics, step)
+            return True
+    return False
+
+
+@compiled
+def add_external_forces(
+    tree: Tree, external_forces: ExternalForces, dynamics: Dynamics, step: int
+) -> None:
+    """Add the generalized force J^T f of all external forces to `applied_force`.
+
+    :param step: number of the step, counted from 1
+    """
+    total, point, use = dynamics.body_forces, stack_array(3), external_forces.use
+    wrench = external_forces.wrench
+    for i in range(len(total)):
+        clear(total[i])
+    for w in range(len(use)):
+        body = use[w, 0]
+        # Those on objects of a world are free_bodies.py's.
+        if use[w, 2] == 0 or body >= len(total):
+            continue
+        moment, force = external_forces.moment[w], external_forces.force[w]
+        part = present_part(external_forces, w)
+        clear(point)
+        if use[w, 1] == 1:
+            point_in_base(dynamics.poses[body], external_forces.point[w], point)
+        # About the origin of the base, whatever the point: only so do moments add. Component r of
+        # the cross product p x f is p_s f_t - p_t f_s, with s and t the next ones round.
+        for r in range(3):
+            s, t = (r + 1) % 3, (r + 2) % 3
+            about_point = point[s] * force[t] - point[t] * force[s]
+            wrench[w, r] = part * (moment[r] + about_point)
+            wrench[w, 3 + r] = part * force[r]
+        external_forces.acted[w] = step
+        add_scaled(1.0, wrench[w], total[body])
+    # From the tips to the base, each body hands on to its parent what its joint does not take:
+    # all forces are in base coordinates, so that they simply add.
+    for i in range(len(tree.parent) - 1, 0, -1):
+        for k in range(tree.dof_first[i], tree.dof_first[i + 1]):
+            along = tree.dof_ratio[k] * dot(dynamics.columns[k], total[i])
+            dynamics.applied_force[tree.dof_index[k]] += along
+        add_scaled(1.0, total[i], total[tree.parent[i]])
+
+
+@compiled
+def present_part(external_forces: ExternalForces, w: int) -> float:
+    """Return the part of an external force that acts in this step.
+
+    Less than one where it rises or falls.
+
+    Its mean over all steps is that of a force without ramps that ends where this begins to fall.
+
+    :param w: its row
+    """
+    ramp, age = external_forces.ramp[w, 0], external_forces.ramp[w, 1]
+    if ramp == 0:
+        return 1.0
+    part, left = min(1.0, (age + 0.5) / ramp), external_forces.use[w, 2]
+    if left > 0:
+        part -= max(0.0, 1.0 - (left - 0.5) / ramp)
+    present: float = part
+    return present
+
+
+@compiled
+def age_external_forces(external_forces: ExternalForces, state: State) -> None:
+    """Count down the steps that the external forces last, and how many forces still act."""
+    acting, use = 0, external_forces.use
+    for w in range(len(use)):
+        if use[w, 2] > 0:
+            use[w, 2] -= 1
+        if use[w, 2] != 0:
+            external_forces.ramp[w, 1] += 1
+            acting += 1
+    state.counters[FORCES] = acting

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The velocity at the end of a step, with joint friction, joint limits and contacts, all implicit.
+
+It solves for v' and the forces, h being the time step and H containing the implicit damping,
+
+    H v' = b + h J^T f + p,     f = law of soft contact at J v' (contact/law.py),
+                                p = law of the joints at v' (joint_law.py)
+
+by Newton's method on the active parts of the laws: joints that are held drop out, contacts are
+replaced by their slopes, and what is left is linear. As all laws but friction at sliding contacts
+are piecewise linear, the result is exact once the parts no longer change. If they keep changing,
+Gauss-Seidel sweeps (sweeps.py) find the parts first.
+"""
+
+from __future__ import annotations
+
+from rbd_ros.compiler.loops import compiled
+from rbd_ros.contact.arrays import FloatArray, IntArray
+from rbd_ros.simulation.loops.loop_directions import find_basis
+from rbd_ros.simulation.loops.loop_solver import find_held_impulse, solve_closed
+from rbd_ros.simulation.records.simulation_model import SimulationModel
+from rbd_ros.simulation.records.state import GroundContactPoints, State
+from rbd_ros.simulation.records.workspace import Problem
+from rbd_ros.simulation.stepping.ground_contact import add_contacts, linearize_contacts
+from rbd_ros.simulation.stepping.joint_law import (
+    BACKWARD,
+    FORWARD,
+    friction_impulse,
+    held_velocity,
+    is_held,
+    next_segment,
+)
+from rbd_ros.simulation.stepping.linear import copy, dot, factorize, solve_dense, solve_factorized
+from rbd_ros.simulation.stepping.sweeps import sweep_to_rest
+
+#: Maximum number of Newton steps, before the sweeps and again after them. Newton's method arrives
+#: in a few, or goes round in circles, as it may where the active parts change with every step.
+MAX_NEWTON = 12
+
+#: Relative change of forces and impulses that counts as rounding: some thousands of units in the
+#: last place, as sums over many joints and contacts have.
+ROUNDING = 1e-12
+
+
+@compiled
+def solve_velocity(
+    model: SimulationModel,
+    state: State,
+    contacts: GroundContactPoints,
+    problem: Problem,
+    v: FloatArray,
+    count: int,
+    h: float,
+) -> bool:
+    """Solve for v, the contact forces, `impulse` and `segment`, beginning with what is there.
+
+    :param v: velocity at the end of the step, (nv,)
+    :param count: number of contact points near the ground
+    :param h: time step [s]
+    :return: whether it is exact; else it is what the sweeps arrived at
+    """
+    if model.has_loops:
+        find_basis(model, problem.loops)
+    for attempt in range(3):
+        # Almost always the first attempt does it, in as many solves as parts change. Sweeps are
+        # slower but steady, and Newton makes their result exact; if it cannot, they have the last
+        # word, and the steps of the third attempt are none: it only finds the forces.
+        steps = MAX_NEWTON if attempt < 2 else 0
+        if newton(model, state, contacts, problem, v, count, h, steps):
+            return True
+        if attempt == 0:
+            sweep_to_rest(model, state, contacts, problem, v, count, h)
+            copy(v, problem.swept_velocity)
+            copy(state.segment, problem.swept_segment)
+        else:
+            copy(problem.swept_velocity, v)
+            copy(problem.swept_segment, state.segment)
+    return False
+
+
+@compiled
+def newton(
+    model: SimulationModel,
+    state: State,
+    contacts: GroundContactPoints,
+    problem: Problem,
+    v: FloatArray,
+    count: int,
+    h: float,
+    steps: int,
+) -> bool:
+    """Return Newton steps from v and `segment`; without steps, only the forces at that velocity.
+
+    :param v: velocity at the end of the step, (nv,)
+    :param count: number of contact points near the ground
+    :param h: time step [s]
+    :param steps: maximum number of steps
+    :return: whether the solution was found
+    """
+    segment = state.segment
+    slack = 0.0
+    # A held joint's impulse is what is left of sums of this size.
+    for i in range(len(v)):
+        slack = max(slack, ROUNDING * abs(problem.momentum[i]))
+    # One more round than steps: the first only finds the forces at the velocity that is there.
+    for step in range(steps + 1):
+        if step > 0:
+            if model.has_loops:
+                solve_closed(model, segment, problem, v, count, h)
+            else:
+                solve_linear(model, segment, problem, v, count, h)
+        settled = True
+        if model.has_ground:
+            change = linearize_contacts(model.ground, state, contacts, problem, v, count, h)
+            settled = change <= ROUNDING
+        if model.has_loops:
+            find_held_impulse(model, segment, problem, v, h)
+        else:
+            find_impulse(problem, v)
+        if step == 0:
+            continue
+        for i in range(len(v)):
+            found = next_segment(
+                segment[i],
+                v[i],
+                # What contacts take of the impulse is not the joint's.
+                problem.impulse[i] - problem.contact_impulse[i],
+                # An estimate will do: it decides where to try next, not what the solution is.
+                1.0 / problem.inertia[i, i],
+                h * model.friction[i],
+                problem.low[i],
+                problem.high[i],
+                slack,
+            )
+            if model.has_loops:
+                if is_on_corner(model, segment, v, i):
+                    found = segment[i]
+            if found != segment[i]:
+                segment[i] = found
+                settled = False
+        if settled:
+            return True
+    return False
+
+
+@compiled
+def is_on_corner(model: SimulationModel, segment: IntArray, v: FloatArray, i: int) -> bool:
+    """Return whether loops keep a joint at rest that gives all of its friction.
+
+    It is on the law's corner then, where velocities are rounding.
+    """
+    slides = segment[i] == FORWARD or segment[i] == BACKWARD
+    if not slides or model.friction[i] == 0.0:
+        return False
+    fastest = 0.0
+    for j in range(len(v)):
+        fastest = max(fastest, abs(v[j]))
+    resting: bool = abs(v[i]) <= ROUNDING * fastest
+    return resting
+
+
+@compiled
+def solve_linear(
+    model: SimulationModel,
+    segment: IntArray,
+    problem: Problem,
+    v: FloatArray,
+    count: int,
+    h: float,
+) -> None:
+    """Solve for v with the laws replaced by their segments and slopes."""
+    n = len(v)
+    A, x = problem.system, problem.solution
+    for i in range(n):
+        # Copies: solving destroys them, and the next step begins with the same H and b.
+        copy(problem.inertia[i], A[i])
+        x[i] = problem.momentum[i]
+    has_contacts = False
+    if model.has_ground:
+        has_contacts = add_contacts(problem, count, h)
+    for i in range(n):
+        if is_held(segment[i]):
+            # The row says v_i = held; the column goes to the right-hand side.
+            held = held_velocity(segment[i], problem.low[i], problem.high[i])
+            for j in range(n):
+                if held != 0.0 and not is_held(segment[j]):
+                    # Most are held at 0, where there is nothing to take over.
+                    x[j] -= A[j, i] * held
+                A[i, j] = 0.0
+                A[j, i] = 0.0
+            A[i, i] = 1.0
+            x[i] = held
+        else:
+            x[i] += friction_impulse(segment[i], h * model.friction[i])
+    if has_contacts:
+        # Contacts couple branches of the tree, and friction that slides is not even symmetric.
+        solve_dense(A, x)
+    else:
+        factorize(A, model.tree.row_first, model.tree.row_index)
+        solve_factorized(A, model.tree.row_first, model.tree.row_index, x)
+    copy(x, v)
+    for i in range(n):
+        if is_held(segment[i]):  # to the last bit: a joint that sticks must not creep
+            v[i] = held_velocity(segment[i], problem.low[i], problem.high[i])
+
+
+@compiled
+def find_impulse(problem: Problem, v: FloatArray) -> None:
+    """Compute the generalized impulse that the velocity takes: `impulse` = H v - b."""
+    for i in range(len(v)):
+        problem.impulse[i] = dot(problem.inertia[i], v) - problem.momentum[i]

@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stepping loop: what Python calls, with the GIL released until all steps are done."""
+
+from __future__ import annotations
+
+from rbd_ros.compiler.loops import call_kernel, compiled, entry_point
+from rbd_ros.simulation.integrators.contact_free_step import (
+    EVERYTHING,
+    NOTHING,
+    step_by_runge_kutta,
+)
+from rbd_ros.simulation.integrators.displacement import return_joints
+from rbd_ros.simulation.integrators.midpoint import is_stopped, midpoint_step
+from rbd_ros.simulation.integrators.runge_kutta import is_at_limit
+from rbd_ros.simulation.integrators.semi_implicit import (
+    follow_velocity,
+    step_constrained,
+    step_freely,
+)
+from rbd_ros.simulation.integrators.step_division import (
+    count_substeps,
+    find_substep,
+    needs_inertial_rate,
+)
+from rbd_ros.simulation.loops.loop_closing import close_positions, project
+from rbd_ros.simulation.records.simulation_model import SimulationModel
+from rbd_ros.simulation.records.state import (
+    ExternalForces,
+    FORCES,
+    GroundContactPoints,
+    NEAR,
+    SATURATED,
+    State,
+    STEPS,
+    SUBSTEPS,
+    WHOLE,
+)
+from rbd_ros.simulation.records.workspace import Commands, PhysicsRecord, Workspace
+from rbd_ros.simulation.scene.servo import take_servo_substep
+from rbd_ros.simulation.scene.state import ContactState, Objects
+from rbd_ros.simulation.scene.step import take_scene_substep
+from rbd_ros.simulation.stepping.commit_step import settle
+from rbd_ros.simulation.stepping.external_forces import age_external_forces, find_applied_force
+from rbd_ros.simulation.stepping.free_bodies import keep_objects, restore_objects
+from rbd_ros.simulation.stepping.ground_contact import (
+    detect_contacts,
+    start_contacts,
+    update_deformations,
+)
+from rbd_ros.simulation.stepping.joint_servo import any_servos, begin_servos, end_servos
+from rbd_ros.simulation.stepping.linear import copy, is_finite
+
+#: Answer of `advance` to commands that are not finite.
+REFUSED = -1
+
+#: How far `close_loops` takes an open loop for a closed one whose numbers were rounded [rad, m].
+ROUNDED = 1e-3
+
+
+@compiled
+def are_finite(commands: Commands) -> bool:
+    """Return whether all commands are finite."""
+    finite: bool = is_finite(commands.torque)
+    return finite
+
+
+@compiled
+def saturate(model: SimulationModel, commands: Commands, state: State) -> bool:
+    """Find `applied`, the torque within the effort limits; return whether any was cut."""
+    cut = False
+    for i in range(len(commands.torque)):
+        requested = commands.torque[i]
+        # Joints without an effort limit have an infinite one.
+        state.applied[i] = min(max(requested, -model.effort[i]), model.effort[i])
+        state.saturated[i] = 1 if state.applied[i] != requested else 0
+        cut = cut or state.saturated[i] == 1
+    return cut
+
+
+@compiled
+def find_forces(
+    model: SimulationModel,
+    state: State,
+    external_forces: ExternalForces,
+    contacts: GroundContactPoints,
+    work: Workspace,
+    h: float,
+) -> int:
+    """Find `applied_force` and the contact points near the ground at the present state.
+
+    :return: number of contact points near the ground
+    """
+    dynamics = work.dynamics
+    placed = find_applied_force(model, state, external_forces, dynamics)
+    # Contacts of the step before are over, also where there is nothing to be detected.
+    state.counters[NEAR] = 0
+    count = 0
+    if model.has_ground:
+        if not placed:
+            call_kernel(model.contact_kinematics, state.packed, dynamics.kinematics)
+        count = detect_contacts(model, state, dynamics, contacts, work.problem, h)
+    return count
+
+
+@compiled
+def take_substep(
+    model: SimulationModel,
+    state: State,
+    external_forces: ExternalForces,
+    contacts: GroundContactPoints,
+    work: Workspace,
+    h: float,
+) -> bool:
+    """Advance by h; return False, with q and v unchanged, if the velocity is not finite."""
+    count = find_forces(model, state, external_forces, contacts, work, h)
+    driven = False
+    if model.has_servos:
+        driven = any_servos(state)
+    done = False
+    if driven:
+        if not step_constrained(model, state, contacts, work, count, h):
+            return False
+    elif model.runge_kutta:
+        found = step_by_runge_kutta(model, state, external_forces, contacts, work, count, h)
+        if found == NOTHING:
+            return False
+        done = found == EVERYTHING
+    elif model.midpoint:
+        # Where a joint is at a limit or a contact near, the implicit solve decides whether either
+        # stops anything.
+        stopped = count > 0 or is_at_limit(model, state)
+        if stopped:
+            if not step_constrained(model, state, contacts, work, count, h):
+                return False
+            stopped = is_stopped(state, work.problem.contact_impulse, count > 0)
+        if not stopped:
+            done = midpoint_step(model, state, external_forces, contacts, work, h)
+            if not done and not step_constrained(model, state, contacts, work, count, h):
+                return False
+    else:
+        # Most steps of most robots violate nothing: they are tried without the solver first.
+        constrained = model.frictional == 1 or count > 0
+        # Where the step is divided, the kernel with implicit damping is for another time step.
+        if model.damped == 1 and h != model.timestep:
+            constrained = True
+        constrained = constrained or not step_freely(model, state, work, h)
+        if constrained and not step_constrained(model, state, contacts, work, count, h):
+            return False
+    if not done:
+        follow_velocity(model, state, work, h)
+    # Closing the loops corrects both: what is no number is found out after it.
+    if model.has_loops:
+        if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
+            return False
+    # Likewise the momentum of free bases.
+    elif model.has_free_bases:
+        if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
+            return False
+    return_joints(model, state.q, work.motion, h)
+    settle(model, state, work.motion, work.problem.impulse, h)
+    # Last: the forces of this step follow from the deformations at its beginning.
+    if model.has_ground:
+        update_deformations(model.ground, state, contacts, count, h)
+    return True
+
+
+@compiled
+def take_any_substep(
+    model: SimulationModel,
+    state: State,
+    external_forces: ExternalForces,
+    contacts: GroundContactPoints,
+    work: Workspace,
+    objects: Objects,
+    contact_state: ContactState,
+    h: float,
+) -> bool:
+    """Advance by h, in a world or not; return False if the dynamics are not finite."""
+    done: bool = True
+    if model.has_scene:
+        if model.has_servos:
+            done = take_servo_substep(
+                model, state, external_forces, contacts, objects, contact_state, work, h
+            )
+        else:
+            done = take_scene_substep(
+                model, state, external_forces, contacts, objects, contact_state, work, h
+            )
+    else:
+        done = take_substep(model, state, external_forces, contacts, work, h)
+    return done
+
+
+@compiled
+def step_once(
+    model: SimulationModel,
+    state: State,
+    external_forces: ExternalForces,
+    contacts: GroundContactPoints,
+    work: Workspace,
+    objects: Objects,
+    contact_state: ContactState,
+) -> bool:
+    """Advance by one step; return False, with q and v unchanged, if it is not finite."""
+    # For the mean acceleration, and to go back to if a substep fails.
+    copy(state.q, state.start_q)
+    copy(state.v, state.start_v)
+    # By the speed at its beginning: what speeds up in this step is divided in the next one,
+    # or by its inertia.
+    parts = count_substeps(model, state.v)
+    h = model.timestep if parts == 1 else model.timestep / parts
+    watched = False
+    if model.has_robot:
+        watched = needs_inertial_rate(model, state)
+    if model.has_scene:
+        keep_objects(objects, work.scene.start_state)
+    if model.has_servos:
+        begin_servos(state)
+    substeps = 0
+    for _ in range(parts):
+        left = h
+        while left > 0.0:
+            substep = left
+            if watched:
+                substep = find_substep(model, state, work, left)
+            if not take_any_substep(
+                model, state, external_forces, contacts, work, objects, contact_state, substep
+            ):
+                copy(state.start_q, state.q)
+                copy(state.start_v, state.v)
+                if model.has_scene:
+                    restore_objects(objects, work.scene.start_state)
+                return False
+            left -= substep
+            substeps += 1
+    if model.has_servos:
+        state.counters[SATURATED] += end_servos(model, state, work.motion.next_v)
+    for i in range(len(state.v)):
+        state.acceleration[i] = (state.v[i] - state.start_v[i]) / model.timestep
+    state.counters[WHOLE] = 1 if substeps == parts else 0
+    if model.has_external_forces:
+        if state.counters[FORCES] > 0:
+            age_external_forces(external_forces, state)
+    state.counters[STEPS] += 1
+    state.counters[SUBSTEPS] += substeps - 1
+    return True
+
+
+@entry_point
+def advance(physics: PhysicsRecord, count: int) -> int:
+    """Take `count` steps under the commands.
+
+    :return: how many were taken; fewer than `count` if the dynamics stopped being finite;
+        `REFUSED` if the commands are not: then nothing has been changed
+    """
+    model, state = physics.model, physics.state
+    if not are_finite(physics.commands):
+        return REFUSED
+    # Commands are the same in all steps, and so is what is left of them.
+    cut = saturate(model, physics.commands, state)
+    if model.has_servos:
+        copy(physics.commands.torque, state.servo.torque)
+        cut = False  # servos say it in each step
+    for step in range(count):
+        if not step_once(
+            model,
+            state,
+            physics.external_forces,
+            physics.contacts,
+            physics.work,
+            physics.objects,
+            physics.contact_state,
+        ):
+            return step
+        state.counters[SATURATED] += cut
+    return count
+
+
+@entry_point
+def close_loops(physics: PhysicsRecord) -> int:
+    """Close loops that rounding leaves open at the start, and project the velocity onto them.
+
+    :return: number of the first loop that is open by more than that, -1 if there is none
+    """
+    model, state, motion = physics.model, physics.state, physics.work.motion
+    dynamics, loops = physics.work.dynamics, physics.work.problem.loops
+    call_kernel(model.loop_closure, state.q, loops.closure)
+    for loop in range(len(model.loop_first) - 1):
+        for c in range(model.loop_first[loop], model.loop_first[loop + 1]):
+            if not abs(loops.residual[c]) <= ROUNDED:
+                return loop
+    copy(state.q, motion.next_q)
+    if not close_positions(model, motion, dynamics, loops):
+        return 0
+    copy(motion.next_q, state.q)
+    call_kernel(model.mass_matrix, state.q, dynamics.mass)
+    project(model, state.v, dynamics, loops)
+    return -1
+
+
+@entry_point
+def place_on_ground(physics: PhysicsRecord) -> int:
+    """Begin contact at the present configuration.
+
+    :return: the contact point that is deepest in the ground, -1 if there is none
+    """
+    deepest: int = start_contacts(physics.model, physics.state, physics.work.dynamics)
+    return deepest

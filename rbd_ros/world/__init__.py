@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""World around a robot as data: objects, robots, surfaces, poses, world files. No physics.
+
+The names below are loaded on first use.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rbd_ros.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from rbd_ros.world.allowed_collisions import allowed_pairs, SrdfError
+    from rbd_ros.world.ground_plane import level_ground
+    from rbd_ros.world.named_poses import NamedPose
+    from rbd_ros.world.solids import solid_inertia, triangles_inertia
+    from rbd_ros.world.surfaces import combine_surfaces, Surface
+    from rbd_ros.world.world import PairSurface, World, WorldObject, WorldRobot
+    from rbd_ros.world.world_file import extend_world, read_world, WorldFileError
+
+__all__ = [
+    'NamedPose',
+    'PairSurface',
+    'SrdfError',
+    'Surface',
+    'World',
+    'WorldFileError',
+    'WorldObject',
+    'WorldRobot',
+    'allowed_pairs',
+    'combine_surfaces',
+    'extend_world',
+    'level_ground',
+    'read_world',
+    'solid_inertia',
+    'triangles_inertia',
+]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        'NamedPose': 'rbd_ros.world.named_poses',
+        'PairSurface': 'rbd_ros.world.world',
+        'SrdfError': 'rbd_ros.world.allowed_collisions',
+        'Surface': 'rbd_ros.world.surfaces',
+        'World': 'rbd_ros.world.world',
+        'WorldFileError': 'rbd_ros.world.world_file',
+        'WorldObject': 'rbd_ros.world.world',
+        'WorldRobot': 'rbd_ros.world.world',
+        'allowed_pairs': 'rbd_ros.world.allowed_collisions',
+        'combine_surfaces': 'rbd_ros.world.surfaces',
+        'extend_world': 'rbd_ros.world.world_file',
+        'level_ground': 'rbd_ros.world.ground_plane',
+        'read_world': 'rbd_ros.world.world_file',
+        'solid_inertia': 'rbd_ros.world.solids',
+        'triangles_inertia': 'rbd_ros.world.solids',
+    },
+)

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Allowed-collision matrix: the pairs of a robot's links that are never tested for contact.
+
+Links that a joint connects overlap at it, and links that are fixed to each other cannot move
+apart. An SRDF names further ones, that always or never touch.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+import os
+from typing import Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Set, Tuple, Union
+from xml.parsers import expat
+
+from rbd_ros.bounded_files import FileRefusedError, MAX_TEXT, read_bytes
+from rbd_ros.model import Model, ModelError
+from rbd_ros.model.errors import unknown_name
+from rbd_ros.model.urdf.schema import shorten
+
+#: A pair of links, in the order of the alphabet.
+LinkPair = Tuple[str, str]
+
+MAX_BYTES = MAX_TEXT
+
+_LINKS = {
+    'disable_collisions': ('link1', 'link2'),
+    'enable_collisions': ('link1', 'link2'),
+    'disable_default_collisions': ('link',),
+}
+
+
+class SrdfError(ModelError):
+    """An SRDF that cannot be used; the message names file, line and cure."""
+
+
+class Entry(NamedTuple):
+    """An element of an SRDF that is about collisions.
+
+    :param kind: name of the element
+    :param links: links that it names, one or two
+    :param line: line of the file
+    """
+
+    kind: str
+    links: Tuple[str, ...]
+    line: int
+
+
+def allowed_pairs(
+    model: Model, srdf: Optional[Union[str, os.PathLike[str]]] = None
+) -> FrozenSet[LinkPair]:
+    """Return the pairs of links that may overlap, and are not tested for contact.
+
+    Those are the links of one body, those of two bodies that are connected (`connected_bodies`),
+    and what an SRDF says: `disable_collisions` adds a pair, `disable_default_collisions` all pairs
+    of a link, `enable_collisions` takes a pair away.
+
+    :param model: system model
+    :param srdf: path of an SRDF file, or its XML; None: there is none
+    :return: pairs of names of links, each in the order of the alphabet
+    :raises SrdfError: naming file, line and cure
+
+    >>> from rbd_ros.world import allowed_pairs
+    >>> pairs = allowed_pairs(robot.model)
+    >>> ('forearm_link', 'upper_arm_link') in pairs, ('base_link', 'forearm_link') in pairs
+    (True, False)
+    """
+    on_body: Dict[int, List[str]] = {}
+    for name, link in model.links.items():
+        on_body.setdefault(link.body, []).append(name)
+    pairs: Set[LinkPair] = set()
+    for names in on_body.values():
+        # Links of one body do not move relative to each other.
+        pairs.update(_pair(*two) for two in combinations(names, 2))
+    for i, j in connected_bodies(model):
+        pairs.update(_pair(a, b) for a in on_body.get(i, ()) for b in on_body.get(j, ()))
+    if srdf is None:
+        return frozenset(pairs)
+    # `enable_collisions` counts last, wherever it stands in the file: it is an exception to the
+    # others.
+    label, entries = read_srdf(srdf)
+    enabled: Set[LinkPair] = set()
+    for entry in entries:
+        for named in entry.links:
+            if named not in model.links:
+                raise SrdfError(
+                    f'{label}: line {entry.line}: <{entry.kind}>: '
+                    + unknown_name('link', named[:80], model.links)
+                )
+        # `disable_default_collisions`: with all links of the robot.
+        if len(entry.links) == 1:
+            pairs.update(_pair(entry.links[0], b) for b in model.links if b != entry.links[0])
+        elif entry.links[0] == entry.links[1]:
+            raise SrdfError(
+                f'{label}: line {entry.line}: <{entry.kind}>: both links are '
+                f'{shorten(entry.links[0])}; name two different ones'
+            )
+        elif entry.kind == 'disable_collisions':
+            pairs.add(_pair(*entry.links))
+        else:
+            enabled.add(_pair(*entry.links))
+    return frozenset(pairs - enabled)
+
+
+def connected_bodies(model: Model) -> Set[Tuple[int, int]]:
+    """Return the pairs of bodies that are connected.
+
+    By joints, loop joints too, and by bodies in between.
+
+    Those are bodies without collision shapes, which keep nothing apart (MoveIt's rule), and bodies
+    without mass, which put joints together, as in a universal joint. The world connects nothing.
+
+    :param model: system model
+    :return: pairs of numbers of bodies, the smaller first; 0 is the world
+
+    >>> from rbd_ros.world.allowed_collisions import connected_bodies
+    >>> sorted(connected_bodies(robot.model))
+    [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6)]
+    """
+    joints = [(i, body.parent) for i, body in model.outward()]
+    joints += [(loop.predecessor.body, loop.successor.body) for loop in model.loops]
+    # Graph of bodies, with an edge for each joint.
+    near: Dict[int, Set[int]] = {}
+    for i, j in joints:
+        near.setdefault(i, set()).add(j)
+        near.setdefault(j, set()).add(i)
+    shaped = {each.body for each in model.geometries if each.role == 'collision'}
+    heavy = {i for i, body in model.outward() if body.inertia.mass != 0.0}
+    # Of a robot without any masses, nothing is known.
+    between = {i for i in near if i and (i not in shaped or (heavy and i not in heavy))}
+    found: Set[Tuple[int, int]] = set()
+    for i in near:
+        reached, border = {i}, [i]
+        # Reaches through bodies in `between` only, and includes the first body beyond them.
+        while border:
+            for j in near[border.pop()] - reached:
+                reached.add(j)
+                if j in between:
+                    border.append(j)
+        found.update((i, j) for j in reached if i < j)
+    return found
+
+
+def enabled_pairs(srdf: Union[str, os.PathLike[str]]) -> FrozenSet[LinkPair]:
+    """Return the pairs of links that an SRDF lets touch in so many words.
+
+    :param srdf: path of an SRDF file, or its XML
+    :raises SrdfError: if it cannot be read, or an entry lacks a link
+
+    >>> from rbd_ros.world.allowed_collisions import enabled_pairs
+    >>> enabled_pairs('<robot><enable_collisions link1="b" link2="a"/></robot>')
+    frozenset({('a', 'b')})
+    """
+    _, entries = read_srdf(srdf)
+    return frozenset(_pair(*each.links) for each in entries if each.kind == 'enable_collisions')
+
+
+def _pair(a: str, b: str) -> LinkPair:
+    return (a, b) if a <= b else (b, a)
+
+
+def read_srdf(source: Union[str, os.PathLike[str]]) -> Tuple[str, List[Entry]]:
+    """Read what an SRDF says of collisions; groups, states and the rest are not read.
+
+    :param source: path of the file, or its XML, which begins with '<'
+    :return: what the file is called in messages, and the entries in their order
+    :raises SrdfError: if it cannot be read, or an entry lacks a link
+
+    >>> from rbd_ros.world.allowed_collisions import read_srdf
+    >>> read_srdf('<robot><disable_collisions link1="a" link2="b" reason="Never"/></robot>')[1]
+    [Entry(kind='disable_collisions', links=('a', 'b'), line=1)]
+    """
+    label, elements = srdf_elements(source)
+    entries: List[Entry] = []
+    for element in elements:
+        if len(element.path) != 1 or element.path[0] not in _LINKS:
+            continue
+        (tag,) = element.path
+        for name in _LINKS[tag]:
+            if not element.attributes.get(name):
+                raise SrdfError(
+                    f'{label}: line {element.line}: <{tag}> has no {name}; add {name}="name of a '
+                    'link"'
+                )
+        links = tuple(element.attributes[name] for name in _LINKS[tag])
+        entries.append(Entry(tag, links, element.line))
+    return label, entries
+
+
+class Element(NamedTuple):
+    """An element of an SRDF.
+
+    :param path: names of the elements that it is in, and its own, without that of the root
+    :param attributes: its attributes
+    :param line: line of the file
+    """
+
+    path: Tuple[str, ...]
+    attributes: Dict[str, str]
+    line: int
+
+
+def srdf_elements(source: Union[str, os.PathLike[str]]) -> Tuple[str, List[Element]]:
+    """Read all elements of an SRDF in their order.
+
+    :param source: path of the file, or its XML, which begins with '<'
+    :return: what the file is called in messages, and the elements
+    :raises SrdfError: if it cannot be read
+
+    >>> from rbd_ros.world.allowed_collisions import srdf_elements
+    >>> srdf_elements('<robot><group name="arm"><joint name="elbow"/></group></robot>')[1][1]
+    Element(path=('group', 'joint'), attributes={'name': 'elbow'}, line=1)
+    """
+    label, data = _read(source)
+    elements: List[Element] = []
+    open_tags: List[str] = []
+    parser = expat.ParserCreate()
+
+    def where() -> str:
+        return f'{label}: line {parser.CurrentLineNumber}'
+
+    def start(tag: str, attributes: Mapping[str, str]) -> None:
+        # The XML of something else, as a URDF of another root, would be read as an SRDF that
+        # allows nothing.
+        if not open_tags and tag != 'robot':
+            raise SrdfError(
+                f'{where()}: the root element is <{shorten(tag)[1:-1]}>; an SRDF must have <robot>'
+            )
+        open_tags.append(tag)
+        if len(open_tags) > 1:
+            line = parser.CurrentLineNumber
+            elements.append(Element(tuple(open_tags[1:]), dict(attributes), line))
+
+    def end(tag: str) -> None:
+        open_tags.pop()
+
+    def refused(*details: object) -> None:
+        raise SrdfError(f'{where()}: document types are not supported; remove it')
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    # Entities can expand without bound: expat refuses the declarations that define them.
+    parser.StartDoctypeDeclHandler = refused
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        reason = expat.errors.messages.get(error.code, '') or str(error)
+        raise SrdfError(f'{label}: line {error.lineno}: {reason}; correct the XML there') from None
+    except (LookupError, UnicodeError) as error:
+        raise SrdfError(f'{label}: unusable encoding ({error}); save it as UTF-8') from None
+    return label, elements
+
+
+def _read(source: Union[str, os.PathLike[str]]) -> Tuple[str, bytes]:
+    # No path begins so, and all XML does.
+    if isinstance(source, str) and source.lstrip().startswith('<'):
+        label, data = 'SRDF', source.strip().encode('utf-8', 'replace')
+    else:
+        label = f'SRDF file {shorten(os.fspath(source), 200)}'
+        try:
+            data = read_bytes(source, MAX_BYTES)
+        except (FileNotFoundError, IsADirectoryError):
+            raise SrdfError(f'{label}: there is no such file; check the path') from None
+        except FileRefusedError as error:
+            raise SrdfError(f'{label}: {error.strerror}') from None
+        except (OSError, ValueError) as error:
+            raise SrdfError(f'{label} cannot be read ({error}); check the path') from None
+    if len(data) > MAX_BYTES:
+        raise SrdfError(f'{label} is larger than {MAX_BYTES} bytes; remove what is not needed')
+    return label, data

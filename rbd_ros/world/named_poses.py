@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Poses with names in a world: where things are spawned, picked, parked. They touch nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Optional, Tuple
+
+from rbd_ros.spatial import PluckerTransform
+from rbd_ros.spatial.linear3 import Vector3
+
+
+@dataclass(frozen=True)
+class NamedPose:
+    """A pose with a name.
+
+    :param name: its name
+    :param placement: transform from world coordinates to those of the pose
+    :param description: what it is, for people
+    :param tags: words by which it is found
+    :param size: edges of the box about the pose, along its axes, that is free for what goes there
+        [m]; None: not given
+
+    >>> from rbd_ros.world import read_world
+    >>> world = read_world({'poses': {'bin': {'xyz': [1, 0, 0.5], 'tags': ['place']}}})
+    >>> world.poses[0].name, world.poses[0].placement.r
+    ('bin', (1.0, 0.0, 0.5))
+    """
+
+    name: str
+    placement: PluckerTransform = field(default_factory=PluckerTransform.identity)
+    description: str = ''
+    tags: Tuple[str, ...] = ()
+    size: Optional[Vector3] = None

@@ -1,0 +1,450 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Environment of a robot as data: objects that stand or move freely, and further robots.
+
+Nothing here moves, touches or reads files; world_file.py makes a world of a file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Dict, FrozenSet, get_args, Iterator, Mapping, NamedTuple, Optional, Tuple, Union
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rbd_ros.model.errors import unknown_name
+from rbd_ros.model.geometry import Box, Capsule, Cylinder, HeightField, Mesh, Plane, Sphere
+from rbd_ros.model.model import Model
+from rbd_ros.spatial import MotionVector, PluckerTransform, RigidBodyInertia
+from rbd_ros.spatial.linear3 import Vector3
+from rbd_ros.spatial.scalar import ScalarArray
+from rbd_ros.world.allowed_collisions import allowed_pairs
+from rbd_ros.world.named_poses import NamedPose
+from rbd_ros.world.surfaces import combine_surfaces, directed_by_first, Surface
+
+ObjectShape = Union[Plane, Box, Sphere, Cylinder, Capsule, Mesh, HeightField]
+
+#: Name of the robot that is simulated in the world, and that the world does not describe.
+ROBOT = 'robot'
+
+#: Shapes without a bounded volume, which cannot move.
+STATIC_SHAPES = (Plane, HeightField)
+
+#: What counts as a moment of inertia, so that the product of three is a number [kg m^2], and as a
+#: part of the largest one.
+MIN_MOMENT, MIN_PART = 1e-40, 1e-14
+
+
+def is_solid(inertia: ArrayLike) -> bool:
+    """Return whether the principal moments of a rotational inertia are finite, and none is zero.
+
+    :param inertia: about the center of mass, (3, 3) [kg m^2]
+
+    >>> from rbd_ros.world.world import is_solid
+    >>> is_solid(np.diag([2.0, 1.0, 1.0])), is_solid(np.diag([0.0, 1.0, 1.0]))  # that of a line
+    (True, False)
+    """
+    matrix = np.asarray(inertia, dtype=float)
+    if not np.isfinite(matrix).all():
+        return False
+    # The inverse of a tiny moment is a huge angular acceleration: relative to the largest one,
+    # less than rounding counts as none.
+    moments = np.linalg.eigvalsh(matrix)
+    return bool(moments[0] > max(MIN_MOMENT, MIN_PART * moments[2]))
+
+
+@dataclass(frozen=True)
+class WorldObject:
+    """An object of the world.
+
+    :param name: name
+    :param shape: its shape
+    :param placement: transform from world to object coordinates, at the start
+    :param surface: what it is like to touch
+    :param inertia: inertia in object coordinates; None: it does not move
+    :param velocity: velocity at the start, angular and of the object's origin, in object
+        coordinates
+    :param color: red, green, blue and opacity, 0 to 1, (4,); None: as the viewer likes
+    :param convex: whether the convex hull of a mesh is meant
+    :raises ValueError: if its shape is none of `rbd_ros.model.geometry`, or it moves and has no
+        mass, no inertia or no bounded volume, naming it
+
+    >>> from rbd_ros.world import Surface, WorldObject
+    >>> from rbd_ros.model.geometry import Box
+    >>> table = WorldObject('table', Box((1.2, 0.8, 0.04)), surface=Surface((0.5, 0.5)))
+    >>> table.movable, table.pose[:3, 3]
+    (False, array([0., 0., 0.]))
+    """
+
+    name: str
+    shape: ObjectShape
+    placement: PluckerTransform = field(default_factory=PluckerTransform.identity)
+    surface: Surface = Surface()
+    inertia: Optional[RigidBodyInertia] = None
+    velocity: MotionVector = field(default_factory=MotionVector.zero)
+    color: Optional[Tuple[float, float, float, float]] = None
+    convex: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.shape, get_args(ObjectShape)):
+            kind = type(self.shape)
+            raise ValueError(
+                f'the shape of object {self.name!r} is a {kind.__module__}.{kind.__name__}; use '
+                'one of rbd_ros.model.geometry'
+            )
+        # Static objects need no mass, and may have any shape.
+        if self.inertia is None:
+            return
+        if isinstance(self.shape, STATIC_SHAPES):
+            raise ValueError(
+                f'object {self.name!r} has no bounded volume and must be static; leave its '
+                'inertia out'
+            )
+        if not self.inertia.mass > 0.0:
+            raise ValueError(
+                f'object {self.name!r} is movable and has the mass {self.inertia.mass:g} kg; '
+                'give a positive mass'
+            )
+        if not is_solid(self.inertia.mass_center()[2]):
+            raise ValueError(
+                f'object {self.name!r} is movable, and a principal moment of its inertia is not '
+                'positive; give the inertia of a solid'
+            )
+
+    @property
+    def movable(self) -> bool:
+        """True if it is a free body."""
+        return self.inertia is not None
+
+    @property
+    def pose(self) -> ScalarArray:
+        """Pose in the world at the start, (4, 4)."""
+        return self.placement.pose()
+
+
+@dataclass(frozen=True)
+class WorldRobot:
+    """A further robot of the world.
+
+    :param name: name
+    :param path: URDF that it was read from
+    :param model: its model; with a floating base, the joint of that name comes first
+    :param placement: transform from world coordinates to those of its root link, at the start
+    :param floating: whether its root link moves freely
+    :param configuration: positions at the start by joint [rad or m]; others are neutral
+    :param surface: what its links are like to touch
+    :param allowed: pairs of its links that never touch each other; None: `allowed_pairs` of its
+        model
+    :param movable: whether it moves, as a part of the robot that is simulated in the world
+    :param enabled: pairs of its links that an SRDF lets touch, also if they overlap
+    :param stands: whether it begins, if it moves freely, at the height at which it touches what
+        is below it
+
+    >>> from rbd_ros.world import WorldRobot
+    >>> WorldRobot('other_arm', 'urdf/six_axis_arm.urdf', robot.model).floating
+    False
+    """
+
+    name: str
+    path: str
+    model: Model
+    placement: PluckerTransform = field(default_factory=PluckerTransform.identity)
+    floating: bool = False
+    configuration: Mapping[str, float] = field(default_factory=dict)
+    surface: Surface = Surface()
+    allowed: Optional[FrozenSet[Tuple[str, str]]] = None
+    movable: bool = False
+    enabled: FrozenSet[Tuple[str, str]] = frozenset()
+    stands: bool = False
+
+    def __post_init__(self) -> None:
+        if self.allowed is None:
+            # The class is frozen; this default depends on another field.
+            object.__setattr__(self, 'allowed', allowed_pairs(self.model))
+
+    @property
+    def base_placement(self) -> PluckerTransform:
+        """Transform from world coordinates to those of its base.
+
+        A base that floats has its pose in the world by the variables of its joint.
+
+        >>> from rbd_ros.world import WorldRobot
+        >>> from rbd_ros.spatial import PluckerTransform
+        >>> aside = PluckerTransform.translation((0.0, 1.0, 0.0))
+        >>> WorldRobot('arm', 'urdf/six_axis_arm.urdf', robot.model, aside).base_placement.r
+        (0.0, 1.0, 0.0)
+        """
+        return PluckerTransform.identity() if self.floating else self.placement
+
+
+class PairSurface(NamedTuple):
+    """Surface properties of two things that touch each other.
+
+    :param surface: friction, restitution and compliance of the pair
+    :param directed_by: name of that in whose coordinates `surface.direction` is
+    """
+
+    surface: Surface
+    directed_by: str
+
+
+Pair = Tuple[str, str]
+
+
+@dataclass(frozen=True)
+class World:
+    """Objects and robots around a robot, and what they are like to touch.
+
+    Names of pairs are those of objects and of robots, 'robot' for the one that is simulated, or
+    with a link: 'robot/tool0'.
+
+    :param objects: the objects
+    :param robots: further robots
+    :param pairs: surfaces of pairs; directions of friction are those of the first
+    :param ignored: pairs that do not touch
+    :param gravity: acceleration of gravity in world coordinates, (3,) [m/s^2]
+    :param surface: surface of everything without its own surface
+    :param poses: poses with names, which touch nothing
+    :param robot_surface: what the links of the robot that is simulated are like to touch; None:
+        as `surface`
+    :param link_surfaces: what single links of robots are like to touch, by 'robot/tool0'
+    :param srdf: path of the SRDF of the robot that is simulated, or its XML; None: its links
+        touch each other but those that are connected, or overlap as they are neutral
+    :raises ValueError: if two have one name, or a pair or a link's surface names what is not there
+
+    >>> from rbd_ros.world import World, WorldObject
+    >>> from rbd_ros.model.geometry import Plane
+    >>> world = World((WorldObject('floor', Plane()),))
+    >>> world.names, world.movable, world.touch('robot/tool0', 'floor')
+    (('robot', 'floor'), (), True)
+    >>> world.surface_between('robot/tool0', 'floor').surface == world.surface_of('floor')
+    True
+    >>> world.check_name('flor')
+    Traceback (most recent call last):
+        ...
+    ValueError: unknown object or robot 'flor'; did you mean 'floor'?
+    """
+
+    objects: Tuple[WorldObject, ...] = ()
+    robots: Tuple[WorldRobot, ...] = ()
+    pairs: Mapping[Pair, Surface] = field(default_factory=dict)
+    ignored: FrozenSet[Pair] = frozenset()
+    gravity: Vector3 = (0.0, 0.0, -9.81)
+    surface: Surface = Surface()
+    poses: Tuple[NamedPose, ...] = ()
+    robot_surface: Optional[Surface] = None
+    link_surfaces: Mapping[str, Surface] = field(default_factory=dict)
+    srdf: Optional[str] = None
+
+    def __post_init__(self) -> None:
+        names = self.names
+        for k, name in enumerate(names):
+            if name in names[:k]:
+                raise ValueError(f'two objects or robots are named {name!r}; choose another name')
+            if not name or '/' in name:
+                raise ValueError(
+                    f'{name!r} is not a valid name; a name must not be empty and must not '
+                    'contain a slash'
+                )
+        # A misspelled name would silently have no effect.
+        for pair in (*self.pairs, *self.ignored):
+            for name in pair:
+                self.check_name(name)
+        for name in self.link_surfaces:
+            self.check_name(name)
+            if '/' not in name:
+                raise ValueError(f'{name!r} does not name a link; write "robot/link"')
+
+    # -- what there is
+
+    @cached_property
+    def names(self) -> Tuple[str, ...]:
+        """Names of all that can touch: 'robot', further robots, objects."""
+        return (ROBOT, *(r.name for r in self.robots), *(o.name for o in self.objects))
+
+    @cached_property
+    def _by_name(self) -> Dict[str, Union[WorldObject, WorldRobot]]:
+        every: Tuple[Union[WorldObject, WorldRobot], ...] = (*self.robots, *self.objects)
+        return {each.name: each for each in every}
+
+    def __getitem__(self, name: str) -> Union[WorldObject, WorldRobot]:
+        """Return the object or robot of a name.
+
+        :raises ValueError: if there is none, with similar names
+        """
+        if name not in self._by_name:
+            raise ValueError(unknown_name('object or robot', str(name)[:80], self._by_name))
+        return self._by_name[name]
+
+    @property
+    def movable(self) -> Tuple[WorldObject, ...]:
+        """Objects that are free bodies."""
+        return tuple(each for each in self.objects if each.movable)
+
+    def moving_in(self, model: Model) -> Tuple[WorldRobot, ...]:
+        """Return movable robots that are part of a model, their links called 'robot/link' there.
+
+        Others stand still.
+
+        :param model: model of the robot that is simulated, see `combine_models`
+
+        >>> from rbd_ros.world import read_world
+        >>> arm = {'urdf': 'urdf/six_axis_arm.urdf', 'xyz': [1, 0, 0], 'static': False}
+        >>> world = read_world({'robots': {'second_arm': arm}})
+        >>> both = Robot.combine({'': robot, 'second_arm': robot})
+        >>> [each.name for each in world.moving_in(both.model)]
+        ['second_arm']
+        >>> world.moving_in(robot.model)
+        ()
+        """
+        return tuple(
+            each
+            for each in self.robots
+            if each.movable
+            # `combine_models` has put its name before those of its links.
+            and all(f'{each.name}/{link}' in model.links for link in each.model.links)
+        )
+
+    def check_name(self, name: str) -> None:
+        """Refuse what names nothing that can touch.
+
+        :param name: name of an object, robot, or link of a robot as 'robot/link'
+        :raises ValueError: with similar names
+        """
+        owner, slash, link = name.partition('/')
+        if owner != ROBOT and owner not in self._by_name:
+            raise ValueError(unknown_name('object or robot', owner[:80], self.names))
+        # Links of the simulated robot are unknown here: the world does not hold its model.
+        if not slash or owner == ROBOT:
+            if slash and not link:
+                raise ValueError(
+                    f'{name!r} does not name a link after the slash; write "{owner}/link"'
+                )
+            return
+        robot = self._by_name[owner]
+        if not isinstance(robot, WorldRobot):
+            raise ValueError(
+                f'{owner!r} is an object without link {link!r}; write {owner!r} alone'
+            )
+        if link not in robot.model.links:
+            raise ValueError(unknown_name(f'link of {owner!r}', link[:80], robot.model.links))
+
+    # -- with more, and with less
+
+    def with_objects(self, *objects: WorldObject) -> World:
+        """Return the world with further objects.
+
+        :param objects: they
+        :raises ValueError: if something has the name of one of them
+
+        >>> from rbd_ros.world import World, WorldObject
+        >>> from rbd_ros.model.geometry import Plane
+        >>> World().with_objects(WorldObject('floor', Plane())).names
+        ('robot', 'floor')
+        """
+        return replace(self, objects=(*self.objects, *objects))
+
+    def without(self, name: str) -> World:
+        """Return the world without an object, and without what it says of pairs with it.
+
+        :param name: name of the object
+        :raises ValueError: if there is no such object, with similar names
+
+        >>> from rbd_ros.world import read_world
+        >>> world = read_world('config/table_world.yaml').without('box')
+        >>> [each.name for each in world.movable], ('box', 'table') in world.pairs
+        (['peg', 'ball', 'roller'], False)
+        """
+        objects = {each.name: each for each in self.objects}
+        if name not in objects:
+            raise ValueError(unknown_name('object', str(name)[:80], objects))
+        return replace(
+            self,
+            objects=tuple(each for each in self.objects if each.name != name),
+            pairs={pair: each for pair, each in self.pairs.items() if name not in pair},
+            ignored=frozenset(pair for pair in self.ignored if name not in pair),
+        )
+
+    # -- pairs
+
+    def touch(self, first: str, second: str) -> bool:
+        """Return whether two things can touch each other.
+
+        Two objects that do not move cannot, nor can what is ignored, nor two links of a further
+        robot that are allowed to overlap.
+
+        :param first: name of an object, robot, or link of a robot as 'robot/link'
+        :param second: another one
+        :raises ValueError: for an unknown name
+        """
+        self.check_name(first)
+        self.check_name(second)
+        if first == second:
+            return False
+        # Entries may name robots or links, in either order.
+        if any(pair in self.ignored for pair, _ in _ways(first, second)):
+            return False
+        a, b = (self._by_name.get(name.partition('/')[0]) for name in (first, second))
+        if isinstance(a, WorldObject) and isinstance(b, WorldObject):
+            return a.movable or b.movable
+        if isinstance(a, WorldRobot) and a is b and not self.names_links(first, second):
+            one, other = sorted(name.partition('/')[2] for name in (first, second))
+            return (one, other) not in (a.allowed or ())
+        return True
+
+    def names_links(self, first: str, second: str) -> bool:
+        """Return whether `pairs` names two links, which touch unless in `disable_collisions`.
+
+        :param first: name of a link, as 'robot/link'
+        :param second: another one
+
+        >>> from rbd_ros.world import read_world
+        >>> pair = ['robot/tool0', 'robot/base_link']
+        >>> world = read_world({'pairs': [{'links': pair, 'friction': 0.5}]})
+        >>> world.names_links('robot/base_link', 'robot/tool0')
+        True
+        """
+        return (first, second) in self.pairs or (second, first) in self.pairs
+
+    def surface_between(self, first: str, second: str) -> PairSurface:
+        """Return the properties of a pair.
+
+        Its own entry if there is one, else the surfaces of both, combined.
+
+        Of several entries that of links counts before that of their robots.
+
+        :param first: name of an object, robot, or link of a robot as 'robot/link'
+        :param second: another one
+        :raises ValueError: for an unknown name, and for springs that cannot be combined
+        """
+        self.check_name(first)
+        self.check_name(second)
+        for pair, leading in _ways(first, second):
+            if pair in self.pairs:
+                return PairSurface(self.pairs[pair], leading)
+        a, b = self.surface_of(first), self.surface_of(second)
+        try:
+            surface = combine_surfaces(a, b)
+        except ValueError as error:
+            raise ValueError(f'{first!r} and {second!r} touch: {error}') from None
+        return PairSurface(surface, first if directed_by_first(a, b) else second)
+
+    def surface_of(self, name: str) -> Surface:
+        """Return the surface of an object or robot, by its name or that of a link of it."""
+        # From the special to the general: link, its robot, the world.
+        if name in self.link_surfaces:
+            return self.link_surfaces[name]
+        owner = self._by_name.get(name.partition('/')[0])
+        if owner is not None:
+            return owner.surface
+        return self.surface if self.robot_surface is None else self.robot_surface
+
+
+def _ways(first: str, second: str) -> Iterator[Tuple[Pair, str]]:
+    """Yield pairs by which an entry may name two things, closest first, and the first named."""
+    # The name as it is before that of its owner; without a slash, both are one.
+    for a in dict.fromkeys((first, first.partition('/')[0])):
+        for b in dict.fromkeys((second, second.partition('/')[0])):
+            yield (a, b), first
+            yield (b, a), second

@@ -1,0 +1,375 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Entries of a world file about objects: shapes, poses, surfaces, masses."""
+
+from __future__ import annotations
+
+import math
+from typing import Callable, Dict, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+from rbd_ros.meshes import MeshError
+from rbd_ros.model.extension.fields import Field, placement as fixed_angles
+from rbd_ros.model.geometry import Box, Capsule, Cylinder, HeightField, Mesh, Plane, Sphere
+from rbd_ros.model.inertia_checks import violated_conditions
+from rbd_ros.model.urdf.mesh_paths import MeshPaths
+from rbd_ros.spatial import MotionVector, PluckerTransform, RigidBodyInertia
+from rbd_ros.world.height_fields import heights
+from rbd_ros.world.solids import solid_inertia
+from rbd_ros.world.surfaces import EXPONENTS, HERTZ, Surface
+from rbd_ros.world.world import is_solid, ObjectShape, STATIC_SHAPES, WorldObject
+
+#: Lengths and densities that a world can have [m, kg/m^3].
+LENGTHS, DENSITIES = (1e-6, 1e6), (1e-6, 1e6)
+#: Friction, stiffness and other numbers that are not lengths.
+LARGEST = 1e15
+#: Masses of what moves [kg].
+MASSES = (1e-20, LARGEST)
+#: Stiffnesses that a surface can have [N/m, N/m^n].
+STIFFNESSES = (1e-6, LARGEST)
+#: How far the norm of a quaternion may be from one: what three digits leave.
+NORM_TOLERANCE = 2e-3
+
+POSE = ('xyz', 'rpy', 'quaternion')
+SURFACE = ('friction', 'direction', 'torsional', 'rolling', 'restitution', 'compliance')
+_MASS = ('mass', 'density', 'inertia', 'center_of_mass', 'velocity')
+
+
+class Defaults(NamedTuple):
+    """Defaults of objects.
+
+    :param surface: surface
+    :param density: density of movable objects [kg/m^3]; None: it must be given
+    :param color: color
+    """
+
+    surface: Surface = Surface()
+    density: Optional[float] = None
+    color: Optional[Tuple[float, float, float, float]] = None
+
+
+def world_object(name: str, field: Field, defaults: Defaults, paths: MeshPaths) -> WorldObject:
+    """Return the object of an entry.
+
+    :param paths: where files are looked for
+    :raises ModelError: naming file, line, entry and cure
+    """
+    # Read twice: which keys are allowed depends on the type.
+    entries = field.mapping(('type',), None)
+    kind = entries['type'].choice(_SHAPES)
+    keys, make = _SHAPES[kind]
+    known = (*keys, *POSE, 'surface', 'color', 'static', *_MASS)
+    entries = field.mapping(('type',), known)
+    shape = make(field, entries, paths)
+    convex = 'convex' in entries and entries['convex'].boolean()
+    movable = 'static' in entries and not entries['static'].boolean()
+    if movable and isinstance(shape, STATIC_SHAPES):
+        raise entries['static'].error(f'a {kind} has no bounded volume; leave "static" out')
+    # A mass without `static: false` is more likely a forgotten key than a wish: it is refused.
+    for key in _MASS:
+        if key in entries and not movable:
+            raise entries[key].error('only movable objects can have it; add "static: false"')
+    pose = placement(field, entries)
+    surface = defaults.surface
+    if 'surface' in entries:
+        surface = read_surface(entries['surface'], surface)
+    inertia = _inertia(name, field, entries, shape, convex, defaults) if movable else None
+    velocity = MotionVector.zero()
+    if 'velocity' in entries:
+        parts = entries['velocity'].mapping((), ('linear', 'angular'))
+        linear, angular = (
+            parts[key].vector() if key in parts else (0.0, 0.0, 0.0)
+            for key in ('linear', 'angular')
+        )
+        # given along the world's axes, kept along those of the object
+        velocity = PluckerTransform.rotation(pose.E) * MotionVector(angular, linear)
+    return WorldObject(
+        name,
+        shape,
+        pose,
+        surface,
+        inertia,
+        velocity,
+        read_color(entries['color']) if 'color' in entries else defaults.color,
+        convex,
+    )
+
+
+# -- values
+
+
+def bounded(field: Field, bounds: Tuple[float, float], unit: str = '') -> float:
+    """Return the positive number within bounds."""
+    number = field.number()
+    if not bounds[0] <= number <= bounds[1]:
+        raise field.error(
+            f'{number:g}{unit} is not between {bounds[0]:g} and {bounds[1]:g}{unit}; give a '
+            'number in this range'
+        )
+    return number
+
+
+def length(field: Field) -> float:
+    """Return the positive length [m]."""
+    return bounded(field, LENGTHS, ' m')
+
+
+def _lengths(count: int, field: Field) -> Tuple[float, ...]:
+    parts = field.sequence()
+    if len(parts) != count:
+        raise field.error(f'expected {count} lengths, got {len(parts)}; give one for each axis')
+    return tuple(map(length, parts))
+
+
+def _not_negative(field: Field) -> float:
+    return bounded(field, (0.0, LARGEST))
+
+
+def placement(field: Field, entries: Dict[str, Field]) -> PluckerTransform:
+    """Transform from world to object coordinates by `xyz`, and `rpy` or `quaternion`."""
+    if 'quaternion' not in entries:
+        return fixed_angles(entries)
+    quaternion = entries['quaternion']
+    if 'rpy' in entries:
+        raise quaternion.error('rpy is given as well; keep one of them')
+    if isinstance(quaternion.item.value, list):
+        raise quaternion.error(
+            'a list does not say the order of the quaternion; write "{w: 1, x: 0, y: 0, z: 0}"'
+        )
+    parts = quaternion.mapping(('w', 'x', 'y', 'z'))
+    w, x, y, z = (parts[key].number() for key in ('w', 'x', 'y', 'z'))
+    # Digits of a file leave an error of 1e-3; more than that is another mistake.
+    norm = math.hypot(w, x, y, z)
+    if abs(norm - 1.0) > NORM_TOLERANCE:
+        raise quaternion.error(f'its norm is {norm:.6g}; give a unit quaternion')
+    # R turns from object to world coordinates, E back.
+    turn = PluckerTransform.from_quaternion((w / norm, x / norm, y / norm, z / norm))
+    moved = fixed_angles({key: each for key, each in entries.items() if key == 'xyz'})
+    return turn * moved
+
+
+def read_color(field: Field) -> Tuple[float, float, float, float]:
+    """Return the red, green, blue, and opacity if it is given, each from 0 to 1."""
+    parts = field.sequence()
+    if len(parts) not in (3, 4):
+        raise field.error(f'expected 3 or 4 numbers, got {len(parts)}; write "[0.8, 0.2, 0.2]"')
+    red, green, blue, *rest = (bounded(part, (0.0, 1.0)) for part in parts)
+    return red, green, blue, (rest or [1.0])[0]
+
+
+def read_surface(field: Field, base: Surface) -> Surface:
+    """Return the surface of an entry; what it does not say is as in `base`."""
+    return surface_of(field.mapping((), SURFACE), base)
+
+
+def surface_of(entries: Dict[str, Field], base: Surface) -> Surface:
+    """Return the surface of keys that are there; what they do not say is as in `base`."""
+    friction, direction = base.friction, base.direction
+    if 'friction' in entries:
+        field = entries['friction']
+        if isinstance(field.item.value, list):
+            parts = field.sequence()
+            if len(parts) != 2:
+                raise field.error(
+                    f'expected one number or two, got {len(parts)}; write "[1, 0.5]"'
+                )
+            friction = (_not_negative(parts[0]), _not_negative(parts[1]))
+        else:
+            # One number: the same in all directions.
+            friction = (_not_negative(field),) * 2
+    if 'direction' in entries:
+        direction = entries['direction'].direction()
+    spring = base
+    if 'compliance' in entries:
+        spring = _spring(entries['compliance'])
+    restitution = base.restitution
+    if 'restitution' in entries:
+        restitution = bounded(entries['restitution'], (0.0, 1.0))
+    return Surface(
+        friction,
+        direction,
+        _not_negative(entries['torsional']) if 'torsional' in entries else base.torsional,
+        _not_negative(entries['rolling']) if 'rolling' in entries else base.rolling,
+        restitution,
+        spring.stiffness,
+        spring.damping,
+        spring.exponent,
+        spring.dissipation,
+    )
+
+
+def _spring(field: Field) -> Surface:
+    """Return the surface with the compliance of an entry: linear, or of Hunt and Crossley."""
+    entries = field.mapping(('stiffness',), ('damping', 'exponent', 'dissipation'))
+    linear = not ('exponent' in entries or 'dissipation' in entries)
+    stiffness = bounded(entries['stiffness'], STIFFNESSES, ' N/m' if linear else ' N/m^n')
+    # Kelvin and Voigt's law if nothing of Hunt and Crossley's is given.
+    if linear:
+        damping = _not_negative(entries['damping']) if 'damping' in entries else 0.0
+        return Surface(stiffness=stiffness, damping=damping)
+    if 'damping' in entries:
+        raise entries['damping'].error(
+            'damping applies to a linear spring only; keep either it or exponent and dissipation'
+        )
+    return Surface(
+        stiffness=stiffness,
+        exponent=bounded(entries['exponent'], EXPONENTS) if 'exponent' in entries else HERTZ,
+        dissipation=_not_negative(entries['dissipation']) if 'dissipation' in entries else 0.0,
+    )
+
+
+# -- shapes
+
+_Entries = Dict[str, Field]
+
+
+def _needed(field: Field, entries: _Entries, *keys: str) -> Tuple[Field, ...]:
+    for key in keys:
+        if key not in entries:
+            raise field.error(f'{key} is missing; add "{key}: ..."')
+    return tuple(entries[key] for key in keys)
+
+
+def file_of(field: Field, paths: MeshPaths) -> str:
+    """Return the path of the file that an entry names."""
+    uri = field.name()
+    path = paths.resolve(uri) if '\0' not in uri else None
+    if path is None:
+        raise field.error(
+            f'there is no file {uri[:200]!r}; give its path from the world file, or package://...'
+        )
+    return path
+
+
+def _plane(field: Field, entries: _Entries, paths: MeshPaths) -> Plane:
+    return Plane()
+
+
+def _box(field: Field, entries: _Entries, paths: MeshPaths) -> Box:
+    x, y, z = _lengths(3, *_needed(field, entries, 'size'))
+    return Box((x, y, z))
+
+
+def _sphere(field: Field, entries: _Entries, paths: MeshPaths) -> Sphere:
+    return Sphere(*map(length, _needed(field, entries, 'radius')))
+
+
+def _cylinder(field: Field, entries: _Entries, paths: MeshPaths) -> Cylinder:
+    return Cylinder(*map(length, _needed(field, entries, 'radius', 'length')))
+
+
+def _capsule(field: Field, entries: _Entries, paths: MeshPaths) -> Capsule:
+    return Capsule(*map(length, _needed(field, entries, 'radius', 'length')))
+
+
+def _mesh(field: Field, entries: _Entries, paths: MeshPaths) -> Mesh:
+    (file,) = _needed(field, entries, 'file')
+    path = file_of(file, paths)
+    scale = (1.0, 1.0, 1.0)
+    if 'scale' in entries:
+        x, y, z = scale = entries['scale'].vector()
+        # Negative factors mirror the mesh, which is allowed; its triangles are turned to face
+        # outward again.
+        if not all(LENGTHS[0] <= abs(factor) <= LENGTHS[1] for factor in (x, y, z)):
+            raise entries['scale'].error(
+                f'{list(scale)} flattens the mesh or is too large; give [1, 1, 1] for meters'
+            )
+    return Mesh(file.name(), path, scale)
+
+
+def _height_field(field: Field, entries: _Entries, paths: MeshPaths) -> HeightField:
+    x, y = _lengths(2, *_needed(field, entries, 'size'))
+    # Exactly one of both.
+    if ('heights' in entries) == ('file' in entries):
+        raise field.error('give either heights or a file; write "heights: [[0, 0], [0, 0.1]]"')
+    if 'heights' in entries and 'range' in entries:
+        raise entries['range'].error('range applies to images only; leave it out')
+    path = file_of(entries['file'], paths) if 'file' in entries else ''
+    return HeightField((x, y), heights(entries, path))
+
+
+#: Keys of each kind of shape, and what makes it.
+_SHAPES: Dict[str, Tuple[Tuple[str, ...], Callable[[Field, _Entries, MeshPaths], ObjectShape]]] = {
+    'plane': ((), _plane),
+    'box': (('size',), _box),
+    'sphere': (('radius',), _sphere),
+    'cylinder': (('radius', 'length'), _cylinder),
+    'capsule': (('radius', 'length'), _capsule),
+    'mesh': (('file', 'scale', 'convex'), _mesh),
+    'height_field': (('size', 'heights', 'file', 'range'), _height_field),
+}
+
+
+# -- masses
+
+
+def _inertia(
+    name: str,
+    field: Field,
+    entries: _Entries,
+    shape: ObjectShape,
+    convex: bool,
+    defaults: Defaults,
+) -> RigidBodyInertia:
+    """Return the inertia of a movable object, in its coordinates."""
+    if 'mass' in entries and 'density' in entries:
+        raise entries['density'].error('mass is given as well; keep one of them')
+    mass = None
+    if 'mass' in entries:
+        if entries['mass'].number() == 0.0:
+            raise entries['mass'].error(
+                f'{name!r} is movable and has no mass; give a positive mass, or leave "static" out'
+            )
+        mass = bounded(entries['mass'], MASSES, ' kg')
+    if 'inertia' in entries:
+        if mass is None:
+            raise entries['inertia'].error('mass is missing; add "mass: ..."')
+        return _given_inertia(entries, mass)
+    if 'center_of_mass' in entries:
+        raise entries['center_of_mass'].error(
+            'without an inertia the center of mass is that of the shape; give both or none'
+        )
+    density = defaults.density
+    if 'density' in entries:
+        density = bounded(entries['density'], DENSITIES, ' kg/m^3')
+    if mass is None and density is None:
+        raise field.error(
+            f'{name!r} is movable and has no mass; add "mass: ..." or "density: ..."'
+        )
+    try:
+        solid = solid_inertia(shape, 1.0, convex)  # type: ignore[arg-type]
+    except MeshError as error:
+        raise entries['file'].error(str(error)) from None
+    factor = density if mass is None else mass / solid.mass
+    assert factor is not None
+    numbers = [factor * float(number) for number in solid.parameters()]
+    if not (np.isfinite(numbers).all() and 0.0 < numbers[0]):
+        raise field.error(f'{name!r} has a mass of {numbers[0]:g} kg; correct size or density')
+    return RigidBodyInertia.from_parameters(numbers)
+
+
+def _given_inertia(entries: _Entries, mass: float) -> RigidBodyInertia:
+    field = entries['inertia']
+    parts = field.mapping(('ixx', 'iyy', 'izz'), ('ixy', 'ixz', 'iyz'))
+    xx, yy, zz, xy, xz, yz = (
+        bounded(parts[key], (-LARGEST, LARGEST)) if key in parts else 0.0
+        for key in ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')
+    )
+    center = (0.0, 0.0, 0.0)
+    if 'center_of_mass' in entries:
+        x, y, z = (
+            bounded(each, (-LENGTHS[1], LENGTHS[1])) for each in _three(entries['center_of_mass'])
+        )
+        center = (x, y, z)
+    matrix = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+    wrong = violated_conditions(mass, center, matrix)
+    if not wrong and not is_solid(matrix):
+        wrong = ['a principal moment of inertia is zero; give the inertia of a solid']
+    if wrong:
+        raise field.error(f'{wrong[0]}; correct it')
+    return RigidBodyInertia.from_mass_center(mass, center, matrix)
+
+
+def _three(field: Field) -> Tuple[Field, ...]:
+    field.vector()
+    return tuple(field.sequence())
