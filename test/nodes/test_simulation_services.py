@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """All services of simulation_interfaces, and its action, by real messages over DDS."""
 
+import itertools
+
 import pytest
 from support import outside, simulation_messages
 
@@ -382,9 +384,11 @@ def test_states_of_the_simulation_follow_each_other_as_the_standard_says(rig):
 
 
 class Goal:
-    def __init__(self, rig, steps):
+    def __init__(self, rig, steps, client=None):
         self.feedback = []
-        client = ActionClient(rig.ros.node, rig.action.SimulateSteps, '/simulator/simulate_steps')
+        client = client or ActionClient(
+            rig.ros.node, rig.action.SimulateSteps, '/simulator/simulate_steps'
+        )
         rig.ros.until(client.server_is_ready, 'the action')
         goal = rig.action.SimulateSteps.Goal(steps=steps)
         sent = client.send_goal_async(goal, lambda m: self.feedback.append(m.feedback))
@@ -395,9 +399,25 @@ class Goal:
         self.client = client
 
 
+def heard_client(rig):
+    """Return a client that has heard feedback, and the steps taken for it.
+
+    What is published before the endpoints match is lost.
+    """
+    goal = Goal(rig, 1)
+    for steps in itertools.count(1):
+        rig.ros.until(goal.result.done, 'the result')
+        rig.ros.spin(0.1)
+        if goal.feedback:
+            return goal.client, steps
+        goal = Goal(rig, 1, goal.client)
+
+
 def test_the_action_tells_after_each_step(rig):
     before = rig.time()
-    goal = Goal(rig, 5)
+    client, steps = heard_client(rig)
+    before += steps * 1_000_000
+    goal = Goal(rig, 5, client)
     rig.ros.until(goal.result.done, 'the result')
     answer = goal.result.result()
     assert (answer.status, answer.result.result.result) == (4, OK)  # succeeded
