@@ -45,7 +45,6 @@ from rbd_ros.algorithms.inertia_matrix.forward_dynamics import (  # noqa: E402
 from rbd_ros.algorithms.kinds import ACCELERATION, CONFIGURATION, FORCE, VELOCITY  # noqa: E402
 from rbd_ros.compiler import Graph, OperationCount, Symbol  # noqa: E402
 from rbd_ros.model import Model  # noqa: E402
-from rbd_ros.model.random_models import random_chain  # noqa: E402
 from rbd_ros.spatial import (  # noqa: E402
     ArticulatedBodyInertia,
     ForceVector,
@@ -54,6 +53,7 @@ from rbd_ros.spatial import (  # noqa: E402
     RigidBodyInertia,
 )
 from rbd_ros.spatial.axial_screw import AxialScrew  # noqa: E402
+from rbd_ros.textbook.models.random_models import random_chain  # noqa: E402
 
 SIZES = 6, 12
 PART = Part('counted operations', 'benchmark/operations.py')

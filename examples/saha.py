@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
 from rbd_ros import Robot
-from rbd_ros.model.dh import DHLink, distal_chain
+from rbd_ros.textbook.models.dh import DHLink, distal_chain
 
 Array = NDArray[np.float64]
 

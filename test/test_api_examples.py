@@ -172,7 +172,11 @@ def test_answers_are_compared_as_numbers(example, right):
 
 
 @pytest.mark.parametrize(
-    'room', ['spatial', 'model', 'constraints', 'contact', 'simulation', 'control']
+    'room',
+    [
+        *('spatial', 'model', 'constraints', 'contact', 'simulation', 'control'),
+        *('textbook.complementarity', 'textbook.models', 'textbook.simulation'),
+    ],
 )
 def test_what_a_room_offers_is_on_a_page(room):
     """Names of its `__all__` except for errors and results, which functions show."""

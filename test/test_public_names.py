@@ -25,7 +25,16 @@ PACKAGES = (
         f'rbd_ros.{name}'
         for name in (
             *('collision', 'contact', 'control', 'fmi', 'hil', 'identification'),
-            *('meshes', 'model', 'robot', 'simulation', 'textbook.simulation', 'viewer', 'world'),
+            *(
+                'meshes',
+                'model',
+                'robot',
+                'simulation',
+                'textbook.models',
+                'textbook.simulation',
+                'viewer',
+                'world',
+            ),
         )
     ),
 )

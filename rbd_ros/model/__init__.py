@@ -9,13 +9,6 @@ from rbd_ros.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from rbd_ros.model.combined_models import combine_models
-    from rbd_ros.model.connectivity_graph import (
-        Arc,
-        ConnectivityGraph,
-        Numbering,
-        ParentArray,
-        SpanningTree,
-    )
     from rbd_ros.model.equivalent import (
         equivalent_model,
         with_inertia_moved,
@@ -23,19 +16,13 @@ if TYPE_CHECKING:
     )
     from rbd_ros.model.errors import ModelError, SingularMassMatrixError
     from rbd_ros.model.floating_model import with_fixed_base, with_floating_base
-    from rbd_ros.model.frame_placement import with_frames_placed
     from rbd_ros.model.joint_registry import register_joint_type
     from rbd_ros.model.model import Body, Coupling, Frame, JointLimits, Link, LoopJoint, Model
-    from rbd_ros.model.model_assembly import assemble, Connection, connectivity
+    from rbd_ros.model.parent_array import ParentArray
     from rbd_ros.model.urdf import load_urdf
 
 __all__ = [
-    'Arc',
-    'assemble',
     'Body',
-    'Connection',
-    'connectivity',
-    'ConnectivityGraph',
     'Coupling',
     'equivalent_model',
     'Frame',
@@ -45,26 +32,20 @@ __all__ = [
     'LoopJoint',
     'Model',
     'ModelError',
-    'Numbering',
     'ParentArray',
     'combine_models',
     'register_joint_type',
     'SingularMassMatrixError',
     'with_fixed_base',
     'with_floating_base',
-    'with_frames_placed',
     'with_inertia_moved',
     'with_inertias_moved_inward',
-    'SpanningTree',
 ]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        'Arc': 'rbd_ros.model.connectivity_graph',
         'Body': 'rbd_ros.model.model',
-        'Connection': 'rbd_ros.model.model_assembly',
-        'ConnectivityGraph': 'rbd_ros.model.connectivity_graph',
         'Coupling': 'rbd_ros.model.model',
         'Frame': 'rbd_ros.model.model',
         'JointLimits': 'rbd_ros.model.model',
@@ -72,19 +53,14 @@ __getattr__, __dir__ = lazy_names(
         'LoopJoint': 'rbd_ros.model.model',
         'Model': 'rbd_ros.model.model',
         'ModelError': 'rbd_ros.model.errors',
-        'Numbering': 'rbd_ros.model.connectivity_graph',
-        'ParentArray': 'rbd_ros.model.connectivity_graph',
+        'ParentArray': 'rbd_ros.model.parent_array',
         'SingularMassMatrixError': 'rbd_ros.model.errors',
-        'SpanningTree': 'rbd_ros.model.connectivity_graph',
-        'assemble': 'rbd_ros.model.model_assembly',
-        'connectivity': 'rbd_ros.model.model_assembly',
         'equivalent_model': 'rbd_ros.model.equivalent',
         'load_urdf': 'rbd_ros.model.urdf',
         'combine_models': 'rbd_ros.model.combined_models',
         'register_joint_type': 'rbd_ros.model.joint_registry',
         'with_fixed_base': 'rbd_ros.model.floating_model',
         'with_floating_base': 'rbd_ros.model.floating_model',
-        'with_frames_placed': 'rbd_ros.model.frame_placement',
         'with_inertia_moved': 'rbd_ros.model.equivalent',
         'with_inertias_moved_inward': 'rbd_ros.model.equivalent',
     },

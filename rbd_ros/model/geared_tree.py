@@ -18,7 +18,7 @@ from rbd_ros.model.model_parts import Body, Coupling, Frame, JointLimits, Link
 from rbd_ros.spatial.scalar import Scalar
 
 if TYPE_CHECKING:
-    from rbd_ros.model.connectivity_graph import ParentArray
+    from rbd_ros.model.parent_array import ParentArray
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class GearedTree:
     @cached_property
     def parent_array(self) -> ParentArray:
         """Parents of the bodies, with the supports, children and subtrees that follow."""
-        from rbd_ros.model.connectivity_graph import ParentArray
+        from rbd_ros.model.parent_array import ParentArray
 
         return ParentArray(tuple(body.parent for body in self.bodies))
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Base classes of all spatial quantities, vectors and subspaces, of six and of three dimensions.
 
-A planar quantity (planar_algebra.py) has the verbs of the spatial one; what they do alike is here
-once.
+A planar quantity (rbd_ros/textbook/planar) has the verbs of the spatial one; what they do alike
+is here once.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import pytest
 from support.definitions import by_differentiation
 
 from rbd_ros.algorithms.inertia_matrix.crba import crba
-from rbd_ros.model.random_models import random_chain, random_tree
+from rbd_ros.textbook.models.random_models import random_chain, random_tree
 
 
 def operations(name, model):

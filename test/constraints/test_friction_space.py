@@ -10,8 +10,7 @@ from support.boxes_in_contact import random_contacts, stack
 from support.friction_loops import Coefficients, scale_alone
 
 from rbd_ros.compiler.loops import allocate, Record
-from rbd_ros.constraints import friction_problem, solve_friction
-from rbd_ros.constraints.friction_solution import scaled_space
+from rbd_ros.constraints import friction_problem
 from rbd_ros.constraints.friction_space import (
     BEST,
     contact_residual,
@@ -33,6 +32,8 @@ from rbd_ros.constraints.solvers.friction import (
     solve_space,
     SWEEPS_ALONE,
 )
+from rbd_ros.textbook.complementarity import solve_friction
+from rbd_ros.textbook.complementarity.friction_solution import scaled_space
 
 
 def projection(w):

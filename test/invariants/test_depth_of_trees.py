@@ -4,10 +4,11 @@
 import numpy as np
 import pytest
 
-from rbd_ros.model import assemble, Body, Connection, Link, Model
+from rbd_ros.model import Body, Link, Model
 from rbd_ros.model.joints import Revolute
 from rbd_ros.robot.accuracy_diagnosis import diagnose
 from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
+from rbd_ros.textbook.models import assemble, Connection
 
 HINGE = Revolute((0.0, 0.0, 1.0))
 MOMENTS = (np.diag([0.0, 1.0, 1.0]) / 12.0).tolist()

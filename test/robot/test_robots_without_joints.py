@@ -6,7 +6,7 @@ import pytest
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.collision import RobotInWorld
-from rbd_ros.constraints import positively_dependent
+from rbd_ros.textbook.complementarity import positively_dependent
 
 BLOCK = """
 <robot name="block"><link name="block">

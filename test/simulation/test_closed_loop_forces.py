@@ -13,9 +13,10 @@ from support.stewart import stewart, stewart_start
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.contact import HalfSpace
-from rbd_ros.model import assemble, Connection, Frame, JointLimits, LoopJoint
+from rbd_ros.model import Frame, JointLimits, LoopJoint
 from rbd_ros.model.joints import Floating, Revolute
 from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
+from rbd_ros.textbook.models import assemble, Connection
 
 BOTH = pytest.mark.parametrize('integrator', ['semi_implicit', 'rk4'])
 CLOSED = 1e-9

@@ -8,7 +8,7 @@ from scipy.linalg import expm
 from support import dense
 
 from rbd_ros.spatial import ForceVector, MotionVector, PluckerTransform
-from rbd_ros.spatial.planar_algebra import PlanarTransform
+from rbd_ros.textbook.planar.planar_algebra import PlanarTransform
 
 TOLERANCE = {
     'rtol': 1e-13,

@@ -6,12 +6,12 @@ from numpy.testing import assert_allclose
 import pytest
 
 from rbd_ros.spatial import ForceVector, MotionSubspace, MotionVector
-from rbd_ros.spatial.planar_algebra import (
+from rbd_ros.spatial.quantities import SpatialQuantity
+from rbd_ros.textbook.planar.planar_algebra import (
     PlanarForceVector,
     PlanarMotionSubspace,
     PlanarMotionVector,
 )
-from rbd_ros.spatial.quantities import SpatialQuantity
 
 SPACES = (
     pytest.param((MotionVector, ForceVector, MotionSubspace, 6), id='spatial'),

@@ -66,7 +66,8 @@ class Entry(NamedTuple):
     @property
     def is_of_family(self) -> bool:
         """True if it is a member of `Robot` or of a family."""
-        return self.owner is not None and self.owner.__module__.startswith('rbd_ros.robot.')
+        module = '' if self.owner is None else self.owner.__module__
+        return module.startswith('rbd_ros.robot.') or module.endswith('_family')
 
     @property
     def is_shown(self) -> bool:

@@ -3,10 +3,10 @@
 
 import numpy as np
 
-from rbd_ros.model import assemble, Connection, connectivity
 from rbd_ros.model.joints import Floating, Prismatic, Revolute
 from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
 from rbd_ros.spatial.rotation import rpy_rotation
+from rbd_ros.textbook.models import assemble, Connection, connectivity
 from support.all_joints import slope
 
 Z = (0.0, 0.0, 1.0)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from rbd_ros import Robot
-from rbd_ros.model import assemble, Connection
 from rbd_ros.model.joints import Revolute, Spherical
 from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
 from rbd_ros.spatial.rotation import rpy_rotation
+from rbd_ros.textbook.models import assemble, Connection
 from support import outside
 
 LOOPS = tuple(

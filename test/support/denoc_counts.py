@@ -7,9 +7,9 @@ center of mass and an inertia in general position.
 
 import numpy as np
 
-from rbd_ros.model.dh import DHLink, distal_chain
 from rbd_ros.textbook.denoc.recursive_forward_dynamics import recursive_forward_dynamics
 from rbd_ros.textbook.denoc.recursive_inverse_dynamics import recursive_inverse_dynamics
+from rbd_ros.textbook.models.dh import DHLink, distal_chain
 from support.counting import count, Counting
 
 

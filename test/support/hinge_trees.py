@@ -9,8 +9,8 @@ import pytest
 
 from rbd_ros.model import load_urdf
 from rbd_ros.model.joints import Revolute
-from rbd_ros.model.random_models import random_chain, random_tree
 from rbd_ros.spatial import PluckerTransform
+from rbd_ros.textbook.models.random_models import random_chain, random_tree
 from support import random_trees
 from support.textbook import Textbook
 from support.textbook_trees import Tree

@@ -51,14 +51,15 @@ _OF_ISLANDS = (
     'test/simulation/scene/test_scene_springs.py',
     'test/simulation/test_rigid_contact.py',
 )
+_OF_PLANAR_VECTORS = ('test/textbook/planar/test_planar_vectors.py',)
 #: Tests of texts that have no test file of their own name.
 OWN = {
     'rbd_ros/spatial/inertia.py': (
         'test/spatial/test_inertias.py',
-        'test/spatial/test_inverse_inertia.py',
+        'test/textbook/spatial_algebra/test_inverse_inertia.py',
     ),
-    'rbd_ros/spatial/planar_inertia.py': ('test/spatial/test_planar_vectors.py',),
-    'rbd_ros/spatial/planar_transform.py': ('test/spatial/test_planar_vectors.py',),
+    'rbd_ros/textbook/planar/planar_inertia.py': _OF_PLANAR_VECTORS,
+    'rbd_ros/textbook/planar/planar_transform.py': _OF_PLANAR_VECTORS,
     'rbd_ros/spatial/transform.py': ('test/spatial/test_plucker_transforms.py',),
     'rbd_ros/spatial/spatial_vectors.py': ('test/spatial/test_spatial_vectors.py',),
     'rbd_ros/textbook/articulated_body/bodies_in_base.py': (
@@ -107,10 +108,10 @@ OWN = {
     'rbd_ros/collision/shapes/scene_shapes.py': ('test/collision/test_scene_meshes.py',),
     'rbd_ros/world/surfaces.py': ('test/world/test_world.py',),
     'rbd_ros/world/world_objects.py': ('test/world/test_world_file.py',),
-    'rbd_ros/constraints/friction_bodies.py': (
+    'rbd_ros/textbook/complementarity/friction_bodies.py': (
         'test/constraints/solvers/test_friction_bodies.py',
     ),
-    'rbd_ros/constraints/friction_solution.py': (
+    'rbd_ros/textbook/complementarity/friction_solution.py': (
         'test/constraints/solvers/test_friction_moments.py',
         'test/constraints/test_friction_space.py',
         'test/constraints/test_friction_solution.py',
@@ -159,9 +160,9 @@ OWN = {
         'test/constraints/test_friction_solution.py',
     ),
     'rbd_ros/constraints/solvers/dense.py': ('test/constraints/solvers/test_friction_systems.py',),
-    'rbd_ros/constraints/solvers/gauss.py': (
-        'test/constraints/solvers/test_gauss.py',
-        'test/constraints/test_lcp.py',
+    'rbd_ros/textbook/complementarity/gauss.py': (
+        'test/textbook/complementarity/test_gauss.py',
+        'test/textbook/complementarity/test_lcp.py',
     ),
     'rbd_ros/contact/detection.py': (
         'test/contact/test_detection.py',

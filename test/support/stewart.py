@@ -4,9 +4,9 @@
 import numpy as np
 
 from rbd_ros import Robot
-from rbd_ros.model import assemble, Connection
 from rbd_ros.model.joints import Floating, Prismatic, Revolute, Spherical
 from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
+from rbd_ros.textbook.models import assemble, Connection
 
 
 def stewart():

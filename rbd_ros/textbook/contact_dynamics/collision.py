@@ -17,8 +17,8 @@ from rbd_ros.algorithms.kinds import Array, Choice, CONFIGURATION, POSITION, SCA
 from rbd_ros.algorithms.kinematics.jacobians import jacobian
 from rbd_ros.model import Frame, Model
 from rbd_ros.spatial import ForceVector, MotionVector, PluckerTransform, RigidBodyInertia
-from rbd_ros.spatial.inverse_inertia import InverseInertia
 from rbd_ros.spatial.scalar import Scalar, where_positive
+from rbd_ros.textbook.spatial_algebra.inverse_inertia import InverseInertia
 
 Scalars = Sequence[Scalar]
 

@@ -22,8 +22,8 @@ from rbd_ros.spatial import (
     MotionVector,
     RigidBodyInertia,
 )
-from rbd_ros.spatial.inverse_inertia import InverseInertia
 from rbd_ros.spatial.scalar import Scalar
+from rbd_ros.textbook.spatial_algebra.inverse_inertia import InverseInertia
 
 Impulses = Optional[Mapping[int, ForceVector]]
 

@@ -8,8 +8,8 @@ from typing import List, NamedTuple, Sequence, Tuple
 
 from rbd_ros.algorithms.articulated_body.matrices import Matrix, Vector
 from rbd_ros.spatial import ForceVector, MotionVector, RigidBodyInertia
-from rbd_ros.spatial.inverse_inertia import InverseInertia
 from rbd_ros.spatial.scalar import Scalar, where_positive
+from rbd_ros.textbook.spatial_algebra.inverse_inertia import InverseInertia
 
 
 class BodyContacts(NamedTuple):

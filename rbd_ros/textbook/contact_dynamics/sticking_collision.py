@@ -17,7 +17,6 @@ from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_m
 from rbd_ros.algorithms.kinds import Array, CONFIGURATION, POSITION, VELOCITY
 from rbd_ros.model import Frame, Model
 from rbd_ros.spatial import ForceVector, MotionVector, RigidBodyInertia
-from rbd_ros.spatial.inverse_inertia import InverseInertia
 from rbd_ros.spatial.scalar import Scalar, where_positive
 from rbd_ros.textbook.contact_dynamics.collision import (
     contact_row,
@@ -28,6 +27,7 @@ from rbd_ros.textbook.contact_dynamics.collision import (
     RESTITUTION,
     VELOCITY_AFTER,
 )
+from rbd_ros.textbook.spatial_algebra.inverse_inertia import InverseInertia
 
 Scalars = Sequence[Scalar]
 

@@ -8,8 +8,8 @@ from typing import List, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rbd_ros.constraints import solve_lcp
 from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.textbook.complementarity import solve_lcp
 
 # Part of a contact's inverse inertia that must be left to make its normal independent of others.
 _INDEPENDENT = 1e-9

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbd_ros.constraints import solve_lcp
 from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.textbook.complementarity import solve_lcp
 
 #: All contacts at once, as a complementarity problem; or one after the other, as a row of balls.
 IMPACT_LAWS = ('simultaneous', 'sequential')

@@ -24,8 +24,8 @@ from rbd_ros.model.joints import (
     Spherical,
     Universal,
 )
-from rbd_ros.model.random_models import random_chain
 from rbd_ros.spatial import PluckerTransform
+from rbd_ros.textbook.models.random_models import random_chain
 
 
 @pytest.fixture(scope='module')

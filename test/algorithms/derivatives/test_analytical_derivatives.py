@@ -12,8 +12,8 @@ from rbd_ros import ModelError, Robot
 from rbd_ros.algorithms.derivatives import analytical_derivatives as module
 from rbd_ros.algorithms.derivatives.analytical_derivatives import analytical_derivatives
 from rbd_ros.model import load_urdf
-from rbd_ros.model.random_models import random_chain
 from rbd_ros.spatial import ForceVector
+from rbd_ros.textbook.models.random_models import random_chain
 
 FIELDS = ('tau', 'dtau_dq', 'dtau_dv', 'dtau_da')
 every_tree = pytest.mark.parametrize('name', [x for x in FREE + GEARED if 'rolling' not in x])

@@ -22,10 +22,10 @@ from rbd_ros.algorithms.derivatives.forward_dynamics_derivatives import (
 from rbd_ros.algorithms.inertia_matrix.forward_dynamics import forward_dynamics
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model import SingularMassMatrixError
-from rbd_ros.model.random_models import random_chain
 from rbd_ros.robot.kernels import declared
 from rbd_ros.robot.variants import definition, variant
 from rbd_ros.spatial import RigidBodyInertia
+from rbd_ros.textbook.models.random_models import random_chain
 
 NAME = 'forward_dynamics_derivatives'
 BY_HAND = ('forward_dynamics_analytical_derivatives', 'forward_dynamics_derivatives_by_bodies')

@@ -10,8 +10,8 @@ from support.states import every_robot, named_robot, random_forces, random_state
 from support.textbook_trees import check, every_tree, named_tree
 
 from rbd_ros import Robot
-from rbd_ros.model.random_models import random_tree
 from rbd_ros.spatial import RigidBodyInertia
+from rbd_ros.textbook.models.random_models import random_tree
 
 
 @every_tree

@@ -33,8 +33,8 @@ from rbd_ros.algorithms.inertia_matrix.tree_statistics import (
 )
 from rbd_ros.model import load_urdf, ModelError
 from rbd_ros.model.joints import Revolute
-from rbd_ros.model.random_models import random_chain, random_tree
 from rbd_ros.spatial import linear3, PluckerTransform, RigidBodyInertia
+from rbd_ros.textbook.models.random_models import random_chain, random_tree
 
 MODELS = {
     **{f'chain of {n}': random_chain(n, n) for n in (1, 2, 6, 18)},

@@ -17,7 +17,7 @@ from rbd_ros.algorithms.hinge_trees.forward_dynamics_by_screws import (
 from rbd_ros.algorithms.inertia_matrix.crba import crba
 from rbd_ros.compiler import Graph
 from rbd_ros.model import load_urdf
-from rbd_ros.model.random_models import random_chain, random_tree
+from rbd_ros.textbook.models.random_models import random_chain, random_tree
 
 GRAVITY = (1.0, -2.0, -9.0)
 HINGES = ('revolute', 'continuous')

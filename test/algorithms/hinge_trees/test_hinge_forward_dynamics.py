@@ -24,8 +24,8 @@ from rbd_ros.algorithms.hinge_trees.forward_dynamics_by_screws import (
 )
 from rbd_ros.algorithms.hinge_trees.hinge_forward_dynamics import hinge_forward_dynamics
 from rbd_ros.model import load_urdf
-from rbd_ros.model.random_models import random_chain, random_tree
 from rbd_ros.spatial import RigidBodyInertia
+from rbd_ros.textbook.models.random_models import random_chain, random_tree
 
 
 def tolerance(tree, q):

@@ -25,11 +25,11 @@ from rbd_ros.algorithms.hinge_trees.hinge_frames import (
 )
 from rbd_ros.model import load_urdf, ModelError
 from rbd_ros.model.joints import Revolute
-from rbd_ros.model.random_models import random_chain, random_tree
 from rbd_ros.robot.kernels import declared
 from rbd_ros.robot.variants import definition, variant
 from rbd_ros.spatial import PluckerTransform
 from rbd_ros.spatial.axial_screw import AxialScrew
+from rbd_ros.textbook.models.random_models import random_chain, random_tree
 
 EPS = np.finfo(float).eps
 EXTENDED = np.finfo(np.longdouble).eps < 1e-3 * EPS

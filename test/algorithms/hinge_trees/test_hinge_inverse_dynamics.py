@@ -9,7 +9,7 @@ from support.textbook_trees import check, run
 
 from rbd_ros import Robot
 from rbd_ros.algorithms.hinge_trees.hinge_inverse_dynamics import hinge_inverse_dynamics
-from rbd_ros.model.random_models import random_chain
+from rbd_ros.textbook.models.random_models import random_chain
 
 
 @pytest.mark.seed('ID08', kind='part')

@@ -12,7 +12,7 @@ from support.textbook_trees import check, every_tree, named_tree, run, unrelated
 from rbd_ros.algorithms.inertia_matrix.crba import crba
 from rbd_ros.algorithms.inertia_matrix.crba_absolute import crba_absolute, crba_unbranched
 from rbd_ros.model import load_urdf, ModelError
-from rbd_ros.model.random_models import random_chain
+from rbd_ros.textbook.models.random_models import random_chain
 
 
 @pytest.mark.seed('FM03', kind='full')

@@ -11,7 +11,7 @@ from rbd_ros.algorithms.inertia_matrix.expanded_parents import (
     expanded_parents,
     pattern,
 )
-from rbd_ros.model.random_models import random_tree
+from rbd_ros.textbook.models.random_models import random_tree
 
 
 @pytest.mark.seed('FM10', kind='full')

@@ -23,7 +23,7 @@ from rbd_ros.algorithms.inertia_matrix.inverse_mass_matrix import (
 )
 from rbd_ros.algorithms.kinds import CONFIGURATION, INVERSE_INERTIA_MATRIX
 from rbd_ros.model import SingularMassMatrixError
-from rbd_ros.model.random_models import random_chain, random_tree
+from rbd_ros.textbook.models.random_models import random_chain, random_tree
 
 WAYS = (inverse_by_factors, inverse_by_articulated_bodies)
 every_way = pytest.mark.parametrize('way', WAYS, ids=lambda f: f.__name__)

@@ -16,7 +16,7 @@ from rbd_ros.algorithms.inertia_matrix.tree_statistics import (
     tree_statistics,
 )
 from rbd_ros.model import Model
-from rbd_ros.model.random_models import random_chain, random_tree
+from rbd_ros.textbook.models.random_models import random_chain, random_tree
 
 MODELS = [random_chain(1), random_chain(6, 1), random_tree(7, 2), random_tree(23, 1.6, 2)]
 

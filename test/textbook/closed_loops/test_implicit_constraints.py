@@ -7,13 +7,13 @@ import pytest
 from support.textbook_trees import check, every_tree, GRAVITY, named_tree
 
 from rbd_ros import Robot
-from rbd_ros.constraints import contact_state, ContactState, solve_lcp
 from rbd_ros.spatial.scalar import cos
 from rbd_ros.textbook.closed_loops.implicit_constraints import (
     constraint_motion,
     constraint_values,
     distance,
 )
+from rbd_ros.textbook.complementarity import contact_state, ContactState, solve_lcp
 
 RADIUS, PERIMETER = 0.1, 4.0
 MASSES = (1.0, 2.0, 3.5)

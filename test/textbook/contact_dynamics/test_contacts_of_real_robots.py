@@ -7,7 +7,7 @@ import pytest
 from support import example_robots, outside
 
 from rbd_ros import Robot
-from rbd_ros.constraints import minimal_contact_set, solve_gauss, solve_lcp
+from rbd_ros.textbook.complementarity import minimal_contact_set, solve_gauss, solve_lcp
 
 FEET = ('FR_foot', 'FL_foot', 'RR_foot', 'RL_foot')
 ROBOTS = {

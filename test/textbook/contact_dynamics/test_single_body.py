@@ -9,8 +9,8 @@ from support.random_trees import inertial_element
 
 from rbd_ros import Robot
 from rbd_ros.compiler.symbol_graph import Graph
-from rbd_ros.constraints import InfeasibleContactError, solve_gauss, solve_lcp
 from rbd_ros.spatial import ForceVector, MotionVector, PluckerTransform, RigidBodyInertia
+from rbd_ros.textbook.complementarity import InfeasibleContactError, solve_gauss, solve_lcp
 from rbd_ros.textbook.contact_dynamics.contact_forces import contact_force, contact_forces
 from rbd_ros.textbook.contact_dynamics.single_body import body_contacts, single_contact
 

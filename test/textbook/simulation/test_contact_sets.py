@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from rbd_ros.constraints import InfeasibleContactError
+from rbd_ros.textbook.complementarity import InfeasibleContactError
 from rbd_ros.textbook.simulation.contact_sets import contact_sets
 
 CORNERS = np.array([[x, y] for x in (1.0, -1.0) for y in (1.0, -1.0)])

@@ -10,7 +10,7 @@ from support.textbook_trees import check, every_tree, named_tree, run, unrelated
 
 from rbd_ros.algorithms.inertia_matrix.crba import crba
 from rbd_ros.algorithms.inverse_dynamics.coriolis import coriolis_matrix
-from rbd_ros.model.random_models import random_chain
+from rbd_ros.textbook.models.random_models import random_chain
 from rbd_ros.textbook.tree_dynamics.jacobian_sums import (
     coriolis_matrix_from_jacobians,
     link_jacobians,

@@ -13,8 +13,8 @@ from rbd_ros import Robot
 from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.algorithms.kinematics.kinematics import body_transforms, body_velocities
 from rbd_ros.model import load_urdf, Model, ModelError
-from rbd_ros.model.random_models import random_chain, random_tree
 from rbd_ros.spatial import RigidBodyInertia
+from rbd_ros.textbook.models.random_models import random_chain, random_tree
 from rbd_ros.textbook.tree_dynamics.luh_walker_paul import chain_dynamics, luh_walker_paul
 from rbd_ros.textbook.tree_dynamics.rnea_absolute import rnea_with_motion
 

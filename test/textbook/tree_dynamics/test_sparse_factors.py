@@ -16,7 +16,7 @@ from rbd_ros.algorithms.inertia_matrix.expanded_parents import (
     pattern,
 )
 from rbd_ros.algorithms.inertia_matrix.tree_statistics import Cost, tree_statistics
-from rbd_ros.model.random_models import random_tree
+from rbd_ros.textbook.models.random_models import random_tree
 from rbd_ros.textbook.tree_dynamics import sparse_factors
 from rbd_ros.textbook.tree_dynamics.sparse_factors import (
     factorize_ltdl,

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Contact problems as complementarity problems, and their solvers (book 11.4 to 11.6).
+
+Those with friction go to the compiled solvers of rbd_ros.constraints.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rbd_ros.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from rbd_ros.textbook.complementarity.friction_bodies import (
+        BodySolution,
+        solve_friction_bodies,
+    )
+    from rbd_ros.textbook.complementarity.friction_solution import FrictionSolution, solve_friction
+    from rbd_ros.textbook.complementarity.gauss import GaussSolution, solve_gauss
+    from rbd_ros.textbook.complementarity.lcp import infeasibility, solve_lcp
+    from rbd_ros.textbook.complementarity.lcp_problem import (
+        InfeasibleContactError,
+        LcpSolution,
+        NotSolvedError,
+    )
+    from rbd_ros.textbook.complementarity.minimal_set import (
+        disc_contacts,
+        minimal_contact_set,
+        positively_dependent,
+    )
+    from rbd_ros.textbook.complementarity.unilateral import (
+        contact_state,
+        ContactState,
+        PenetrationError,
+        TransitionError,
+        UnilateralConstraint,
+    )
+
+__all__ = [
+    'BodySolution',
+    'ContactState',
+    'FrictionSolution',
+    'GaussSolution',
+    'InfeasibleContactError',
+    'LcpSolution',
+    'NotSolvedError',
+    'PenetrationError',
+    'TransitionError',
+    'UnilateralConstraint',
+    'contact_state',
+    'disc_contacts',
+    'infeasibility',
+    'minimal_contact_set',
+    'positively_dependent',
+    'solve_friction',
+    'solve_friction_bodies',
+    'solve_gauss',
+    'solve_lcp',
+]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        'BodySolution': 'rbd_ros.textbook.complementarity.friction_bodies',
+        'ContactState': 'rbd_ros.textbook.complementarity.unilateral',
+        'FrictionSolution': 'rbd_ros.textbook.complementarity.friction_solution',
+        'GaussSolution': 'rbd_ros.textbook.complementarity.gauss',
+        'InfeasibleContactError': 'rbd_ros.textbook.complementarity.lcp_problem',
+        'LcpSolution': 'rbd_ros.textbook.complementarity.lcp_problem',
+        'NotSolvedError': 'rbd_ros.textbook.complementarity.lcp_problem',
+        'PenetrationError': 'rbd_ros.textbook.complementarity.unilateral',
+        'TransitionError': 'rbd_ros.textbook.complementarity.unilateral',
+        'UnilateralConstraint': 'rbd_ros.textbook.complementarity.unilateral',
+        'contact_state': 'rbd_ros.textbook.complementarity.unilateral',
+        'disc_contacts': 'rbd_ros.textbook.complementarity.minimal_set',
+        'infeasibility': 'rbd_ros.textbook.complementarity.lcp',
+        'minimal_contact_set': 'rbd_ros.textbook.complementarity.minimal_set',
+        'positively_dependent': 'rbd_ros.textbook.complementarity.minimal_set',
+        'solve_friction': 'rbd_ros.textbook.complementarity.friction_solution',
+        'solve_friction_bodies': 'rbd_ros.textbook.complementarity.friction_bodies',
+        'solve_gauss': 'rbd_ros.textbook.complementarity.gauss',
+        'solve_lcp': 'rbd_ros.textbook.complementarity.lcp',
+    },
+)

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Contacts with friction among many free bodies: no matrix, sweeps that are linear in contacts."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rbd_ros.compiler.loops import allocate, Record
+from rbd_ros.constraints.friction import Array, contact_residuals, Residuals
+from rbd_ros.constraints.solvers.body_matrix import matrix_sizes
+from rbd_ros.constraints.solvers.friction_bodies import solve_bodies
+from rbd_ros.constraints.solvers.friction_body_space import (
+    BODIES,
+    BodySpace,
+    CONTACTS,
+    SWEEPS,
+    WORLD,
+)
+
+
+class BodySolution(NamedTuple):
+    """Velocities of bodies that touch each other, and the forces of their contacts.
+
+    :param velocity: velocities of the bodies with contact forces, (B, 6)
+    :param force: forces of the contacts, (n, 3), normal first
+    :param residuals: how far they are from a solution
+    :param converged: whether they are one, to the tolerance
+    :param iterations: number of sweeps
+    """
+
+    velocity: Any
+    force: Any
+    residuals: Residuals
+    converged: bool
+    iterations: int
+
+
+def solve_friction_bodies(
+    inverse_inertia: ArrayLike,
+    velocity: ArrayLike,
+    bodies: ArrayLike,
+    jacobian: ArrayLike,
+    friction: ArrayLike,
+    bias: ArrayLike = 0.0,
+    compliance: ArrayLike = 0.0,
+    start: Optional[ArrayLike] = None,
+    tolerance: float = 1e-8,
+    iterations: int = 2000,
+) -> BodySolution:
+    """Solve the contacts of many bodies, as `solve_friction` does those of few.
+
+    Hundreds of contacts take milliseconds. The law is the same, unrelaxed. The solver always ends
+    and raises nothing: what it did not solve is returned with `converged` false.
+
+    :param inverse_inertia: inverse inertia of each body, (B, 6, 6), as velocities are expressed
+    :param velocity: velocities of the bodies without contact forces, (B, 6)
+    :param bodies: numbers of both bodies of each contact, (n, 2); -1 is the world
+    :param jacobian: velocity of each contact, normal, tangent, tangent, by the velocities of its
+        bodies, (n, 2, 3, 6): of the second body with the sign that its part has; that of the world
+        does not count
+    :param friction: coefficients, (n,) or along both tangents (n, 2)
+    :param bias: velocity of each contact besides that of its bodies, (n, 3) or broadcast to it
+    :param compliance: velocity by force of contacts that yield, likewise
+    :param start: forces to start from, (n, 3), as of the step before; zero if left out
+    :param tolerance: velocity error of a solution, as part of the largest velocity without forces
+    :param iterations: maximum number of sweeps
+    :raises ValueError: for wrong shapes, numbers that are not finite, bodies that there are not,
+        negative friction or compliance, a tolerance that is not positive, less than one iteration
+
+    >>> from rbd_ros.textbook.complementarity import solve_friction_bodies
+    >>> falling = [[0.0, 0.0, 0.0, 0.5, 0.0, -1.0]]  # a mass on the ground, angular velocity first
+    >>> J = np.zeros((1, 2, 3, 6))
+    >>> J[0, 0, 0, 5] = J[0, 0, 1, 3] = J[0, 0, 2, 4] = 1.0  # normal z, tangents x and y
+    >>> solve_friction_bodies([np.eye(6)], falling, [[0, -1]], J, [0.3]).force
+    array([[ 1. , -0.3,  0. ]])
+    """
+    inverse, free = np.array(inverse_inertia, dtype=float), np.array(velocity, dtype=float)
+    pairs, J = np.array(bodies), np.array(jacobian, dtype=float)
+    mu = np.array(friction, dtype=float)
+    if mu.ndim == 1:
+        mu = np.stack([mu, mu], axis=1)
+    count, n = len(free), len(mu)
+    shapes = (
+        ('inverse_inertia', inverse, (count, 6, 6)),
+        ('velocity', free, (count, 6)),
+        ('bodies', pairs, (n, 2)),
+        ('jacobian', J, (n, 2, 3, 6)),
+        ('friction', mu, (n, 2)),
+    )
+    for name, array, shape in shapes:
+        if array.shape != shape:
+            raise ValueError(f'{name} must have shape {shape}, got {array.shape}')
+    contacts = []
+    for name, given in (('bias', bias), ('compliance', compliance), ('start', start)):
+        try:
+            contacts.append(np.broadcast_to(0.0 if given is None else given, (n, 3)).astype(float))
+        except ValueError:
+            raise ValueError(f'{name} must have shape ({n}, 3)') from None
+    away, soft, first = contacts
+    names = ('inverse_inertia', 'velocity', 'jacobian', 'friction', 'bias', 'compliance', 'start')
+    for name, array in zip(names, (inverse, free, J, mu, away, soft, first)):
+        if not np.isfinite(array).all():
+            raise ValueError(f'{name} must be finite')
+    # Checked before the solver: compiled loops read where these numbers point, whatever is there.
+    if n and (
+        not np.issubdtype(pairs.dtype, np.integer) or pairs.min() < WORLD or pairs.max() >= count
+    ):
+        raise ValueError(f'bodies must be numbers from 0 to {count - 1}, or -1 for the world')
+    # A contact of a body with itself would be counted in its block twice, once for each side.
+    if (pairs[:, 0] == pairs[:, 1]).any():
+        raise ValueError(
+            f'contact {int(np.argmax(pairs[:, 0] == pairs[:, 1]))} names one body twice'
+        )
+    if (mu < 0.0).any() or (soft < 0.0).any():
+        raise ValueError('friction and compliance must not be negative')
+    if not 0.0 < tolerance < math.inf or iterations < 1 or iterations != int(iterations):
+        raise ValueError('tolerance must be positive, and iterations a whole number of at least 1')
+    # K = 0: without moments, the solver has no buffers for them and never reads any.
+    space = allocate(BodySpace, B=count, C=n, K=0, **matrix_sizes(count))
+    # The solver scales J and the effects where they are: copies go in, the given arrays stay.
+    space.sizes[BODIES], space.sizes[CONTACTS] = count, n
+    filled = (
+        (space.velocity, free),
+        (space.body, pairs.reshape(n, 2)),
+        (space.jacobian, J),
+        (space.effect, _effects(inverse, pairs.reshape(n, 2), J)),
+        (space.friction, mu),
+        (space.bias, away),
+        (space.compliance, soft),
+        (space.force, first),
+    )
+    for room, array in filled:
+        room[...] = array
+    converged = solve_bodies(Record(space), int(iterations), tolerance) == 1
+    return BodySolution(
+        space.velocity,
+        space.force,
+        # By the unscaled Jacobian, from the velocities that the caller gets: no error of scaling
+        # hides here.
+        Residuals(*contact_residuals(space.force, _contact_velocities(space, J), mu), 0.0),
+        converged,
+        int(space.report[SWEEPS]),
+    )
+
+
+def _effects(inverse: Array, pairs: Array, J: Array) -> Array:
+    """Return change of the velocity of both bodies by the forces of each contact, (n, 2, 3, 6)."""
+    found: Array = np.zeros(J.shape)
+    for side in range(2):
+        # H^-1 J^T of one body, as a row for each axis; the world has no velocity and stays zero.
+        moved = pairs[:, side] >= 0
+        found[moved, side] = np.einsum('nrj,njk->nrk', J[moved, side], inverse[pairs[moved, side]])
+    return found
+
+
+def _contact_velocities(space: BodySpace, J: Array) -> Array:
+    """Return the velocity of each contact, compliance included, (n, 3)."""
+    v: Array = space.bias + space.compliance * space.force
+    for side in range(2):
+        # For the world, b = -1 reads the last body, and `where` drops it.
+        b = space.body[:, side]
+        v = v + np.where(
+            (b >= 0)[:, None],
+            np.einsum('nrk,nk->nr', J[:, side], space.velocity[b]),
+            0.0,
+        )
+    return v

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lemke's method for linear complementarity problems (Cottle and Dantzig 1968; book 11.5).
+
+An artificial variable z_0 makes w = M z + d + z_0 nonnegative. Pivots keep w . z = 0 while they
+lead z_0 to zero, where (z, w) is the solution. For a positive-semidefinite M the only other end is
+a ray, whose direction proves that there is no solution. Ties, which rows that depend on each other
+produce in plenty, are decided lexicographically: so no basis comes twice.
+"""
+
+from __future__ import annotations
+
+from typing import Any, List, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rbd_ros.textbook.complementarity.lcp_problem import Array, NotSolvedError
+
+#: Elements of a column below this are no pivots, and ratios that differ by less are equal.
+PIVOT, TIE = 1e-10, 1e-12
+#: Maximum number of pivots for each row and one more; a few for each is usual.
+PIVOTS = 50
+
+
+class LemkeEnd(NamedTuple):
+    """End of Lemke's method.
+
+    :param solved: whether with a solution
+    :param active: indices of the forces that are in the basis
+    :param direction: direction of the ray in the forces, (r,), if it ended on one
+    :param pivots: number of pivots
+    """
+
+    solved: bool
+    active: NDArray[Any]
+    direction: Array
+    pivots: int
+
+
+def lemke(M: Array, d: Array) -> LemkeEnd:
+    """Solve w = M z + d, w >= 0, z >= 0, w . z = 0.
+
+    :param M: symmetric positive-semidefinite matrix, (r, r), of unit diagonal
+    :param d: vector, (r,), of elements of at most one
+    :raises NotSolvedError: if rounding keeps it from ending
+    """
+    r = len(d)
+    still, none = np.zeros(r), np.zeros(0, dtype=int)
+    if not r or d.min() >= 0.0:
+        return LemkeEnd(True, none, still, 0)
+    artificial = 2 * r
+    # Columns: w, z, z_0 and the values of the basic variables, of which w are the first.
+    table = np.hstack([np.eye(r), -M, -np.ones((r, 1)), d[:, None]])
+    basis = list(range(r))
+    row, entering = _lexicographic_minimum(table, np.arange(r), np.ones(r), basis, -1), artificial
+    limit = PIVOTS * (r + 1)
+    for pivots in range(1, limit + 1):
+        table[row] /= table[row, entering]
+        others = np.arange(r) != row
+        table[others] -= np.outer(table[others, entering], table[row])
+        leaving, basis[row] = basis[row], entering
+        if leaving == artificial:
+            active = np.array(sorted(k - r for k in basis if k >= r), dtype=int)
+            return LemkeEnd(True, active, still, pivots)
+        entering = leaving + r if leaving < r else leaving - r  # its complement
+        column = table[:, entering]
+        rows = np.flatnonzero(column > PIVOT)
+        if not len(rows):
+            ray = still.copy()
+            if entering >= r:
+                ray[entering - r] = 1.0
+            for k, variable in enumerate(basis):
+                if r <= variable < artificial:
+                    ray[variable - r] = -column[k]
+            return LemkeEnd(False, none, ray, pivots)
+        row = _lexicographic_minimum(table, rows, column[rows], basis, artificial)
+    raise NotSolvedError(f'the solver did not converge within {limit} pivots')
+
+
+def _lexicographic_minimum(
+    table: Array, rows: NDArray[Any], divisors: Array, basis: List[int], artificial: int
+) -> int:
+    """Return row with the minimum of (value, row of the inverse basis), divided by its divisor.
+
+    Among rows of equal value that of the artificial variable, if it is there, ends the search.
+    """
+    inverse = range(len(basis))
+    for column in (-1, *inverse):
+        ratios = table[rows, column] / divisors
+        tied = ratios <= ratios.min() + TIE * (1.0 + abs(ratios.min()))
+        rows, divisors = rows[tied], divisors[tied]
+        if column == -1:
+            for row in rows:
+                if basis[row] == artificial:
+                    return int(row)
+        if len(rows) == 1:
+            break
+    return int(rows[np.argmax(divisors)])

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An inequality constraint phi(q) >= 0 and the four states that it can be in (book 11.4).
+
+    1   phi > 0                 apart: no effect
+    2a  phi = 0, phi_dot < 0    colliding: an impulse follows, to 2b if it bounces, else to 3
+    2b  phi = 0, phi_dot > 0    leaving: no effect, state 1 is next
+    3   phi = 0, phi_dot = 0    touching: a contact force keeps phi_ddot from being negative
+
+2a and 2b last for an instant. With phi_dot = t . v and phi_ddot = t . a + tdot . v, t the gradient
+of phi (eq 11.38 to 11.40), what holds of contacts in state 3 is the problem of `solve_lcp`.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import List, Tuple
+
+
+class ContactState(Enum):
+    """State of an inequality constraint, with the book's names (figure 11.4).
+
+    >>> from rbd_ros.textbook.complementarity import ContactState
+    >>> [state.name for state in ContactState]
+    ['APART', 'COLLIDING', 'LEAVING', 'TOUCHING']
+    """
+
+    APART = '1'
+    COLLIDING = '2a'
+    LEAVING = '2b'
+    TOUCHING = '3'
+
+
+class PenetrationError(ArithmeticError):
+    """A gap is negative by more than its tolerance: the state is none of the four."""
+
+
+class TransitionError(ValueError):
+    """A constraint cannot get from its state to the one that is claimed."""
+
+
+#: Where a constraint can get by motion under finite forces: a gap closes with a velocity of zero
+#: or less, and a contact stays closed until its acceleration opens the gap.
+_BY_MOTION = {
+    ContactState.APART: (ContactState.APART, ContactState.COLLIDING, ContactState.TOUCHING),
+    ContactState.LEAVING: (ContactState.APART, ContactState.COLLIDING, ContactState.TOUCHING),
+    ContactState.TOUCHING: (ContactState.TOUCHING, ContactState.APART),
+    ContactState.COLLIDING: (),
+}
+
+
+def contact_state(
+    gap: float, rate: float, gap_tolerance: float = 1e-9, rate_tolerance: float = 1e-9
+) -> ContactState:
+    """Return the state of the constraint phi(q) >= 0 by its value and rate.
+
+    :param gap: phi [m]
+    :param rate: phi_dot, the separation velocity [m/s]
+    :param gap_tolerance: gaps up to this are zero [m]
+    :param rate_tolerance: velocities up to this are zero [m/s]
+    :raises PenetrationError: if the gap is negative by more than its tolerance
+    :raises ValueError: if gap or rate is not a number
+
+    >>> from rbd_ros.textbook.complementarity import contact_state
+    >>> contact_state(0.01, -1.0).name, contact_state(0.0, 0.0).name
+    ('APART', 'TOUCHING')
+    """
+    if gap != gap or rate != rate:
+        raise ValueError(f'gap and rate must be numbers, got {gap} and {rate}')
+    if gap < -gap_tolerance:
+        raise PenetrationError(
+            f'the gap is {gap:.3g} m, below the tolerance of {gap_tolerance:.3g} m: return to '
+            'the time of contact'
+        )
+    if gap > gap_tolerance:
+        return ContactState.APART
+    if rate < -rate_tolerance:
+        return ContactState.COLLIDING
+    return ContactState.LEAVING if rate > rate_tolerance else ContactState.TOUCHING
+
+
+class UnilateralConstraint:
+    """State machine of one inequality constraint.
+
+    :param gap: phi at first [m]
+    :param rate: phi_dot at first [m/s]
+    :param gap_tolerance: gaps up to this are zero [m]
+    :param rate_tolerance: velocities up to this are zero [m/s]
+    :raises PenetrationError: if the gap is negative by more than its tolerance
+
+    >>> from rbd_ros.textbook.complementarity import UnilateralConstraint
+    >>> ball = UnilateralConstraint(gap=0.1, rate=0.0)
+    >>> ball.move(0.0, -1.4).name, ball.needs_impulse  # it arrives
+    ('COLLIDING', True)
+    >>> ball.strike(0.0).name, ball.can_push  # without rebound
+    ('TOUCHING', True)
+    >>> ball.accelerate(0.0).name, ball.run_off(0.0).name
+    ('TOUCHING', 'TOUCHING')
+    >>> ball.state.name, len(ball.trace)
+    ('TOUCHING', 3)
+    """
+
+    def __init__(
+        self,
+        gap: float,
+        rate: float,
+        gap_tolerance: float = 1e-9,
+        rate_tolerance: float = 1e-9,
+    ):
+        self.gap_tolerance, self.rate_tolerance = gap_tolerance, rate_tolerance
+        self._gap = gap
+        self._trace: List[ContactState] = [self._classified(gap, rate)]
+
+    @property
+    def state(self) -> ContactState:
+        """State now."""
+        return self._trace[-1]
+
+    @property
+    def trace(self) -> Tuple[ContactState, ...]:
+        """States so far, each change of state once."""
+        return tuple(self._trace)
+
+    @property
+    def needs_impulse(self) -> bool:
+        """True if motion cannot go on before an impulse has changed the velocity."""
+        return self.state is ContactState.COLLIDING
+
+    @property
+    def can_push(self) -> bool:
+        """True if there may be a contact force."""
+        return self.state is ContactState.TOUCHING
+
+    def move(self, gap: float, rate: float) -> ContactState:
+        """Return the state after motion under finite forces.
+
+        :param gap: phi [m]
+        :param rate: phi_dot [m/s]
+        :raises TransitionError: if only an impulse, or the end of a surface, leads there
+        :raises PenetrationError: if the gap is negative by more than its tolerance
+        """
+        found = self._classified(gap, rate)
+        if found not in _BY_MOTION[self.state]:
+            reason = (
+                ('an impulse must be applied first')
+                if self.needs_impulse
+                else 'only an impulse changes it so'
+            )
+            raise TransitionError(
+                f'a contact cannot change from state {self.state.value} to {found.value} by '
+                f'motion: {reason}'
+            )
+        return self._enter(found, gap)
+
+    def strike(self, rate: float) -> ContactState:
+        """Return state after an impulse somewhere in the system, which changes the velocity alone.
+
+        :param rate: phi_dot after the impulse [m/s]; negative only if another impulse follows
+        :raises TransitionError: if a collision is left as it was
+        """
+        found = self._classified(self._gap, rate)
+        if self.needs_impulse and found is ContactState.COLLIDING:
+            raise TransitionError(
+                f'the impulse of a collision leaves a separation velocity of {rate:.3g} m/s, '
+                'which must not be negative'
+            )
+        return self._enter(found, self._gap)
+
+    def accelerate(self, acceleration: float, tolerance: float = 1e-9) -> ContactState:
+        """Return the state right after that of contact, by the contact problem's acceleration.
+
+        :param acceleration: phi_ddot = zeta_dot [m/s^2]
+        :param tolerance: accelerations up to this are zero [m/s^2]
+        :return: apart if the contact breaks, touching if it persists
+        :raises TransitionError: if the acceleration is negative, or the state is another one
+        """
+        if not self.can_push:
+            raise TransitionError(f'state {self.state.value} does not depend on accelerations')
+        if acceleration < -tolerance:
+            raise TransitionError(
+                f'a separation acceleration of {acceleration:.3g} m/s^2 would penetrate: contact '
+                'forces must keep it from being negative'
+            )
+        if acceleration > tolerance:
+            return self._enter(ContactState.APART, self._gap)
+        return self.state
+
+    def run_off(self, rate: float) -> ContactState:
+        """Return the state after one surface has run off the edge of the other (book 11.6).
+
+        The separation velocity jumps without an impulse; equations of motion do not show it.
+
+        :param rate: phi_dot of the points that are next to each other now [m/s]
+        :raises TransitionError: if they were not touching, or collide
+        """
+        found = self._classified(self._gap, rate)
+        if not self.can_push or found is ContactState.COLLIDING:
+            raise TransitionError(
+                f'a contact cannot change from state {self.state.value} to {found.value} by '
+                'leaving the end of a surface'
+            )
+        return self._enter(found, self._gap)
+
+    def _classified(self, gap: float, rate: float) -> ContactState:
+        return contact_state(gap, rate, self.gap_tolerance, self.rate_tolerance)
+
+    def _enter(self, state: ContactState, gap: float) -> ContactState:
+        self._gap = gap
+        if state is not self.state:
+            self._trace.append(state)
+        return state

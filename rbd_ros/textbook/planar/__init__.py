@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Planar vectors, inertias and models, and algorithms that run on them (book 2.16)."""

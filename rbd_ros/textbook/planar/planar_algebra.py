@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Planar vector algebra (book 2.16, table A.1): what moves in a plane, in three coordinates.
+
+Motion vectors are [omega, v_x, v_y], force vectors [n, f_x, f_y]: coordinates 3, 4 and 5 of the
+spatial ones. The types have the verbs of the spatial types, so a text of an algorithm reads the
+same in the plane (rbd_ros/textbook/planar/planar_algorithms.py).
+"""
+
+from rbd_ros.textbook.planar.planar_inertia import PlanarArticulatedInertia, PlanarInertia
+from rbd_ros.textbook.planar.planar_transform import PlanarTransform
+from rbd_ros.textbook.planar.planar_vectors import (
+    PlanarForceVector,
+    PlanarMotionSubspace,
+    PlanarMotionVector,
+    Vector2,
+)
+
+__all__ = [
+    'COORDINATES',
+    'PlanarArticulatedInertia',
+    'PlanarForceVector',
+    'PlanarInertia',
+    'PlanarMotionSubspace',
+    'PlanarMotionVector',
+    'PlanarTransform',
+    'Vector2',
+]
+
+#: Where the planar coordinates are among the six Pluecker coordinates.
+COORDINATES = (2, 3, 4)

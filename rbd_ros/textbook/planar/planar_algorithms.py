@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Texts of algorithms in the plane: the same texts, with planar quantities (book 2.16, 10.3.1).
+
+A text names the types that it needs: `MotionVector.zero()`, `ArticulatedBodyInertia.from_rigid`.
+`in_plane` gives the text those of the plane instead, and a planar model; all else is its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import wraps
+from types import FunctionType
+from typing import Any, Callable, cast, Dict, Optional, TypeVar
+
+from rbd_ros.algorithms.declaration import declaration_of
+from rbd_ros.algorithms.inverse_dynamics.newton_euler import newton_euler
+from rbd_ros.algorithms.inverse_dynamics.rnea import gravity_acceleration, rnea
+from rbd_ros.model import Model
+from rbd_ros.spatial import (
+    ArticulatedBodyInertia,
+    ForceVector,
+    MotionSubspace,
+    MotionVector,
+    PluckerTransform,
+    RigidBodyInertia,
+)
+from rbd_ros.spatial.linear3 import Vector3, ZERO3
+from rbd_ros.textbook.planar.planar_algebra import (
+    PlanarArticulatedInertia,
+    PlanarForceVector,
+    PlanarInertia,
+    PlanarMotionSubspace,
+    PlanarMotionVector,
+    PlanarTransform,
+)
+from rbd_ros.textbook.planar.planar_model import planar_model, plane_normal, to_plane
+
+Text = TypeVar('Text', bound=Callable[..., Any])
+
+#: Packages of the texts, which are rebound.
+_PACKAGES = ('rbd_ros.algorithms.', 'rbd_ros.textbook.')
+
+
+def planar_gravity(model: Model) -> PlanarMotionVector:
+    """Return the acceleration of gravity in a planar model.
+
+    What is across the plane, its guides bear.
+    """
+    return PlanarMotionVector.of(MotionVector(ZERO3, model.gravity))
+
+
+#: What takes the place of what in a text. The text without linear velocities is for three
+#: dimensions only; that of the same equations by the book's table goes anywhere.
+IN_PLANE: Dict[Any, Any] = {
+    MotionVector: PlanarMotionVector,
+    ForceVector: PlanarForceVector,
+    MotionSubspace: PlanarMotionSubspace,
+    PluckerTransform: PlanarTransform,
+    RigidBodyInertia: PlanarInertia,
+    ArticulatedBodyInertia: PlanarArticulatedInertia,
+    gravity_acceleration: planar_gravity,
+    newton_euler: rnea,
+}
+
+
+def in_plane(text: Text, normal: Optional[Vector3] = None) -> Text:
+    """Return the text of an algorithm with three-dimensional vectors, for planar robots.
+
+    It takes the same arguments, the robot's ordinary model and spatial external forces included;
+    of these, only what lies in the plane counts. If the text is declared, so is the result: it is
+    something for `Robot.kernel`.
+
+    :param text: text of `rbd_ros.algorithms` that goes by spatial types and joint coordinates,
+        such as `rnea`, `crba` and `aba`; what it returns must be joint quantities
+    :param normal: unit normal of the plane in base coordinates, (3,); by default that of the
+        robot's own motion
+    :return: the text in the plane; it raises `ModelError` for a robot that leaves the plane
+
+    >>> from rbd_ros.algorithms.inertia_matrix.crba import crba
+    >>> from rbd_ros.textbook.planar.planar_algorithms import in_plane
+    >>> np.allclose(in_plane(crba)(chain, q4.tolist()), Robot(chain).mass_matrix(q4))
+    True
+    """
+    rebound = _rebound(cast(FunctionType, text), {})
+
+    @wraps(text)
+    def planar(model: Model, *arguments: Any, **named: Any) -> Any:
+        upright = plane_normal(model) if normal is None else normal
+        turn = to_plane(upright)
+
+        def plain(value: Any) -> Any:
+            if not isinstance(value, dict):
+                return value
+            return {i: PlanarForceVector.of(turn.apply(force)) for i, force in value.items()}
+
+        named = {name: plain(value) for name, value in named.items()}
+        return rebound(planar_model(model, upright), *map(plain, arguments), **named)
+
+    # The key of a kernel's cache follows this module, and by `__wrapped__` that of the text.
+    planar.__module__ = __name__
+    declared = declaration_of(text)
+    if declared is not None:
+        planar.declaration = replace(  # type: ignore[attr-defined]
+            declared,
+            name=f'{declared.name}_in_plane',
+            function=planar,
+            source=f'{declared.source}; 2.16',
+            pinocchio_equivalent=None,
+            specialization=None,  # which would be a text in space
+        )
+    return cast(Text, planar)
+
+
+def _rebound(function: FunctionType, done: Dict[Any, FunctionType]) -> FunctionType:
+    """Return the function whose names, and those of its callees, are bound to planar ones."""
+    if function in done:
+        return done[function]
+    names: Dict[str, Any] = dict(function.__globals__)
+    result = FunctionType(
+        function.__code__,
+        names,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    result.__kwdefaults__ = function.__kwdefaults__
+    done[function] = result
+    for name in _names(function.__code__):
+        value = names.get(name)
+        try:
+            value = IN_PLANE.get(value, value)
+        except TypeError:  # a value that is no key is no type or text, either
+            continue
+        if isinstance(value, FunctionType) and value.__module__.startswith(_PACKAGES):
+            value = value if value is planar_gravity else _rebound(value, done)
+        if name in names:
+            names[name] = value
+    return result
+
+
+def _names(code: Any) -> Any:
+    """Yield the global names that a text reads, in what is nested in it, too."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if hasattr(constant, 'co_names'):
+            yield from _names(constant)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Screws, subspaces, moving frames and inverse inertias (book ch. 2)."""
