@@ -17,7 +17,7 @@ from typing import Any, Iterator
 
 from rbd_ros.viewer.motion_recording import MotionRecording
 
-RATE = 30  # pictures a second
+RATE, SIZE = 30, (960, 540)  # pictures a second, columns and rows of each
 #: Browsers that draw without a window, by software where there is no graphics card.
 BROWSERS = (
     *('chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'),
@@ -126,16 +126,12 @@ def _next_picture(server: _Server, process: 'subprocess.Popen[bytes]') -> bytes:
             return server.pictures.get(timeout=1.0)
         if process.poll() is not None:
             break
-    raise ValueError(f'the browser {process.args[0]} draws no picture of the recording')
+    raise ValueError(f'the browser {browser()} draws no picture of the recording')
 
 
-def write_video(
-    recording: MotionRecording, path: Path, width: int = 960, height: int = 540
-) -> None:
+def write_video(recording: MotionRecording, path: Path) -> None:
     """Write a recording as it moves, seen from where its page is seen first.
 
-    :param width: columns, an even number
-    :param height: rows, an even number
     :raises ValueError: if there is no frame, no browser or no ffmpeg, or one of them fails
     :raises OSError: if the file cannot be written
     """
@@ -152,7 +148,7 @@ def write_video(
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=words)
         assert process.stdin is not None
         try:
-            for picture in pictures(recording, width, height):
+            for picture in pictures(recording, *SIZE):
                 process.stdin.write(picture)
             process.stdin.close()
             failed = process.wait() != 0
