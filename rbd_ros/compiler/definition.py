@@ -11,7 +11,7 @@ from dataclasses import astuple, dataclass, field
 from functools import cached_property
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from rbd_ros.compiler.program import Output, Program
+from rbd_ros.compiler.program import Output, Program, split
 from rbd_ros.compiler.symbol_graph import Graph, Value
 
 Scalars = Sequence[Any]
@@ -100,17 +100,25 @@ class Definition:
         """Number of numbers that come out."""
         return sum(output.size for output in self.outputs)
 
-    def program(self) -> Program:
-        """Return the program for targets: the function, traced on symbols, and its derivatives."""
-        program = self._traced()
+    def program(self, inner_products: bool = False) -> Program:
+        """Return the program for targets: the function, traced on symbols, and its derivatives.
+
+        :param inner_products: whether the target takes scalar products as single operations, where
+            the text calls them so (`rbd_ros.spatial.scalar.inner`)
+        """
+        program = self._traced(inner_products)
         if self.alternative is None:
             return program
-        return min(program, self.alternative.program(), key=_operations)
+        return min(program, self.alternative.program(inner_products), key=_operations)
 
-    def _traced(self) -> Program:
+    def _traced(self, inner_products: bool) -> Program:
+        from rbd_ros.compiler.passes import expand
+
         graph = Graph()
         symbols = {name: graph.inputs(name, size) for name, size in self.inputs}
         values = [tuple(values) for values in self.evaluate(*symbols.values())]
+        if graph.has_inner_products and (self.tangents or not inner_products):
+            values = split(expand(graph, [x for each in values for x in each]), values)
         values += self._derivatives(graph, symbols, values)
         # A builtin's documentation begins with its signature, which CPython finds by this mark.
         summary = self.doc.partition('\n--\n\n')[2] or self.doc  # without the signature
@@ -161,5 +169,5 @@ class Definition:
 
 
 def _operations(program: Program) -> int:
-    """Return number of operations."""
-    return sum(astuple(program.count))
+    """Return number of operations, scalar products written out, as targets of short ones do."""
+    return sum(astuple(program.expanded().count))

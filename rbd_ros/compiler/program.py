@@ -7,7 +7,7 @@ and all. No target needs to know more, and none changes it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 import math
@@ -75,6 +75,16 @@ class Program:
         # arrays.
         if found != [output.size for output in self.outputs]:
             raise ValueError(f'{self.name}: outputs of {found} numbers, not {self.outputs}')
+
+    def expanded(self) -> Program:
+        """Return the same program with scalar products written out, see `Definition.program`."""
+        if not self.graph.has_inner_products:
+            return self
+        # Imported here, as passes import programs.
+        from rbd_ros.compiler.passes import expand
+
+        values = split(expand(self.graph, self.flat), self.values)
+        return replace(self, values=tuple(values))
 
     @cached_property
     def flat(self) -> List[Value]:

@@ -66,7 +66,7 @@ class Kernels:
         :param options: as of `get`
         """
         chosen = variant(self.model, declared(algorithm).as_it_is(), **options)
-        return definition(self.model, chosen).program().count
+        return definition(self.model, chosen).program(inner_products=True).count
 
     def _of_variant(self, chosen: Variant) -> AnyKernel:
         kernel = self._by_variant.get(chosen)

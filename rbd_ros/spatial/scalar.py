@@ -6,6 +6,7 @@ that has its own sine, cosine, ... offers it as a method of that name; floats go
 all others through NumPy. The functions here (but no spatial quantity) take arrays of values, too.
 """
 
+from itertools import chain
 import math
 from typing import Any, Callable, Iterable, List, Sequence
 
@@ -67,7 +68,14 @@ def where_positive(condition: Scalar, yes: Scalar, no: Scalar) -> Scalar:
 
 
 def inner(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    """Return the scalar product of two sequences of equal length."""
+    """Return the scalar product of two sequences of equal length.
+
+    For texts with a great many of them, which a scalar type may treat each as one operation.
+    """
+    for x in chain(a, b):
+        method = getattr(x, 'inner_product', None)
+        if method is not None:
+            return method(a, b)
     return sum((x * y for x, y in zip(a, b)), 0)
 
 

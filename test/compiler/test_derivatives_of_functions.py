@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 import pytest
 
 from rbd_ros.compiler import Definition, Graph, make_kernel
-from rbd_ros.compiler.passes.replacement import replace as replaced
+from rbd_ros.compiler.passes.expand import replace as replaced
 from rbd_ros.spatial.scalar import cos, derivatives, inner, sin
 
 X = np.array([0.7, -1.3])

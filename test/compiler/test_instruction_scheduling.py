@@ -92,7 +92,7 @@ def test_what_belongs_together_moves_together_or_not_at_all():
 @pytest.mark.skipif('panda' not in example_robots.paths(), reason='no example-robot-data')
 def test_derivatives_of_an_arm_have_fewer_values_waiting(name):
     model = Robot.from_urdf(str(example_robots.paths()['panda'])).model
-    program = fused(definition_of(model, name).program()).program
+    program = fused(definition_of(model, name).program(inner_products=True)).program
     graph, live = program.graph, program.live
     order = schedule(graph, live, [], [])
     assert sorted(order) == sorted(live)

@@ -125,7 +125,7 @@ def test_aarch64_code_is_emitted_without_calls_for_sine_and_fused_products(aarch
 def test_the_order_of_one_module_is_nothing_to_the_next(two_links):
     """LLVM's scheduler is an option of the whole process."""
     definition = definition_of(Robot.from_urdf(two_links).model, 'forward_dynamics_derivatives')
-    function = kernel_functions.core_function(definition.program())
+    function = kernel_functions.core_function(definition.program(inner_products=True))
     before, in_order = native.assemble([function]), native.assemble([function], in_order=True)
     assert native.assemble([function]) == before
     if native.llvm.llvm_version_info >= (20,):  # before, all modules have LLVM's order

@@ -232,6 +232,14 @@ def test_types_agree_in_the_code_of_kernels(size, lanes, split):
     check_kernel(size, lanes, split)
 
 
+@pytest.mark.parametrize('split', SPLITS)
+@pytest.mark.parametrize('lanes', [1, 2, 8])
+def test_types_agree_in_loops_over_tables(lanes, split, monkeypatch):
+    monkeypatch.setattr(straight_line, '_MANY_MORE_NODES', -1)
+    text = check_kernel(30, lanes, split)
+    assert 'switch' in text and 'phi ptr [ @' in text
+
+
 def test_types_agree_in_parts_that_are_not_optimized(monkeypatch):
     monkeypatch.setattr(straight_line, '_HURRIED_NODES', -1)
     assert 'optnone' in check_kernel(300, 2, 'an array')

@@ -4,7 +4,7 @@
 Differentiation: `jacobian` and `directional_derivatives` take the way that costs least, of
 forward_mode.py, reverse_mode.py and vertex_elimination.py. All are exact, also through branches.
 What the nodes' own derivatives are is in partials.py; what a branch not taken must not spoil, in
-choice_guards.py.
+choice_guards.py. `expand` writes out scalar products for what takes none.
 """
 
 from rbd_ros.compiler.passes.differentiate import (
@@ -12,6 +12,7 @@ from rbd_ros.compiler.passes.differentiate import (
     directional_derivatives,
     jacobian,
 )
+from rbd_ros.compiler.passes.expand import expand
 from rbd_ros.compiler.passes.forward_mode import forward_mode
 from rbd_ros.compiler.passes.partials import along, Direction
 from rbd_ros.compiler.passes.reverse_mode import reverse_mode
@@ -22,6 +23,7 @@ __all__ = [
     'differentiated',
     'Direction',
     'directional_derivatives',
+    'expand',
     'forward_mode',
     'jacobian',
     'reverse_mode',

@@ -12,6 +12,7 @@ from functools import reduce
 from operator import or_
 from typing import Callable, Dict, List, Sequence
 
+from rbd_ros.compiler.passes.expand import expand, replace
 from rbd_ros.compiler.passes.forward_mode import forward_mode
 from rbd_ros.compiler.passes.partials import (
     accumulate,
@@ -21,7 +22,6 @@ from rbd_ros.compiler.passes.partials import (
     is_zero,
     transmitting,
 )
-from rbd_ros.compiler.passes.replacement import replace
 from rbd_ros.compiler.passes.reverse_mode import reverse_mode
 from rbd_ros.compiler.passes.vertex_elimination import vertex_elimination
 from rbd_ros.compiler.symbol_graph import Graph, Symbol, Value
@@ -92,7 +92,7 @@ def differentiated(
         if isinstance(x, Symbol):
             (arguments[k],) = graph.inputs(f'argument {len(graph.nodes)}', 1)
             instead[arguments[k].number] = x
-    values = list(function(list(arguments)))
+    values = expand(graph, function(list(arguments)))
     directions = []
     for each in rates:
         if len(each) != len(arguments):

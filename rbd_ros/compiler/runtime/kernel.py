@@ -313,7 +313,7 @@ class Kernel(BaseKernel):
     def _trace(self) -> Program:
         if self._check is not None:
             self._check()
-        return self.definition.program()
+        return self.definition.program(inner_products=True)
 
     def _code(
         self,

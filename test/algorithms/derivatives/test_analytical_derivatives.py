@@ -94,11 +94,11 @@ def test_a_motion_subspace_that_depends_on_the_position_is_refused_by_name():
         Robot(model).kernel('inverse_dynamics_analytical_derivatives')
 
 
-def nodes(joints):
+def nodes(joints, inner_products):
     """Return the nodes of the program for a chain of hinges about axes of all directions."""
     text = random_trees.chain_of_hinges(5, joints)
     definition = definition_of(load_urdf(text), 'inverse_dynamics_analytical_derivatives')
-    return len(definition.program().live)
+    return len(definition.program(inner_products).live)
 
 
 def curvature(function):
@@ -112,8 +112,9 @@ def test_a_pair_of_joints_takes_five_scalar_products():
 
     Signs are the reason why it is not to the node: some factors are needed with either.
     """
+    assert curvature(lambda joints: nodes(joints, True)) == pytest.approx(5, abs=0.5)
     expected = 2 * (9 + 8) + 3 * (6 + 5)
-    assert curvature(nodes) == pytest.approx(expected, abs=0.5)
+    assert curvature(lambda joints: nodes(joints, False)) == pytest.approx(expected, abs=0.5)
 
 
 def test_the_coordinates_of_a_chains_first_body_take_the_fewest_operations(monkeypatch):

@@ -37,13 +37,15 @@ from rbd_ros.compiler.targets.llvm.simd_group_emission import (
 from rbd_ros.compiler.targets.llvm.simd_groups import find_simd_groups, SimdGroup
 from rbd_ros.compiler.targets.llvm.slp_emission import PackEmitter
 from rbd_ros.compiler.targets.llvm.slp_vectorization import find_packs, in_order, Pack
+from rbd_ros.compiler.targets.llvm.table_interpreter import table_interpreter
 
 # What counts as much; below, a single function runs faster, at least in batches.
 _MANY_OUTPUTS = 256
 _MANY_NODES = 15000
+_MANY_MORE_NODES = 100000  # outputs included
 # From here on parts are not optimized: half the time to compile, a third more to run.
 _HURRIED_NODES = 50000
-# Where time to compile is no object, this begins here: 12 s for each function of so many.
+# Where time to compile is no object, both begin here: 12 s for each function of so many.
 _PATIENT_NODES = 150000
 _NODES_PER_PART = 400  # longer parts cost more, by LLVM's scheduler
 # Wider SIMD groups take as long: more lanes to bring together, and longer instructions.
@@ -67,7 +69,13 @@ def straight_line(
     :param attributes: LLVM's attributes of it
     """
     widest = angles_together()
-    many = _PATIENT_NODES if program.slow_compile else _HURRIED_NODES
+    many_more, many = _MANY_MORE_NODES, _HURRIED_NODES
+    if program.slow_compile:
+        many_more, many = max(many_more, _PATIENT_NODES), max(many, _PATIENT_NODES)
+    if len(program.live) + program.different > many_more:
+        return table_interpreter(name, lanes, attributes, program, widest)
+    # Scalar products are operations of the table interpreter alone.
+    program = program.expanded()
     size, hurried = _nodes_per_part(program), len(program.live) > many
     states = bool(program.graph.simd_hints)
     program, settled = fused(program, with_hints=not _is_long(program))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes of a graph replaced by other values."""
+"""Nodes replaced: scalar products by sums of products, for targets without these."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rbd_ros.compiler.symbol_graph import (
     COS,
     DIV,
     Graph,
+    INNER,
     MUL,
     operands,
     SIN,
@@ -34,8 +35,18 @@ _OPERATIONS: Dict[int, Callable[..., Value]] = {
 }
 
 
+def expand(graph: Graph, outputs: Sequence[Value]) -> List[Value]:
+    """Return the outputs of the same values that need no scalar product, in the same graph.
+
+    :param outputs: symbols of the graph, or floats
+    """
+    return replace(graph, outputs, {}) if graph.has_inner_products else list(outputs)
+
+
 def replace(graph: Graph, outputs: Sequence[Value], instead: Mapping[int, Value]) -> List[Value]:
     """Return the outputs with other values in the place of some nodes, in the same graph.
+
+    Scalar products are written out on the way.
 
     :param outputs: symbols of the graph, or floats
     :param instead: what takes the place of a node, by its number
@@ -53,9 +64,12 @@ def replace(graph: Graph, outputs: Sequence[Value], instead: Mapping[int, Value]
     # In topological order: operands have been replaced before what uses them.
     for number in graph.live(outputs):
         node = graph.nodes[number]
-        if any(m in found for m in operands(node)):
+        if node[0] == INNER:
+            pairs = zip(node[1::2], node[2::2])
+            found[number] = sum((value(a) * value(b) for a, b in pairs), 0.0)
+        elif any(m in found for m in operands(node)):
             found[number] = _operation(graph, node[0], [value(m) for m in node[1:]])
-    return [_replaced(x, found) for x in outputs]
+    return [_expanded(x, found) for x in outputs]
 
 
 def _operation(graph: Graph, kind: int, values: Sequence[Value]) -> Value:
@@ -64,7 +78,7 @@ def _operation(graph: Graph, kind: int, values: Sequence[Value]) -> Value:
     return _OPERATIONS[kind](first, *values[1:])
 
 
-def _replaced(output: Value, found: Dict[int, Value]) -> Value:
+def _expanded(output: Value, found: Dict[int, Value]) -> Value:
     if not isinstance(output, Symbol) or output.number not in found:
         return output
     value = found[output.number]
