@@ -11,7 +11,7 @@ from pathlib import Path
 import tempfile
 from typing import Any, List, Mapping, Optional, Tuple
 
-from contact_scenes.scene import Body, Box, Capsule, ROBOT, Scene, Sphere, Touch
+from contact_scenes.scene import Body, Box, Capsule, Contact, ROBOT, Scene, Sphere
 import numpy as np
 
 from contact_engines.engine import Engine, NotPossible
@@ -159,7 +159,7 @@ class BulletWorld:
         links = [-1, *range(bullet.getNumJoints(robot, physicsClientId=client))]
         for first, second in itertools.combinations(links, 2):
             bullet.setCollisionFilterPair(robot, robot, first, second, 0, physicsClientId=client)
-        if not machine.touches:
+        if not machine.collides:
             for link in links:
                 bullet.setCollisionFilterGroupMask(robot, link, 0, 0, physicsClientId=client)
 
@@ -246,7 +246,7 @@ class BulletWorld:
             )
         return np.array(bullet.getLinkState(*link, physicsClientId=client)[0])
 
-    def touches(self) -> Optional[List[Touch]]:
+    def contacts(self) -> Optional[List[Contact]]:
         """Return the contacts of the step before."""
         bullet, client = self.bullet, self.client
         found = []
@@ -261,7 +261,7 @@ class BulletWorld:
             )
             velocity = self._velocity(second, on_second) - self._velocity(first, on_first)
             names = self.names[first], self.names[second]
-            found.append(Touch(*names, on_second, -normal, force, velocity, contact[8]))
+            found.append(Contact(*names, on_second, -normal, force, velocity, contact[8]))
         return found
 
     def _velocity(self, link: Tuple[int, int], point: np.ndarray) -> np.ndarray:

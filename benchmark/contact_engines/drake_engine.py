@@ -8,7 +8,17 @@ import logging
 import math
 from typing import Any, List, Mapping, Optional, Tuple
 
-from contact_scenes.scene import Body, Box, Capsule, Ground, ROBOT, rotation, Scene, Sphere, Touch
+from contact_scenes.scene import (
+    Body,
+    Box,
+    Capsule,
+    Contact,
+    Ground,
+    ROBOT,
+    rotation,
+    Scene,
+    Sphere,
+)
 import numpy as np
 
 from contact_engines.engine import Engine, NotPossible
@@ -199,7 +209,7 @@ class DrakeWorld:
     def watch(self) -> None:
         """Do nothing: contacts are reported with all that belongs to them."""
 
-    def touches(self) -> Optional[List[Touch]]:
+    def contacts(self) -> Optional[List[Contact]]:
         """Return contact points, and the sums of pressure fields, which have no one velocity."""
         results = self.plant.get_contact_results_output_port().Eval(self.context)
         found = []
@@ -209,7 +219,7 @@ class DrakeWorld:
             names = [self._name(self._body_of(each)) for each in (surface.id_N(), surface.id_M())]
             force = info.F_Ac_W().translational()  # on the body of M
             normal = force / max(np.linalg.norm(force), 1e-300)
-            found.append(Touch(*names, surface.centroid(), normal, force, np.full(3, math.nan)))
+            found.append(Contact(*names, surface.centroid(), normal, force, np.full(3, math.nan)))
         for i in range(results.num_point_pair_contacts()):
             info = results.point_pair_contact_info(i)
             names = [
@@ -223,7 +233,7 @@ class DrakeWorld:
             size = np.linalg.norm(tangential)
             along = -tangential / size if size > 0.0 else np.zeros(3)
             velocity = info.separation_speed() * normal + slip * along
-            found.append(Touch(*names, info.contact_point(), normal, force, velocity))
+            found.append(Contact(*names, info.contact_point(), normal, force, velocity))
         return found
 
     def _body_of(self, geometry: Any) -> Any:

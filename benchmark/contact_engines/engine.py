@@ -10,7 +10,7 @@ import multiprocessing
 import time
 from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Tuple
 
-from contact_scenes.scene import Residuals, residuals, Scene, Touch, Trajectory
+from contact_scenes.scene import Contact, Residuals, residuals, Scene, Trajectory
 import numpy as np
 
 SAMPLES_OF_CONTACTS = 100  # at most, of each run
@@ -41,8 +41,8 @@ class World(Protocol):
     def watch(self) -> None:
         """Prepare for a request for the contacts of the next step, a single one."""
 
-    def touches(self) -> Optional[List[Touch]]:
-        """Return the contacts of the step before; None if the engine does not tell them."""
+    def contacts(self) -> Optional[List[Contact]]:
+        """Return the contacts of the step before; None if the engine does not report them."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def record(
     every = chunk * max(1, every // chunk)
     look = every * max(1, count // every // SAMPLES_OF_CONTACTS)
     samples: List[tuple] = []
-    touches: List[Tuple[float, List[Touch]]] = []
+    contacts: List[Tuple[float, List[Contact]]] = []
     spent = 0.0
     for k in range(0, count, chunk):
         now, steps = k * timestep, min(chunk, count - k)
@@ -145,11 +145,11 @@ def record(
         k += steps
         if spent > budget:
             raise TooSlow(spent, k)
-        if watched and (found := world.touches()) is not None:
-            touches.append((k * timestep, found))
+        if watched and (found := world.contacts()) is not None:
+            contacts.append((k * timestep, found))
     samples.append(_sample(scene, world, count * timestep))
     arrays = (np.array(column) for column in zip(*samples))
-    return Trajectory(timestep, *arrays, touches=touches), spent
+    return Trajectory(timestep, *arrays, contacts=contacts), spent
 
 
 def _sample(scene: Scene, world: World, now: float) -> tuple:

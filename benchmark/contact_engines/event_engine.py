@@ -89,7 +89,7 @@ class EventDrivenWorld:
     def watch(self) -> None:
         """Nothing: what lasts no time has no force."""
 
-    def touches(self) -> None:
+    def contacts(self) -> None:
         """Return no contacts: these last no time."""
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any, List, Mapping, Tuple
 
-from contact_scenes.scene import Body, Box, Capsule, ROBOT, rotation, Scene, Sphere, Touch
+from contact_scenes.scene import Body, Box, Capsule, Contact, ROBOT, rotation, Scene, Sphere
 import numpy as np
 
 from contact_engines.engine import Engine, NotPossible
@@ -93,8 +93,8 @@ class MujocoWorld:
                 body.add_freejoint(name='floating_base')
         for k, geom in enumerate(spec.geoms):
             geom.name = f'{ROBOT}{k}'
-            geom.contype = _ROBOTS if machine.touches else 0
-            geom.conaffinity = _BODIES if machine.touches else 0
+            geom.contype = _ROBOTS if machine.collides else 0
+            geom.conaffinity = _BODIES if machine.collides else 0
         return spec
 
     def _pairs(self, spec: Any, hard: bool) -> None:
@@ -182,7 +182,7 @@ class MujocoWorld:
     def watch(self) -> None:
         """Do nothing: contacts are reported with all that belongs to them."""
 
-    def touches(self) -> List[Touch]:
+    def contacts(self) -> List[Contact]:
         """Return the contacts of the step before, at whose beginning they are found."""
         mujoco, model, data = self.mujoco, self.model, self.data
         found, force = [], np.zeros(6)
@@ -201,7 +201,7 @@ class MujocoWorld:
             ]
             velocity = (jacobians[1] - jacobians[0]) @ data.qvel
             found.append(
-                Touch(
+                Contact(
                     *names,
                     contact.pos.copy(),
                     frame[0].copy(),

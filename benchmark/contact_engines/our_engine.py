@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
-from contact_scenes.scene import Body, Box, Capsule, ROBOT, rotation, Scene, Sphere, Touch
+from contact_scenes.scene import Body, Box, Capsule, Contact, ROBOT, rotation, Scene, Sphere
 import numpy as np
 
 from contact_engines.engine import Engine, NotPossible
@@ -158,7 +158,7 @@ class OurWorld:
             self.simulator.q,
         )
 
-    def touches(self) -> Optional[List[Touch]]:
+    def contacts(self) -> Optional[List[Contact]]:
         """Return the contacts of the step before."""
         if not self.scene.bodies:
             return None
@@ -167,7 +167,7 @@ class OurWorld:
             velocity = self._velocity(contact.second, contact.position)
             velocity = velocity - self._velocity(contact.first, contact.position)
             found.append(
-                Touch(
+                Contact(
                     contact.first,
                     contact.second,
                     contact.position,

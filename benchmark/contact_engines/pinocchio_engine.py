@@ -13,7 +13,7 @@ import itertools
 import math
 from typing import Any, List, Mapping, NamedTuple, Optional, Tuple
 
-from contact_scenes.scene import Body, Box, Capsule, ROBOT, rotation, Scene, Sphere, Touch
+from contact_scenes.scene import Body, Box, Capsule, Contact, ROBOT, rotation, Scene, Sphere
 import numpy as np
 
 from contact_engines.engine import Engine, NotPossible
@@ -77,11 +77,11 @@ class PinocchioWorld:
         ]
         self.wrenches: Mapping[str, np.ndarray] = {}
         self.torque = np.zeros(model.nv)
-        self.last: List[Touch] = []
+        self.last: List[Contact] = []
 
     def _may_touch(self, first: _Solid, second: _Solid) -> bool:
         robots = [each.name.startswith(f'{ROBOT}/') for each in (first, second)]
-        return not all(robots) and not (any(robots) and not self.scene.machine.touches)
+        return not all(robots) and not (any(robots) and not self.scene.machine.collides)
 
     def _machine(self) -> Any:
         pin, machine = self.pin, self.scene.machine
@@ -195,7 +195,7 @@ class PinocchioWorld:
             v = free + response @ impulse
             after = (J @ v).reshape(-1, 3)
             self.last = [
-                Touch(
+                Contact(
                     point.first.name,
                     point.second.name,
                     point.position,
@@ -324,7 +324,7 @@ class PinocchioWorld:
     def watch(self) -> None:
         """Do nothing: contacts are reported with all that belongs to them."""
 
-    def touches(self) -> Optional[List[Touch]]:
+    def contacts(self) -> Optional[List[Contact]]:
         """Return the contacts of the step before."""
         return self.last
 

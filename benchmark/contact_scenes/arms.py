@@ -95,9 +95,9 @@ def face_jacobian(frame: Any, q: np.ndarray) -> np.ndarray:
 
 def press_error(scene: Scene, trajectory: Trajectory) -> float:
     """Return the relative error of the force on the table at the end."""
-    if not trajectory.touches:
+    if not trajectory.contacts:
         return math.nan
-    force = forces_between(trajectory.touches[-1][1], ROBOT, 'table')
+    force = forces_between(trajectory.contacts[-1][1], ROBOT, 'table')
     return float(np.linalg.norm(force - [0.0, 0.0, -_PRESS]) / _PRESS)
 
 
@@ -175,8 +175,8 @@ def push_error(scene: Scene, trajectory: Trajectory) -> float:
     that presses the box on the table: friction is that of the load as it is.
     """
     forces = [
-        forces_between(touches, ROBOT, 'box')
-        for t, touches in trajectory.touches
+        forces_between(contacts, ROBOT, 'box')
+        for t, contacts in trajectory.contacts
         if t > 2.0 * _RAMP
     ]
     if not forces:
@@ -190,10 +190,10 @@ def lifted_error(scene: Scene, trajectory: Trajectory) -> float:
 
     Its weight.
     """
-    if not trajectory.touches:
+    if not trajectory.contacts:
         return math.nan
-    touches = trajectory.touches[-1][1]
-    total = forces_between(touches, ROBOT, 'box') + forces_between(touches, 'table', 'box')
+    contacts = trajectory.contacts[-1][1]
+    total = forces_between(contacts, ROBOT, 'box') + forces_between(contacts, 'table', 'box')
     return float(abs(total[2] / (_WEIGHT * GRAVITY) - 1.0))
 
 

@@ -92,8 +92,8 @@ def drive(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 def normal_error(scene: Scene, trajectory: Trajectory) -> float:
     """Return the largest relative error of the normal force on the edge after 0.1 s."""
     forces = [
-        forces_between(touches, ROBOT, 'table')
-        for t, touches in trajectory.touches
+        forces_between(contacts, ROBOT, 'table')
+        for t, contacts in trajectory.contacts
         if t > 0.5 * _BEGIN
     ]
     if not forces:
@@ -106,8 +106,8 @@ def friction_error(scene: Scene, trajectory: Trajectory) -> float:
     """Return largest relative error of the friction along the edge while the peg slides evenly."""
     begin = _BEGIN + 1.5 * _RAMP
     forces = [
-        forces_between(touches, ROBOT, 'table')
-        for t, touches in trajectory.touches
+        forces_between(contacts, ROBOT, 'table')
+        for t, contacts in trajectory.contacts
         if begin < t < _BEGIN + _RAMP + _EVEN
     ]
     if not forces:

@@ -54,7 +54,7 @@ def energy_scene(urdf: str) -> Scene:
 
     And then flies freely.
     """
-    machine = Machine(urdf, True, (0.0, 0.0, 2.0), STANCE, touches=False)
+    machine = Machine(urdf, True, (0.0, 0.0, 2.0), STANCE, collides=False)
     force = 2.0 * mass(machine) * GRAVITY
     up, none = np.array([0, 0, 0, 0, 0, force]), np.zeros(6)
     return Scene(
@@ -138,9 +138,9 @@ def base_creep(scene: Scene, trajectory: Trajectory) -> float:
 
 def weight_error(scene: Scene, trajectory: Trajectory) -> float:
     """Return the relative error of the forces of the ground at the end, which carry the weight."""
-    if not trajectory.touches:
+    if not trajectory.contacts:
         return float('nan')
-    force = forces_between(trajectory.touches[-1][1], 'ground', ROBOT)
+    force = forces_between(trajectory.contacts[-1][1], 'ground', ROBOT)
     weight = mass(scene.machine) * scene.gravity
     return float(np.linalg.norm(force - [0.0, 0.0, weight]) / weight)
 

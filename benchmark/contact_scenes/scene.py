@@ -121,7 +121,7 @@ class Machine:
     :param floating: whether its root link moves freely
     :param position: of the root link [m]
     :param joints: positions at the start by name; the others are zero
-    :param touches: whether it touches bodies; it never touches itself
+    :param collides: whether it touches bodies; it never touches itself
     :param gravity: that of its scene [m/s^2]
     """
 
@@ -129,7 +129,7 @@ class Machine:
     floating: bool = False
     position: Tuple[float, float, float] = (0.0, 0.0, 0.0)
     joints: Mapping[str, float] = field(default_factory=dict)
-    touches: bool = True
+    collides: bool = True
     gravity: float = GRAVITY
 
     @cached_property
@@ -166,7 +166,7 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class Touch:
+class Contact:
     """One contact point of a step.
 
     :param first: name of a body, or 'robot/link'
@@ -198,8 +198,8 @@ class Trajectory:
     :param base_velocity: likewise, (k, 6)
     :param q: joint positions, (k, m)
     :param v: joint velocities, (k, m)
-    :param touches: contacts of some steps: the time at the end of each, and its contacts; empty if
-        the engine does not tell them
+    :param contacts: contacts of some steps: the time at the end of each, and its contacts; empty
+        if the engine does not report them
     """
 
     timestep: float
@@ -211,7 +211,7 @@ class Trajectory:
     base_velocity: np.ndarray
     q: np.ndarray
     v: np.ndarray
-    touches: List[Tuple[float, List[Touch]]] = field(default_factory=list)
+    contacts: List[Tuple[float, List[Contact]]] = field(default_factory=list)
 
     def last(self, seconds: float) -> slice:
         """Return the samples of the last seconds."""
@@ -324,15 +324,15 @@ def residuals(scene: Scene, trajectory: Trajectory) -> Optional[Residuals]:
 
     None, too, where a velocity is not known (NaN), or anything bounces: the law is another then.
     """
-    every = [touch for _, touches in trajectory.touches for touch in touches]
-    if scene.elastic or not all(np.all(np.isfinite(touch.velocity)) for touch in every):
+    every = [contact for _, contacts in trajectory.contacts for contact in contacts]
+    if scene.elastic or not all(np.all(np.isfinite(contact.velocity)) for contact in every):
         return None
     worst = np.zeros(3)
-    for touch in every:
-        mu = scene.friction_of(touch.first, touch.second)
-        n = touch.normal
-        v = touch.velocity + max(0.0, touch.gap) / trajectory.timestep * n
-        impulse = touch.force * trajectory.timestep
+    for contact in every:
+        mu = scene.friction_of(contact.first, contact.second)
+        n = contact.normal
+        v = contact.velocity + max(0.0, contact.gap) / trajectory.timestep * n
+        impulse = contact.force * trajectory.timestep
         v_n = n @ v
         slip = np.linalg.norm(v - v_n * n)
         conic = impulse @ v
@@ -387,15 +387,15 @@ def energy(scene: Scene, trajectory: Trajectory) -> np.ndarray:
     return total
 
 
-def forces_between(touches: Sequence[Touch], first: str, second: str) -> np.ndarray:
+def forces_between(contacts: Sequence[Contact], first: str, second: str) -> np.ndarray:
     """Return sum of the contact forces on the second of two, by their names or kinds, (3,) [N]."""
     total = np.zeros(3)
-    for touch in touches:
-        names = touch.first.partition('/')[0], touch.second.partition('/')[0]
+    for contact in contacts:
+        names = contact.first.partition('/')[0], contact.second.partition('/')[0]
         if names == (first, second):
-            total += touch.force
+            total += contact.force
         elif names == (second, first):
-            total -= touch.force
+            total -= contact.force
     return total
 
 
@@ -409,11 +409,13 @@ def load_error(name: str, mass: float) -> Callable[[Scene, Trajectory], float]:
     """
 
     def error(scene: Scene, trajectory: Trajectory) -> float:
-        if not trajectory.touches:
+        if not trajectory.contacts:
             return math.nan
         total, weight = np.zeros(3), np.array([0.0, 0.0, mass * scene.gravity])
-        for touch in trajectory.touches[-1][1]:
-            total += touch.force * ((touch.second == name) * 1.0 - (touch.first == name) * 1.0)
+        for contact in trajectory.contacts[-1][1]:
+            total += contact.force * (
+                (contact.second == name) * 1.0 - (contact.first == name) * 1.0
+            )
         return float(np.linalg.norm(total - weight) / weight[2])
 
     return error

@@ -98,16 +98,16 @@ def test_the_ground_carries_what_stands_on_it(one):
     ball = scene.Body('ball', scene.Sphere(0.1), (0.0, 0.0, 0.1), mass=2.0)
     the_scene = scene.Scene('rest', '', (balls.GROUND, ball), 1.0, 1.0, (), friction=0.5)
     motion, _ = engine.record(the_scene, started(one, the_scene), 1e-3, 0.5)
-    _, touches = motion.touches[-1]
-    assert {touch.first for touch in touches} | {touch.second for touch in touches} == {
+    _, contacts = motion.contacts[-1]
+    assert {each.first for each in contacts} | {each.second for each in contacts} == {
         'ground', 'ball'
     }  # fmt: skip
-    force = scene.forces_between(touches, 'ground', 'ball')
+    force = scene.forces_between(contacts, 'ground', 'ball')
     assert_allclose(force, [0.0, 0.0, 2.0 * 9.81], rtol=1e-3, atol=1e-6)
-    for touch in touches:
-        up = touch.normal if touch.second == 'ball' else -touch.normal
+    for each in contacts:
+        up = each.normal if each.second == 'ball' else -each.normal
         assert_allclose(up, [0.0, 0.0, 1.0], atol=1e-9)
-        assert np.linalg.norm(touch.velocity) < 1e-3
+        assert np.linalg.norm(each.velocity) < 1e-3
     assert scene.residuals(the_scene, motion).contact < 1e-2
 
 
@@ -116,11 +116,11 @@ def test_a_sliding_ball_is_reported_to_slide_against_its_friction(one):
     the_scene = scene.Scene('slide', '', (balls.GROUND, ball), 1.0, 1.0, (), friction=0.3)
     motion, _ = engine.record(the_scene, started(one, the_scene), 1e-3, 0.05)
     # With MuJoCo's convex law, what slides lifts off now and then.
-    t, touches = next(each for each in reversed(motion.touches) if each[1])
-    force = scene.forces_between(touches, 'ground', 'ball')
+    t, contacts = next(each for each in reversed(motion.contacts) if each[1])
+    force = scene.forces_between(contacts, 'ground', 'ball')
     assert force[0] == pytest.approx(-0.3 * force[2], rel=2e-2)
-    (touch,) = touches
-    velocity = touch.velocity if touch.second == 'ball' else -touch.velocity
+    (point,) = contacts
+    velocity = point.velocity if point.second == 'ball' else -point.velocity
     # v - w R: slowed by friction, which makes it turn.
     assert velocity[0] == pytest.approx(1.0 - 3.5 * 0.3 * 9.81 * t, abs=0.15)
 
@@ -130,7 +130,7 @@ def test_torques_of_a_machine_act_on_its_joints(one):
     the_scene = contact_scenes.load('gripper')
     free = dataclasses.replace(the_scene, bodies=the_scene.bodies[:1], gravity=0.0, torque=None)
     free = dataclasses.replace(
-        free, machine=dataclasses.replace(the_scene.machine, gravity=0.0, touches=True)
+        free, machine=dataclasses.replace(the_scene.machine, gravity=0.0, collides=True)
     )
     world = started(one, free)
     world.drive(np.array([7.0, 0.2, 0.3]))
@@ -242,7 +242,7 @@ class Clockwork:
     def watch(self):
         self.calls.append('watch')
 
-    def touches(self):
+    def contacts(self):
         return []
 
 

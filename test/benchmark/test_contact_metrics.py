@@ -273,9 +273,9 @@ def test_the_rod_of_painleve_has_no_acceleration_if_it_slides():
 # -- residuals ------------------------------------------------------------------------------------
 
 
-def touch(force, velocity, gap=0.0):
+def contact(force, velocity, gap=0.0):
     normal = np.array([0.0, 0.0, 1.0])
-    return scene.Touch(
+    return scene.Contact(
         'ground', 'cube', np.zeros(3), normal, np.array(force), np.array(velocity), gap
     )
 
@@ -295,30 +295,33 @@ def touch(force, velocity, gap=0.0):
 )
 def test_residuals_are_those_of_contactbench(force, velocity, gap, expected):
     the_scene = boxes.SLIDING
-    motion = made_up(the_scene, [0.0], touches=[(1e-3, [touch(force, velocity, gap)])])
+    motion = made_up(the_scene, [0.0], contacts=[(1e-3, [contact(force, velocity, gap)])])
     found = scene.residuals(the_scene, motion)
     assert_allclose((found.signorini, found.conic, found.contact), expected, atol=1e-18)
 
 
 def test_the_worst_contact_of_all_samples_counts():
-    good, bad = touch([0.0, 0.0, 5.0], [0.0, 0.0, 0.0]), touch([0.0, 0.0, 5.0], [0.0, 0.0, 0.2])
-    motion = made_up(boxes.SLIDING, [0.0], touches=[(0.1, [good, bad]), (0.2, [good])])
+    good, bad = (
+        contact([0.0, 0.0, 5.0], [0.0, 0.0, 0.0]),
+        contact([0.0, 0.0, 5.0], [0.0, 0.0, 0.2]),
+    )
+    motion = made_up(boxes.SLIDING, [0.0], contacts=[(0.1, [good, bad]), (0.2, [good])])
     assert scene.residuals(boxes.SLIDING, motion).signorini == pytest.approx(1e-3)
 
 
 def test_residuals_are_not_known_without_contacts_or_velocities_or_where_it_bounces():
-    unknown = touch([0.0, 0.0, 5.0], [math.nan, 0.0, 0.0])
-    known = touch([0.0, 0.0, 5.0], [0.0, 0.0, 0.0])
+    unknown = contact([0.0, 0.0, 5.0], [math.nan, 0.0, 0.0])
+    known = contact([0.0, 0.0, 5.0], [0.0, 0.0, 0.0])
     assert scene.residuals(boxes.SLIDING, made_up(boxes.SLIDING, [0.0])) is None
     for the_scene, each in ((boxes.SLIDING, unknown), (balls.CRADLE, known)):
-        motion = made_up(the_scene, [0.0], touches=[(0.1, [each])])
+        motion = made_up(the_scene, [0.0], contacts=[(0.1, [each])])
         assert scene.residuals(the_scene, motion) is None
 
 
 def test_forces_between_two_do_not_depend_on_who_is_first():
-    one = touch([1.0, 2.0, 3.0], [0.0, 0.0, 0.0])
-    other = scene.Touch('cube', 'ground', *([np.zeros(3)] * 2), np.array([-1.0, 0.0, 0.0]), None)
-    elsewhere = scene.Touch('robot/foot', 'cube', *([np.zeros(3)] * 2), np.ones(3), None)
+    one = contact([1.0, 2.0, 3.0], [0.0, 0.0, 0.0])
+    other = scene.Contact('cube', 'ground', *([np.zeros(3)] * 2), np.array([-1.0, 0.0, 0.0]), None)
+    elsewhere = scene.Contact('robot/foot', 'cube', *([np.zeros(3)] * 2), np.ones(3), None)
     every = [one, other, elsewhere]
     assert_allclose(scene.forces_between(every, 'ground', 'cube'), [2.0, 2.0, 3.0])
     assert_allclose(scene.forces_between(every, 'cube', 'ground'), [-2.0, -2.0, -3.0])
@@ -399,7 +402,7 @@ def test_forces_on_a_standing_robot_are_its_weight(anymal):
     the_scene = anymal['standing']
     machine = the_scene.machine
     weight = quadruped.mass(machine) * G
-    feet = [touch([0.0, 0.0, 0.25 * weight], [0.0, 0.0, 0.0]) for _ in range(4)]
+    feet = [contact([0.0, 0.0, 0.25 * weight], [0.0, 0.0, 0.0]) for _ in range(4)]
     feet = [
         each.__class__(**{**vars(each), 'second': f'robot/{k}'}) for k, each in enumerate(feet)
     ]
@@ -408,12 +411,12 @@ def test_forces_on_a_standing_robot_are_its_weight(anymal):
     time = np.linspace(0.0, 10.0, 11)
     q, v = np.tile(machine.start, (11, 1)), np.zeros((11, 12))
     motion = recorded(machine, time, q, v, base)
-    motion.touches = [(5.0, []), (10.0, feet)]
+    motion.contacts = [(5.0, []), (10.0, feet)]
     assert quadruped.weight_error(the_scene, motion) == pytest.approx(0.0, abs=1e-15)
     assert quadruped.base_creep(the_scene, motion) == pytest.approx(2e-6)
-    motion.touches = [(10.0, feet[:3])]
+    motion.contacts = [(10.0, feet[:3])]
     assert quadruped.weight_error(the_scene, motion) == pytest.approx(0.25)
-    motion.touches = []
+    motion.contacts = []
     assert math.isnan(quadruped.weight_error(the_scene, motion))
 
 
@@ -469,8 +472,8 @@ def test_errors_of_the_arm_are_those_of_force_and_joints(arm_scenes):
     q[:20] += 1.0
     motion = recorded(machine, time, q, v)
     force = np.array([0.0, 0.3, -20.0])
-    motion.touches = [
-        (3.0, [scene.Touch('robot/tool', 'table', np.zeros(3), np.zeros(3), force, None)])
+    motion.contacts = [
+        (3.0, [scene.Contact('robot/tool', 'table', np.zeros(3), np.zeros(3), force, None)])
     ]
     found = [error.of(the_scene, motion) for error in the_scene.errors]
     assert_allclose(found, [0.015, 1e-5])
@@ -485,13 +488,13 @@ def test_errors_of_a_push_are_those_while_it_is_even(arm_scenes):
     motion.velocity[3, 0, 4] = 0.01
     # The tool presses on the box with 0.5 N in the mean.
     forces = {0.5: (50.0, 9.0), 1.5: (4.0, -0.6), 2.0: (0.4 * (9.81 + 0.5) * 2.2 - 4.0, -0.4)}
-    motion.touches = [
-        (t, [scene.Touch('robot/tool', 'box', *[np.zeros(3)] * 2, np.array([x, 9.0, z]), None)])
+    motion.contacts = [
+        (t, [scene.Contact('robot/tool', 'box', *[np.zeros(3)] * 2, np.array([x, 9.0, z]), None)])
         for t, (x, z) in forces.items()
     ]
     # The table bears the box and what presses on it, but for a hundredth of its weight.
     bears = np.array([0.0, 0.0, 1.01 * 9.81 + 0.4])
-    motion.touches[-1][1].append(scene.Touch('table', 'box', *[np.zeros(3)] * 2, bears, None))
+    motion.contacts[-1][1].append(scene.Contact('table', 'box', *[np.zeros(3)] * 2, bears, None))
     found = [error.of(the_scene, motion) for error in the_scene.errors]
     assert_allclose(found, [0.1, 0.01 / math.sqrt(2.0), 0.01])
 
@@ -500,8 +503,8 @@ def test_the_load_of_a_body_is_that_of_all_its_contacts():
     error = scene.load_error('peg', 2.0)
     weight, apart = 2.0 * 9.81, np.array([3.0, 0.0, 0.0])
     up = np.array([0.0, 0.0, weight])
-    touches = [
-        scene.Touch(*names, *[np.zeros(3)] * 2, force, None)
+    contacts = [
+        scene.Contact(*names, *[np.zeros(3)] * 2, force, None)
         for names, force in (
             (('ground', 'peg'), 0.25 * up),
             (('peg', 'wall0'), -0.75 * up + apart),  # which pushes the peg the other way
@@ -510,11 +513,11 @@ def test_the_load_of_a_body_is_that_of_all_its_contacts():
         )
     ]
     motion = recorded(None, np.array([0.0, 1.0]), np.zeros((2, 0)), np.zeros((2, 0)))
-    motion.touches = [(1.0, touches)]
+    motion.contacts = [(1.0, contacts)]
     assert error(boxes.PEG_IN_HOLE, motion) < 1e-14
-    motion.touches = [(1.0, touches[:-2])]
+    motion.contacts = [(1.0, contacts[:-2])]
     assert error(boxes.PEG_IN_HOLE, motion) == pytest.approx(3.0 / weight)
-    motion.touches = []
+    motion.contacts = []
     assert math.isnan(error(boxes.PEG_IN_HOLE, motion))
 
 

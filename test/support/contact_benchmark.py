@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 
-def made_up(the_scene, time, position=None, velocity=None, quaternion=None, touches=()):
+def made_up(the_scene, time, position=None, velocity=None, quaternion=None, contacts=()):
     """Return the trajectory of the free bodies of a scene.
 
     What is left out is as at the start, at rest.
@@ -58,5 +58,5 @@ def made_up(the_scene, time, position=None, velocity=None, quaternion=None, touc
         np.tile(turned, (count, 1, 1)) if quaternion is None else quaternion,
         np.zeros((count, len(start), 6)) if velocity is None else velocity,
         *(np.zeros((count, n)) for n in (7, 6, 0, 0)),
-        touches=list(touches),
+        contacts=list(contacts),
     )
