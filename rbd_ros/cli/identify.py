@@ -23,12 +23,12 @@ from rbd_ros.cli.output.recorded import (
 from rbd_ros.cli.output.text_table import plural, table
 from rbd_ros.identification import (
     Estimate,
-    evaluate,
     identify_base_parameters,
     identify_payload,
     ModelEstimate,
     patched_urdf,
     PayloadEstimate,
+    validate_model,
 )
 from rbd_ros.model.urdf.xacro_expansion import urdf_of_file
 from rbd_ros.robot.families.regressors_family import NAMES
@@ -107,9 +107,9 @@ def run(arguments: argparse.Namespace) -> int:
             identified = robot_of(patched, options)
             same = {'cutoff': arguments.cutoff, 'missing_joints': missing_joints}
             plot_efforts(
-                evaluate(robot, recording, **same),
+                validate_model(robot, recording, **same),
                 arguments.plot,
-                [evaluate(identified, recording, **same)],
+                [validate_model(identified, recording, **same)],
             )
     return 0
 

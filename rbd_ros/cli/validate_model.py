@@ -17,7 +17,7 @@ from rbd_ros.cli.output.recorded import (
     robot_of,
 )
 from rbd_ros.cli.output.text_table import table
-from rbd_ros.identification import evaluate, Evaluation
+from rbd_ros.identification import ModelValidation, validate_model
 
 _HEAD = ('joint', 'error', 'effort', 'bias', 'scale', 'viscous', 'Coulomb', 'likely cause')
 
@@ -39,14 +39,16 @@ def run(arguments: argparse.Namespace) -> int:
         recording_of(arguments),
         joint_values('--missing-joints', arguments.missing_joints),
     )
-    found = evaluate(robot, recording, cutoff=arguments.cutoff, missing_joints=missing_joints)
+    found = validate_model(
+        robot, recording, cutoff=arguments.cutoff, missing_joints=missing_joints
+    )
     print(_json(found) if arguments.json else '\n'.join(lines(found)))
     if arguments.plot:
         plot_efforts(found, arguments.plot)
     return 0
 
 
-def lines(found: Evaluation) -> List[str]:
+def lines(found: ModelValidation) -> List[str]:
     """Return the lines of the report for people."""
     rows = [
         (
@@ -81,7 +83,7 @@ def lines(found: Evaluation) -> List[str]:
     return result + [f'Note: {note}.' for note in found.notes]
 
 
-def _json(found: Evaluation) -> str:
+def _json(found: ModelValidation) -> str:
     payload = found.payload
     return json.dumps(
         {

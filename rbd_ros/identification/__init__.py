@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from rbd_ros.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from rbd_ros.identification.evaluation import evaluate, Evaluation, JointFit
     from rbd_ros.identification.fourier_excitation import Excitation, excitation
+    from rbd_ros.identification.model_validation import JointFit, ModelValidation, validate_model
     from rbd_ros.identification.payload_identification import identify_payload, PayloadEstimate
     from rbd_ros.identification.recording import Recording, RecordingError
     from rbd_ros.identification.recording_reader import read_recording, read_robot_description
@@ -22,39 +22,39 @@ if TYPE_CHECKING:
 
 __all__ = [
     'Estimate',
-    'Evaluation',
     'Excitation',
     'JointFit',
     'ModelEstimate',
+    'ModelValidation',
     'PayloadEstimate',
     'Recording',
     'RecordingError',
-    'evaluate',
     'excitation',
     'identify_base_parameters',
     'identify_payload',
     'patched_urdf',
-    'read_robot_description',
     'read_recording',
+    'read_robot_description',
+    'validate_model',
 ]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
         'Estimate': 'rbd_ros.identification.regression',
-        'Evaluation': 'rbd_ros.identification.evaluation',
         'Excitation': 'rbd_ros.identification.fourier_excitation',
-        'JointFit': 'rbd_ros.identification.evaluation',
+        'JointFit': 'rbd_ros.identification.model_validation',
         'ModelEstimate': 'rbd_ros.identification.robot_identification',
+        'ModelValidation': 'rbd_ros.identification.model_validation',
         'PayloadEstimate': 'rbd_ros.identification.payload_identification',
         'Recording': 'rbd_ros.identification.recording',
         'RecordingError': 'rbd_ros.identification.recording',
-        'evaluate': 'rbd_ros.identification.evaluation',
         'excitation': 'rbd_ros.identification.fourier_excitation',
         'identify_base_parameters': 'rbd_ros.identification.robot_identification',
         'identify_payload': 'rbd_ros.identification.payload_identification',
         'patched_urdf': 'rbd_ros.identification.urdf_patch',
         'read_robot_description': 'rbd_ros.identification.recording_reader',
         'read_recording': 'rbd_ros.identification.recording_reader',
+        'validate_model': 'rbd_ros.identification.model_validation',
     },
 )

@@ -142,7 +142,7 @@ def identify_payload(
     """Return the payload that a link carried while states were recorded.
 
     The robot is taken to be as its description says but for the payload: identify it without one
-    first, or look at `evaluate`.
+    first, or look at `validate_model`.
 
     :param robot: robot without the payload
     :param recording: see `read_recording`

@@ -17,7 +17,12 @@ from rbd_ros.cli.options.common_options import (
 )
 from rbd_ros.cli.options.robot_options import add_robot_options, named_robot
 from rbd_ros.cli.output.joint_panels import INK, JointPanels
-from rbd_ros.identification import Evaluation, read_recording, read_robot_description, Recording
+from rbd_ros.identification import (
+    ModelValidation,
+    read_recording,
+    read_robot_description,
+    Recording,
+)
 from rbd_ros.plot_names import plot_name
 
 MEASURED, PREDICTED, WRONG = '#9aa5b1', '#1769aa', '#e4572e'
@@ -82,7 +87,7 @@ def recording_of(arguments: argparse.Namespace) -> Recording:
 
 
 def plot_efforts(
-    before: Evaluation, path: str, after: Sequence[Evaluation] = (), title: str = ''
+    before: ModelValidation, path: str, after: Sequence[ModelValidation] = (), title: str = ''
 ) -> None:
     """Plot the measured efforts and those of the model, one panel a joint.
 

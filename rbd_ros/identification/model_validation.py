@@ -37,8 +37,8 @@ class JointFit(NamedTuple):
     :param explained: share of the squared error that these four explain
     :param hint: what is most likely wrong, '' if nothing stands out
 
-    >>> from rbd_ros.identification import evaluate
-    >>> bool(evaluate(robot, recorded()).joints[0].relative < 0.02)
+    >>> from rbd_ros.identification import validate_model
+    >>> bool(validate_model(robot, recorded()).joints[0].relative < 0.02)
     True
     """
 
@@ -59,7 +59,7 @@ class JointFit(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class ModelValidation:
     """Measured and predicted efforts of a recording, after the filter.
 
     :param joint_names: names of the n joints whose efforts were measured
@@ -72,8 +72,8 @@ class Evaluation:
         would explain
     :param notes: what is odd about the recording
 
-    >>> from rbd_ros.identification import evaluate
-    >>> found = evaluate(robot, recorded())
+    >>> from rbd_ros.identification import validate_model
+    >>> found = validate_model(robot, recorded())
     >>> found.joint_names[0], found.measured.shape == found.predicted.shape
     ('shoulder_pan_joint', True)
     """
@@ -88,13 +88,13 @@ class Evaluation:
     notes: Tuple[str, ...]
 
 
-def evaluate(
+def validate_model(
     robot: Robot,
     recording: Recording,
     *,
     cutoff: float = 0.0,
     missing_joints: Optional[Mapping[str, float]] = None,
-) -> Evaluation:
+) -> ModelValidation:
     """Compare the efforts of a recording with those of the model.
 
     :param robot: the robot, with friction of its description
@@ -103,8 +103,8 @@ def evaluate(
     :param missing_joints: positions at which joints rested that the recording lacks [rad or m]
     :raises RecordingError: if the recording cannot be used
 
-    >>> from rbd_ros.identification import evaluate
-    >>> found = evaluate(robot, recorded(noise=0.02))
+    >>> from rbd_ros.identification import validate_model
+    >>> found = validate_model(robot, recorded(noise=0.02))
     >>> [fit.relative < 0.02 for fit in found.joints], found.joints[0].hint
     ([True, True, True, True, True, True], '')
     """
@@ -132,7 +132,7 @@ def evaluate(
     payload, share = _payload(robot, whole, cutoff, fits)
     if payload is not None:  # which looks like many things at single joints
         fits = tuple(fit._replace(hint='payload' if fit.hint else '') for fit in fits)
-    return Evaluation(names, np.concatenate(times), y, p, fits, payload, share, whole.notes)
+    return ModelValidation(names, np.concatenate(times), y, p, fits, payload, share, whole.notes)
 
 
 def _fit(name: str, y: Floats, p: Floats, v: Floats, sign: Floats) -> JointFit:

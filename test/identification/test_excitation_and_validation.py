@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exciting motions keep the limits and excite; evaluation reports the errors of a model."""
+"""Exciting motions keep the limits and excite; validation reports the errors of a model."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from support.recorded_motions import arm, fourier_motion, recorded
 
 from rbd_ros import Robot
 from rbd_ros.control import payload_parameters
-from rbd_ros.identification import evaluate, excitation, Recording, RecordingError
+from rbd_ros.identification import excitation, Recording, RecordingError, validate_model
 from rbd_ros.identification.fourier_excitation import _condition
 
 
@@ -91,11 +91,11 @@ def test_arguments_that_cannot_be_are_refused(robot, options, text):
         excitation(robot, **options)
 
 
-# -- evaluation -----------------------------------------------------------------------------------
+# -- validation -----------------------------------------------------------------------------------
 
 
 def test_a_right_model_has_nothing_to_tell(robot):
-    found = evaluate(robot, recorded(robot))
+    found = validate_model(robot, recorded(robot))
     assert found.joint_names == robot.joint_names
     assert all(fit.relative < 0.03 and not fit.hint for fit in found.joints)
     assert all(abs(fit.scale - 1.0) < 0.01 for fit in found.joints)
@@ -113,7 +113,7 @@ def test_a_right_model_has_nothing_to_tell(robot):
     ids=['offset', 'Coulomb', 'viscous'],
 )
 def test_what_is_wrong_with_one_joint_is_reported(robot, options, joint, hint):
-    fits = evaluate(robot, recorded(robot, **options)).joints
+    fits = validate_model(robot, recorded(robot, **options)).joints
     assert fits[joint].hint.startswith(hint)
     assert [bool(fit.hint) for fit in fits] == [k == joint for k in range(6)]
 
@@ -121,7 +121,7 @@ def test_what_is_wrong_with_one_joint_is_reported(robot, options, joint, hint):
 def test_numbers_of_what_is_missing(robot):
     offset = np.array([0.0, 4.0, 0.0, 0.0, 0.0, 0.0])
     states = recorded(robot, offset=offset, friction=robot.friction + [1.0, 0, 0, 0, 0, 0])
-    fits = evaluate(robot, states).joints
+    fits = validate_model(robot, states).joints
     assert fits[1].bias == pytest.approx(4.0, abs=0.1)
     assert fits[0].coulomb == pytest.approx(1.0, abs=0.05)
     assert fits[0].viscous == pytest.approx(0.0, abs=0.2)
@@ -132,7 +132,7 @@ def test_a_motor_constant_is_reported_as_a_scale(robot):
     states = recorded(robot)
     efforts = states.efforts.copy()
     efforts[:, 2] *= 1.5
-    fits = evaluate(
+    fits = validate_model(
         robot, Recording(states.joint_names, states.times, states.positions, efforts)
     ).joints
     assert fits[2].scale == pytest.approx(1.5, abs=0.01)
@@ -141,7 +141,7 @@ def test_a_motor_constant_is_reported_as_a_scale(robot):
 
 def test_a_forgotten_payload_is_reported(robot):
     carried = payload_parameters(1.5, (0.01, 0.02, 0.08), np.diag([0.006, 0.005, 0.004]))
-    found = evaluate(robot, recorded(robot, payload=carried))
+    found = validate_model(robot, recorded(robot, payload=carried))
     assert found.payload.link == 'tool0'
     assert found.payload.mass == pytest.approx(1.5, abs=0.02)
     assert found.payload_explains > 0.9
@@ -153,4 +153,4 @@ def test_without_efforts_nothing_is_evaluated(robot):
         states.joint_names, states.times, states.positions, np.full_like(states.efforts, np.nan)
     )
     with pytest.raises(RecordingError, match='has no efforts'):
-        evaluate(robot, nothing)
+        validate_model(robot, nothing)
