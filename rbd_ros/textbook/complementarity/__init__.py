@@ -29,16 +29,15 @@ if TYPE_CHECKING:
         positively_dependent,
     )
     from rbd_ros.textbook.complementarity.unilateral import (
-        contact_state,
-        ContactState,
         PenetrationError,
         TransitionError,
+        unilateral_state,
         UnilateralConstraint,
+        UnilateralState,
     )
 
 __all__ = [
     'BodySolution',
-    'ContactState',
     'FrictionSolution',
     'GaussSolution',
     'InfeasibleContactError',
@@ -47,7 +46,7 @@ __all__ = [
     'PenetrationError',
     'TransitionError',
     'UnilateralConstraint',
-    'contact_state',
+    'UnilateralState',
     'disc_contacts',
     'infeasibility',
     'minimal_contact_set',
@@ -56,13 +55,14 @@ __all__ = [
     'solve_friction_bodies',
     'solve_gauss',
     'solve_lcp',
+    'unilateral_state',
 ]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
         'BodySolution': 'rbd_ros.textbook.complementarity.friction_bodies',
-        'ContactState': 'rbd_ros.textbook.complementarity.unilateral',
+        'UnilateralState': 'rbd_ros.textbook.complementarity.unilateral',
         'FrictionSolution': 'rbd_ros.textbook.complementarity.friction_solution',
         'GaussSolution': 'rbd_ros.textbook.complementarity.gauss',
         'InfeasibleContactError': 'rbd_ros.textbook.complementarity.lcp_problem',
@@ -71,7 +71,7 @@ __getattr__, __dir__ = lazy_names(
         'PenetrationError': 'rbd_ros.textbook.complementarity.unilateral',
         'TransitionError': 'rbd_ros.textbook.complementarity.unilateral',
         'UnilateralConstraint': 'rbd_ros.textbook.complementarity.unilateral',
-        'contact_state': 'rbd_ros.textbook.complementarity.unilateral',
+        'unilateral_state': 'rbd_ros.textbook.complementarity.unilateral',
         'disc_contacts': 'rbd_ros.textbook.complementarity.minimal_set',
         'infeasibility': 'rbd_ros.textbook.complementarity.lcp',
         'minimal_contact_set': 'rbd_ros.textbook.complementarity.minimal_set',

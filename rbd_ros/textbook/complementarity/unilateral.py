@@ -16,11 +16,11 @@ from enum import Enum
 from typing import List, Tuple
 
 
-class ContactState(Enum):
+class UnilateralState(Enum):
     """State of an inequality constraint, with the book's names (figure 11.4).
 
-    >>> from rbd_ros.textbook.complementarity import ContactState
-    >>> [state.name for state in ContactState]
+    >>> from rbd_ros.textbook.complementarity import UnilateralState
+    >>> [state.name for state in UnilateralState]
     ['APART', 'COLLIDING', 'LEAVING', 'TOUCHING']
     """
 
@@ -41,16 +41,24 @@ class TransitionError(ValueError):
 #: Where a constraint can get by motion under finite forces: a gap closes with a velocity of zero
 #: or less, and a contact stays closed until its acceleration opens the gap.
 _BY_MOTION = {
-    ContactState.APART: (ContactState.APART, ContactState.COLLIDING, ContactState.TOUCHING),
-    ContactState.LEAVING: (ContactState.APART, ContactState.COLLIDING, ContactState.TOUCHING),
-    ContactState.TOUCHING: (ContactState.TOUCHING, ContactState.APART),
-    ContactState.COLLIDING: (),
+    UnilateralState.APART: (
+        UnilateralState.APART,
+        UnilateralState.COLLIDING,
+        UnilateralState.TOUCHING,
+    ),
+    UnilateralState.LEAVING: (
+        UnilateralState.APART,
+        UnilateralState.COLLIDING,
+        UnilateralState.TOUCHING,
+    ),
+    UnilateralState.TOUCHING: (UnilateralState.TOUCHING, UnilateralState.APART),
+    UnilateralState.COLLIDING: (),
 }
 
 
-def contact_state(
+def unilateral_state(
     gap: float, rate: float, gap_tolerance: float = 1e-9, rate_tolerance: float = 1e-9
-) -> ContactState:
+) -> UnilateralState:
     """Return the state of the constraint phi(q) >= 0 by its value and rate.
 
     :param gap: phi [m]
@@ -60,8 +68,8 @@ def contact_state(
     :raises PenetrationError: if the gap is negative by more than its tolerance
     :raises ValueError: if gap or rate is not a number
 
-    >>> from rbd_ros.textbook.complementarity import contact_state
-    >>> contact_state(0.01, -1.0).name, contact_state(0.0, 0.0).name
+    >>> from rbd_ros.textbook.complementarity import unilateral_state
+    >>> unilateral_state(0.01, -1.0).name, unilateral_state(0.0, 0.0).name
     ('APART', 'TOUCHING')
     """
     if gap != gap or rate != rate:
@@ -72,10 +80,10 @@ def contact_state(
             'the time of contact'
         )
     if gap > gap_tolerance:
-        return ContactState.APART
+        return UnilateralState.APART
     if rate < -rate_tolerance:
-        return ContactState.COLLIDING
-    return ContactState.LEAVING if rate > rate_tolerance else ContactState.TOUCHING
+        return UnilateralState.COLLIDING
+    return UnilateralState.LEAVING if rate > rate_tolerance else UnilateralState.TOUCHING
 
 
 class UnilateralConstraint:
@@ -108,29 +116,29 @@ class UnilateralConstraint:
     ):
         self.gap_tolerance, self.rate_tolerance = gap_tolerance, rate_tolerance
         self._gap = gap
-        self._trace: List[ContactState] = [self._classified(gap, rate)]
+        self._trace: List[UnilateralState] = [self._classified(gap, rate)]
 
     @property
-    def state(self) -> ContactState:
+    def state(self) -> UnilateralState:
         """State now."""
         return self._trace[-1]
 
     @property
-    def trace(self) -> Tuple[ContactState, ...]:
+    def trace(self) -> Tuple[UnilateralState, ...]:
         """States so far, each change of state once."""
         return tuple(self._trace)
 
     @property
     def needs_impulse(self) -> bool:
         """True if motion cannot go on before an impulse has changed the velocity."""
-        return self.state is ContactState.COLLIDING
+        return self.state is UnilateralState.COLLIDING
 
     @property
     def can_push(self) -> bool:
         """True if there may be a contact force."""
-        return self.state is ContactState.TOUCHING
+        return self.state is UnilateralState.TOUCHING
 
-    def move(self, gap: float, rate: float) -> ContactState:
+    def move(self, gap: float, rate: float) -> UnilateralState:
         """Return the state after motion under finite forces.
 
         :param gap: phi [m]
@@ -151,21 +159,21 @@ class UnilateralConstraint:
             )
         return self._enter(found, gap)
 
-    def strike(self, rate: float) -> ContactState:
+    def strike(self, rate: float) -> UnilateralState:
         """Return state after an impulse somewhere in the system, which changes the velocity alone.
 
         :param rate: phi_dot after the impulse [m/s]; negative only if another impulse follows
         :raises TransitionError: if a collision is left as it was
         """
         found = self._classified(self._gap, rate)
-        if self.needs_impulse and found is ContactState.COLLIDING:
+        if self.needs_impulse and found is UnilateralState.COLLIDING:
             raise TransitionError(
                 f'the impulse of a collision leaves a separation velocity of {rate:.3g} m/s, '
                 'which must not be negative'
             )
         return self._enter(found, self._gap)
 
-    def accelerate(self, acceleration: float, tolerance: float = 1e-9) -> ContactState:
+    def accelerate(self, acceleration: float, tolerance: float = 1e-9) -> UnilateralState:
         """Return the state right after that of contact, by the contact problem's acceleration.
 
         :param acceleration: phi_ddot = zeta_dot [m/s^2]
@@ -181,10 +189,10 @@ class UnilateralConstraint:
                 'forces must keep it from being negative'
             )
         if acceleration > tolerance:
-            return self._enter(ContactState.APART, self._gap)
+            return self._enter(UnilateralState.APART, self._gap)
         return self.state
 
-    def run_off(self, rate: float) -> ContactState:
+    def run_off(self, rate: float) -> UnilateralState:
         """Return the state after one surface has run off the edge of the other (book 11.6).
 
         The separation velocity jumps without an impulse; equations of motion do not show it.
@@ -193,17 +201,17 @@ class UnilateralConstraint:
         :raises TransitionError: if they were not touching, or collide
         """
         found = self._classified(self._gap, rate)
-        if not self.can_push or found is ContactState.COLLIDING:
+        if not self.can_push or found is UnilateralState.COLLIDING:
             raise TransitionError(
                 f'a contact cannot change from state {self.state.value} to {found.value} by '
                 'leaving the end of a surface'
             )
         return self._enter(found, self._gap)
 
-    def _classified(self, gap: float, rate: float) -> ContactState:
-        return contact_state(gap, rate, self.gap_tolerance, self.rate_tolerance)
+    def _classified(self, gap: float, rate: float) -> UnilateralState:
+        return unilateral_state(gap, rate, self.gap_tolerance, self.rate_tolerance)
 
-    def _enter(self, state: ContactState, gap: float) -> ContactState:
+    def _enter(self, state: UnilateralState, gap: float) -> UnilateralState:
         self._gap = gap
         if state is not self.state:
             self._trace.append(state)

@@ -13,7 +13,7 @@ from rbd_ros.textbook.closed_loops.implicit_constraints import (
     constraint_values,
     distance,
 )
-from rbd_ros.textbook.complementarity import contact_state, ContactState, solve_lcp
+from rbd_ros.textbook.complementarity import solve_lcp, unilateral_state, UnilateralState
 
 RADIUS, PERIMETER = 0.1, 4.0
 MASSES = (1.0, 2.0, 3.5)
@@ -147,7 +147,7 @@ def test_a_string_pulls_and_does_not_push(outward, rng):
     tau = J.T @ push.ravel()
     v = np.zeros(9)
     phi, velocity, _ = functions.motion(q, v)
-    assert contact_state(phi[0], velocity[0]) is ContactState.TOUCHING
+    assert unilateral_state(phi[0], velocity[0]) is UnilateralState.TOUCHING
     M, d, T, _, response, free = functions.equations(q, v, tau)
     force, rate, *_ = solve_lcp(M, d)
     assert (force[0] == pytest.approx(1.0)) if outward else force[0] == 0.0

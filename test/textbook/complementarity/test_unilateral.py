@@ -6,14 +6,14 @@ import math
 import pytest
 
 from rbd_ros.textbook.complementarity import (
-    contact_state,
-    ContactState,
     PenetrationError,
     TransitionError,
+    unilateral_state,
     UnilateralConstraint,
+    UnilateralState,
 )
 
-APART, COLLIDING, LEAVING, TOUCHING = ContactState
+APART, COLLIDING, LEAVING, TOUCHING = UnilateralState
 GRAVITY = 9.81
 
 
@@ -34,7 +34,7 @@ GRAVITY = 9.81
     ],
 )
 def test_gap_and_rate_decide_with_tolerances(gap, rate, state, name):
-    found = contact_state(gap, rate, 1e-6, 1e-4)
+    found = unilateral_state(gap, rate, 1e-6, 1e-4)
     assert found is state and found.value == name
     constraint = UnilateralConstraint(gap, rate, 1e-6, 1e-4)
     assert constraint.state is state
@@ -43,15 +43,15 @@ def test_gap_and_rate_decide_with_tolerances(gap, rate, state, name):
 
 def test_a_negative_gap_is_none_of_the_states():
     with pytest.raises(PenetrationError, match='-2e-06 m, below the tolerance of 1e-06 m'):
-        contact_state(-2e-6, 0.0, 1e-6)
+        unilateral_state(-2e-6, 0.0, 1e-6)
     with pytest.raises(PenetrationError):
-        contact_state(-2e-9, 0.0)
-    assert contact_state(-1e-9, 1e-9) is TOUCHING
-    assert contact_state(1.1e-9, 0.0) is APART
-    assert contact_state(0.0, 1.1e-9) is LEAVING
+        unilateral_state(-2e-9, 0.0)
+    assert unilateral_state(-1e-9, 1e-9) is TOUCHING
+    assert unilateral_state(1.1e-9, 0.0) is APART
+    assert unilateral_state(0.0, 1.1e-9) is LEAVING
     for gap, rate in ((math.nan, 0.0), (0.0, math.nan)):
         with pytest.raises(ValueError, match='must be numbers'):
-            contact_state(gap, rate)
+            unilateral_state(gap, rate)
 
 
 @pytest.mark.seed('CN05', kind='full')
