@@ -135,6 +135,11 @@ def numbers_in_order(work: Work) -> int:
     whole[1] = next_number(work) - 10 * next_number(work) + 100 * work.count[0]
     whole[2] = min(next_number(work), work.count[0]) + work.table.weights[0]
     whole[next_number(work) - 1] += next_number(work)
+    whole[next_number(work) - 4] = next_number(work)
+    whole[work.count[0] - 7] += next_number(work)
+    whole[4] -= 2.0 if next_number(work) < work.count[0] < next_number(work) else 0.5
+    work.count[1] = work.count[0] < next_number(work) < next_number(work) + work.count[0] - 1
+    work.count[0] -= 4
     if work.count[0] > 100 and next_number(work) + work.count[0] > 3:
         return 1
     if work.count[0] > 1 and next_number(work) + work.count[0] > 3:
@@ -270,6 +275,26 @@ def test_kernels_are_called_by_name_and_constants_are_tables(tmp_path):
     assert work.second[0] == 6.0 and work.count.tolist() == [1, 2]
     assert module.kernels == (77,)
     assert 'static const double table_weights[3] = {0.5, HUGE_VAL, -HUGE_VAL};' in text
+
+
+@compiled
+def values_nobody_reads(work: Work, a: float) -> int:
+    """Give values to variables that have no use in C."""
+    table, empty, unread, total = work.table, work.empty, next_number(work), 0.0  # noqa: F841
+    for _ in range(2):
+        total += a
+        last = a  # noqa: F841
+    other = 1.0
+    if a > 0.0:
+        other = next_number(work)  # noqa: F841
+    return len(empty) + table.enabled
+
+
+def test_variables_that_nobody_reads_need_no_warning(tmp_path):
+    work = make_work()
+    call, _, _ = build(tmp_path, values_nobody_reads, work, (float,), constants=['table'])
+    assert call({'count': work.count}, 1.0) == 1
+    assert work.count.tolist() == [2, 0]
 
 
 @compiled

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from rbd_ros.compiler.loops import Record
-from rbd_ros.compiler.loops.translation import module_text
+from rbd_ros.compiler.targets.c99_loops import loop_module
+from rbd_ros.compiler.targets.llvm_loops.translation import module_text
 
 HEAD = """
 import math
@@ -77,28 +78,40 @@ class Data(NamedTuple):
     count: int
 
 
+def data():
+    return Data(np.zeros((2, 3)), np.zeros(3, dtype=np.int64), 3)
+
+
 def record():
-    return Record(Data(np.zeros((2, 3)), np.zeros(3, dtype=np.int64), 3))
+    return Record(data())
 
 
-def made(tmp_path, body, end='    return 0\n'):
+def as_llvm(top):
+    return module_text(top.function, (record().kind,), top.numbers)
+
+
+def as_c99(top):
+    return loop_module([(top.function, (float, int))], data(), [], str)
+
+
+def made(tmp_path, body, end='    return 0\n', head=HEAD):
     """Return the entry point with these statements, of a file of its own.
 
     And the line where they begin.
     """
     path = tmp_path / 'loops_of_a_user.py'
-    text = HEAD + ''.join(f'    {line}\n' for line in body.splitlines()) + end
+    text = head + ''.join(f'    {line}\n' for line in body.splitlines()) + end
     path.write_text(text)
     specification = importlib.util.spec_from_file_location('loops_of_a_user', path)
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
-    return module.top, path, HEAD.count('\n') + 1
+    return module.top, path, head.count('\n') + 1
 
 
-def error(tmp_path, body, end='    return 0\n'):
-    top, path, first = made(tmp_path, body, end)
+def error(tmp_path, body, end='    return 0\n', head=HEAD, compile_it=as_llvm):
+    top, path, first = made(tmp_path, body, end, head)
     with pytest.raises(ValueError) as caught:
-        module_text(top.function, (record().kind,), top.numbers)
+        compile_it(top)
     message = str(caught.value)
     assert message.startswith(f'{path}:')
     line, rest = message[len(f'{path}:') :].split(': in ', 1)
@@ -210,6 +223,68 @@ def test_what_is_not_compiled_is_refused_at_its_line(tmp_path, body, line, reaso
     where, function, what = error(tmp_path, body)
     assert (where, function) == (line, 'top')
     assert reason in what
+
+
+@pytest.mark.parametrize(('body', 'line', 'said'), REFUSED)
+def test_a_text_is_refused_as_c_where_and_why_it_is_as_machine_code(tmp_path, body, line, said):
+    head = HEAD.replace(', message: bytes', '')
+    where, function, what = error(tmp_path, body, head=head, compile_it=as_c99)
+    assert (where, function) == (line, 'top')
+    assert said in what
+
+
+@pytest.mark.parametrize(
+    ('signature', 'body', 'said'),
+    [
+        ('data, x: float', 'return 0', 'must be annotated to return'),
+        ('data, x: float', None, 'must be annotated to return int'),
+        ('data, x: float = 1.0', 'return 0', 'positional parameters only'),
+        ('data, *x', 'return 0', 'positional parameters only'),
+        ('data, x: "1 +"', 'return 0', 'SyntaxError: invalid syntax'),
+        ('data, x: float', f'y = {"+".join(["x"] * 800)}', 'RecursionError: maximum recursion'),
+    ],
+)
+def test_a_text_that_is_no_entry_point_is_refused_by_file_and_line(
+    tmp_path, signature, body, said
+):
+    path, head = tmp_path / 'odd.py', 'from rbd_ros.compiler.loops import compiled\n'
+    result = ' -> None' if body is None else ' -> int' if 'return' not in said else ''
+    text = f'\n\n@compiled\ndef top({signature}){result}:\n    {body or "pass"}\n    return 0\n'
+    path.write_text(head + text)
+    names: dict = {}
+    exec(compile(path.read_text(), str(path), 'exec'), names)
+    for refuse in (
+        lambda: module_text(names['top'], (record().kind,), ('float',)),
+        lambda: loop_module([(names['top'], (float,))], data(), [], str),
+    ):
+        with pytest.raises(ValueError, match=said) as caught:
+            refuse()
+        assert str(caught.value).startswith(f'{path}:4: in top: ')
+
+
+def test_a_file_that_can_no_longer_be_read_is_named(tmp_path):
+    top, path, _ = made(tmp_path, 'y = 1.0')
+    line = top.function.__code__.co_firstlineno
+    path.write_text('def top(:\n')
+    for _ in range(2):
+        with pytest.raises(ValueError, match=f'{path}:{line}: in top: (SyntaxError|FileNotFound)'):
+            as_llvm(top)
+        path.unlink(missing_ok=True)
+
+
+def test_names_may_be_of_any_alphabet(tmp_path):
+    head = HEAD.replace(
+        '@entry_point',
+        '@compiled\ndef größe(größe: float) -> float:\n    return größe\n\n@entry_point',
+    )
+    top, _, _ = made(tmp_path, 'ä = größe(x)\nk[0] = int(ä * 2.0)', head=head)
+    its = data()
+    assert top.bind(Record(its))(1.5, 0, b'') == 0
+    assert its.k[0] == 3
+    top, _, _ = made(
+        tmp_path, 'ä = größe(x)\nk[0] = int(ä * 2.0)', head=head.replace(', message: bytes', '')
+    )
+    assert as_c99(top).source.isascii()
 
 
 @pytest.mark.parametrize(

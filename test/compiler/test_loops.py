@@ -166,7 +166,7 @@ def test_an_entry_point_is_called_by_its_address_with_records_and_numbers(by_mac
 
 def test_no_loop_is_written_out_for_rounds_that_are_not_known():
     # Here: who imports this file is to have no compiler.
-    from rbd_ros.compiler.loops.translation import module_text
+    from rbd_ros.compiler.targets.llvm_loops.translation import module_text
 
     text = module_text(gather.function, [arguments()[1].kind], gather.numbers)
     # Each jump back has a node of its own, which says so.
@@ -189,8 +189,8 @@ def add_rows(inner: Numbers, count: int) -> int:
 
 
 def test_loops_run_in_vectors_where_they_say_so_alone():
-    from rbd_ros.compiler.loops import translation
     from rbd_ros.compiler.targets.llvm import native
+    from rbd_ros.compiler.targets.llvm_loops import translation
 
     inner, _ = arguments()
     kinds = [Record(inner).kind]
@@ -234,7 +234,7 @@ print(np.array_equal(inner.values, [0.479425538604203] * 5))
     assert (done.stdout, done.stderr) == ('True\n', '')
 
 
-COMPILER = 'rbd_ros.compiler.loops.translation'
+COMPILER = 'rbd_ros.compiler.targets.llvm_loops.translation'
 GATHER = f"""
 import sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})
@@ -259,7 +259,7 @@ def test_what_is_on_disk_needs_no_compiler_unless_it_is_damaged(tmp_path):
 
 
 FAILING = """
-from rbd_ros.compiler.loops import translation
+from rbd_ros.compiler.targets.llvm_loops import translation
 
 def _optimize(module, target, level):
     raise RuntimeError('LLVM is broken')
@@ -418,7 +418,7 @@ def test_arrays_have_the_shapes_that_are_declared_beside_them():
 
 
 def test_a_file_may_say_that_what_is_in_it_runs_seldom(monkeypatch):
-    from rbd_ros.compiler.loops.translation import module_text
+    from rbd_ros.compiler.targets.llvm_loops.translation import module_text
 
     _, record = arguments()
     kinds, numbers = (record.kind,), ('bytes', 'int', 'float')

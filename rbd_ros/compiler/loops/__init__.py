@@ -2,9 +2,10 @@
 """Loops over data (contacts, solver sweeps, steps), as machine code: marks, records, entry points.
 
 vocabulary.py is what loops are written with besides Python, loop_records.py what they work on, and
-entry_points.py what Python calls. The compiler is translation.py, which takes the functions of
-instances.py one by one, loop_statements.py, loop_expressions.py, loop_calls.py, loop_arithmetic.py
-and loop_values.py. numba_call.py is for users' own loops that numba compiles.
+entry_points.py what Python calls. front_end.py reads the functions of instances.py one by one:
+loop_statements.py, loop_expressions.py, loop_calls.py and loop_arithmetic.py make typed functions
+of them (loop_ir.py, loop_types.py), which targets/llvm_loops and targets/c99_loops print.
+numba_call.py is for users' own loops that numba compiles.
 """
 
 from rbd_ros.compiler.loops.entry_points import (

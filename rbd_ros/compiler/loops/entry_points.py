@@ -29,7 +29,7 @@ from rbd_ros.compiler.source import source_digest
 from rbd_ros.compiler.targets.llvm import native
 
 # By its name, for its digest: it is imported only where something has to be compiled.
-_COMPILER = 'rbd_ros.compiler.loops.translation'
+_COMPILER = 'rbd_ros.compiler.targets.llvm_loops.translation'
 _NUMBERS = {
     'int': [ctypes.c_int64],
     'float': [ctypes.c_double],
@@ -144,7 +144,7 @@ class EntryPoint:
                 pass
         try:
             # Here, not above: anyone who finds machine code on the disk has no need of a compiler.
-            from rbd_ros.compiler.loops.translation import object_file
+            from rbd_ros.compiler.targets.llvm_loops.translation import object_file
 
             _progress.info('compiling %s.%s', self._module, self.__name__)
             code = object_file(self.function, kinds, self.numbers)

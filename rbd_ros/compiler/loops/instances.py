@@ -5,17 +5,18 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from rbd_ros.compiler.loops import sources
-from rbd_ros.compiler.loops.loop_values import (
+from rbd_ros.compiler.loops.loop_types import (
+    ArrayType,
     BOOL,
     CompileError,
     FLOAT,
     INT,
     NOTHING,
     NumberType,
-    RecordType,
     TupleType,
     Type,
 )
@@ -27,7 +28,7 @@ _Parameter = Tuple[str, Optional[NumberType]]
 class Instance(NamedTuple):
     """A function for arguments of certain types.
 
-    :param name: its name in LLVM
+    :param name: a name that no other one has
     :param function: the function
     :param arguments: types of its arguments
     :param result: type of its result
@@ -40,12 +41,15 @@ class Instance(NamedTuple):
 
 
 class Instances:
-    """Instances that are to be compiled, and those of them that are still to be done."""
+    """Instances that are to be compiled, and those of them that are still to be done.
 
-    def __init__(self) -> None:
-        #: Types of records, by their kind
-        self.records: Dict[tuple, RecordType] = {}
-        #: Instances that are called and whose text is to be written
+    :param has_shapes: whether a function is compiled once for each shape of its arrays, not once
+        for all
+    """
+
+    def __init__(self, has_shapes: bool = False) -> None:
+        self._has_shapes = has_shapes
+        #: Instances that are called and are still to be read
         self.waiting: List[Instance] = []
         self._instances: Dict[tuple, Instance] = {}
         self._functions: Dict[Callable, Tuple[List[_Parameter], Type]] = {}
@@ -81,13 +85,22 @@ class Instances:
         if key not in self._instances:
             # Numbered: a function has an instance for each combination of types, and functions of
             # two modules may have one name.
-            name = f'{function.__name__}.{len(self._instances)}'
+            plain = re.sub(r'\W', '_', function.__name__, flags=re.ASCII)
             # Known by its type alone, before there is any text of it: so functions may call each
             # other.
-            made = Instance(name, function, arguments, self._signature(function)[1])
+            made = Instance(
+                f'{plain}.{len(self._instances)}',
+                function,
+                arguments,
+                self._signature(function)[1],
+            )
             self._instances[key] = made
             self.waiting.append(made)
         return self._instances[key]
+
+    def array(self, kind: ArrayType) -> ArrayType:
+        """Return the type of an array whose lengths are known, as functions see it."""
+        return kind if self._has_shapes else ArrayType(kind.number, (None,) * kind.ndim)
 
     def _signature(self, function: Callable) -> Tuple[List[_Parameter], Type]:
         if function not in self._functions:

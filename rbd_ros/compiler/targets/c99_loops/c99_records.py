@@ -7,17 +7,24 @@ from typing import Any, Dict, List, Set, Tuple
 
 import numpy as np
 
-from rbd_ros.compiler.targets.c99_loops.c99_values import (
-    ArrayType,
-    C_TYPES,
-    CompileError,
-    constant,
-    FLOAT,
-    INT,
-    literal,
-    RecordType,
-    Value,
-)
+from rbd_ros.compiler.loops.loop_types import ArrayType, FLOAT, INT, RecordType
+from rbd_ros.compiler.targets.c99_loops.c99_values import C_NUMBERS, literal, number, Value
+
+
+class StructType(RecordType):
+    """Type of one record.
+
+    :param name: name of its struct, of which constant records have none
+    """
+
+    def __init__(self, name: str, is_constant: bool = False):
+        super().__init__(name, is_constant)
+        #: Where the fields are that are not known; a text is that of a member, or of a table
+        self.places: Dict[str, Value] = {}
+
+    def add(self, field: str, kind: Any, text: str, offset: Any = None) -> None:
+        """Enter a field that is not known."""
+        self.fields[field], self.places[field] = kind, Value(kind, text, offset=offset)
 
 
 class Records:
@@ -28,7 +35,7 @@ class Records:
         self._tables: Dict[str, str] = {}
         self._names: Set[str] = set()
 
-    def struct(self, record: Tuple[Any, ...], constants: Set[str] = frozenset()) -> RecordType:
+    def struct(self, record: Tuple[Any, ...], constants: Set[str] = frozenset()) -> StructType:
         """Return the type of a record whose arrays change; its structs are declared.
 
         :param record: a named tuple of arrays and of such records
@@ -38,57 +45,54 @@ class Records:
         while name in self._names:
             name += '_'
         self._names.add(name)
-        made, members = RecordType(name), []
+        made, members = StructType(name), []
         memories = _memories(record)
         for field, value in zip(record._fields, record):
             if field in constants:
-                made.fields[field] = Value(self.constants(value, field))
+                made.add(field, self.constants(value, field), '')
             elif isinstance(value, tuple):
                 inner = self.struct(value)
-                made.fields[field] = Value(inner, field)
+                made.add(field, inner, field)
                 members.append(f'struct {inner.name} {field};')
             elif isinstance(value, np.ndarray):
                 kind = _view(value, False)
                 home, offset = memories[field]
-                place = constant(offset) if home != field else None
-                made.fields[field] = Value(kind, home, offset=place)
+                made.add(field, kind, home, number(offset) if home != field else None)
                 shape = ' x '.join(map(str, value.shape))
                 if home == field:
                     # What has no elements does not exist in C.
                     size = max(kind.size, 1)
-                    line = f'{C_TYPES[kind.number]} {field}[{size}];'
+                    line = f'{C_NUMBERS[kind.number]} {field}[{size}];'
                     members.append(line + f'  /* {shape} */' * (value.ndim > 1))
                 else:
                     members.append(f'/* {field}: {shape} from {home}[{offset}] */')
             else:
                 # Records do not change while a loop runs, only their arrays.
-                made.fields[field] = constant(value)
+                made.fields[field] = value
         body = '\n'.join(f'    {member}' for member in members or ['char nothing;'])
         self._structs.append(f'struct {name} {{\n{body}\n}};\n')
         return made
 
-    def constants(self, record: Tuple[Any, ...], name: str) -> RecordType:
+    def constants(self, record: Tuple[Any, ...], name: str) -> StructType:
         """Return the type of a record that never changes.
 
         Its numbers are known, its arrays are tables.
         """
-        made = RecordType('')
+        made = StructType(type(record).__name__, True)
         for field, value in zip(record._fields, record):
             table = f'{name}_{field}'
             if isinstance(value, tuple):
-                made.fields[field] = Value(self.constants(value, table))
+                made.add(field, self.constants(value, table), '')
             elif isinstance(value, np.ndarray):
                 kind = _view(value, True)
-                made.fields[field] = Value(kind, table)
-                numbers = [
-                    literal(x) if kind.number == FLOAT else str(x) for x in value.ravel().tolist()
-                ]
+                made.add(field, kind, table)
+                numbers = [literal(x) for x in value.ravel().tolist()]
                 self._tables[table] = (
-                    f'static const {C_TYPES[kind.number]} {table}[{max(kind.size, 1)}] = '
+                    f'static const {C_NUMBERS[kind.number]} {table}[{max(kind.size, 1)}] = '
                     f'{{{", ".join(numbers or ["0"])}}};'
                 )
             else:
-                made.fields[field] = constant(value)
+                made.fields[field] = value
         return made
 
     @property
@@ -104,7 +108,7 @@ class Records:
 
 def _view(array: Any, is_constant: bool) -> ArrayType:
     if not array.flags.c_contiguous or array.dtype not in (np.float64, np.int64):
-        raise CompileError('arrays must be contiguous and of float64 or int64')
+        raise ValueError('arrays must be contiguous and of float64 or int64')
     return ArrayType(FLOAT if array.dtype == np.float64 else INT, array.shape, is_constant)
 
 

@@ -5,22 +5,21 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Sequence, Set, Tuple
 
+from rbd_ros.compiler.loops.front_end import entry, translate
 from rbd_ros.compiler.loops.instances import Instance, Instances
-from rbd_ros.compiler.targets.c99_loops.c99_calls import HELPERS
-from rbd_ros.compiler.targets.c99_loops.c99_records import Records
-from rbd_ros.compiler.targets.c99_loops.c99_statements import function_text
-from rbd_ros.compiler.targets.c99_loops.c99_values import (
+from rbd_ros.compiler.loops.loop_types import (
     ArrayType,
     BOOL,
-    C_TYPES,
-    CompileError,
     FLOAT,
     INT,
     NOTHING,
     NumberType,
-    RecordType,
     Type,
 )
+from rbd_ros.compiler.targets.c99_loops.c99_operations import HELPERS
+from rbd_ros.compiler.targets.c99_loops.c99_records import Records, StructType
+from rbd_ros.compiler.targets.c99_loops.c99_statements import function_text
+from rbd_ros.compiler.targets.c99_loops.c99_values import C_NUMBERS
 
 _RESERVED = """
     auto break case char const continue default do double else enum extern float for goto if inline
@@ -70,10 +69,11 @@ def loop_module(
     module.reserved |= set(module.records.tables)
     numbers = {int: INT, float: FLOAT, bool: BOOL}
     tops = [
-        module.instances.of(function, (kind, *(numbers[each] for each in types)))
+        entry(module.instances, function, (kind, *(numbers[each] for each in types)))
         for function, types in entries
     ]
-    prototypes, texts = module.functions()
+    written = translate(module.instances, lambda function: function_text(module, function))
+    prototypes, texts = zip(*written)
     source = '\n'.join(
         [
             *(text for name, text in module.records.tables.items() if name in module.tables),
@@ -95,20 +95,20 @@ def loop_module(
     )
 
 
-def _places(kind: RecordType, path: str = '', name: str = '') -> Iterator[Tuple[str, str]]:
-    for field, value in kind.fields.items():
+def _places(kind: StructType, path: str = '', name: str = '') -> Iterator[Tuple[str, str]]:
+    for field, value in kind.places.items():
         text = f'{path}{value.text}'
-        if isinstance(value.kind, ArrayType):
+        if isinstance(value.type, ArrayType):
             yield f'{name}{field}', value._replace(text=text).pointer
-        elif isinstance(value.kind, RecordType) and value.kind.name:
-            yield from _places(value.kind, f'{text}.', f'{name}{field}.')
+        elif not value.type.is_constant:
+            yield from _places(value.type, f'{text}.', f'{name}{field}.')
 
 
 class _Module:
     """Data that the functions of a text share."""
 
     def __init__(self, kernels: Callable[[int], str], prefix: str):
-        self.instances, self.records = Instances(), Records()
+        self.instances, self.records = Instances(has_shapes=True), Records()
         self.reserved: Set[str] = set(_RESERVED)
         #: Names of the tables of constants that functions use
         self.tables: Set[str] = set()
@@ -119,26 +119,10 @@ class _Module:
         self._names: Dict[str, str] = {}
         self._result_names: Dict[Type, str] = {}
 
-    def functions(self) -> Tuple[List[str], List[str]]:
-        """Return the prototypes and texts of all functions that are reached."""
-        prototypes, texts = [], []
-        while self.instances.waiting:
-            instance = self.instances.waiting.pop()
-            try:
-                prototype, text = function_text(self, instance)
-            except CompileError as error:
-                code = instance.function.__code__
-                line = error.line or code.co_firstlineno
-                where = f'{code.co_filename}:{line}: in {instance.function.__name__}'
-                raise ValueError(f'{where}: {error}') from None
-            prototypes.append(prototype)
-            texts.append(text)
-        return prototypes, texts
-
     def name_of(self, instance: Instance) -> str:
         """Return the name of a function in C."""
         if instance.name not in self._names:
-            plain = f'{self._prefix}{instance.function.__name__}'
+            plain = f'{self._prefix}{instance.name.rpartition(".")[0]}'
             name, k = plain, 1
             while name in self._names.values():
                 k += 1
@@ -162,12 +146,12 @@ class _Module:
     def result_type(self, kind: Type) -> str:
         """Return the type in C of the result of a function."""
         if isinstance(kind, NumberType):
-            return C_TYPES[kind]
+            return C_NUMBERS[kind]
         if kind == NOTHING:
             return 'void'
-        if isinstance(kind, RecordType) or kind not in self._result_names:
+        if kind not in self._result_names:
             name = f'struct {self._prefix}result_{len(self.results)}'
-            items = ' '.join(f'{C_TYPES[x]} item_{k};' for k, x in enumerate(kind.items))
+            items = ' '.join(f'{C_NUMBERS[x]} item_{k};' for k, x in enumerate(kind.items))
             self.results.append(f'{name} {{ {items} }};')
             self._result_names[kind] = name
         return self._result_names[kind]

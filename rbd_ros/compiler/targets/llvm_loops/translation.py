@@ -4,26 +4,29 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Callable, List, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Sequence
 
 import llvmlite.binding as llvm
 
+from rbd_ros.compiler.loops.front_end import entry, translate
 from rbd_ros.compiler.loops.instances import Instance, Instances
-from rbd_ros.compiler.loops.loop_statements import function_text, IN_VECTORS, REPEATED
-from rbd_ros.compiler.loops.loop_values import (
-    ArrayType,
-    BytesType,
-    CompileError,
-    FLOAT,
-    INT,
-    record_type,
-    Type,
-)
+from rbd_ros.compiler.loops.loop_types import ArrayType, BytesType, FLOAT, INT, RecordType, Type
 from rbd_ros.compiler.runtime.loop_builtin import loop_function
 from rbd_ros.compiler.targets.llvm import native
 from rbd_ros.compiler.targets.llvm.routine import Routine
+from rbd_ros.compiler.targets.llvm_loops.llvm_records import table_type
+from rbd_ros.compiler.targets.llvm_loops.llvm_statements import (
+    function_text,
+    IN_VECTORS,
+    REPEATED,
+)
 
-_NUMBERS = {'int': INT, 'float': FLOAT, 'bytes': BytesType(), 'FloatArray': ArrayType(FLOAT, 1)}
+_NUMBERS: Dict[str, Type] = {
+    'int': INT,
+    'float': FLOAT,
+    'bytes': BytesType(),
+    'FloatArray': ArrayType(FLOAT, (None,)),
+}
 
 # Code generation and passes, by `native.optimization()`.
 _GENERATION = (0, 3)
@@ -38,10 +41,6 @@ _NOT_LONGER = '!"llvm.loop.unroll.runtime.disable"'
 # would complain on stderr of one that it cannot do so, if that were asked for.
 _ONE_BY_ONE = '!"llvm.loop.vectorize.enable", i1 false'
 
-# Functions with more instructions, before any pass, stay functions: a call costs them nothing, and
-# LLVM's passes take longer for one large function than for many small ones.
-_LARGE = 80
-
 
 def module_text(function: Callable, kinds: Sequence[tuple], numbers: Sequence[str]) -> str:
     """Return LLVM text of an entry point: the functions `entry` and `builtin`, and all they call.
@@ -52,14 +51,11 @@ def module_text(function: Callable, kinds: Sequence[tuple], numbers: Sequence[st
     :raises ValueError: if it cannot be compiled; it names function and line
     """
     instances = Instances()
-    types: List[Type] = [record_type(kind, instances.records) for kind in kinds]
+    known: Dict[tuple, Any] = {}
+    types: List[Type] = [table_type(kind, known) for kind in kinds]
     types += [_NUMBERS[kind] for kind in numbers]
-    top = instances.of(function, tuple(types))
-    texts = []
-    # Writing one finds what it calls.
-    while instances.waiting:
-        instance = instances.waiting.pop()
-        texts.append(_text(instances, instance))
+    top = entry(instances, function, tuple(types))
+    texts = translate(instances, function_text)
     # The nodes: an empty one for `!invariant.load !0`, and what is known of every loop.
     whole = [
         _entry(top),
@@ -85,23 +81,8 @@ def _number_loops(text: str) -> str:
     return '\n'.join([text, *nodes])
 
 
-def _text(instances: Instances, instance: Instance) -> Tuple[str, Sequence[str]]:
-    """Return the text of a function and its declarations, or the reason why there is none."""
-    try:
-        return function_text(instances, instance, _LARGE)
-    except CompileError as error:
-        code = instance.function.__code__
-        line = error.line or code.co_firstlineno
-        where = f'{code.co_filename}:{line}: in {instance.function.__name__}'
-        raise ValueError(f'{where}: {error}') from None
-
-
 def _entry(top: Instance) -> str:
     """Return the text of the function that is called from outside: records are addresses to it."""
-    if top.result != INT:
-        raise ValueError(
-            f'{top.function.__name__}, an entry point, must be annotated to return int'
-        )
     taken: List[str] = []
     for k, kind in enumerate(top.arguments):
         taken.append(f'{"double" if kind == FLOAT else "i64"} %a{k}')
@@ -112,10 +93,10 @@ def _entry(top: Instance) -> str:
     for k, kind in enumerate(top.arguments):
         if kind == FLOAT:
             passed.append(f'double %a{k}')
-        elif kind in (INT, BytesType()):
-            passed.append(f'i64 %a{k}')
-        else:
+        elif isinstance(kind, (ArrayType, RecordType)):
             passed.append(f'ptr {code.value(f"inttoptr i64 %a{k} to ptr")}')
+        else:
+            passed.append(f'i64 %a{k}')
         if isinstance(kind, ArrayType):
             passed.append(f'i64 %length{k}')
     result = code.value(f'call i64 @{top.name}({", ".join(passed)})')

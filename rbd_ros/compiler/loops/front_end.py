@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From entry points to the typed functions that a target prints; refusals name file and line."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import Callable, Iterator, List, Tuple, TypeVar
+
+from rbd_ros.compiler.loops.instances import Instance, Instances
+from rbd_ros.compiler.loops.loop_ir import Function
+from rbd_ros.compiler.loops.loop_statements import read_function
+from rbd_ros.compiler.loops.loop_types import CompileError, INT, Type
+
+_Text = TypeVar('_Text')
+
+
+def entry(instances: Instances, function: Callable, arguments: Tuple[Type, ...]) -> Instance:
+    """Return an entry point for arguments of certain types; it will be compiled.
+
+    :raises ValueError: if it cannot be; it names file, line and function
+    """
+    with _located(function):
+        found = instances.of(function, arguments)
+        if found.result != INT:
+            raise CompileError('an entry point must be annotated to return int')
+        return found
+
+
+def translate(instances: Instances, write: Callable[[Function], _Text]) -> List[_Text]:
+    """Return what a target writes of each function that is reached.
+
+    :raises ValueError: if one cannot be compiled; it names file, line and function
+    """
+    texts = []
+    # Reading one finds what it calls.
+    while instances.waiting:
+        instance = instances.waiting.pop()
+        with _located(instance.function):
+            texts.append(write(read_function(instances, instance)))
+    return texts
+
+
+@contextmanager
+def _located(function: Callable) -> Iterator[None]:
+    """Say where it is, if something in a function cannot be compiled."""
+    try:
+        yield
+    # The others are Python's own: of a file that has changed, of an annotation in quotes, of an
+    # expression in an expression in an expression ...
+    except (CompileError, OSError, SyntaxError, RecursionError) as error:
+        code, what = function.__code__, str(error)
+        line = getattr(error, 'line', None) or code.co_firstlineno
+        if not isinstance(error, CompileError):
+            what = f'{type(error).__name__}: {error}'
+        where = f'{code.co_filename}:{line}: in {function.__name__}'
+        raise ValueError(f'{where}: {what}') from None

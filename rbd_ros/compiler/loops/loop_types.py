@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Types in the loop language: numbers, arrays, records, bytes, tuples.
+
+The type of every value is known when a function is compiled: that of a parameter by the call, that
+of a variable by what is assigned to it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+from typing import Dict, Optional, Tuple, Union
+
+
+class CompileError(ValueError):
+    """Error for a text that is not of the loop language; names the line once that is known.
+
+    :param what: what is wrong, and what is possible instead
+    """
+
+    def __init__(self, what: str):
+        super().__init__(what)
+        self.line: Optional[int] = None
+
+
+@dataclass(frozen=True)
+class NumberType:
+    """Type of a number.
+
+    :param name: as in Python
+    :param rank: numbers become those of a higher rank where both meet, as in Python
+    """
+
+    name: str
+    rank: int
+
+    def __str__(self) -> str:
+        return self.name
+
+
+BOOL, INT, FLOAT = NumberType('bool', 0), NumberType('int', 1), NumberType('float', 2)
+
+
+@dataclass(frozen=True)
+class ArrayType:
+    """Type of a contiguous array that somebody else owns.
+
+    :param number: type of its elements, FLOAT or INT
+    :param shape: its lengths, None for one that is known at run time only
+    :param is_constant: whether nothing may be stored in it
+    """
+
+    number: NumberType
+    shape: Tuple[Optional[int], ...]
+    is_constant: bool = False
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements, of an array whose lengths are all known."""
+        return math.prod(length or 0 for length in self.shape)
+
+    def __str__(self) -> str:
+        return f'array of {self.number} with {self.ndim} dimensions'
+
+
+class RecordType:
+    """Type of a record, equal to itself alone; a target says where its fields are.
+
+    :param name: name of its class
+    :param is_constant: whether nothing in it ever changes, so that a target needs no address of it
+    """
+
+    def __init__(self, name: str, is_constant: bool = False):
+        self.name, self.is_constant = name, is_constant
+        #: Type of each field; of one that is known when the loop is compiled, its value
+        self.fields: Dict[str, Union[bool, int, float, Type]] = {}
+
+    def __str__(self) -> str:
+        return f'record {self.name}'
+
+
+@dataclass(frozen=True)
+class BytesType:
+    """Type of the content of a bytes object."""
+
+    def __str__(self) -> str:
+        return 'bytes'
+
+
+@dataclass(frozen=True)
+class TupleType:
+    """Type of a tuple.
+
+    :param items: types of what is in it; no items are no value at all
+    """
+
+    items: Tuple[Type, ...]
+
+    def __str__(self) -> str:
+        return f'({", ".join(map(str, self.items))})' if self.items else 'None'
+
+
+Type = Union[NumberType, ArrayType, RecordType, BytesType, TupleType]
+
+NOTHING = TupleType(())

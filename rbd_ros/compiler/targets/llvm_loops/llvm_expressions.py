@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Expressions of compiled loops as LLVM instructions."""
+
+from __future__ import annotations
+
+import math
+import struct
+from typing import Any, Dict, List, Sequence, Tuple, Union
+
+from rbd_ros.compiler.loops import loop_ir as ir
+from rbd_ros.compiler.loops.loop_types import NOTHING, NumberType
+from rbd_ros.compiler.targets.llvm.routine import Routine
+from rbd_ros.compiler.targets.llvm_loops.llvm_operations import operation
+from rbd_ros.compiler.targets.llvm_loops.llvm_records import (
+    LLVM_NUMBERS,
+    llvm_types,
+    result_type,
+)
+
+_Parts = Tuple[str, ...]
+
+
+class Expressions:
+    """Writes the expressions of one function.
+
+    :param code: the LLVM function that is written
+    """
+
+    def __init__(self, code: Routine):
+        self.code = code
+        #: Value of each variable that has one only; where the others are in memory
+        self.values: Dict[ir.Variable, _Parts] = {}
+        self.places: Dict[ir.Variable, List[str]] = {}
+        #: Value of the element that is being updated
+        self.current = ''
+        self._fields: Dict[Tuple[str, str], _Parts] = {}
+        self.evaluated: Dict[ir.Expression, _Parts] = {}
+
+    def parts(self, value: ir.Expression) -> _Parts:
+        """Return names or constants of what a value consists of, as many as `llvm_types` says."""
+        write = getattr(self, f'_{value.name}', None)
+        if write is not None:
+            return write(value)
+        texts = tuple(self.text(each) for each in value.operands)
+        return (operation(self.code, value, texts),)
+
+    def text(self, value: ir.Expression) -> str:
+        """Return the name or constant of a number, or of the address of something else."""
+        return self.parts(value)[0]
+
+    def typed(self, value: ir.Expression) -> str:
+        """Return a number with its type."""
+        return f'{LLVM_NUMBERS[value.type]} {self.text(value)}'
+
+    # -- names, fields, elements
+
+    def _constant(self, value: ir.Expression) -> _Parts:
+        return (number(value.detail),)
+
+    def _variable(self, value: ir.Expression) -> _Parts:
+        if value in self.values:
+            return self.values[value]
+        places = zip(self.places[value], llvm_types(value.type))
+        return tuple(self.code.get(place, kind) for place, kind in places)
+
+    def _field(self, value: ir.Expression) -> _Parts:
+        """Return the field of a record, read once at the beginning of the function.
+
+        A record does not change while a loop runs, whatever the loop writes into its arrays.
+        """
+        (record,) = value.operands
+        # At the entry, which every path comes from: read first within a branch, a field would not
+        # be known after it.
+        key = self.text(record), value.detail
+        if key not in self._fields:
+            table: Any = record.type
+            words = enumerate(llvm_types(value.type), start=table.words[value.detail])
+            self._fields[key] = tuple(self._word(key[0], at, kind) for at, kind in words)
+        return self._fields[key]
+
+    def _word(self, table: str, word: int, kind: str) -> str:
+        place = self.code.first(f'getelementptr inbounds i64, ptr {table}, i64 {word}')
+        # Arrays and tables might overlap, for all that LLVM knows: it would read a field again
+        # after every store, if it did not know that the table stays as it is.
+        return self.code.first(f'load {kind}, ptr {place}, !invariant.load !0')
+
+    def _length(self, value: ir.Expression) -> _Parts:
+        # Before the lengths comes the address.
+        return (self.parts(value.operands[0])[1 + value.detail],)
+
+    def _element(self, value: ir.Expression) -> _Parts:
+        place, shape = self.place(value)
+        return (place, *shape) if shape else (self.load(value.type, place),)
+
+    def load(self, kind: NumberType, place: str) -> str:
+        """Return the element of an array."""
+        return self.code.value(f'load {LLVM_NUMBERS[kind]}, ptr {place}')
+
+    def place(self, value: ir.Expression) -> Tuple[str, _Parts]:
+        """Return address of an element, or of the first one of a part, and the part's shape."""
+        array, *indices = value.operands
+        (data, *shape), texts = self.parts(array), [self.text(each) for each in indices]
+        # Row by row. Signed overflow is excluded (nsw), so that LLVM may turn an index that counts
+        # into an address that moves on.
+        offset = texts[0]
+        for k in range(1, len(shape)):
+            offset = self.code.value(f'mul nsw i64 {offset}, {shape[k]}')
+            if k < len(texts):
+                offset = self.code.value(f'add nsw i64 {offset}, {texts[k]}')
+        kind = LLVM_NUMBERS[array.type.number]
+        place = self.code.value(f'getelementptr inbounds {kind}, ptr {data}, i64 {offset}')
+        return place, tuple(shape[len(texts) :])
+
+    def _stack_array(self, value: ir.Expression) -> _Parts:
+        # At the entry: in a loop, each round would take more of the stack.
+        place = self.code.array(f'[{math.prod(value.detail)} x double]', 1)
+        return (place, *map(str, value.detail))
+
+    def _current(self, value: ir.Expression) -> _Parts:
+        return (self.current,)
+
+    def _item(self, value: ir.Expression) -> _Parts:
+        (whole,) = value.operands
+        sizes = [len(llvm_types(kind)) for kind in whole.type.items]
+        first = sum(sizes[: value.detail])
+        return self.parts(whole)[first : first + sizes[value.detail]]
+
+    def _values(self, value: ir.Expression) -> _Parts:
+        return tuple(part for each in value.operands for part in self.parts(each))
+
+    def _shared(self, value: ir.Expression) -> _Parts:
+        if value not in self.evaluated:
+            self.evaluated[value] = self.parts(value.operands[0])
+        return self.evaluated[value]
+
+    # -- operators
+
+    def _and(self, value: ir.Expression) -> _Parts:
+        """Evaluate conditions in turn until one has the decisive value, which is the result.
+
+        Those after it are not evaluated: an index may be valid only if they are not.
+        """
+        code, decisive = self.code, value.name == 'or'
+        end, entries = code.new_label(), []
+        *operands, last = value.operands
+        for operand in operands:
+            # It decides, or the next one is looked at.
+            text, onward = self.text(operand), code.new_label()
+            # The block that the jump leaves from, which need not be the one where the condition
+            # began.
+            entries.append((number(decisive), code.here))
+            code.choose(text, *((end, onward) if decisive else (onward, end)))
+            code.label(onward)
+        entries.append((self.text(last), code.here))
+        code.label(end)
+        return self._merged('i1', entries)
+
+    _or = _and
+
+    def _merged(self, kind: str, entries: Sequence[Tuple[str, str]]) -> _Parts:
+        """Return the value that depends on where the program comes from.
+
+        :param entries: value and label of each place
+        """
+        pairs = ', '.join(f'[{text}, %{label}]' for text, label in entries)
+        return (self.code.value(f'phi {kind} {pairs}'),)
+
+    def _choice(self, value: ir.Expression) -> _Parts:
+        code = self.code
+        condition, *branches = value.operands
+        *begins, end = (code.new_label() for _ in range(3))
+        code.choose(self.text(condition), *begins)
+        entries = []
+        for begin, branch in zip(begins, branches):
+            code.label(begin)
+            entries.append((self.text(branch), code.here))
+            code.go(end)
+        code.label(end)
+        return self._merged(LLVM_NUMBERS[value.type], entries)
+
+    # -- calls
+
+    def _call(self, value: ir.Expression) -> _Parts:
+        passed = []
+        for each in value.operands:
+            passed += [' '.join(x) for x in zip(llvm_types(each.type), self.parts(each))]
+        kind = result_type(value.type)
+        call = f'call {kind} @{value.detail.name}({", ".join(passed)})'
+        if value.type == NOTHING:
+            self.code.do(call)
+            return ()
+        whole = self.code.value(call)
+        if isinstance(value.type, NumberType):
+            return (whole,)
+        count = len(value.type.items)
+        return tuple(self.code.value(f'extractvalue {kind} {whole}, {k}') for k in range(count))
+
+
+def number(value: Union[bool, int, float]) -> str:
+    """Return the constant that is a number."""
+    if isinstance(value, bool):
+        return 'true' if value else 'false'
+    if isinstance(value, int):
+        return str(value)
+    # By its bits: the only way that is exact for all.
+    return f'0x{struct.unpack(">Q", struct.pack(">d", value))[0]:016X}'

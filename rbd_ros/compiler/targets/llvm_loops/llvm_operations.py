@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations on numbers as LLVM instructions, with Python's meaning where machines differ."""
+
+from __future__ import annotations
+
+from typing import Dict, Tuple
+
+from rbd_ros.compiler.loops.loop_ir import Expression
+from rbd_ros.compiler.loops.loop_types import BOOL, FLOAT, INT, RecordType
+from rbd_ros.compiler.targets.llvm.routine import Routine
+from rbd_ros.compiler.targets.llvm_loops.llvm_records import LLVM_NUMBERS
+
+#: Of floats, of integers.
+_BINARY: Dict[str, Tuple[str, str]] = {
+    '+': ('fadd', 'add'),
+    '-': ('fsub', 'sub'),
+    '*': ('fmul', 'mul'),
+    '/': ('fdiv', ''),
+    '&': ('', 'and'),
+    '|': ('', 'or'),
+    '^': ('', 'xor'),
+    '<<': ('', 'shl'),
+    '>>': ('', 'ashr'),
+    # Whatever is compared with NaN is false, but that they differ.
+    '<': ('fcmp olt', 'icmp slt'),
+    '<=': ('fcmp ole', 'icmp sle'),
+    '>': ('fcmp ogt', 'icmp sgt'),
+    '>=': ('fcmp oge', 'icmp sge'),
+    '==': ('fcmp oeq', 'icmp eq'),
+    '!=': ('fcmp une', 'icmp ne'),
+}
+# A later number replaces the best so far if it is better; true is less than false as a signed one.
+_BETTER = {
+    'min': {FLOAT: 'fcmp olt', INT: 'icmp slt', BOOL: 'icmp ult'},
+    'max': {FLOAT: 'fcmp ogt', INT: 'icmp sgt', BOOL: 'icmp ugt'},
+}
+# Instructions of the processor; other functions are those of the C library.
+_INSTRUCTIONS = ('sqrt', 'fabs', 'floor', 'ceil', 'copysign')
+
+
+def operation(code: Routine, made: Expression, texts: Tuple[str, ...]) -> str:
+    """Write an operation and return its result.
+
+    :param texts: its operands
+    """
+    name = made.name
+    if name in _BINARY:
+        how = _BINARY[name][made.operands[0].type != FLOAT]
+        kind = LLVM_NUMBERS[made.operands[0].type]
+        return code.value(f'{how} {kind} {texts[0]}, {texts[1]}')
+    write = globals().get(f'_{name}')
+    if write is not None:
+        return write(code, made, *texts)
+    if name in ('//', '%'):
+        return _floor_division(code, made, *texts)[name == '%']
+    if name == '~':
+        return code.value(f'xor i64 {texts[0]}, -1')
+    return code.call(f'llvm.{name}.f64' if name in _INSTRUCTIONS else name, *texts)
+
+
+def _convert(code: Routine, made: Expression, text: str) -> str:
+    own, kind = made.operands[0].type, made.type
+    # As a signed number of one bit, true would be -1: hence zero-extended, and unsigned.
+    how = 'zext' if kind == INT else 'uitofp'
+    if own == FLOAT:
+        # Poison, so anything at all, for NaN and where the result has no 64 bits.
+        how = 'fptosi'
+    elif own == INT:
+        how = 'sitofp'
+    return code.value(f'{how} {LLVM_NUMBERS[own]} {text} to {LLVM_NUMBERS[kind]}')
+
+
+def _floor_division(code: Routine, made: Expression, a: str, b: str) -> Tuple[str, str]:
+    """Return the quotient and remainder of integers, rounded down; both 0 for a divisor of 0."""
+    # Processors trap where the quotient has no 64 bits: for b = 0, and for -2^63 / -1.
+    beyond = code.value(f'add i64 {b}, 1')
+    unusual = code.value(f'icmp ult i64 {beyond}, 2')
+    divisor = code.value(f'select i1 {unusual}, i64 1, i64 {b}')
+    if made.operands[1].known not in (None, 0, -1):
+        divisor = b
+    quotient = code.value(f'sdiv i64 {a}, {divisor}')
+    remainder = code.value(f'srem i64 {a}, {divisor}')
+    # They round towards zero: a remainder whose sign is not the divisor's is one round too far.
+    signs = code.value(f'xor i64 {remainder}, {divisor}')
+    differ = code.value(f'icmp slt i64 {signs}, 0')
+    inexact = code.value(f'icmp ne i64 {remainder}, 0')
+    down = code.both(differ, inexact)
+    less = code.value(f'sext i1 {down} to i64')
+    lower = code.value(f'add i64 {quotient}, {less}')
+    more = code.value(f'select i1 {down}, i64 {divisor}, i64 0')
+    # With the divisor 1, the remainder is 0, and the quotient is a: times b, it is right.
+    product = code.value(f'mul i64 {a}, {b}')
+    return (
+        code.value(f'select i1 {unusual}, i64 {product}, i64 {lower}'),
+        code.value(f'add i64 {remainder}, {more}'),
+    )
+
+
+def _not(code: Routine, made: Expression, text: str) -> str:
+    return code.value(f'xor i1 {text}, true')
+
+
+def _negative(code: Routine, made: Expression, text: str) -> str:
+    # Not 0 - x, which has another sign where x is 0.
+    return code.value(f'{"fneg double" if made.type == FLOAT else "sub i64 0,"} {text}')
+
+
+def _abs(code: Routine, made: Expression, text: str) -> str:
+    negative = code.value(f'sub i64 0, {text}')
+    is_negative = code.value(f'icmp slt i64 {text}, 0')
+    return code.value(f'select i1 {is_negative}, i64 {negative}, i64 {text}')
+
+
+def _min(code: Routine, made: Expression, best: str, *others: str) -> str:
+    """Return the minimum or maximum as Python finds it, also where something is NaN."""
+    kind = LLVM_NUMBERS[made.type]
+    for other in others:
+        is_better = code.value(f'{_BETTER[made.name][made.type]} {kind} {other}, {best}')
+        best = code.value(f'select i1 {is_better}, {kind} {other}, {kind} {best}')
+    return best
+
+
+_max = _min
+
+
+def _load(code: Routine, made: Expression, data: str, at: str) -> str:
+    address = code.value(f'add i64 {data}, {at}')
+    place = code.value(f'inttoptr i64 {address} to ptr')
+    # Numbers in a message lie where its strings let them.
+    return code.value(f'load {LLVM_NUMBERS[made.type]}, ptr {place}, align 1')
+
+
+def _call_kernel(code: Routine, made: Expression, address: str, inputs: str, outputs: str) -> str:
+    # By its address, which is data: the same loop serves every robot.
+    function = code.value(f'inttoptr i64 {address} to ptr')
+    code.do(f'call void {function}(ptr {inputs}, ptr {outputs})')
+    return ''
+
+
+def _call_loop(code: Routine, made: Expression, address: str, *texts: str) -> str:
+    passed = []
+    for operand, text in zip(made.operands[1:], texts):
+        if isinstance(operand.type, RecordType):
+            # `entry` takes records as integers (translation.py), since Python calls it as well.
+            passed.append(f'i64 {code.value(f"ptrtoint ptr {text} to i64")}')
+        else:
+            passed.append(f'{LLVM_NUMBERS[operand.type]} {text}')
+    function = code.value(f'inttoptr i64 {address} to ptr')
+    return code.value(f'call i64 {function}({", ".join(passed)})')

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statements of compiled loops as LLVM text: variables, conditions, loops, results.
+
+A variable that is assigned at one place is the value itself; another one lives in memory, until
+LLVM puts it into registers.
+"""
+
+from __future__ import annotations
+
+from typing import List, Sequence, Tuple
+
+from rbd_ros.compiler.loops import loop_ir as ir
+from rbd_ros.compiler.loops.loop_types import NumberType
+from rbd_ros.compiler.targets.llvm.routine import Routine
+from rbd_ros.compiler.targets.llvm_loops.llvm_expressions import Expressions
+from rbd_ros.compiler.targets.llvm_loops.llvm_records import llvm_types, result_type
+
+#: Behind the jump back of a loop, and of one whose rounds run side by side;
+#: `translation.module_text` makes a node of LLVM's of it.
+REPEATED, IN_VECTORS = ', !llvm.loop', ', !llvm.loop.simd'
+
+# Functions with more instructions, before any pass, stay functions: a call costs them nothing, and
+# LLVM's passes take longer for one large function than for many small ones.
+_LARGE = 80
+
+
+def function_text(function: ir.Function) -> Tuple[str, Sequence[str]]:
+    """Return the LLVM text of a function, and declarations of what it calls from elsewhere."""
+    return _Writer(function).whole()
+
+
+class _Writer(Expressions):
+    """Writes one function."""
+
+    def __init__(self, function: ir.Function):
+        self._function, given = function, []
+        #: Labels of the loops around this place: of the next round and of the end
+        self._loops: List[Tuple[str, str]] = []
+        #: Labels of ends that a `break` goes to
+        self._left: List[str] = []
+        parts = {}
+        for k, variable in enumerate(function.parameters):
+            kinds = llvm_types(variable.type)
+            parts[variable] = tuple(f'%p{k}.{n}' for n in range(len(kinds)))
+            given += [' '.join(each) for each in zip(kinds, parts[variable])]
+        instance = function.instance
+        head = f'internal {result_type(instance.result)} @{instance.name}({", ".join(given)})'
+        super().__init__(Routine(head))
+        self.values.update(parts)
+
+    def whole(self) -> Tuple[str, Sequence[str]]:
+        """Return the text of the function, and declarations."""
+        self._write(self._function.body)
+        if not self.code.ended:
+            self.code.do('ret void')
+        attributes = ['noinline'] if self.code.size > _LARGE else []
+        if self._function.runs_seldom:
+            attributes.append('optsize')
+        return self.code.text(' '.join(attributes)), [*self.code.declarations]
+
+    def _write(self, statements: Sequence[ir.Statement]) -> None:
+        for each in statements:
+            getattr(self, f'_do_{type(each).__name__}')(each)
+
+    def _do_Assign(self, made: ir.Assign) -> None:
+        variable, parts = made.variable, self.parts(made.value)
+        if variable.is_single:
+            # Such a value needs no memory: a variable is read only where it surely was assigned,
+            # so LLVM's rule that a value is defined on every way to its use is kept.
+            self.values[variable] = parts
+            return
+        kinds = llvm_types(variable.type)
+        if variable not in self.places:
+            # At the entry, where LLVM looks for what it can put into registers.
+            self.places[variable] = [self.code.array(each, 1) for each in kinds]
+        for place, kind, part in zip(self.places[variable], kinds, parts):
+            self.code.put(place, kind, part)
+
+    def _do_Store(self, made: ir.Store) -> None:
+        if made.is_update:
+            place, _ = self.place(made.target)
+            self.current = self.load(made.target.type, place)
+            value = self.typed(made.value)
+        else:
+            value = self.typed(made.value)
+            place, _ = self.place(made.target)
+        self.code.do(f'store {value}, ptr {place}')
+
+    def _do_Evaluate(self, made: ir.Evaluate) -> None:
+        self.parts(made.value)
+
+    def _do_Return(self, made: ir.Return) -> None:
+        if made.value is None:
+            self.code.do('ret void')
+            return
+        if isinstance(made.value.type, NumberType):
+            self.code.do(f'ret {self.typed(made.value)}')
+            return
+        # A structure in registers, filled item by item.
+        whole, kind = 'undef', result_type(made.value.type)
+        items = [self.typed(each) for each in made.value.operands]
+        for k, item in enumerate(items):
+            whole = self.code.value(f'insertvalue {kind} {whole}, {item}, {k}')
+        self.code.do(f'ret {kind} {whole}')
+
+    def _do_If(self, made: ir.If) -> None:
+        code = self.code
+        *labels, end = (code.new_label() for _ in range(3))
+        code.choose(self.text(made.condition), *labels)
+        is_reached = False
+        for label, statements in zip(labels, (made.then, made.otherwise)):
+            code.label(label)
+            self._write(statements)
+            is_reached |= not code.ended
+            code.go(end)
+        if is_reached:
+            code.label(end)
+
+    def _do_While(self, made: ir.While) -> None:
+        code = self.code
+        head, body, end = (code.new_label() for _ in range(3))
+        code.label(head)
+        if made.condition.known is None:
+            code.choose(self.text(made.condition), body, end)
+        self._round(made.body, body, head, end)
+        code.go(head, REPEATED)
+        # Without a way out, as in `while True`, there is nothing behind the loop.
+        if made.condition.known is None or end in self._left:
+            code.label(end)
+
+    def _round(
+        self, statements: Sequence[ir.Statement], label: str, onward: str, end: str
+    ) -> None:
+        self.code.label(label)
+        self._loops.append((onward, end))
+        self._write(statements)
+        self._loops.pop()
+
+    def _do_For(self, made: ir.For) -> None:
+        code = self.code
+        first, end_text = self.text(made.first), self.text(made.end)
+        head, body, onward, end = (code.new_label() for _ in range(4))
+        following, before = code.new_name(), code.here
+        code.label(head)
+        counter = code.value(f'phi i64 [{first}, %{before}], [{following}, %{onward}]')
+        less = 'slt' if made.step > 0 else 'sgt'
+        code.choose(code.value(f'icmp {less} i64 {counter}, {end_text}'), body, end)
+        self.values[made.variable] = (counter,)
+        self._round(made.body, body, onward, end)
+        code.label(onward)
+        # Below the end there is room for one more; not so for larger steps.
+        wraps = ' nsw' if abs(made.step) == 1 else ''
+        code.do(f'{following} = add{wraps} i64 {counter}, {made.step}')
+        code.go(head, IN_VECTORS if made.in_vectors else REPEATED)
+        code.label(end)
+
+    def _do_Break(self, made: ir.Break) -> None:
+        self._left.append(self._loops[-1][1])
+        self.code.go(self._loops[-1][1])
+
+    def _do_Continue(self, made: ir.Continue) -> None:
+        self.code.go(self._loops[-1][0])
