@@ -51,7 +51,7 @@ from rbd_ros.lookup.robots import DEFAULT_ROBOT  # noqa: E402
 from rbd_ros.model.urdf.xacro_expansion import urdf_of_file  # noqa: E402
 
 FORMAT = 'rbd_ros one_robot 1'
-_LARGEST_BATCH = 10**6
+_MAX_BATCH = 10**6
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -92,8 +92,8 @@ def run(arguments: argparse.Namespace) -> int:
     :raises ModelError: if the URDF cannot become a model
     :raises ValueError: for an unknown function or a wrong number
     """
-    if not 1 <= arguments.batch <= _LARGEST_BATCH:
-        raise ValueError(f'--batch must be from 1 to {_LARGEST_BATCH}, got {arguments.batch}')
+    if not 1 <= arguments.batch <= _MAX_BATCH:
+        raise ValueError(f'--batch must be from 1 to {_MAX_BATCH}, got {arguments.batch}')
     functions = [name.strip() for name in arguments.functions.split(',') if name.strip()]
     if not functions:
         raise ValueError(f'--functions is empty; choose from {", ".join(FUNCTIONS)}')

@@ -40,7 +40,7 @@ PATIENCE_NS = 5_000_000_000  # for an answer
 BEGIN_NS = 50_000_000  # for one while nobody may be there
 START_TIMEOUT = 300.0  # for a node that has to compile [s]
 SAMPLE_PERIOD = 0.1  # between two looks at the memory [s]
-MOST_LOST = 10  # messages, after which it is of no use to go on
+MAX_LOST = 10  # messages, after which it is of no use to go on
 DIFFERENT = 1000  # messages that differ
 SETTLED = 2  # reports after which a counter has settled
 
@@ -218,7 +218,7 @@ def run(traffic: Any, reports: Waiting, options: Dict[str, Any]) -> Dict[str, An
         if now - looked > SAMPLE_PERIOD:
             looked = now
             memory.append(resident(pid))
-            if now - begin > options['seconds'] or traffic.lost > lost + MOST_LOST:
+            if now - begin > options['seconds'] or traffic.lost > lost + MAX_LOST:
                 break
     elapsed = time.monotonic() - begin
     memory.append(resident(pid))

@@ -50,7 +50,7 @@ from rbd_ros.wire import (
 PERIOD = 0.001  # [s]
 PERIOD_NS = 1_000_000
 CLOCK_CYCLES = 10  # cycles between two messages on /clock
-LARGEST_LAG = 0.1  # a schedule that is further behind starts again from the present [s]
+MAX_LAG = 0.1  # a schedule that is further behind starts again from the present [s]
 WAIT_NS = 1_000_000_000
 LISTENING_NS = 900_000  # after a state, for its answer; then the next state is due
 STAMP = struct.Struct('<4xiI').unpack_from  # seconds and nanoseconds of a header
@@ -82,7 +82,7 @@ def every_millisecond(cycle: Callable[[int], None]) -> None:
         remaining = deadline - time.monotonic()
         if remaining > 0.0:
             time.sleep(remaining)
-        elif remaining < -LARGEST_LAG:
+        elif remaining < -MAX_LAG:
             deadline = time.monotonic()
         number += 1
         cycle(number)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 #: Maximum number of letters of a name.
-LONGEST = 60
+MAX_LENGTH = 60
 
 
 def plot_name(name: str) -> str:
@@ -16,7 +16,7 @@ def plot_name(name: str) -> str:
     >>> plot_name('_hidden'), plot_name('a$b$c')
     (' _hidden', 'a\\$b\\$c')
     """
-    if len(name) > LONGEST:
-        name = f'{name[: LONGEST - 3]}...'
+    if len(name) > MAX_LENGTH:
+        name = f'{name[: MAX_LENGTH - 3]}...'
     text = ''.join(letter if letter.isprintable() else '?' for letter in name)
     return (' ' if text.startswith('_') else '') + text.replace('$', r'\$')

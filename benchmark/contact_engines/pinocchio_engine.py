@@ -21,7 +21,7 @@ from contact_engines.engine import Engine, NotPossible
 LIBRARY = ('pinocchio', 'pin')
 _MARGIN = 1e-3  # gaps that are seen before they close [m]
 _TOLERANCE, _ITERATIONS = 1e-10, 10000
-_MOST = 40  # free bodies; more would take hours
+_MAX_BODIES = 40  # free bodies; more would take hours
 _NORMAL_LAST = np.array([1, 2, 0])  # Pinocchio's order of normal, tangent, tangent
 
 
@@ -54,8 +54,8 @@ class PinocchioWorld:
     def __init__(self, scene: Scene, timestep: float, solver: str = 'ADMM'):
         self.pin = pin = import_module('pinocchio')
         self.coal = import_module('coal')
-        if len(scene.free) > _MOST:
-            raise NotPossible(f'put together in Python, more than {_MOST} bodies take hours')
+        if len(scene.free) > _MAX_BODIES:
+            raise NotPossible(f'put together in Python, more than {_MAX_BODIES} bodies take hours')
         self.scene, self.timestep, self.solver = scene, timestep, solver
         self.solids: List[_Solid] = []
         model = pin.Model()

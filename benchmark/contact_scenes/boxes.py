@@ -83,21 +83,21 @@ def drift(scene: Scene, trajectory: Trajectory) -> float:
 
 # -- a cube that is dragged by a growing force ----------------------------------------------------
 
-_RATE, _MOST = 4.0 * GRAVITY, 0.9 * GRAVITY * 2.0  # [N/s], [N]
+_RATE, _MAX_FORCE = 4.0 * GRAVITY, 0.9 * GRAVITY * 2.0  # [N/s], [N]
 _DRAGGED = 1.098  # until it is let go [s]
 
 
 def drag(t: float) -> float:
     """Return the force on the dragged cube [N]."""
-    return min(_MOST, _RATE * t)
+    return min(_MAX_FORCE, _RATE * t)
 
 
 def dragged_speed(t: np.ndarray) -> np.ndarray:
     """Return the exact speed of the dragged cube of 1 kg: it sticks first, then slides [m/s]."""
-    friction, begin, top = _MU * GRAVITY, _MU * GRAVITY / _RATE, _MOST / _RATE
+    friction, begin, top = _MU * GRAVITY, _MU * GRAVITY / _RATE, _MAX_FORCE / _RATE
     growing = np.clip(t, begin, top)
     speed = 0.5 * _RATE * (growing**2 - begin**2) - friction * (growing - begin)
-    return speed + (_MOST - friction) * np.maximum(0.0, t - top)
+    return speed + (_MAX_FORCE - friction) * np.maximum(0.0, t - top)
 
 
 def dragged_error(scene: Scene, trajectory: Trajectory) -> float:

@@ -17,7 +17,7 @@ from rbd_ros.simulation import Physics
 PART = 'soak'
 BLOCK = 10_000  # steps between other faults
 WARM = 20  # blocks before memory counts
-MOST_GROWTH = 1.0  # [MB]
+MAX_GROWTH = 1.0  # [MB]
 TIMESTEP = 0.001  # [s]
 _OF_MESSAGES = {'latency': 0.02, 'jitter': 0.01, 'drop': 0.3, 'duplicate': 0.3}
 _OF_JOINTS = {
@@ -105,7 +105,7 @@ def measure(steps: int, on_progress: Callable[[int, int], None], seed: int = 1) 
     return [
         at_most(PART, f'values that are not finite, in {steps} steps', bad, 0.0),
         at_most(
-            PART, 'memory, growth after warm-up [MB]', max(resident) - resident[0], MOST_GROWTH
+            PART, 'memory, growth after warm-up [MB]', max(resident) - resident[0], MAX_GROWTH
         ),
         at_most(PART, 'messages that the counters do not account for', drift, 0.0),
         at_most(

@@ -28,7 +28,7 @@ LOST = 'messages lost'
 DRIFT = 'counters, beside what was sent and received'
 GROWTH = 'memory after warm-up, growth [MB]'
 
-LARGEST_GROWTH = 1.0  # [MB]
+MAX_GROWTH = 1.0  # [MB]
 WARM_UP = 5000  # messages before memory and counters count, at least
 WARM_SECONDS = 60.0  # after which they count in any case [s]
 WARM_PART = 0.1  # of the messages
@@ -156,6 +156,6 @@ def measure(
         rows += [
             at_most(node, f'{LOST}, of {count}', found.lost, 0.0),
             at_most(node, DRIFT, round(found.drift, 3), 0.0),
-            at_most(node, GROWTH, round(found.growth, 3), LARGEST_GROWTH),
+            at_most(node, GROWTH, round(found.growth, 3), MAX_GROWTH),
         ]
     return rows

@@ -48,12 +48,12 @@ NODES = {
 PARAMETERS = {'inverse_dynamics': {'output': 'joint_state'}}
 PARAMETERS['gravity_compensation'] = PARAMETERS['inverse_dynamics']
 
-LARGEST_RATIOS = {
+MAX_RATIOS = {
     'simulator': {TIME: 1.3},
     'inverse_dynamics': {MEDIAN: 1.1, LATE: 1.25, TIME: 1.2},
     'gravity_compensation': {MEDIAN: 1.1, LATE: 1.25, TIME: 1.2},
 }
-LARGEST_MEMORY = 150.0  # resident [MB]
+MAX_MEMORY = 150.0  # resident [MB]
 MORE_THREADS = 4  # than the bare loop: signals, the control loop, the watchdog, timers
 MORE_IDLE_THREADS = 1  # than the bare loop: the one that waits for signals
 LOWEST_RATE = 950.0  # cycles a second, below which nothing can be said
@@ -163,11 +163,11 @@ def measure(nodes: List[str], rounds: int, seconds: float, progress: Progress) -
 
 def _rows(name: str, pairs: Dict[str, Pair]) -> Iterator[Row]:
     node, bare = pairs[name], pairs[NODES[name]]
-    for quantity, largest in LARGEST_RATIOS[name].items():
+    for quantity, largest in MAX_RATIOS[name].items():
         yield compared(name, quantity, node.rounds[quantity], bare.rounds[quantity], largest)
     rates = [statistics.median(each.rounds[RATE]) for each in (node, bare)]
     yield Row(name, RATE, *rates, min(rates) >= LOWEST_RATE, f'{LOWEST_RATE:g}')
     ours, theirs = node.now(), bare.now()
-    yield at_most(name, MEMORY, ours[MEMORY], LARGEST_MEMORY, theirs[MEMORY])
+    yield at_most(name, MEMORY, ours[MEMORY], MAX_MEMORY, theirs[MEMORY])
     for quantity, more in ((THREADS, MORE_THREADS), (IDLE, MORE_IDLE_THREADS)):
         yield at_most(name, quantity, ours[quantity], theirs[quantity] + more, theirs[quantity])

@@ -12,7 +12,7 @@ from ros_measures.row import at_most, Row
 
 FACTOR = 'real-time factor, distance from 1'
 MISSED = 'states missed by a subscriber that keeps up'
-LARGEST_DISTANCE = 0.001
+MAX_DISTANCE = 0.001
 PARAMETERS = {'clock_publish_rate': 100.0, 'clock_policy': 'fixed_rate'}
 
 
@@ -26,6 +26,6 @@ def measure(seconds: float, progress: Progress) -> List[Row]:
     found = endurance.run('simulator', 10**9, seconds, PARAMETERS)
     distance = abs(found.stamps / found.elapsed - 1.0)
     return [
-        at_most('simulator', f'{FACTOR}, over {seconds:g} s', distance, LARGEST_DISTANCE),
+        at_most('simulator', f'{FACTOR}, over {seconds:g} s', distance, MAX_DISTANCE),
         at_most('simulator', f'{MISSED}, of {found.messages}', found.lost, 0.0),
     ]

@@ -25,7 +25,7 @@ from ros_measures.processes import (
 from ros_measures.row import Row
 
 QUANTITY = 'process start to first torque [s]'
-LONGEST = 1.5  # [s]
+MAX_START_TIME = 1.5  # [s]
 TORQUE_NODES = [name for name, bare in NODES.items() if bare == 'echo']
 
 
@@ -49,8 +49,8 @@ def measure(nodes: List[str], starts: int, progress: Progress) -> List[Row]:
         ours = times[name][1:]
         ratios = [a / b for a, b in zip(ours, bare)]
         low, ratio, high = quantiles(ratios, n=4) if len(ratios) > 1 else ratios * 3
-        row = Row(name, QUANTITY, median(ours), median(bare), False, f'{LONGEST:g}', ratio)
-        row.holds, row.ratio_quartiles = row.value <= LONGEST, [low, high]
+        row = Row(name, QUANTITY, median(ours), median(bare), False, f'{MAX_START_TIME:g}', ratio)
+        row.holds, row.ratio_quartiles = row.value <= MAX_START_TIME, [low, high]
         rows.append(row)
     return rows
 

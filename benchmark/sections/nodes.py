@@ -18,11 +18,11 @@ OF_THE_LOOP = 'of the loop'  # unit of ratios
 
 def _rows() -> List[Row]:
     rows = []
-    for node, ratios in loops.LARGEST_RATIOS.items():
+    for node, ratios in loops.MAX_RATIOS.items():
         rows += [Row(NAME, node, name, OF_THE_LOOP, largest) for name, largest in ratios.items()]
         rows += [
             Row(NAME, node, loops.RATE, 'x', 1.0),
-            Row(NAME, node, loops.MEMORY, 'MB', loops.LARGEST_MEMORY),
+            Row(NAME, node, loops.MEMORY, 'MB', loops.MAX_MEMORY),
             Row(NAME, node, loops.THREADS, '', 0.0),  # floors follow from the loop's own number
             Row(NAME, node, loops.IDLE, '', 0.0),
         ]

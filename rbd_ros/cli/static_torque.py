@@ -45,7 +45,7 @@ EXIT_CODES = {
     UNJUDGED: 'the robot cannot be judged (masses or effort limits are missing, or the base is '
     'floating), or the command line is wrong',
 }
-_MOST_SAMPLES = 10**6
+_MAX_SAMPLES = 10**6
 _OUTSIDE = 1e-4  # of a limit, by which a pose may be beyond it: numbers are typed [rad or m]
 
 
@@ -83,8 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
     :raises ModelError: if the URDF cannot become a model
     :raises ValueError: for a wrong pose, number or payload
     """
-    if not 1 <= arguments.samples <= _MOST_SAMPLES:
-        raise ValueError(f'--samples must be from 1 to {_MOST_SAMPLES}, got {arguments.samples}')
+    if not 1 <= arguments.samples <= _MAX_SAMPLES:
+        raise ValueError(f'--samples must be from 1 to {_MAX_SAMPLES}, got {arguments.samples}')
     if arguments.seed < 0:
         raise ValueError(f'--seed must not be negative, got {arguments.seed}')
     if arguments.plot is not None and not Path(arguments.plot).absolute().parent.is_dir():

@@ -28,7 +28,7 @@ from rbd_ros.bounded_files import open_regular
 _MAGIC = b'rbd_ros kernel 2\n'
 _ENTRY = re.compile(r'[a-z_]+-[a-z]+-[0-9a-f]{40}\.o')
 _TEMPORARY = '.rbd_ros-new-'
-_LARGEST = 512 * 2**20  # maximum size of all entries together [bytes]
+_MAX_BYTES = 512 * 2**20  # maximum size of all entries together [bytes]
 _PART = 64  # such a part of it is written before a process looks at its size again
 _ABANDONED = 3600.0  # age at which a temporary file surely has no writer any more [s]
 _log = logging.getLogger('rbd_ros')
@@ -107,11 +107,11 @@ def load(name: str) -> Optional[Tuple[Dict[str, Any], bytes]]:
     if root is None:
         return None
     try:
-        with open_regular(root / name, _LARGEST) as file:
+        with open_regular(root / name, _MAX_BYTES) as file:
             # Of the open file: by its name, another one might be read than was looked at.
             if not _ours(os.fstat(file.fileno())):
                 return None
-            content = file.read(_LARGEST)
+            content = file.read(_MAX_BYTES)
             with suppress(OSError):  # on a file system that is read only
                 os.utime(file.fileno())  # for `_prune`
     except OSError:
@@ -153,7 +153,7 @@ def store(name: str, header: Mapping[str, Any], object_file: bytes) -> None:
             file.write(_MAGIC + _checksum(name, body) + b'\n' + body)
         os.replace(temporary, root / name)
         # Reading a directory of thousands of entries takes as long as compiling a small kernel.
-        if root not in _written or _written[root] + len(body) > _LARGEST // _PART:
+        if root not in _written or _written[root] + len(body) > _MAX_BYTES // _PART:
             _written[root] = 0
             _prune(root)
         else:
@@ -185,9 +185,9 @@ def _prune(root: Path) -> None:
             elif _ENTRY.fullmatch(file.name):
                 status = file.stat()
                 entries.append((status.st_mtime, status.st_size, file.path))
-    excess = sum(size for _, size, _ in entries) - _LARGEST
+    excess = sum(size for _, size, _ in entries) - _MAX_BYTES
     if excess > 0:
-        excess += _LARGEST // 4  # so that the next entry does not ask for it again
+        excess += _MAX_BYTES // 4  # so that the next entry does not ask for it again
         # By the time that `load` sets: many systems do not keep the time of the last access.
         for _, size, path in sorted(entries):
             if excess <= 0:

@@ -28,7 +28,7 @@ from rbd_ros.robot import Robot
 #: Velocity at which most of the Coulomb friction acts [rad/s or m/s].
 TRANSITION = 1e-2
 #: Longest time between two states that are still one motion [s].
-LONGEST_STEP = 0.1
+MAX_STEP = 0.1
 #: Singular value of the Jacobian, as part of the largest, below which a force is not felt.
 UNFELT = 1e-3
 
@@ -115,7 +115,7 @@ class MomentumObserver:
         if not (np.isfinite(momentum).all() and np.isfinite(known).all()):
             raise ValueError('the state or its dynamics are not finite')
         before = self._time
-        if before is None or not 0.0 < time - before <= LONGEST_STEP:
+        if before is None or not 0.0 < time - before <= MAX_STEP:
             self.torque = np.zeros(self.robot.nv)
         else:
             step = time - before

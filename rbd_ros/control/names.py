@@ -5,19 +5,21 @@ from __future__ import annotations
 
 from typing import Iterable
 
-LONGEST_NAME = 60
-MOST_NAMES = 6
+MAX_NAME_LENGTH = 60
+MAX_NAMES = 6
 
 
 def shown(name: str) -> str:
     """Return the name in quotes, cut if it is long."""
-    text = str(name[: LONGEST_NAME + 1]) if isinstance(name, str) else repr(name)
-    return repr(text) if len(text) <= LONGEST_NAME else repr(text[: LONGEST_NAME - 3] + '...')
+    text = str(name[: MAX_NAME_LENGTH + 1]) if isinstance(name, str) else repr(name)
+    return (
+        repr(text) if len(text) <= MAX_NAME_LENGTH else repr(text[: MAX_NAME_LENGTH - 3] + '...')
+    )
 
 
 def listed(names: Iterable[str]) -> str:
     """Return the names for a message, the first few of them."""
     names = list(names)
-    text = ', '.join(shown(name) for name in names[:MOST_NAMES])
-    more = len(names) - MOST_NAMES
+    text = ', '.join(shown(name) for name in names[:MAX_NAMES])
+    more = len(names) - MAX_NAMES
     return f'{text} and {more} more' if more > 0 else text

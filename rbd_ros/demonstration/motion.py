@@ -20,8 +20,8 @@ from rbd_ros.robot import Robot
 SWINGS = (1, 2, 1, 2, 3, 2)  # swings of the first, second ... joint in one motion
 WIDE_RANGE = 2.0 * np.pi  # the middle of a range beyond this is no typical position [rad]
 BENT = 0.5  # center of such joints instead, away from the singular straight arm [rad]
-LARGEST_SWING = 1.0  # maximum amplitude of one swing; of n swings, each is n times smaller [rad]
-LARGEST_SLIDE = 0.15  # likewise, of a prismatic joint [m]
+MAX_SWING = 1.0  # maximum amplitude of one swing; of n swings, each is n times smaller [rad]
+MAX_SLIDE = 0.15  # likewise, of a prismatic joint [m]
 PART_OF_RANGE = 0.35  # maximum amplitude by the joint's range; a half would touch the limits
 SAMPLES = 400
 SEARCH_STEPS = 40
@@ -113,7 +113,7 @@ class _Planner:
         room = np.minimum(self.center - lower, upper - self.center)
         if (room < 0.0).any():
             raise ValueError(f'center is outside the limits of joint {self._names(room < 0.0)}')
-        largest = np.where(sliding, LARGEST_SLIDE, LARGEST_SWING) / self.swings
+        largest = np.where(sliding, MAX_SLIDE, MAX_SWING) / self.swings
         self.amplitude = np.minimum(largest, 2.0 * PART_OF_RANGE * room)
         weak = np.abs(robot.gravity_torque(self.center)) > self.torque
         if weak.any():

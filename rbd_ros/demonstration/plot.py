@@ -15,7 +15,7 @@ from rbd_ros.plot_names import plot_name
 COLORS = ('#d1495b', '#edae49', '#00798c', '#6a4c93')
 INK, FAINT = '#2b2d42', '#d9dce3'
 FLOOR = 1e-6  # smallest error shown [rad or m]
-MOST_POINTS = 1500  # of a curve; more cannot be distinguished
+MAX_POINTS = 1500  # of a curve; more cannot be distinguished
 PANEL_HEIGHTS = (2.2, 1.3, 1.4)
 STYLE = {
     'font.size': 9,
@@ -113,12 +113,12 @@ def _draw_joint(
     position, error, torque = axes
     scale, unit = (np.degrees(1.0), 'deg') if units[0] == 'rad' else (1e3, 'mm')
     first = next(iter(runs.values()))
-    thin = slice(None, None, max(1, len(first.times) // MOST_POINTS))
+    thin = slice(None, None, max(1, len(first.times) // MAX_POINTS))
     desired = scale * first.desired[thin, j]
     style = {'color': INK, 'lw': 1.3, 'dashes': (4, 3), 'zorder': 9}
     position.plot(first.times[thin], desired, label='desired', **style)
     for (k, tracking), law, color in zip(enumerate(runs.values()), plan.laws, COLORS):
-        thin = slice(None, None, max(1, len(tracking.times) // MOST_POINTS))
+        thin = slice(None, None, max(1, len(tracking.times) // MAX_POINTS))
         times = tracking.times[thin]
         width = 4.0 if k == len(runs) - 1 else 1.5
         position.plot(times, scale * tracking.q[thin, j], color=color, lw=width, label=law.title)

@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, List, Tuple
 
 #: Time that nodes have to answer [s], and the maximum number of nodes that are asked.
 PATIENCE = 2.0
-MOST_NODES = 200
+MAX_NODES = 200
 
 _PARAMETERS, _STATE = 'rcl_interfaces/srv/GetParameters', 'lifecycle_msgs/srv/GetState'
 _BOOL = 1  # rcl_interfaces/msg/ParameterType.PARAMETER_BOOL
@@ -36,7 +36,7 @@ def ask_nodes(
     asked: List[Tuple[Any, Dict[str, Any], str]] = []
     sim_time: Dict[str, Any] = {}
     states: Dict[str, Any] = {}
-    for name in dict.fromkeys(names[:MOST_NODES]):
+    for name in dict.fromkeys(names[:MAX_NODES]):
         if _PARAMETERS in services.get(f'{name}/get_parameters', ()):
             client = node.create_client(GetParameters, f'{name}/get_parameters')
             asked.append((client, sim_time, name))

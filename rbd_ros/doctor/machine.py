@@ -31,7 +31,7 @@ OLDEST: Dict[str, Tuple[int, ...]] = {
 OLDEST_PYTHON, NEWEST_PYTHON = (3, 10), (3, 14)
 
 #: Highest ROS domain whose ports are no ephemeral ports of Linux, and the highest that there is.
-SAFE_DOMAIN, HIGHEST_DOMAIN = 101, 232
+SAFE_DOMAIN, MAX_DOMAIN = 101, 232
 #: A middleware with a configuration of its own for how far nodes look for others.
 ZENOH = 'rmw_zenoh_cpp'
 DISCOVERY_RANGES = ('SUBNET', 'LOCALHOST', 'OFF', 'SYSTEM_DEFAULT')
@@ -344,7 +344,7 @@ def _domain(text: str) -> Finding:
         return Finding(OK, subject, what)
     # ROS reads no blanks, signs or digits of other scripts
     number = int(text) if re.fullmatch(r'[0-9]{1,9}', text) else -1
-    if not 0 <= number <= HIGHEST_DOMAIN:
+    if not 0 <= number <= MAX_DOMAIN:
         what = f'{text[:40]!r} is not a valid domain: nodes do not start'
         return Finding(ERROR, subject, what, f'set it to a number from 0 to {SAFE_DOMAIN}')
     if number > SAFE_DOMAIN:

@@ -37,7 +37,7 @@ FAR, ABSURD = 0.5, 10.0
 HEAVY, LIGHT, NONE = 20.0, 0.005, 1e-9
 #: Positions and speeds among these are likely to be in degrees; beyond, they stand for unknown.
 DEGREES = (100.0, 720.0)
-_MOST_FREEDOMS = 200  # for more, matrices are not looked at
+_MAX_DOFS = 200  # for more, matrices are not looked at
 _NAMED = 8  # joints or links that one finding names
 
 _CURES = (
@@ -134,7 +134,7 @@ def inertia_findings(model: Model) -> List[Finding]:
             cure = next(cure for start, cure in _CURES if condition.startswith(start))
             found.append(Finding(ERROR, f'link {quote(link.name)}', condition, cure))
     massless: Sequence[str] = ()
-    if model.tree_nv <= _MOST_FREEDOMS and not found:
+    if model.tree_nv <= _MAX_DOFS and not found:
         massless = singular_joints(model)
         for joint in massless:
             found.append(
@@ -307,7 +307,7 @@ def chain_findings(model: Model) -> List[Finding]:
     >>> found[0].what
     'it weighs 3.76 kg and carries 535 times its mass'
     """
-    if model.loops or not model.bodies or model.tree_nv > _MOST_FREEDOMS:
+    if model.loops or not model.bodies or model.tree_nv > _MAX_DOFS:
         return []
     numbers, found = diagnose(model), []
     weights = {body.name: float(body.inertia.mass) for body in model.bodies}

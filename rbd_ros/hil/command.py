@@ -28,7 +28,7 @@ from rbd_ros.hil.scenario.scenario import MAX_SEED, read_scenario, Scenario
 #: Runs a scenario over ROS: scenario, folder for files, seed, who records it.
 OverRosRecorded = Callable[[Scenario, Path, Optional[int], Optional[RunRecorder]], Run]
 
-MOST_RUNS = 10_000_000
+MAX_RUNS = 10_000_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -218,8 +218,8 @@ def _campaign(
     if arguments.replay is not None:
         return _replay(campaign, arguments.replay, folder)
     count, jobs = arguments.seeds, arguments.jobs
-    if not 1 <= count <= MOST_RUNS:
-        raise ValueError(f'--seeds {count}: give 1 to {MOST_RUNS} runs')
+    if not 1 <= count <= MAX_RUNS:
+        raise ValueError(f'--seeds {count}: give 1 to {MAX_RUNS} runs')
     if not 1 <= jobs <= 1024:
         raise ValueError(f'--jobs {jobs}: give 1 to 1024 processes')
     table = None if arguments.table is None else Path(arguments.table)

@@ -20,7 +20,7 @@ from rbd_ros.hil.report.verdict import failed_checks, judge, row, Verdict
 from rbd_ros.hil.scenario.scenario import Scenario
 
 PAGE, NUMBERS = 'dead_time.html', 'dead_time.json'
-MOST = 1.0  # nobody looks further [s]
+MAX_DEAD_TIME = 1.0  # nobody looks further [s]
 
 #: Runs a scenario.
 Runner = Callable[[Scenario], Run]
@@ -101,7 +101,7 @@ def find_dead_time(
         progress(tries[-1])
         return tries[-1].verdict.passed
 
-    good, bad, most = 0, 1, max(1, int(min(MOST, scenario.duration) / scenario.step))
+    good, bad, most = 0, 1, max(1, int(min(MAX_DEAD_TIME, scenario.duration) / scenario.step))
     found: Optional[float] = None
     broken = not keeps(0)
     if not broken:

@@ -20,7 +20,7 @@ from rbd_ros.hil.report.run_report import (
     document,
     FAINT,
     figure_of,
-    MOST_POINTS,
+    MAX_POINTS,
     plain,
     svg_of,
     write_report,
@@ -30,7 +30,7 @@ from rbd_ros.hil.scenario.scenario import most_steps, Scenario
 
 PAGE, NUMBERS = 'rates.html', 'rates.json'
 FOLDER = 'rate_'  # of each rate, with the rate behind
-MOST_RATES, LARGEST = 12, 100
+MAX_RATE_COUNT, MAX_RATE = 12, 100
 LEAST_STEP = 1000  # of the simulation [ns]
 
 
@@ -68,11 +68,12 @@ def read_rates(text: str) -> Tuple[Fraction, ...]:
             rate = Fraction(word.strip())
         except (ValueError, ZeroDivisionError):
             raise ValueError(f'--rates: {word[:80]!r} is not a rate; write 0.5,1,2') from None
-        if not Fraction(1, LARGEST) <= rate <= LARGEST:
-            raise ValueError(f'--rates: {word[:80]}: give rates from {1 / LARGEST:g} to {LARGEST}')
+        if not Fraction(1, MAX_RATE) <= rate <= MAX_RATE:
+            bounds = f'{1 / MAX_RATE:g} to {MAX_RATE}'
+            raise ValueError(f'--rates: {word[:80]}: give rates from {bounds}')
         found.add(rate)
-    if len(found) > MOST_RATES:
-        raise ValueError(f'--rates: {len(found)} of them; give at most {MOST_RATES}')
+    if len(found) > MAX_RATE_COUNT:
+        raise ValueError(f'--rates: {len(found)} of them; give at most {MAX_RATE_COUNT}')
     return tuple(sorted(found))
 
 
@@ -220,7 +221,7 @@ def _torques(scenario: Scenario, results: Sequence[AtRate]) -> str:
 def _lines(results: Sequence[AtRate], values: Sequence[np.ndarray], limit: Optional[float]) -> str:
     figure, (axes,) = figure_of(1, 2.8)
     for each, of_run in zip(results, values):
-        thin = thinned_maxima(of_run, MOST_POINTS)
+        thin = thinned_maxima(of_run, MAX_POINTS)
         time = np.linspace(0.0, len(of_run) * each.scenario.step, len(thin))
         axes.plot(time, thin, lw=1.0, label=f'{float(each.rate):g} ({_hertz(each)})')
     if limit is not None:

@@ -12,7 +12,7 @@ from typing import Dict, List, Sequence, Tuple
 
 from rbd_ros.algorithms.regressors.base_parameters import BaseParameters
 
-_MOST_TERMS = 3  # that a name spells out beside the first
+_MAX_TERMS = 3  # that a name spells out beside the first
 
 
 def determined(base: BaseParameters) -> Tuple[int, ...]:
@@ -51,11 +51,11 @@ def combination_name(terms: Dict[str, float]) -> str:
     """
     first, *others = terms
     words = [first]
-    for name in others[:_MOST_TERMS]:
+    for name in others[:_MAX_TERMS]:
         factor = terms[name]
         size = '' if abs(abs(factor) - 1.0) < 1e-9 else f'{abs(factor):.4g} '
         term = f'({name})' if ':' in name else name
         words.append(f'{"-" if factor < 0.0 else "+"} {size}{term}')
-    if len(others) > _MOST_TERMS:
-        words.append(f'+ {len(others) - _MOST_TERMS} more')
+    if len(others) > _MAX_TERMS:
+        words.append(f'+ {len(others) - _MAX_TERMS} more')
     return ' '.join(words)

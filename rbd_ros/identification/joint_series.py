@@ -11,7 +11,7 @@ from rbd_ros.control.names import listed, shown
 from rbd_ros.identification.recording import GAP, Recording, recording_of, RecordingError
 
 #: Maximum number of numbers that are read of a file.
-MOST = 200_000_000
+MAX_NUMBERS = 200_000_000
 
 
 class JointSeries:
@@ -52,7 +52,7 @@ class JointSeries:
             self.without_effort += 1
             return
         self._numbers += 2 * len(names)
-        if self._numbers > MOST:
+        if self._numbers > MAX_NUMBERS:
             raise RecordingError(f'{self.label} is too long; cut it into parts')
         row = (time, np.array(position, dtype=float), np.array(effort, dtype=float))
         self._rows.setdefault(names, []).append(row)

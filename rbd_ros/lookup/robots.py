@@ -40,7 +40,7 @@ COMMON_NAMES = {
 INSTALL_EXAMPLES = 'pip install example-robot-data'
 _EMPTY = 1024  # bytes; one file of example-robot-data is a <robot> without links
 _OF_A_FOLDER = re.compile(r'(_simple)?_(description|data)$')
-MOST_SHOWN = 12  # names that an error message lists
+MAX_SHOWN = 12  # names that an error message lists
 
 
 class RobotNotFoundError(ValueError):
@@ -277,8 +277,8 @@ def _no_such_robot(name: str, embedded: List[str], examples: List[str]) -> str:
 def _some(names: List[str]) -> str:
     if not names:
         return 'it has no .urdf and no .xacro file'
-    more = ' ...' if len(names) > MOST_SHOWN else ''
-    return ', '.join(names[:MOST_SHOWN]) + more
+    more = ' ...' if len(names) > MAX_SHOWN else ''
+    return ', '.join(names[:MAX_SHOWN]) + more
 
 
 def _expand(path: Path, mappings: Dict[str, str], package_paths: Iterable[str]) -> str:

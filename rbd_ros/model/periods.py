@@ -7,14 +7,14 @@ from fractions import Fraction
 import math
 from typing import Dict, List
 
-from rbd_ros.model.joints.joint_type import FARTHEST, JointType
+from rbd_ros.model.joints.joint_type import JointType, MAX_LIMIT
 from rbd_ros.model.model import Model
 from rbd_ros.model.model_parts import JointLimits
 from rbd_ros.spatial import PluckerTransform
 
 TURN = 2.0 * math.pi
 #: Most turns of a joint after which a mimic joint counts as where it was.
-MOST_TURNS = 1000
+MAX_TURNS = 1000
 #: Deviation of a multiplier from a ratio of whole numbers that is rounding in the description.
 ROUNDING = 1e-9
 
@@ -31,7 +31,7 @@ def position_periods(model: Model) -> List[float]:
     for coupling in model.couplings:
         if coupling.ratio == 0.0 or not turns[coupling.master]:
             continue
-        ratio = Fraction(coupling.ratio).limit_denominator(MOST_TURNS)
+        ratio = Fraction(coupling.ratio).limit_denominator(MAX_TURNS)
         exact = abs(float(ratio) - coupling.ratio) <= ROUNDING * abs(coupling.ratio)
         if not exact or not _turns_for_ever(model, coupling.body):
             turns[coupling.master] = 0
@@ -40,7 +40,7 @@ def position_periods(model: Model) -> List[float]:
         before, own = turns[coupling.master], ratio.denominator
         turns[coupling.master] = before * own // math.gcd(before, own)
     return [
-        TURN * turns[i] if 0 < turns[i] <= MOST_TURNS else math.inf
+        TURN * turns[i] if 0 < turns[i] <= MAX_TURNS else math.inf
         for i in model.independent
         for _ in range(model.body(i).joint.nv)
     ]
@@ -55,7 +55,7 @@ def _turns_for_ever(model: Model, i: int) -> bool:
 def _is_unlimited(limits: JointLimits) -> bool:
     lower = max(limits.lower, limits.soft_lower)
     upper = min(limits.upper, limits.soft_upper)
-    return lower < -FARTHEST and FARTHEST < upper
+    return lower < -MAX_LIMIT and MAX_LIMIT < upper
 
 
 def _repeats(joint: JointType) -> bool:

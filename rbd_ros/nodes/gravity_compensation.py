@@ -10,7 +10,7 @@ from rbd_ros.nodes.common.declared import LIFECYCLE_SERVICES
 from rbd_ros.nodes.common.node_interface import NodeInterface, Parameter
 from rbd_ros.nodes.common.node_process import run_node
 from rbd_ros.nodes.gravity.gravity_interface import PARAMETERS, SERVICES, TOPICS
-from rbd_ros.nodes.torque.torque_interface import LARGEST_GAIN, TORQUE_PARAMETERS, TORQUE_TOPICS
+from rbd_ros.nodes.torque.torque_interface import MAX_GAIN, TORQUE_PARAMETERS, TORQUE_TOPICS
 
 INTERFACE = NodeInterface(
     name='gravity_compensation',
@@ -23,7 +23,7 @@ INTERFACE = NodeInterface(
             'Damping that the torque adds to the measured velocity: one for all joints or one '
             'for each, in the order of the robot [N m s/rad or N s/m]; empty: none.',
             minimum=0.0,
-            maximum=LARGEST_GAIN,
+            maximum=MAX_GAIN,
             live=True,
         ),
         Parameter(

@@ -10,7 +10,7 @@ from rbd_ros.nodes.common.declared import LIFECYCLE_SERVICES
 from rbd_ros.nodes.common.node_interface import Action, NodeInterface, Parameter, Topic
 from rbd_ros.nodes.common.node_process import run_node
 from rbd_ros.nodes.torque.task_parameters import task_options, TASK_PARAMETERS
-from rbd_ros.nodes.torque.torque_interface import LARGEST_GAIN, TORQUE_PARAMETERS, TORQUE_TOPICS
+from rbd_ros.nodes.torque.torque_interface import MAX_GAIN, TORQUE_PARAMETERS, TORQUE_TOPICS
 
 JOINT_TRAJECTORY = Topic(
     'joint_trajectory',
@@ -74,7 +74,7 @@ INTERFACE = NodeInterface(
             'robot, [1/s^2] with computed_torque, [N m/rad or N/m] with pd; empty: from '
             'natural_frequency.',
             minimum=0.0,
-            maximum=LARGEST_GAIN,
+            maximum=MAX_GAIN,
             live=True,
         ),
         Parameter(
@@ -83,7 +83,7 @@ INTERFACE = NodeInterface(
             'Gain of the velocity error, likewise, [1/s] or [N m s/rad or N s/m]; empty: from '
             'natural_frequency and damping_ratio.',
             minimum=0.0,
-            maximum=LARGEST_GAIN,
+            maximum=MAX_GAIN,
             live=True,
         ),
         Parameter(
@@ -92,7 +92,7 @@ INTERFACE = NodeInterface(
             'Gain of the integral of the position error, likewise, [1/s^3] or [N m/(rad s) or '
             'N/(m s)]; empty: from natural_frequency, or none if kp or kd is given.',
             minimum=0.0,
-            maximum=LARGEST_GAIN,
+            maximum=MAX_GAIN,
             live=True,
         ),
         Parameter(

@@ -19,7 +19,7 @@ STRONGEST = 3.0
 #: Stretch at which the spring carries that weight, in radii of the scene.
 STRETCH = 0.1
 #: Coordinates of points beyond which nothing is pulled [m]: their squares are numbers still.
-_FARTHEST = 1e9
+_MAX_COORDINATE = 1e9
 
 #: Bounds of h omega and of h d/m for the point that is pulled, h being the step: explicit forces
 #: are stable below 2 and 1, and it gets lighter as the robot moves.
@@ -53,9 +53,9 @@ class Pull(ABC):
         :raises ValueError: if nothing moves that point, or it is none; nothing is changed
         """
         held, goal = _point(point), _point(target)
-        if max(np.abs(held).max(), np.abs(goal).max()) > _FARTHEST:
+        if max(np.abs(held).max(), np.abs(goal).max()) > _MAX_COORDINATE:
             raise ValueError(
-                f'the target of a pull must be within {_FARTHEST:g} m, got {list(goal)}'
+                f'the target of a pull must be within {_MAX_COORDINATE:g} m, got {list(goal)}'
             )
         if not np.array_equal(held, self.point):
             mass, h = self._mass(held), self.simulator.timestep

@@ -27,8 +27,8 @@ FRAME = 1.0 / 60.0  # time between pictures [s]
 MAX_SPEED = 100.0
 #: Part of the chosen speed by which a simulation may pass more quickly while it makes up a lag.
 _CATCH_UP = 1.5
-_LONGEST_FRAME = 0.1  # whose time may pass at once: more would be a leap [s]
-_MOST_LAG = 1.0  # that is made up; what is more is dropped [s]
+_MAX_FRAME = 0.1  # whose time may pass at once: more would be a leap [s]
+_MAX_LAG = 1.0  # that is made up; what is more is dropped [s]
 _FACTOR_WINDOW = 0.5  # over which the real-time factor is measured [s]
 _HOLD = 2.0  # how long a page holds a body without saying so again [s]
 
@@ -121,9 +121,9 @@ class LiveSession:
         A lag is made up, within bounds.
         """
         now, simulator = time.monotonic(), self.simulator
-        elapsed, self._seen = min(now - self._seen, _LONGEST_FRAME), now
+        elapsed, self._seen = min(now - self._seen, _MAX_FRAME), now
         lag = self._clock_time + (now - self._clock) * self.speed - simulator.time
-        dropped = lag - _MOST_LAG * self.speed
+        dropped = lag - _MAX_LAG * self.speed
         if dropped > 0.0:
             self._clock_time -= dropped
             lag -= dropped

@@ -15,7 +15,7 @@ from rbd_ros.wire.pattern import make_pattern, Pattern
 FIELDS = ('position', 'velocity', 'effort')
 STAMP, FRAME = 4, 12  # where in a message the time stamp and the name of the frame are
 
-LARGEST = 1 << 18  # maximum size of a message [bytes]; 1024 joints take some 90 000
+MAX_BYTES = 1 << 18  # maximum size of a message [bytes]; 1024 joints take some 90 000
 MAX_LAYOUTS = 16  # a publisher that invents layouts must not fill the memory
 MAX_NAME_LISTS = 64
 
@@ -130,7 +130,7 @@ class _Layout:
         put(FRAME, self._raw, self._mask.to_bytes(len(self._raw), 'little'))
         for at, count in zip(self._counts_at, counts):
             put(at, struct.pack('<I', count), b'\xff' * 4)
-        return make_pattern(bytes(content), bytes(mask), LARGEST, self._values)
+        return make_pattern(bytes(content), bytes(mask), MAX_BYTES, self._values)
 
     def load(self, data: bytes) -> bool:
         """Fill `state` from a message; return whether it has this layout.
@@ -138,7 +138,7 @@ class _Layout:
         Not only few operations, but few different ones: once in a millisecond, most of them have
         left the processor's caches.
         """
-        if not self._smallest <= len(data) <= LARGEST:
+        if not self._smallest <= len(data) <= MAX_BYTES:
             return False
         kind, seconds, nanoseconds, positions, velocities, efforts = self._unpack(data)
         if (kind, positions, velocities, efforts) != self._fixed:
@@ -209,7 +209,7 @@ class JointStateReader:
         for layout in self._layouts:
             if layout.load(data):
                 return layout
-        layout = _Layout(Cursor(data, LARGEST), self._names)
+        layout = _Layout(Cursor(data, MAX_BYTES), self._names)
         layout.load(data)
         if len(self._layouts) >= MAX_LAYOUTS:
             del self._layouts[0]

@@ -18,7 +18,7 @@ FIELDS = ('positions', 'velocities', 'accelerations')  # that are read
 ALL_FIELDS = (*FIELDS, 'effort')  # in the order of the message
 _TIME = 2 * len(FIELDS)  # row of the table with the places of the times
 
-LARGEST = 1 << 26  # maximum size of a message [bytes]
+MAX_BYTES = 1 << 26  # maximum size of a message [bytes]
 MAX_POINTS = 250_000
 SMALLEST_POINT = 24  # bytes: four counts and a time
 
@@ -57,7 +57,7 @@ class JointTrajectoryReader:
 
         :raises WireError: if it cannot be used, or its points do not carry a number for each joint
         """
-        cursor = Cursor(data, LARGEST)
+        cursor = Cursor(data, MAX_BYTES)
         stamp = cursor.stamp()
         cursor.text('frame_id')
         names = cursor.names()

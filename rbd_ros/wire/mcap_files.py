@@ -19,7 +19,7 @@ ROS2 = 'ros2'
 #: Size of a chunk before it is compressed [bytes]: what may be lost when the writer is killed.
 CHUNK = 1 << 16
 #: Maximum size of a record that is read [bytes].
-LARGEST = 1 << 30
+MAX_BYTES = 1 << 30
 
 
 class McapFileError(ValueError):
@@ -180,8 +180,8 @@ def _records(reader: Any) -> Iterator[Any]:
 def _unpacked(chunk: Any) -> bytes:
     """Return the content of a chunk: the library unpacks however much there is."""
     size: int = chunk.uncompressed_size
-    if size > LARGEST:
-        raise ValueError(f'a chunk has {size} bytes, more than the limit of {LARGEST}')
+    if size > MAX_BYTES:
+        raise ValueError(f'a chunk has {size} bytes, more than the limit of {MAX_BYTES}')
     data: bytes = chunk.data
     if chunk.compression == 'zstd':
         import zstandard
@@ -231,7 +231,7 @@ class McapReader:
         ):
             records = _records(
                 StreamReader(
-                    stream, emit_chunks=True, validate_crcs=True, record_size_limit=LARGEST
+                    stream, emit_chunks=True, validate_crcs=True, record_size_limit=MAX_BYTES
                 )
             )
             while True:

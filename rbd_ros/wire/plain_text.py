@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from rbd_ros.wire.cdr import Cursor, Memory, WireError
 
-LARGEST = 1 << 26  # maximum size of a message [bytes]: URDFs with many links
+MAX_BYTES = 1 << 26  # maximum size of a message [bytes]: URDFs with many links
 
 
 def string_message(text: str) -> bytes:
@@ -28,7 +28,7 @@ def read_string(data: bytes) -> str:
 
     :raises WireError: if it is none
     """
-    text = Cursor(data, LARGEST).text('the text')
+    text = Cursor(data, MAX_BYTES).text('the text')
     try:
         return str(text, 'utf-8')
     except UnicodeDecodeError:

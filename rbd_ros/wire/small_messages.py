@@ -12,7 +12,7 @@ import numpy as np
 from rbd_ros.wire.cdr import Cursor, Memory, StampedMessage, WireError
 from rbd_ros.wire.pattern import make_pattern, Pattern
 
-LARGEST = 1 << 18  # maximum size of a message [bytes]
+MAX_BYTES = 1 << 18  # maximum size of a message [bytes]
 MAX_DIMENSIONS = 16  # of a Float64MultiArray; their labels and sizes are skipped
 
 # What everybody sends: little-endian, no dimensions, an offset that nobody uses, count, numbers.
@@ -29,12 +29,12 @@ class Float64MultiArrayReader:
         :raises WireError: if it cannot be used
         """
         size = len(data)
-        if _PLAIN.size <= size <= LARGEST:
+        if _PLAIN.size <= size <= MAX_BYTES:
             kind, dimensions, _, count = _PLAIN.unpack_from(data)
             end = _PLAIN_DATA + 8 * count
             if kind == 0x0100 and not dimensions and count and end <= size:
                 return np.frombuffer(data[_PLAIN_DATA:end], '<f8').astype(float, copy=False)
-        cursor = Cursor(data, LARGEST)
+        cursor = Cursor(data, MAX_BYTES)
         dimensions = cursor.count('the dimensions', 12)
         if dimensions > MAX_DIMENSIONS:
             raise WireError(
@@ -58,7 +58,7 @@ def plain_array_pattern(count: int) -> Optional[Pattern]:
         return None
     content = _PLAIN.pack(0x0100, 0, 0, count).ljust(_PLAIN_DATA + 8 * count, b'\0')
     mask = b'\xff\xff\0\0' + b'\xff' * 4 + bytes(4) + b'\xff' * 4 + bytes(8 * count + 4)
-    return make_pattern(content, mask, LARGEST, {'data': _PLAIN_DATA})
+    return make_pattern(content, mask, MAX_BYTES, {'data': _PLAIN_DATA})
 
 
 class Float64MultiArrayWriter:
@@ -113,7 +113,7 @@ class WrenchStampedReader:
 
         :raises WireError: if it cannot be used
         """
-        cursor = Cursor(data, LARGEST)
+        cursor = Cursor(data, MAX_BYTES)
         stamp, frame = cursor.stamp(), _frame(cursor, 'frame_id')
         wrench = cursor.array('wrench', 6)
         return WrenchStampedData(stamp, frame, wrench[:3], wrench[3:])

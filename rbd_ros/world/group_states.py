@@ -17,7 +17,7 @@ from rbd_ros.model.urdf.schema import shorten
 from rbd_ros.world.allowed_collisions import srdf_elements, SrdfError
 
 #: Farthest position that a state may have [rad, m].
-_FARTHEST = 1e6
+_MAX_POSITION = 1e6
 
 #: How far from 1 the norm of a quaternion may be: it is written with few digits.
 _NOT_UNIT = 1e-3
@@ -69,10 +69,10 @@ def read_group_states(source: Union[str, os.PathLike[str]]) -> Dict[str, List[Na
                 # Words that are no numbers are reported like missing ones.
                 values = ()
             # NaN is refused as well.
-            if not values or not all(abs(value) <= _FARTHEST for value in values):
+            if not values or not all(abs(value) <= _MAX_POSITION for value in values):
                 raise SrdfError(
                     f'{where}: joint {shorten(name)} has the value {shorten(text)}; give its '
-                    f'position, of at most {_FARTHEST:g}'
+                    f'position, of at most {_MAX_POSITION:g}'
                 )
             current.append(NamedPosition(name, values, element.line))
     return states

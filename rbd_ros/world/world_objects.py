@@ -22,11 +22,11 @@ from rbd_ros.world.world import is_solid, ObjectShape, STATIC_SHAPES, WorldObjec
 #: Lengths and densities that a world can have [m, kg/m^3].
 LENGTHS, DENSITIES = (1e-6, 1e6), (1e-6, 1e6)
 #: Friction, stiffness and other numbers that are not lengths.
-LARGEST = 1e15
+MAX_NUMBER = 1e15
 #: Masses of what moves [kg].
-MASSES = (1e-20, LARGEST)
+MASSES = (1e-20, MAX_NUMBER)
 #: Stiffnesses that a surface can have [N/m, N/m^n].
-STIFFNESSES = (1e-6, LARGEST)
+STIFFNESSES = (1e-6, MAX_NUMBER)
 #: How far the norm of a quaternion may be from one: what three digits leave.
 NORM_TOLERANCE = 2e-3
 
@@ -122,7 +122,7 @@ def _lengths(count: int, field: Field) -> Tuple[float, ...]:
 
 
 def _not_negative(field: Field) -> float:
-    return bounded(field, (0.0, LARGEST))
+    return bounded(field, (0.0, MAX_NUMBER))
 
 
 def placement(field: Field, entries: Dict[str, Field]) -> PluckerTransform:
@@ -352,7 +352,7 @@ def _given_inertia(entries: _Entries, mass: float) -> RigidBodyInertia:
     field = entries['inertia']
     parts = field.mapping(('ixx', 'iyy', 'izz'), ('ixy', 'ixz', 'iyz'))
     xx, yy, zz, xy, xz, yz = (
-        bounded(parts[key], (-LARGEST, LARGEST)) if key in parts else 0.0
+        bounded(parts[key], (-MAX_NUMBER, MAX_NUMBER)) if key in parts else 0.0
         for key in ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')
     )
     center = (0.0, 0.0, 0.0)

@@ -442,7 +442,7 @@ def fill(folder, ages):
 
 
 def test_the_entries_longest_unused_go_when_there_are_too_many(own_cache, monkeypatch):
-    monkeypatch.setattr(cache, '_LARGEST', 8500)
+    monkeypatch.setattr(cache, '_MAX_BYTES', 8500)
     own_cache.mkdir(mode=0o700)
     paths = fill(own_cache, [100, 10, 300, 20, 200, 30, 40, 50])
     cache.store(cache.entry_name('mass_matrix', 'one', 'f' * 64), {}, bytes(100))
@@ -455,7 +455,7 @@ def test_the_entries_longest_unused_go_when_there_are_too_many(own_cache, monkey
 def test_the_folder_is_read_once_in_a_while(own_cache, monkeypatch):
     """When a process has written a part of what there may be, and at its first entry."""
     looks = []
-    monkeypatch.setattr(cache, '_LARGEST', cache._PART * 5000)
+    monkeypatch.setattr(cache, '_MAX_BYTES', cache._PART * 5000)
     monkeypatch.setattr(cache, '_prune', looks.append)
     found = []
     for k in range(14):
@@ -473,7 +473,7 @@ def test_reading_an_entry_keeps_it(two_links, own_cache):
 
 
 def test_nothing_but_entries_is_ever_removed(own_cache, monkeypatch):
-    monkeypatch.setattr(cache, '_LARGEST', 0)
+    monkeypatch.setattr(cache, '_MAX_BYTES', 0)
     own_cache.mkdir(mode=0o700)
     others = [
         own_cache / name for name in ('thesis.o', 'a-b-c.o', 'notes', '.rbd_ros-new', 'x.rbd_ros')

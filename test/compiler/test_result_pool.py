@@ -440,12 +440,12 @@ def test_arrays_outlive_their_kernel(two_links):
 def test_large_outputs_are_new_every_time():
     """Those that are used again are kept for good."""
     assert (
-        len(result_pool.pooled_results([Output('x', (result_pool._LARGEST,))]))
+        len(result_pool.pooled_results([Output('x', (result_pool._MAX_ELEMENTS,))]))
         == result_pool.COUNT
     )
-    assert not result_pool.pooled_results([Output('x', (result_pool._LARGEST + 1,))])
+    assert not result_pool.pooled_results([Output('x', (result_pool._MAX_ELEMENTS + 1,))])
     large = kernel(
-        lambda x: [x[0]] * (result_pool._LARGEST + 1), shape=(result_pool._LARGEST + 1,)
+        lambda x: [x[0]] * (result_pool._MAX_ELEMENTS + 1), shape=(result_pool._MAX_ELEMENTS + 1,)
     ).function
     results = [large(np.full(1, float(k))) for k in range(3)]
     assert [x[-1] for x in results] == [0.0, 1.0, 2.0]
@@ -543,7 +543,7 @@ def test_named_tuples_of_batches_are_used_again(equations):
 def test_of_large_batches_no_memory_is_kept():
     wide = kernel(lambda x: [x[0]] * 1000, shape=(1000,)).function
     most = result_pool.most_rows([Output('x', (1000,))])
-    assert most == result_pool.LARGEST_BATCH // 1000
+    assert most == result_pool.MAX_BATCH // 1000
     for rows, kept in ((most, True), (most + 1, False)):
         x = np.zeros((rows, 1))
         wide(x)

@@ -18,9 +18,9 @@ from rbd_ros.control.law.hand_guiding import (
     BRAKE_RATE,
     DAMPING_RATE,
     HOLD_FREQUENCY,
-    LONGEST_PART,
-    LONGEST_STEP,
     MARGIN,
+    MAX_PART,
+    MAX_STEP,
 )
 from rbd_ros.control.robot_joints import free_inertia, workspace
 from rbd_ros.lookup.resources import resource_path
@@ -161,7 +161,7 @@ def test_a_share_of_the_torque_is_that_of_all_terms(arm):
     assert_allclose(results[1], 0.25 * results[0])
 
 
-@pytest.mark.parametrize('dt', [-1.0, 2.0 * LONGEST_STEP])
+@pytest.mark.parametrize('dt', [-1.0, 2.0 * MAX_STEP])
 def test_after_a_pause_the_hold_begins_where_the_arm_is(arm, dt):
     guiding = HandGuiding(arm, settings(arm))
     guiding(START, REST, DT)
@@ -187,9 +187,9 @@ def test_slow_states_brake_less_and_a_single_quick_one_does_not_hide_them(arm):
     chosen = settings(arm, energy=1e6)
     guiding, fast = HandGuiding(arm, chosen), np.full(6, 5.0)
     guiding(START, fast, 0.02)
-    assert guiding.braking == pytest.approx(LONGEST_PART / 0.02)
+    assert guiding.braking == pytest.approx(MAX_PART / 0.02)
     guiding(START, fast, 1e-4)
-    assert guiding.braking < 1.05 * LONGEST_PART / 0.02
+    assert guiding.braking < 1.05 * MAX_PART / 0.02
     for _ in range(500):
         guiding(START, fast, 1e-3)
     assert guiding.braking == pytest.approx(BRAKE_RATE)

@@ -22,7 +22,7 @@ from rbd_ros.control import (
 )
 from rbd_ros.control.law.law_equations import INPUTS, law_definition, Layout
 from rbd_ros.control.law.task_impedance import TaskImpedance
-from rbd_ros.control.law.torque_law import LONGEST_STEP
+from rbd_ros.control.law.torque_law import MAX_STEP
 from rbd_ros.lookup.resources import resource_path
 
 KP, KD = np.array([100.0, 90, 80, 30, 20, 10]), np.array([20.0, 19, 18, 5, 4, 3])
@@ -254,7 +254,7 @@ def test_no_time_no_integral(arm, state, dt):
 def test_one_call_advances_the_integral_by_a_bounded_time(arm, state, dt):
     chosen = law(arm, feedback='pd', ki=KI)
     chosen(*state, dt=dt)
-    expected = KI * (state[2] - state[0]) * LONGEST_STEP
+    expected = KI * (state[2] - state[0]) * MAX_STEP
     assert_allclose(chosen.integral, expected, rtol=1e-9)
 
 

@@ -10,7 +10,7 @@ from rbd_ros.control import FeedforwardTrajectory, TrajectoryError
 from rbd_ros.control.motion.trajectory_files import (
     format_of,
     FORMATS,
-    LARGEST,
+    MAX_BYTES,
     parse_trajectory,
     read_trajectory,
     trajectory_text,
@@ -165,7 +165,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path):
     with pytest.raises(TrajectoryError, match='byte 3 is not UTF-8'):
         read_trajectory(str(path))
     with path.open('r+b') as file:
-        file.truncate(LARGEST + 1)
+        file.truncate(MAX_BYTES + 1)
     with pytest.raises(TrajectoryError, match='more than the limit of 67108864'):
         read_trajectory(str(path))
     with pytest.raises(TrajectoryError, match='more than 64 levels'):

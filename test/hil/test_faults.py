@@ -166,7 +166,7 @@ def test_all_is_lost_with_certainty_and_a_flood_is_bounded(monkeypatch):
     link = MessageLink(generator(1, 'state'))
     link.disturbance = Disturbance(drop=1.0)
     assert pass_through(link, 100, 100) == []
-    monkeypatch.setattr('rbd_ros.hil.faults.message_link.MOST_UNDER_WAY', 10)
+    monkeypatch.setattr('rbd_ros.hil.faults.message_link.MAX_UNDER_WAY', 10)
     link.disturbance = Disturbance(latency=1.0)
     for k in range(20):
         link.send(k, 0.0)

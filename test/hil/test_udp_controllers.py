@@ -24,13 +24,13 @@ from rbd_ros.hil.controllers import make_controller, udp_controller
 from rbd_ros.hil.controllers.udp_controller import own_port
 from rbd_ros.hil.controllers.udp_exchange import UdpExchange
 from rbd_ros.hil.controllers.udp_packets import (
-    MOST_JOINTS,
+    MAX_JOINTS,
     PacketError,
     sequence_of,
     StateWriter,
     torque_of,
 )
-from rbd_ros.hil.scenario.desired import DesiredSamples, MOST_ROWS
+from rbd_ros.hil.scenario.desired import DesiredSamples, MAX_ROWS
 
 # Written from the page, without anything of the package: what somebody else would write.
 PROGRAM = """
@@ -270,7 +270,7 @@ def test_a_campaign_refuses_a_program_without_a_port(run, tmp_path, capsys, more
 def test_no_two_runs_have_one_port(monkeypatch):
     with own_port('127.0.0.1') as first:
         # Somebody who looks while the program of the first does not listen yet.
-        monkeypatch.setattr(udp_controller, 'MOST_TRIES', 3)
+        monkeypatch.setattr(udp_controller, 'MAX_TRIES', 3)
         real = socket.socket.bind
 
         def bind(self, at):
@@ -337,13 +337,13 @@ def test_packets_are_those_of_the_page():
         assert list(torque_of(memoryview(data), n)) == list(range(n))
     writer.set_head(78, 5, False)
     assert struct.unpack_from('<I', writer.data, 24) == (0,)
-    assert f'up to {MOST_JOINTS} joints' in page
+    assert f'up to {MAX_JOINTS} joints' in page
 
 
 def test_more_joints_than_a_packet_has_room_for_are_refused():
-    assert len(StateWriter(MOST_JOINTS).data) <= 65507
-    for count in (0, MOST_JOINTS + 1):
-        with pytest.raises(ValueError, match=f'must have 1 to {MOST_JOINTS}'):
+    assert len(StateWriter(MAX_JOINTS).data) <= 65507
+    for count in (0, MAX_JOINTS + 1):
+        with pytest.raises(ValueError, match=f'must have 1 to {MAX_JOINTS}'):
             StateWriter(count)
 
 
@@ -445,7 +445,7 @@ def test_the_desired_motion_is_the_sample_bitwise_at_each_step():
 def test_long_motions_are_not_kept_whole():
     line = JointTrajectory(['a'], [0.0, 500.0], [[0.0], [1.0]])
     desired = DesiredSamples(line, 0.001)
-    assert len(desired._rows) == MOST_ROWS
+    assert len(desired._rows) == MAX_ROWS
     for time in (99.0, 250.0, 499.0, 600.0):
         assert np.array_equal(desired.at(time), np.concatenate(line.sample(time)))
 

@@ -55,7 +55,7 @@ FRAMES = (
     *('x' * 300, 'shoulder', 'world'),
 )
 LONG_FRAME = 'x' * 20_000
-LARGEST_LEGAL_EFFORT = (30.0, 10.0)
+MAX_LEGAL_EFFORT = (30.0, 10.0)
 
 
 def stamp_of(number):
@@ -365,7 +365,7 @@ def joint_commands(seed):
     """Return the commands of the two-link arm: efforts, positions and velocities in turns."""
 
     def values(rng, size=2):
-        return [rng.uniform(-1.0, 1.0) * most for most in LARGEST_LEGAL_EFFORT][:size]
+        return [rng.uniform(-1.0, 1.0) * most for most in MAX_LEGAL_EFFORT][:size]
 
     def legal(rng, number):
         columns = [(), (), ()]
@@ -518,7 +518,7 @@ def effort_commands(seed):
     """Return the efforts of the two-link arm by order."""
 
     def values(rng):
-        return [rng.uniform(-1.0, 1.0) * most for most in LARGEST_LEGAL_EFFORT]
+        return [rng.uniform(-1.0, 1.0) * most for most in MAX_LEGAL_EFFORT]
 
     def legal(rng, number):
         dimensions = [('joints', 2, 2)] if number % 2 else []

@@ -30,4 +30,4 @@ def test_many_messages_leave_nothing_behind(node):
     assert found.lost == 0
     assert found.drift == 0.0
     assert len(found.memory) > 2
-    assert found.growth <= endurance.LARGEST_GROWTH
+    assert found.growth <= endurance.MAX_GROWTH

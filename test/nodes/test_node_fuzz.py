@@ -70,9 +70,9 @@ pytestmark = pytest.mark.slow
 
 REQUESTS = 0.01  # requests for each service, and descriptions, as a part of the messages
 SHARE_TAKEN = 0.99  # of the messages that were sent
-MOST_LINES = 300  # of a log, besides what its time allows
-MOST_LINES_A_SECOND = 1.0  # each matter is logged once in some seconds at most
-MOST_GROWTH = 60e6  # of resident memory between a quarter of the flood and its end [bytes]
+MAX_LINES = 300  # of a log, besides what its time allows
+MAX_LINES_A_SECOND = 1.0  # each matter is logged once in some seconds at most
+MAX_GROWTH = 60e6  # of resident memory between a quarter of the flood and its end [bytes]
 OWN_LINE = re.compile(r'\[(?:DEBUG|INFO|WARN|ERROR|FATAL)\] \[([0-9.]+)\]')
 LIMIT = np.array([*LIMITS.values()]) + 1e-9
 START = (0.4, -0.9)
@@ -427,7 +427,7 @@ def test_diagnostics_tell_what_was_refused(target):
 
 
 def test_memory_does_not_grow_without_bound(target):
-    assert max(target.memory) - target.memory[0] < MOST_GROWTH, target.memory
+    assert max(target.memory) - target.memory[0] < MAX_GROWTH, target.memory
 
 
 def test_the_log_stays_short(target):
@@ -435,7 +435,7 @@ def test_the_log_stays_short(target):
     lines = [line for line in target.process.output().splitlines() if OWN_LINE.match(line)]
     stamps = [float(OWN_LINE.match(line)[1]) for line in lines]
     seconds = stamps[-1] - stamps[0]
-    assert len(lines) < MOST_LINES + MOST_LINES_A_SECOND * seconds, '\n'.join(lines[-50:])
+    assert len(lines) < MAX_LINES + MAX_LINES_A_SECOND * seconds, '\n'.join(lines[-50:])
     assert max(map(len, lines)) < 2500
     assert 'Traceback' not in target.process.output()
 

@@ -9,7 +9,7 @@ from support import outside
 outside.load('rclpy')
 
 from rbd_ros.nodes.common.progress import Progress
-from rbd_ros.nodes.messages.text import LONGEST_TEXT, LONGEST_WORD, readable, shorten
+from rbd_ros.nodes.messages.text import MAX_TEXT, MAX_WORD, readable, shorten
 
 FOLDERS = '/home/somebody' + '/a_folder' * 40
 
@@ -18,22 +18,22 @@ def test_of_a_long_path_the_name_of_the_file_is_kept():
     text = readable(f"robot_description_file '{FOLDERS}/arm.urdf' cannot be read")
     assert "/a_folder/arm.urdf' cannot be read" in text
     assert text.startswith('robot_description_file .../a_folder/')
-    assert max(map(len, text.split())) <= LONGEST_WORD
+    assert max(map(len, text.split())) <= MAX_WORD
 
 
 def test_a_path_that_fits_is_reported_as_it_is():
-    path = '/' + 'x' * (LONGEST_WORD - 1)
+    path = '/' + 'x' * (MAX_WORD - 1)
     assert readable(path) == path
 
 
 @pytest.mark.parametrize('word', ['x' * 10_000, 'x/' * 5_000, '/' + 'x' * 10_000, '/' * 1000])
 def test_an_endless_word_is_shortened_whatever_it_is(word):
-    assert len(readable(word)) <= LONGEST_WORD
+    assert len(readable(word)) <= MAX_WORD
     assert '...' in readable(word)
 
 
 def test_an_endless_text_is_one_line_that_ends():
-    assert len(readable('word\n' * 10_000)) <= LONGEST_TEXT
+    assert len(readable('word\n' * 10_000)) <= MAX_TEXT
     assert '\n' not in readable('word\n' * 10_000)
 
 

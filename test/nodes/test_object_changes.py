@@ -402,7 +402,7 @@ def test_requests_are_answered_by_the_codes_of_the_standard(same, changed, code)
 
 
 def test_too_many_are_refused_by_the_service_too(same, monkeypatch):
-    monkeypatch.setattr(object_changes, 'MOST_OBJECTS', 6)
+    monkeypatch.setattr(object_changes, 'MAX_OBJECTS', 6)
     assert spawn(same).result.result == OK
     assert spawn(same, name='next').result.result == FAILED
 

@@ -34,7 +34,7 @@ ALL_FUNCTIONS = (
 FREED = ('panda', 'kinova', 'double_pendulum_continuous', 'solo12')
 # Compiled as for users; the others without optimization (see test/conftest.py).
 OPTIMIZED_ROBOTS = ('ur5_robot', *FREED)
-LARGEST = 38  # degrees of freedom; compiling more takes longer than it teaches
+MAX_DOFS = 38  # degrees of freedom; compiling more takes longer than it teaches
 
 CASES = [(name, base) for name in example_robots.distinct() for base in ('fixed', 'floating')]
 
@@ -100,7 +100,7 @@ def case_of(name, base):
     """
     if (name, base) not in _cases:
         case = Case(name, base == 'floating')
-        if case.robot.nv > LARGEST and not EVERYTHING:
+        if case.robot.nv > MAX_DOFS and not EVERYTHING:
             pytest.skip(f'{case.robot.nv} degrees of freedom: only with RBD_ROS_TEST_EVERYTHING=1')
         if len(_cases) > 20:
             _cases.clear()

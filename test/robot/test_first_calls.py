@@ -9,7 +9,7 @@ import pytest
 
 from rbd_ros import Robot
 from rbd_ros.compiler.runtime import builtin
-from rbd_ros.compiler.runtime.call_table import MOST_FORCED
+from rbd_ros.compiler.runtime.call_table import MAX_FORCED
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.robot.compiled import Compiled
 
@@ -117,7 +117,7 @@ def test_after_any_first_call_no_call_enters_python(method, first, monkeypatch):
 
 def test_forces_on_several_sets_of_links_are_remembered_in_turn(monkeypatch):
     robot = arm()
-    links = robot.link_names[-MOST_FORCED - 1 :]
+    links = robot.link_names[-MAX_FORCED - 1 :]
     every = [{link: (k + 1.0) * np.arange(6.0)} for k, link in enumerate(links)]
     every[1] = {links[1]: np.ones(6), links[0]: np.arange(6.0)}  # in any order
     expected = [arm().inverse_dynamics(Q, V, A, forces).copy() for forces in every]

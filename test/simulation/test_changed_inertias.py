@@ -6,7 +6,7 @@ import pytest
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.hil import Fault
-from rbd_ros.hil.scenario.payloads import MOST_KEPT, sets_of_payloads, with_payloads
+from rbd_ros.hil.scenario.payloads import MAX_KEPT, sets_of_payloads, with_payloads
 from rbd_ros.lookup.resources import resource_path
 
 Q = np.array([0.1, -1.2, 1.3, -0.9, -1.1, 0.2])
@@ -101,7 +101,7 @@ def test_robots_with_the_same_payloads_are_the_same_and_not_too_many_are_kept(ar
     assert with_payloads(arm, []) is arm
     both = with_payloads(arm, [PAYLOAD, second])
     assert with_payloads(arm, [second, PAYLOAD]) is both
-    for k in range(MOST_KEPT):
+    for k in range(MAX_KEPT):
         with_payloads(arm, [Fault('payload', 0.1 + 0.01 * k, link='tool0')])
     assert with_payloads(arm, [second, PAYLOAD]) is not both
 

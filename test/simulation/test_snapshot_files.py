@@ -277,7 +277,7 @@ def test_foreign_files_are_refused_by_name(good, tmp_path, monkeypatch):
     with pytest.raises(SnapshotError, match='cannot be read'):
         load_snapshot(tmp_path)
     path.write_bytes(good)
-    monkeypatch.setattr(snapshot_file, 'LARGEST', 1000)
+    monkeypatch.setattr(snapshot_file, 'MAX_BYTES', 1000)
     with pytest.raises(SnapshotError, match='more than the limit of 1000'):
         load_snapshot(path)
 

@@ -9,7 +9,7 @@ import pytest
 from support import outside
 
 from rbd_ros.wire import JointTrajectoryReader, MAX_NAMES, WireError
-from rbd_ros.wire.joint_trajectory import LARGEST, MAX_POINTS, SHORT_RUN
+from rbd_ros.wire.joint_trajectory import MAX_BYTES, MAX_POINTS, SHORT_RUN
 
 outside.load('rclpy')
 
@@ -197,7 +197,7 @@ def test_trajectories_larger_than_promised_are_refused():
     empty = encode(JointTrajectory())[:-4]
     for data, text in (
         (encode(names), f'{MAX_NAMES + 1} joint names, more than'),
-        (bytes(LARGEST + 1), f'{LARGEST + 1} bytes, more than'),
+        (bytes(MAX_BYTES + 1), f'{MAX_BYTES + 1} bytes, more than'),
         (
             empty + struct.pack('<I', MAX_POINTS + 1) + bytes(24 * (MAX_POINTS + 1)),
             f'{MAX_POINTS + 1} points, more than',

@@ -19,7 +19,7 @@ from rbd_ros.wire import (
     WireError,
     WrenchStampedReader,
 )
-from rbd_ros.wire.joint_state import LARGEST, MAX_LAYOUTS, MAX_NAME_LISTS
+from rbd_ros.wire.joint_state import MAX_BYTES, MAX_LAYOUTS, MAX_NAME_LISTS
 
 outside.load('rclpy')
 
@@ -254,9 +254,9 @@ def test_as_many_names_are_read_as_promised_and_no_more():
 def test_a_message_larger_than_promised_is_refused_even_if_it_is_known_otherwise():
     reader, data = JointStateReader(), encode(full_state())
     reader.read(data)
-    reader.read(data + bytes(LARGEST - len(data)))
+    reader.read(data + bytes(MAX_BYTES - len(data)))
     with pytest.raises(WireError, match='more than the'):
-        reader.read(data + bytes(LARGEST - len(data) + 1))
+        reader.read(data + bytes(MAX_BYTES - len(data) + 1))
 
 
 REFUSED = {

@@ -24,11 +24,11 @@ CLOSED = 1e-10
 #: Singular values of K below this part of the largest take no part in a step.
 TOLERANCE = 1e-6
 #: Longest step [rad, m]: beyond it, the linear equations mean nothing.
-LONGEST_STEP = 0.5
+MAX_STEP = 0.5
 #: Distance up to which rounding of a description may leave a loop open [rad, m].
 ROUNDED = 1e-3
 #: Limits beyond this are none [rad, m].
-FARTHEST = 1e3
+MAX_LIMIT = 1e3
 
 
 class Assembly(NamedTuple):
@@ -131,8 +131,8 @@ def _from_start(
         step = np.zeros(model.nv)
         step[moving] = -_shortest(K[:, moving], residual, damping)
         length = np.abs(step).max(initial=0.0)
-        if length > LONGEST_STEP:
-            step *= LONGEST_STEP / length
+        if length > MAX_STEP:
+            step *= MAX_STEP / length
         candidate = integrated(model, q, step)
         errors, ahead = (np.asarray(x, dtype=float) for x in find(candidate))
         if _size(errors) < size:
@@ -213,8 +213,8 @@ def _random(model: Model, rng: np.random.Generator, q: Floats, fixed: Sequence[i
         if not set(range(model.nv)[at_v]) & set(fixed):
             lower, upper = model.limits[i].lower, model.limits[i].upper
             # angles beyond many turns say nothing
-            lower = lower if lower > -FARTHEST else -math.inf
-            upper = upper if upper < FARTHEST else math.inf
+            lower = lower if lower > -MAX_LIMIT else -math.inf
+            upper = upper if upper < MAX_LIMIT else math.inf
             drawn = body.joint.sample(u, lower, upper)
             result[at_q] = drawn
     return result

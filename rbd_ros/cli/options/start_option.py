@@ -28,7 +28,7 @@ HELP = (
 #: Name of the height of a floating base [m].
 _HEIGHT = 'height'
 #: Largest number of a configuration [rad, m].
-_FARTHEST = 1e6
+_MAX_POSITION = 1e6
 
 
 def begin(text: str, simulator: Simulator, robot: Optional[Robot]) -> None:
@@ -98,6 +98,6 @@ def _base(simulator: Simulator, own: int) -> Optional[int]:
 
 
 def _checked(text: str, given: FloatArray) -> FloatArray:
-    if (np.abs(given) > _FARTHEST).any():
-        raise ValueError(f'--start {text!r}: no number may exceed {_FARTHEST:g}')
+    if (np.abs(given) > _MAX_POSITION).any():
+        raise ValueError(f'--start {text!r}: no number may exceed {_MAX_POSITION:g}')
     return given

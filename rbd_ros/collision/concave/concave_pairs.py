@@ -23,7 +23,7 @@ from rbd_ros.compiler.loops import compiled, stack_array, stack_matrix
 
 #: Number of points of a triangle above which some are chosen: all that its corners and those of a
 #: box cut out of each other.
-MOST = 8
+MAX_FACE_POINTS = 8
 
 #: What a triangle does with a normal: it may have it, its face's instead, or none.
 OWN, OF_FACE, NONE = 0, 1, 2
@@ -216,7 +216,19 @@ def triangle_contacts(
     for r in range(3):
         f[r] = face_normal[r] if use == OF_FACE or facing else normal[r]
     count = add_manifold(
-        TRIANGLE, corners, own, 0.0, kind, size, pose, radius, tables, f, MOST, margin, found
+        TRIANGLE,
+        corners,
+        own,
+        0.0,
+        kind,
+        size,
+        pose,
+        radius,
+        tables,
+        f,
+        MAX_FACE_POINTS,
+        margin,
+        found,
     )
     if count > 0:
         return count

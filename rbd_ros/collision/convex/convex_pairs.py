@@ -23,7 +23,7 @@ AGREEMENT, BEFORE_POLISHING = 1e-14, 1e-3
 
 #: Maximum number of points of two convex shapes, and relative difference of gaps up to which the
 #: nearest point of faces counts as that of the shapes: those of a rim stand for all of it.
-MOST, NEAR = 4, 1e-3
+MAX_CONVEX_POINTS, NEAR = 4, 1e-3
 
 #: One more than the number of vertices that a hull can have.
 BASE = 257
@@ -125,7 +125,7 @@ def room_for(gap: float, count: int, found: FoundPoints) -> bool:
 
     :param gap: signed gap of the point, with some tolerance [m]
     :param count: how many were found
-    :param found: contact points; the first MOST - 1 of them are to stay
+    :param found: contact points; the first MAX_CONVEX_POINTS - 1 of them are to stay
     :return: whether the point is nearer
     """
     largest = 0
@@ -135,7 +135,7 @@ def room_for(gap: float, count: int, found: FoundPoints) -> bool:
             return False
         if found.gap[i] > found.gap[largest]:
             largest = i
-    if count == MOST:
+    if count == MAX_CONVEX_POINTS:
         last = count - 1
         for r in range(3):
             found.on_a[largest, r] = found.on_a[last, r]
@@ -194,14 +194,14 @@ def convex_convex(
             radius_b,
             tables,
             normal,
-            MOST,
+            MAX_CONVEX_POINTS,
             margin,
             found,
         )
         if count > 0 and not room_for(gap + NEAR * abs(gap), count, found):
             return count
         # One place for the deepest point itself, which is no corner of both faces' overlap.
-        count = min(count, MOST - 1)
+        count = min(count, MAX_CONVEX_POINTS - 1)
     for r in range(3):
         on_a[r] += radius_a * normal[r]
     # Up to three vertices of each shape, in base 257: below 2^52, where features of faces begin.

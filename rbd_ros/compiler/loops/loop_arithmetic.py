@@ -36,7 +36,7 @@ _COMPARISONS: Dict[Type[ast.cmpop], Tuple[str, Callable[[Any, Any], bool]]] = {
 _TYPES = {bool: BOOL, int: INT, float: FLOAT}
 
 # Of 2, the largest power that 64 bits hold
-_LARGEST_POWER = 62
+_MAX_POWER = 62
 
 
 def constant(number: Union[bool, int, float]) -> Expression:
@@ -132,8 +132,8 @@ def _power(a: Expression, b: Expression) -> Expression:
     """Return the power: of integers a product, else that of the C library, as in Python."""
     if joined(a, b) == FLOAT or b.known is not None and b.known < 0:
         return _both(FLOAT, 'pow', a, b)
-    if b.type != INT or b.known is None or b.known > _LARGEST_POWER:
-        raise CompileError(f'powers of integers have literal exponents up to {_LARGEST_POWER}')
+    if b.type != INT or b.known is None or b.known > _MAX_POWER:
+        raise CompileError(f'powers of integers have literal exponents up to {_MAX_POWER}')
     a = convert(a, INT, 'the base of a power')
     if a.known is not None:
         return constant(a.known**b.known)

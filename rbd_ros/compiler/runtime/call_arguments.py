@@ -15,9 +15,9 @@ from rbd_ros.compiler.runtime.call_table import (
     FORCED_SELF,
     KEYS,
     LINKS,
-    MOST_FORCED,
-    MOST_INPUTS,
-    MOST_LINKS,
+    MAX_FORCED,
+    MAX_INPUTS,
+    MAX_LINKS,
     NAMES,
     NUMBERS,
     OF_FORCED,
@@ -80,12 +80,12 @@ def with_forces(r: CallWriter, n: str, slots: str) -> None:
     r.unless(r.is_type(forces, 'dict'), 'slow')
     count = r.value(f'call i64 {r.api("dict_size")}(ptr {forces})')
     r.when(r.same(count, '0', 'i64'), end)
-    passed = r.array('ptr', MOST_INPUTS + MOST_LINKS + 1)
+    passed = r.array('ptr', MAX_INPUTS + MAX_LINKS + 1)
     with r.loop(n) as k:
         argument = r.get(slots, 'ptr', k)
         r.when(r.same(argument, 'null'), 'slow')
         r.put(passed, 'ptr', argument, k)
-    with r.loop(str(MOST_FORCED)) as f:
+    with r.loop(str(MAX_FORCED)) as f:
         hand_on(r, n, slots, passed, forces, count, r.value(f'mul i64 {f}, {OF_FORCED}'))
     r.go('slow')
     r.label(end)

@@ -8,7 +8,7 @@ owns what comes into it, so that it is all that must be released if memory is sh
 
 from __future__ import annotations
 
-from rbd_ros.compiler.runtime.call_table import MOST_AXES, SHAPES, SIZES
+from rbd_ros.compiler.runtime.call_table import MAX_AXES, SHAPES, SIZES
 from rbd_ros.compiler.runtime.call_writer import CallWriter
 from rbd_ros.compiler.runtime.memory_layouts import (
     CONTIGUOUS_ALIGNED,
@@ -43,7 +43,7 @@ def new_outputs(
         made = r.value(f'call ptr {r.api("new_tuple")}(ptr {kind}, i64 {m})')
         r.when(r.same(made, 'null'), 'nothing')
         r.put(result, 'ptr', made)
-    dims, lead = r.array('i64', MOST_AXES + 1), r.axes_of_rows(count)
+    dims, lead = r.array('i64', MAX_AXES + 1), r.axes_of_rows(count)
     with r.loop(m) as j:
         with r.only_if(r.is_array(j, count)):
             shape = r.shape(j)

@@ -30,7 +30,7 @@ from rbd_ros.compiler.runtime.call_arguments import (
     with_forces,
 )
 from rbd_ros.compiler.runtime.call_results import given_outputs, keep, new_outputs
-from rbd_ros.compiler.runtime.call_table import MOST_INPUTS, MOST_OUTPUTS, SHAPES
+from rbd_ros.compiler.runtime.call_table import MAX_INPUTS, MAX_OUTPUTS, SHAPES
 from rbd_ros.compiler.runtime.call_writer import API, CallWriter
 from rbd_ros.compiler.runtime.memory_layouts import (
     address,
@@ -50,9 +50,9 @@ def _call_function() -> str:
     """Return the text of `call`: the whole way from arguments to the result."""
     r = CallWriter('ptr @call(ptr %d, ptr %self, ptr %args, i64 %nargs, ptr %kwnames)')
     n, m = r.word('inputs'), r.word('outputs')
-    slots = r.array('ptr', MOST_INPUTS + 2)
-    ins, strides = r.array('ptr', MOST_INPUTS), r.array('i64', MOST_INPUTS)
-    outs, numbers = r.array('ptr', MOST_OUTPUTS), r.array('double', MOST_OUTPUTS)
+    slots = r.array('ptr', MAX_INPUTS + 2)
+    ins, strides = r.array('ptr', MAX_INPUTS), r.array('i64', MAX_INPUTS)
+    outs, numbers = r.array('ptr', MAX_OUTPUTS), r.array('double', MAX_OUTPUTS)
     # -1 rows: a single state, which is not a batch of one.
     rows = r.variable('i64', '-1')
     arrange(r, n, slots)
@@ -118,7 +118,7 @@ def _run(r: CallWriter, n: str, m: str, ins: str, strides: str, outs: str, rows:
     r.go(done)
     r.label(batch)
     r.unless(r.value(f'icmp slt i64 {count}, {r.word("lanes")}'), many)
-    row_ins, row_outs = r.array('ptr', MOST_INPUTS), r.array('ptr', MOST_OUTPUTS)
+    row_ins, row_outs = r.array('ptr', MAX_INPUTS), r.array('ptr', MAX_OUTPUTS)
     with r.loop(count) as i:
         with r.loop(n) as k:
             offset = r.value(f'mul i64 {r.get(strides, "i64", k)}, {i}')

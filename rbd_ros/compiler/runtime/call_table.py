@@ -16,9 +16,9 @@ from rbd_ros.compiler.runtime.thread_pool import thread_pool
 from rbd_ros.compiler.targets.llvm import native
 
 # Most arrays, results, axes of a result and links with forces; with more the routine is not used.
-MOST_INPUTS, MOST_OUTPUTS, MOST_AXES, MOST_LINKS = 16, 16, 4, 8
+MAX_INPUTS, MAX_OUTPUTS, MAX_AXES, MAX_LINKS = 16, 16, 4, 8
 # How many kernels for forces on other links each are known: those asked for last.
-MOST_FORCED = 4
+MAX_FORCED = 4
 
 # What the routine knows about a kernel, in a table of 64-bit words: single numbers; of each
 # input its size, whether it is a number, its value if it is not given, whether it is drawn then;
@@ -33,15 +33,15 @@ _WORDS = (
 )  # fmt: skip
 AT = {name: k for k, name in enumerate(_WORDS)}
 SIZES = len(_WORDS)
-NUMBERS = SIZES + MOST_INPUTS
-USUAL = NUMBERS + MOST_INPUTS
-DRAWN = USUAL + MOST_INPUTS
-NAMES = DRAWN + MOST_INPUTS
-SHAPES = NAMES + MOST_INPUTS + 2
-SHAPE = MOST_AXES + 2  # axes, elements, then the shape
-LINKS, FORCED, FORCED_SELF, KEYS = (SHAPES + MOST_OUTPUTS * SHAPE + k for k in range(4))
-OF_FORCED = 3 + MOST_LINKS  # words for each kernel with forces
-_LENGTH = LINKS + MOST_FORCED * OF_FORCED
+NUMBERS = SIZES + MAX_INPUTS
+USUAL = NUMBERS + MAX_INPUTS
+DRAWN = USUAL + MAX_INPUTS
+NAMES = DRAWN + MAX_INPUTS
+SHAPES = NAMES + MAX_INPUTS + 2
+SHAPE = MAX_AXES + 2  # axes, elements, then the shape
+LINKS, FORCED, FORCED_SELF, KEYS = (SHAPES + MAX_OUTPUTS * SHAPE + k for k in range(4))
+OF_FORCED = 3 + MAX_LINKS  # words for each kernel with forces
+_LENGTH = LINKS + MAX_FORCED * OF_FORCED
 
 
 class CallTable:
@@ -66,7 +66,7 @@ class CallTable:
         self._kept: List[Any] = [routine]
         # By links, what is kept of each kernel with forces; which of them the table has, in turn.
         self._forced: Dict[Tuple[str, ...], Any] = {}
-        self._present: List[Tuple[str, ...]] = [()] * MOST_FORCED
+        self._present: List[Tuple[str, ...]] = [()] * MAX_FORCED
         self._next, self._changing = 0, threading.Lock()
         inputs, outputs = definition.inputs, definition.outputs
         self._set('inputs', len(inputs))
@@ -108,9 +108,9 @@ class CallTable:
     def fits(definition: Definition) -> bool:
         """Return whether the routine can do calls of a kernel."""
         return (
-            len(definition.inputs) <= MOST_INPUTS
-            and len(definition.outputs) <= MOST_OUTPUTS
-            and all(len(output.shape) <= MOST_AXES for output in definition.outputs)
+            len(definition.inputs) <= MAX_INPUTS
+            and len(definition.outputs) <= MAX_OUTPUTS
+            and all(len(output.shape) <= MAX_AXES for output in definition.outputs)
         )
 
     @property
@@ -140,7 +140,7 @@ class CallTable:
         :param bound: what that builtin is bound to
         """
         with self._changing:
-            if tuple(links) in self._present or len(links) > MOST_LINKS:
+            if tuple(links) in self._present or len(links) > MAX_LINKS:
                 return
             keys = [sys.intern(link) for link in links]
             # For ever: a thread may be about to use what is replaced.
@@ -148,7 +148,7 @@ class CallTable:
             # In the place of those that were allowed before all others.
             self._present[self._next] = tuple(links)
             place = OF_FORCED * self._next
-            self._next = (self._next + 1) % MOST_FORCED
+            self._next = (self._next + 1) % MAX_FORCED
             # While the table changes, no number of links is right, so that no call comes through.
             self._words[LINKS + place] = 0
             for k, key in enumerate(keys):

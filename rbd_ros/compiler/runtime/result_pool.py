@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 #: Results of each kernel. A loop that keeps its last one takes two in turn; somebody else may keep
 #: the first ones.
 COUNT = 4
-_LARGEST = 8192  # elements; for larger results the time to make them is nothing
+_MAX_ELEMENTS = 8192  # elements; for larger results the time to make them is nothing
 
 #: Results of batches that are kept, and the most numbers in one
-BATCHES, LARGEST_BATCH = 2, 1 << 19
+BATCHES, MAX_BATCH = 2, 1 << 19
 
 # Flags of a new array: it owns its numbers, and they are in order, aligned and writeable.
 _AS_MADE = np.empty((2, 2)).flags.num & ~COLUMN_MAJOR
@@ -61,7 +61,7 @@ def pooled_results(outputs: Sequence[Output], result: Optional[type] = None) -> 
     :param result: type of a named tuple of several outputs
     :return: COUNT results, or none of a kernel that has a new one for each call
     """
-    if sum(output.size for output in outputs) > _LARGEST:
+    if sum(output.size for output in outputs) > _MAX_ELEMENTS:
         return []
     if result is None:
         if not outputs[0].shape:
@@ -86,7 +86,7 @@ def most_rows(outputs: Sequence[Output], result: Optional[type] = None) -> int:
     """
     if not counts_references() or not (result is None or _is_plain(result)):
         return -1
-    return LARGEST_BATCH // max(sum(output.size for output in outputs), 1)
+    return MAX_BATCH // max(sum(output.size for output in outputs), 1)
 
 
 def _is_plain(result: type) -> bool:

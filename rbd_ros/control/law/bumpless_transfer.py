@@ -12,7 +12,7 @@ from rbd_ros.control.control_arrays import FloatArray
 Holding = Callable[[FloatArray], FloatArray]
 
 #: Maximum time by which one call goes on [s], whatever pause there was.
-LONGEST_STEP = 0.1
+MAX_STEP = 0.1
 
 
 class BumplessTransfer:
@@ -82,7 +82,7 @@ class BumplessTransfer:
             # A model that gives no number is reported by the law; nothing of it may stay here.
             self.begin_from(np.where(np.isfinite(jump), jump, 0.0))
         elif self._jump is not None and dt > 0.0:
-            self._gone += min(dt, LONGEST_STEP) / duration if duration > 0.0 else 1.0
+            self._gone += min(dt, MAX_STEP) / duration if duration > 0.0 else 1.0
         if self._gone >= 1.0 or not duration > 0.0:
             self._jump, self._gone = None, 0.0
         return None if self._jump is None else self._added()

@@ -24,7 +24,7 @@ from rbd_ros.control.loop_closing import LoopClosing
 from rbd_ros.robot.wraparound import Wraparound
 
 #: Maximum time by which one call advances the integral [s].
-LONGEST_STEP = 0.02
+MAX_STEP = 0.02
 #: Largest correction by the integral, as kp times this error [rad or m].
 MAXIMUM_INTEGRAL = 0.5
 
@@ -166,7 +166,7 @@ class ClosedLoopLaw:
         integral, a = self._integral, np.zeros(len(y))
         if settings.feedback == 'computed_torque':
             error = self._wraparound(np.asarray(q_desired) - q[y])
-            passed = min(dt, LONGEST_STEP) if dt is not None and dt > 0.0 else 0.0
+            passed = min(dt, MAX_STEP) if dt is not None and dt > 0.0 else 0.0
             if not self._cut:
                 outside = np.abs(error) > settings.integral_deadband
                 bound = MAXIMUM_INTEGRAL * settings.kp

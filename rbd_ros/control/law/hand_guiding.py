@@ -27,13 +27,13 @@ BRAKE_RATE = 50.0
 
 #: Maximum product of the period of the states with the rate of damping and brake, and with the
 #: frequency of the hold, so that both are stable with a period of dead time.
-LONGEST_PART = 0.3
+MAX_PART = 0.3
 
 #: Part of a limit beyond it, over which the brake rises to its full rate.
 MARGIN = 0.2
 
 #: A pause after which the hold begins where the arm is [s].
-LONGEST_STEP = 0.1
+MAX_STEP = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,21 +167,21 @@ class HandGuiding:
 
         :param q: measured position, (nv,)
         :param v: measured velocity, (nv,)
-        :param dt: time since the call before [s]; after more than `LONGEST_STEP`, or a time that
+        :param dt: time since the call before [s]; after more than `MAX_STEP`, or a time that
             ran back, the hold begins where the arm is
         :param share: part of the whole torque, from 0 to 1; it may only fall for the energy not
             to grow
         """
         settings = self.settings
-        if self.reference is None or not 0.0 <= dt <= LONGEST_STEP:
+        if self.reference is None or not 0.0 <= dt <= MAX_STEP:
             self.reference = q
         away = self._wraparound(self.reference - q)
         away = np.clip(away, -settings.band, settings.band)
         self.reference = q + away
         # The longest of the last periods: all must be stable at each of them.
-        if 0.0 < dt <= LONGEST_STEP:
+        if 0.0 < dt <= MAX_STEP:
             self._period = max(dt, 0.98 * self._period)
-        rate = LONGEST_PART / self._period if self._period > 0.0 else np.inf
+        rate = MAX_PART / self._period if self._period > 0.0 else np.inf
         stiffness = np.minimum(settings.stiffness, settings.inertia * rate**2)
         momentum = self.robot.mass_matrix(q) @ v
         self.energy = 0.5 * float(v @ momentum)

@@ -21,7 +21,7 @@ from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import Wraparound
 
 #: Maximum time by which one call advances the integral [s], whatever pause there was.
-LONGEST_STEP = 0.02
+MAX_STEP = 0.02
 
 TERMS = ('model', 'feedback', 'friction', 'integral')
 
@@ -208,7 +208,7 @@ class TorqueLaw:
         else:
             goal, still = self._wraparound(self.robot.difference(q, q_desired)), rest
         # `not dt > 0` is true of NaN, too.
-        passed = 0.0 if dt is None or not dt > 0.0 else dt if dt < LONGEST_STEP else LONGEST_STEP
+        passed = 0.0 if dt is None or not dt > 0.0 else dt if dt < MAX_STEP else MAX_STEP
         self._passed[0] = passed
         result = active.kernel(
             *active.pick((q, v, q_desired, v_desired, a_desired, goal, still, neutral, rest)),
@@ -260,7 +260,7 @@ class TorqueLaw:
                 self._applied,
                 self._before,
                 self._passed,
-                LONGEST_STEP,
+                MAX_STEP,
                 self._wraparound.periods,
                 self._wraparound.rates,
             )

@@ -33,12 +33,12 @@ from rbd_ros.control.motion.motion_plan import (
     NANOSECONDS,
     TrajectoryPoints,
 )
-from rbd_ros.control.motion.trajectory_checks import MOST_VELOCITY, TrajectoryError
+from rbd_ros.control.motion.trajectory_checks import MAX_VELOCITY, TrajectoryError
 from rbd_ros.control.names import shown
 from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import Wraparound
 
-MOST_HELD = 1e6  # maximum position that may be held, as in StateGuard [rad or m]
+MAX_HELD = 1e6  # maximum position that may be held, as in StateGuard [rad or m]
 
 
 class DesiredMotion:
@@ -244,14 +244,14 @@ class DesiredMotion:
             q, v = self._motion.q, self._motion.v
         joints = np.arange(len(q)) if plan is None else plan.joints
         limits, ramp_time = self._limits.of(joints), self.options.ramp_time
-        fastest = np.minimum(limits.velocity, MOST_VELOCITY)
+        fastest = np.minimum(limits.velocity, MAX_VELOCITY)
         path = Coasting(q[joints], np.clip(v[joints], -fastest, fastest), limits, ramp_time)
         self._drop(joints)
         self._motion.coast(joints, path, ramp_time)
         self._publish()
 
     def _plausible(self, q: FloatArray) -> bool:
-        return q.shape == self._motion.q.shape and bool(np.abs(q).max(initial=0.0) <= MOST_HELD)
+        return q.shape == self._motion.q.shape and bool(np.abs(q).max(initial=0.0) <= MAX_HELD)
 
     def interrupted(self, q_measured: Any, gap: float) -> str:
         """Continue after states were missing, and with them the torque.

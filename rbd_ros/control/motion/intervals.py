@@ -12,7 +12,7 @@ from typing import Deque
 
 USUAL_INTERVALS = 5.0  # how many usual intervals a state may count for
 SHORTEST_BOUND = 0.01  # any state may advance the motion by this much, whatever is usual [s]
-LONGEST_DEBT = 1.0  # by how much the clocks of several publishers may disagree [s]
+MAX_DEBT = 1.0  # by how much the clocks of several publishers may disagree [s]
 REMEMBERED = 16  # last intervals whose mean is the usual one
 
 
@@ -37,7 +37,7 @@ class StateIntervals:
         if not dt > 0.0:  # NaN also
             # Further back than publishers disagree is another time line.
             debt = self._debt - dt
-            self._debt = debt if debt <= LONGEST_DEBT else 0.0
+            self._debt = debt if debt <= MAX_DEBT else 0.0
             return 0.0
         if self._debt:
             dt, self._debt = dt - self._debt, max(self._debt - dt, 0.0)

@@ -14,8 +14,8 @@ from rbd_ros.control.motion.path_motion import Path
 from rbd_ros.control.motion.trajectory import JointTrajectory
 from rbd_ros.control.motion.trajectory_checks import (
     check_known,
-    MOST_POSITION,
-    MOST_VELOCITY,
+    MAX_POSITION,
+    MAX_VELOCITY,
     TrajectoryError,
 )
 from rbd_ros.control.names import shown
@@ -23,7 +23,7 @@ from rbd_ros.robot.wraparound import Wraparound
 
 NANOSECONDS = 1_000_000_000
 Indices = NDArray[np.intp]
-LONGEST_DELAY = 3600.0  # a trajectory that begins later than this surely means another clock [s]
+MAX_DELAY = 3600.0  # a trajectory that begins later than this surely means another clock [s]
 
 
 class MotionPlan(NamedTuple):
@@ -161,7 +161,7 @@ class MotionPlanner:
             )
         check_known(joint_names, self._names)
         elapsed = (now - begin) / NANOSECONDS if begin else 0.0
-        if -elapsed > LONGEST_DELAY:
+        if -elapsed > MAX_DELAY:
             raise TrajectoryError(
                 f'trajectory begins in {-elapsed:.0f} s: header.stamp must be in the time of '
                 'joint_states, or 0',
@@ -181,7 +181,7 @@ class MotionPlanner:
         limits, wraparound = self._limits.of(joints), self._wraparound.of(joints)
         q, v = (values[joints] for values in motion.expected(max(-elapsed, 0.0)))
         if wraparound.any:
-            speeds = np.minimum(limits.velocity, MOST_VELOCITY)
+            speeds = np.minimum(limits.velocity, MAX_VELOCITY)
             trajectory = trajectory.without_leaps(wraparound, speeds)
             # The robot is on the turn of the trajectory, as in ros2_control's controller.
             q = wraparound.nearest(q, trajectory.sample(entry)[0])
@@ -202,12 +202,12 @@ class MotionPlanner:
 def _checked_bounds(trajectory: JointTrajectory, limits: Bounds, check_limits: bool) -> Bounds:
     """Return limits that a trajectory keeps: those of its joints, or wider ones where it may."""
     if check_limits:
-        speeds = np.minimum(limits.velocity, MOST_VELOCITY)
+        speeds = np.minimum(limits.velocity, MAX_VELOCITY)
         trajectory.check_limits(limits.lower, limits.upper, speeds)
         return limits
     n = len(limits.velocity)
-    most = np.full(n, MOST_POSITION)
-    trajectory.check_limits(-most, most, np.full(n, MOST_VELOCITY))
+    most = np.full(n, MAX_POSITION)
+    trajectory.check_limits(-most, most, np.full(n, MAX_VELOCITY))
     return Bounds(-most, most, np.maximum(limits.velocity, trajectory.speed_bounds()))
 
 

@@ -24,7 +24,7 @@ from rbd_ros.control.motion.time_slices import time_sliced
 DISTANCES = (1, 2, 4, 8, 16, 32)
 REACH = sum(DISTANCES)
 # Number of cuts of a segment that may exceed a limit: at its extremum at first, then in halves.
-EXTREMUM_CUTS, MOST_CUTS = 8, 40
+EXTREMUM_CUTS, MAX_CUTS = 8, 40
 UNDECIDED = 1e-9  # by so much a limit may be exceeded unnoticed [rad, m, rad/s or m/s]
 
 
@@ -217,7 +217,7 @@ def _beyond(control: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolAr
     """
     result = np.zeros(control.shape[1], dtype=bool)
     column: NDArray[np.intp] = np.arange(control.shape[1])
-    for count in range(MOST_CUTS):
+    for count in range(MAX_CUTS):
         low, high = lower.take(column), upper.take(column)
         first, last = control[0], control[-1]
         out = (np.minimum(first, last) < low) | (np.maximum(first, last) > high)

@@ -13,9 +13,9 @@ from rbd_ros.spatial.rotation import rotation_to_quaternion
 
 ITERATIONS = 60
 DAMPING = 1e-3  # of the steps, in units of meters and radians per joint unit, at the beginning
-LARGEST_STEP = 0.3  # of any joint in one iteration [rad or m]
+MAX_STEP = 0.3  # of any joint in one iteration [rad or m]
 ENOUGH = 1e-9  # squared error below which the pose is reached
-FARTHEST_FROM = 2  # number of the start from which on it is anywhere within the limits
+WHOLE_RANGE_FROM = 2  # number of the start from which on it is anywhere within the limits
 TURN = np.pi  # how far a start may be from where the first one was [rad or m]
 
 
@@ -57,7 +57,7 @@ def joints_for_pose(robot: Robot, link: str, pose: Any, q: Any, starts: int = 1)
         if least < ENOUGH:
             break
         # Anywhere in the end; within a turn where a joint has no limits.
-        part = min(1.0, k / FARTHEST_FROM)
+        part = min(1.0, k / WHOLE_RANGE_FROM)
         low, high = np.maximum(lower, q - TURN), np.minimum(upper, q + TURN)
         start = q + part * (rng.uniform(low, high) - q)
         found, error = _search(frame, pose, start, lower, upper)
@@ -81,7 +81,7 @@ def _search(
         free = ~(((q <= lower) & (gradient < 0.0)) | ((q >= upper) & (gradient > 0.0)))
         J = J * free
         step = J.T @ np.linalg.solve(J @ J.T + damping * np.eye(6), error)
-        step *= min(1.0, LARGEST_STEP / max(np.abs(step).max(initial=0.0), 1e-12))
+        step *= min(1.0, MAX_STEP / max(np.abs(step).max(initial=0.0), 1e-12))
         trial = np.clip(q + step, lower, upper)
         after = _error(frame.pose(trial), pose)
         if after @ after < error @ error:

@@ -12,7 +12,7 @@ import time
 from typing import Iterable, Iterator
 
 NUMBERS = 16384  # of an array that are worked on at once, a fraction of a millisecond
-LONGEST_TURN = 0.5e-3  # time without a pause [s]
+MAX_TURN = 0.5e-3  # time without a pause [s]
 PAUSE = 100e-6  # long enough for a waiting thread to wake up and take its turn [s]
 
 
@@ -29,7 +29,7 @@ def time_sliced(rows: int, columns: int = 1) -> Iterable[slice]:
 def _slices(rows: int, size: int) -> Iterator[slice]:
     turn = time.perf_counter()
     for begin in range(0, rows, size):
-        if time.perf_counter() - turn > LONGEST_TURN:
+        if time.perf_counter() - turn > MAX_TURN:
             time.sleep(PAUSE)
             turn = time.perf_counter()
         yield slice(begin, min(begin + size, rows))

@@ -17,18 +17,18 @@ from rbd_ros.control.motion.time_slices import time_sliced
 from rbd_ros.control.names import listed, shown
 
 END_VELOCITY_TOLERANCE = 1e-6  # [rad/s or m/s]
-MOST_POINTS = 200_000
-MOST_NUMBERS = 4_000_000  # points times joints
-MOST_NAMES = 100_000
-LONGEST_TIME = 1e6  # [s]
+MAX_POINTS = 200_000
+MAX_NUMBERS = 4_000_000  # points times joints
+MAX_NAMES = 100_000
+MAX_TIME = 1e6  # [s]
 SHORTEST_SEGMENT = 1e-6  # [s]
 # More than any joint does, in rad or m and s. A position of 1e308 would overflow in the
 # arithmetic.
-MOST_POSITION, MOST_VELOCITY, MOST_ACCELERATION = 1e5, 1e4, 1e7
+MAX_POSITION, MAX_VELOCITY, MAX_ACCELERATION = 1e5, 1e4, 1e7
 MAXIMUM = {
-    'positions': (MOST_POSITION, 'rad or m'),
-    'velocities': (MOST_VELOCITY, 'rad/s or m/s'),
-    'accelerations': (MOST_ACCELERATION, 'rad/s^2 or m/s^2'),
+    'positions': (MAX_POSITION, 'rad or m'),
+    'velocities': (MAX_VELOCITY, 'rad/s or m/s'),
+    'accelerations': (MAX_ACCELERATION, 'rad/s^2 or m/s^2'),
 }
 
 
@@ -56,7 +56,7 @@ class TrajectoryError(ValueError):
 
 def checked_names(joint_names: Sequence[str]) -> Tuple[str, ...]:
     """Return the joint names as a tuple; there must be some, and each only once."""
-    if len(joint_names) > MOST_NAMES:
+    if len(joint_names) > MAX_NAMES:
         raise TrajectoryError(
             f'the trajectory names {len(joint_names)} joints, which is too many for a robot'
         )
@@ -122,13 +122,13 @@ def checked_times(times: Sequence[float]) -> FloatArray:
             result[here] = times[here]
     except (TypeError, ValueError) as error:
         raise TrajectoryError(f'times must be numbers: {str(error)[:200]}') from None
-    bad = ~((result >= 0.0) & (result <= LONGEST_TIME))
+    bad = ~((result >= 0.0) & (result <= MAX_TIME))
     if bad.any():
         point = int(np.argmax(bad))
         time = result[point]
         if np.isfinite(time) and time > 0.0:
             raise TrajectoryError(
-                f'point {point}: time_from_start {time:g} s is beyond {LONGEST_TIME:g} s; check '
+                f'point {point}: time_from_start {time:g} s is beyond {MAX_TIME:g} s; check '
                 'its unit, and send a long motion in parts',
                 point=point,
             )
@@ -162,10 +162,10 @@ def _check_durations(times: FloatArray) -> None:
 
 def check_size(points: int, joints: int) -> None:
     """Refuse more points than can be processed in a second or kept in memory."""
-    if points > MOST_POINTS or points * joints > MOST_NUMBERS:
+    if points > MAX_POINTS or points * joints > MAX_NUMBERS:
         raise TrajectoryError(
-            f'the trajectory has {points} points for {joints} joints, more than {MOST_POINTS} '
-            f'points or {MOST_NUMBERS} numbers; send it in parts or with fewer points, since the '
+            f'the trajectory has {points} points for {joints} joints, more than {MAX_POINTS} '
+            f'points or {MAX_NUMBERS} numbers; send it in parts or with fewer points, since the '
             'node interpolates smoothly'
         )
 

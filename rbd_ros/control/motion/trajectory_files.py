@@ -26,7 +26,7 @@ from rbd_ros.model.bounded_yaml import BoundedDepth
 
 FORMATS = ('yaml', 'csv')
 #: Maximum size of a file [bytes].
-LARGEST = 64 << 20
+MAX_BYTES = 64 << 20
 #: Names in CSV and in a message.
 QUANTITIES = {
     'position': 'positions',
@@ -54,7 +54,7 @@ def read_trajectory(path: str) -> JointTrajectory:
     :raises TrajectoryError: naming the file, the line, the key, and what to do
     """
     try:
-        data = read_bytes(path, LARGEST)
+        data = read_bytes(path, MAX_BYTES)
     except FileRefusedError as error:
         raise TrajectoryError(str(error)) from None
     except OSError as error:

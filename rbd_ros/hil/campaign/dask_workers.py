@@ -15,7 +15,7 @@ import threading
 import time
 from typing import Any, Callable, Dict, Iterator, List, Sequence, Tuple
 
-from rbd_ros.hil.campaign.workers import Maker, MOST_FAILED_STARTS, WorkerDied
+from rbd_ros.hil.campaign.workers import Maker, MAX_FAILED_STARTS, WorkerDied
 
 LOCAL = 'local'
 CONNECT_TIMEOUT = 15.0  # for the answer of a scheduler [s]
@@ -136,7 +136,7 @@ def _results(
                 result = _result(distributed, future, gone)
                 if isinstance(result, WorkerDied) and not one_by_one:
                     suspects.append(number)
-                    if not succeeded and len(suspects) > MOST_FAILED_STARTS:
+                    if not succeeded and len(suspects) > MAX_FAILED_STARTS:
                         raise RuntimeError('workers end repeatedly')
                     continue
                 succeeded = succeeded or not isinstance(result, WorkerDied)

@@ -19,7 +19,7 @@ UNITS['mrad'] = 1e-3
 
 #: Different masses of a payload: each is a model of its own, which is compiled.
 PAYLOAD_LEVELS = 11
-MOST_LEVELS = 1000
+MAX_LEVELS = 1000
 _RANGE = re.compile(r'([-+.\deE]+?):([-+.\deE]+?)(us|ms|mrad|rad|deg|kg|g|s|)(?::(\d+))?$')
 
 
@@ -96,8 +96,8 @@ def read_variations(text: Optional[str]) -> Tuple[Variation, ...]:
                 f'{kind.maximum:g}, the smaller number first; it is the {kind.quantity}'
             )
         levels = int(matched[4]) if matched[4] else PAYLOAD_LEVELS if name == 'payload' else 0
-        if levels > MOST_LEVELS or matched[4] == '0':
-            raise ValueError(f'--vary: {name}: give 1 to {MOST_LEVELS} levels, or none')
+        if levels > MAX_LEVELS or matched[4] == '0':
+            raise ValueError(f'--vary: {name}: give 1 to {MAX_LEVELS} levels, or none')
         found[name] = Variation(name, low, high, levels)
     return tuple(found.values())
 

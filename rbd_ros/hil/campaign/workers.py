@@ -15,7 +15,7 @@ from typing import Any, Callable, Dict, Iterator, Optional, Sequence, Tuple
 Maker = Callable[..., Callable[[int], Any]]
 
 #: Workers that may end before they have done any work, in a row, before all is given up.
-MOST_FAILED_STARTS = 3
+MAX_FAILED_STARTS = 3
 
 PATIENCE = 5.0  # for the end of a worker that has nothing left to do [s]
 
@@ -90,7 +90,7 @@ def in_processes(
                     del workers[worker.pipe]
                     worker.end()
                     failed_starts += 1
-                    if failed_starts > MOST_FAILED_STARTS:
+                    if failed_starts > MAX_FAILED_STARTS:
                         raise RuntimeError(
                             f'workers end repeatedly, the last one with code {result.code}'
                         )

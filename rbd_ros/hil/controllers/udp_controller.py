@@ -24,7 +24,7 @@ from rbd_ros.hil.scenario.scenario import Scenario
 
 NANOSECONDS = 1_000_000_000
 PORT = '{port}'  # in the words of a command: where the program is to listen
-MOST_TRIES = 100  # to find a port that no other run has
+MAX_TRIES = 100  # to find a port that no other run has
 FIRST_CONTACT = 0.05  # real time after which the first state is sent again [s]
 
 
@@ -155,7 +155,7 @@ def own_port(address: str) -> Iterator[int]:
 def _held_port(address: str) -> Tuple[int, socket.socket]:
     try:
         family, _, _, _, at = socket.getaddrinfo(address, 0, type=socket.SOCK_DGRAM)[0]
-        for _ in range(MOST_TRIES):
+        for _ in range(MAX_TRIES):
             with socket.socket(family, socket.SOCK_DGRAM) as probe:
                 probe.bind(at)
                 port = int(probe.getsockname()[1])

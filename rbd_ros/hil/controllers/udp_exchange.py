@@ -9,7 +9,7 @@ from typing import Callable, Dict, Optional
 
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.hil.controllers.udp_packets import (
-    LARGEST_PACKET,
+    MAX_PACKET,
     PacketError,
     sequence_of,
     StateWriter,
@@ -41,7 +41,7 @@ class UdpExchange:
             self._socket.connect(at)
         except (OSError, UnicodeError) as error:
             raise ValueError(f'UDP to {self.place}: {error}; check address and port') from None
-        self._room = bytearray(LARGEST_PACKET)
+        self._room = bytearray(MAX_PACKET)
         self._view = memoryview(self._room)
         self._begins, self._refused = True, False
         #: States sent; answers used; packets left out: of other states, and of no known kind

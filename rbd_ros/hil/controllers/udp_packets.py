@@ -33,8 +33,8 @@ from rbd_ros.hil.scenario.desired import ARRAYS
 STATE_MAGIC, ANSWER_MAGIC, VERSION = b'RBDS', b'RBDA', 1
 BEGINS = 1  # flag of the first state of a motion
 STATE_HEAD, ANSWER_HEAD = struct.Struct('<4sHHQqII'), struct.Struct('<4sHHQ')
-LARGEST_PACKET = 65507  # that UDP can carry over IPv4 [bytes]
-MOST_JOINTS = (LARGEST_PACKET - STATE_HEAD.size) // (8 * len(ARRAYS))
+MAX_PACKET = 65507  # that UDP can carry over IPv4 [bytes]
+MAX_JOINTS = (MAX_PACKET - STATE_HEAD.size) // (8 * len(ARRAYS))
 
 
 class PacketError(ValueError):
@@ -49,8 +49,8 @@ class StateWriter:
     """
 
     def __init__(self, count: int):
-        if not 1 <= count <= MOST_JOINTS:
-            raise ValueError(f'{count} joints; a packet must have 1 to {MOST_JOINTS}')
+        if not 1 <= count <= MAX_JOINTS:
+            raise ValueError(f'{count} joints; a packet must have 1 to {MAX_JOINTS}')
         self._count = count
         self.data = bytearray(STATE_HEAD.size + 8 * len(ARRAYS) * count)
         #: Numbers behind the head: the vectors of `ARRAYS` one after another, (5n,)

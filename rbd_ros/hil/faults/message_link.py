@@ -9,7 +9,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 import numpy as np
 
 #: Messages that may be under way; a flood beyond that is lost, and counted.
-MOST_UNDER_WAY = 100_000
+MAX_UNDER_WAY = 100_000
 
 
 class Disturbance(NamedTuple):
@@ -63,7 +63,7 @@ class MessageLink:
         lost = drop > 0.0 and chance() < drop
         twice = duplicate > 0.0 and chance() < duplicate
         delays = [latency + (jitter * chance() if jitter > 0.0 else 0.0) for _ in range(1 + twice)]
-        if lost or len(self._waiting) >= MOST_UNDER_WAY:
+        if lost or len(self._waiting) >= MAX_UNDER_WAY:
             self.dropped += 1
             return
         self.duplicated += twice

@@ -29,7 +29,7 @@ from rbd_ros.plot_names import plot_name
 
 PAGE, JUNIT, NUMBERS = 'report.html', 'junit.xml', 'result.json'
 FAULT, FAINT, BLUE = '#e4572e', '#9aa5b1', '#1769aa'
-MOST_POINTS = 2000  # of a line in a plot
+MAX_POINTS = 2000  # of a line in a plot
 LEGEND_ROWS = 16
 
 STYLE = """
@@ -193,7 +193,7 @@ def _delays(run: Run) -> str:
 
 def _plots(scenario: Scenario, run: Run) -> List[Tuple[str, str]]:
     names = scenario.robot.joint_names
-    thin = max(1, len(run.time) // MOST_POINTS)
+    thin = max(1, len(run.time) // MAX_POINTS)
     time = run.time[::thin]
     effort = np.array(scenario.robot.effort_limits)
     part = np.where(np.isfinite(effort) & (effort > 0.0), run.torque / effort, np.nan)
@@ -247,7 +247,7 @@ def _cycles(run: Run) -> str:
     """Return plot of the real time of each answer; of many, the longest of those side by side."""
     from matplotlib.ticker import LogLocator
 
-    values = 1e6 * thinned_maxima(run.answer_times, MOST_POINTS)
+    values = 1e6 * thinned_maxima(run.answer_times, MAX_POINTS)
     figure, (axes,) = figure_of(1, 2.2)
     axes.plot(np.linspace(1, len(run.answer_times), len(values)), values, lw=0.8, color=BLUE)
     axes.set_yscale('log')

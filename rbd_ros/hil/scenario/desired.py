@@ -15,7 +15,7 @@ from rbd_ros.control import JointTrajectory
 ARRAYS = ('position', 'velocity', 'desired_position', 'desired_velocity', 'desired_acceleration')
 
 #: Time steps that are computed beforehand; times beyond are computed one by one.
-MOST_ROWS = 100_000
+MAX_ROWS = 100_000
 
 
 class DesiredSamples:
@@ -33,7 +33,7 @@ class DesiredSamples:
 
     def __init__(self, trajectory: JointTrajectory, timestep: float):
         self._sample, self.timestep = trajectory.sample, timestep
-        count = min(int(trajectory.end_time / timestep) + 2, MOST_ROWS)
+        count = min(int(trajectory.end_time / timestep) + 2, MAX_ROWS)
         self._rows: FloatArray = np.array(
             [np.concatenate(trajectory.sample(k * timestep)) for k in range(count)]
         )

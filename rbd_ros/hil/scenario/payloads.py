@@ -13,7 +13,7 @@ from rbd_ros.robot import Robot
 from rbd_ros.spatial import RigidBodyInertia
 
 #: Robots with payloads that are kept for each robot, the last ones made; each has machine code.
-MOST_KEPT = 100
+MAX_KEPT = 100
 
 #: What each link carries: names, masses and their centers.
 Key = Tuple[Tuple[str, float, Tuple[float, float, float]], ...]
@@ -50,7 +50,7 @@ def with_payloads(robot: Robot, payloads: Iterable[Fault]) -> Robot:
             model = model.with_link_inertia(link, point, add=True)
         # Never taken out and put back: another thread may look for it meanwhile.
         loaded = known[key] = Robot(model)
-        while len(known) > MOST_KEPT:
+        while len(known) > MAX_KEPT:
             del known[next(iter(known))]
         return loaded
     return known[key]

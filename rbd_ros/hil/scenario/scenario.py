@@ -25,7 +25,7 @@ from rbd_ros.robot import Robot
 # What a run and its report keep of each time step, and of each joint in it, with the copies that
 # are made on the way [bytes].
 STEP_MEMORY, JOINT_MEMORY = 200, 64
-MOST_MEMORY = 4_000_000_000
+MAX_MEMORY = 4_000_000_000
 MAX_SEED = 2**62
 
 
@@ -42,7 +42,7 @@ def most_steps(joints: int) -> int:
     >>> most_steps(6)
     6849315
     """
-    return MOST_MEMORY // (STEP_MEMORY + joints * JOINT_MEMORY)
+    return MAX_MEMORY // (STEP_MEMORY + joints * JOINT_MEMORY)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from rbd_ros.spatial.scalar import Scalar
 Scalars = Sequence[Scalar]
 
 #: Limits beyond this limit nothing [rad or m]: a position that far from zero says little.
-FARTHEST = 1e6
+MAX_LIMIT = 1e6
 
 
 class JointState(NamedTuple):
@@ -110,14 +110,14 @@ class JointType(ABC):
     def sample(self, u: Scalars, lower: float, upper: float) -> Tuple[Scalar, ...]:
         """Return a position uniform between the limits, or within `reach` without them, (nq,).
 
-        Limits farther than `FARTHEST` from zero are what some descriptions write for none.
+        Limits farther than `MAX_LIMIT` from zero are what some descriptions write for none.
 
         :param u: numbers uniform in [0, 1), (uniforms,)
         :param lower: lower limit of each variable, -inf if there is none [rad or m]
         :param upper: upper limit, inf if there is none [rad or m]
         """
-        lower = lower if lower >= -FARTHEST else -math.inf
-        upper = upper if upper <= FARTHEST else math.inf
+        lower = lower if lower >= -MAX_LIMIT else -math.inf
+        upper = upper if upper <= MAX_LIMIT else math.inf
         drawn = []
         for reach, x in zip(self.reach, u):
             low, high = lower, upper

@@ -18,7 +18,7 @@ from rbd_ros.bounded_files import MAX_TEXT, read_bytes
 from rbd_ros.model.errors import ModelError
 
 #: Longest time that the process may wait for files and for the processor [s].
-LONGEST_WAIT = 600.0
+MAX_WAIT = 600.0
 
 # How xacro names an argument that the file asks for and nobody gives.
 _MISSING = re.compile(r'Undefined substitution argument (\w+)')
@@ -111,7 +111,7 @@ def expand_xacro(
             capture_output=True,
             text=True,
             encoding='utf-8',
-            timeout=LONGEST_WAIT,
+            timeout=MAX_WAIT,
         )
         answer = json.loads(done.stdout) if done.stdout else {}
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:

@@ -39,7 +39,7 @@ from rbd_ros.nodes.simulator.interface.simulator_interface import INTERFACE
 
 DEPTH = 10_000  # messages of a topic that wait to be written
 WAIT = 50_000_000  # for a message, before other things are looked at [ns]
-MOST_AT_ONCE = 1000  # messages of a topic, before the others have their turn
+MAX_AT_ONCE = 1000  # messages of a topic, before the others have their turn
 FLUSH_PERIOD = 1.0  # real time after which what was written is in the file at the latest [s]
 ASK_PERIOD = 0.5  # between two looks for the simulator [s]
 
@@ -138,7 +138,7 @@ class DdsRecorder:
 
     def _take(self, topic: Recorded) -> None:
         take = topic.subscription.handle.take_message
-        for _ in range(MOST_AT_ONCE):
+        for _ in range(MAX_AT_ONCE):
             taken = take(topic.kind, True)
             if taken is None:
                 return

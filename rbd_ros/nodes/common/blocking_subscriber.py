@@ -15,7 +15,7 @@ from rbd_ros.nodes.common.guarded_node import polled
 from rbd_ros.nodes.common.node_interface import Topic
 from rbd_ros.nodes.common.node_process import BREATH, Failures
 
-LONGEST_WAIT = 50_000_000  # for a message, before `close` is looked for again [ns]
+MAX_WAIT = 50_000_000  # for a message, before `close` is looked for again [ns]
 
 
 class BlockingSubscriber:
@@ -68,7 +68,7 @@ class BlockingSubscriber:
             # Waiting takes out of the set what was not ready.
             renew()
             add(source)
-            wait(LONGEST_WAIT)
+            wait(MAX_WAIT)
             taken = take(kind, True)
             if taken is not None:
                 # zero: the middleware does not report it

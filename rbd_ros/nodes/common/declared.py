@@ -7,7 +7,7 @@ from typing import Tuple
 
 from rbd_ros.nodes.common.node_interface import Parameter, Service, Topic
 
-LARGEST_GRAVITY = 1e3  # [m/s^2]
+MAX_GRAVITY = 1e3  # [m/s^2]
 
 DESCRIPTION_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
@@ -135,7 +135,7 @@ def gravity_parameter(live: bool) -> Parameter:
         (0.0, 0.0, -9.81),
         'Gravity in base coordinates [m/s^2].',
         length=3,
-        minimum=-LARGEST_GRAVITY,
-        maximum=LARGEST_GRAVITY,
+        minimum=-MAX_GRAVITY,
+        maximum=MAX_GRAVITY,
         live=live,
     )

@@ -35,7 +35,7 @@ ANNOUNCEMENT_PERIOD = 0.1  # seconds between publications in the long run, whate
 BURST = 10.0  # changes that are published at once although they come close together
 PERIOD = 1.0  # seconds between publications when nothing changes
 LOG_PERIOD = 5.0  # seconds between two lines of the log about the same thing
-MOST_EVENTS = 32  # kinds of events that are remembered of a subject; the oldest give way
+MAX_EVENTS = 32  # kinds of events that are remembered of a subject; the oldest give way
 FORGOTTEN = 'not configured'  # condition of what a node that was cleaned up had reported
 
 Values = Callable[[], Dict[str, Any]]
@@ -164,7 +164,7 @@ class Diagnostics:
                 known.level, known.message, known.last = level, message, now
                 return
             if known is None:
-                if len(events) >= MOST_EVENTS:
+                if len(events) >= MAX_EVENTS:
                     del events[min(events, key=lambda key: events[key].last)]
                 known = events[code] = _Event(level, message, now)
             else:
@@ -225,7 +225,7 @@ class Diagnostics:
         if code in state.logged:
             state.unlogged += 1
             return
-        if len(state.logged) < MOST_EVENTS:
+        if len(state.logged) < MAX_EVENTS:
             state.logged[code] = now
         text = f'{subject}: {message or "recovered"}'
         if state.unlogged:

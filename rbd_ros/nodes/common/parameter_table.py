@@ -40,7 +40,7 @@ TYPES = {
     'double[]': RosParameter.Type.DOUBLE_ARRAY,
     'string[]': RosParameter.Type.STRING_ARRAY,
 }
-LARGEST_INTEGER = 2**63 - 1
+MAX_INTEGER = 2**63 - 1
 OF_RCLPY = ('use_sim_time', 'start_type_description_service')
 
 
@@ -62,8 +62,8 @@ def descriptor(declaration: Parameter) -> ParameterDescriptor:
             FloatingPointRange(from_value=float(low), to_value=float(high))
         ]
     elif declaration.scalar is int:
-        low = -LARGEST_INTEGER if low is None else int(low)
-        high = LARGEST_INTEGER if high is None else int(high)
+        low = -MAX_INTEGER if low is None else int(low)
+        high = MAX_INTEGER if high is None else int(high)
         result.integer_range = [IntegerRange(from_value=low, to_value=high)]
     return result
 

@@ -12,7 +12,7 @@ from rbd_ros.nodes.common.node_interface import Parameter
 
 THRESHOLD = 'diagnostics.threshold.'
 LEVELS = ('warn', 'error')
-LARGEST = 1e9  # [Hz or us]
+MAX_THRESHOLD = 1e9  # [Hz or us]
 
 # Subject, measure: what it is in words, and its unit.
 MEASURES = {
@@ -54,7 +54,7 @@ def threshold_parameters(
             f'{words} during a second above which diagnostics show '
             f'{"a warning" if level == "warn" else "an error"} [{unit}]; 0: never.',
             minimum=0.0,
-            maximum=LARGEST,
+            maximum=MAX_THRESHOLD,
             live=True,
         )
         for (subject, measure), (words, unit) in MEASURES.items()

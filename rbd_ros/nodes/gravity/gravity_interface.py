@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Tuple
 
 from rbd_ros.nodes.common.node_interface import Parameter, Service, Topic
-from rbd_ros.nodes.torque.torque_interface import LARGEST_GAIN
+from rbd_ros.nodes.torque.torque_interface import MAX_GAIN
 
 MODES = ('compensation', 'hand_guiding')
 SOURCES = ('parameters', 'imu')
@@ -120,7 +120,7 @@ PARAMETERS: Tuple[Parameter, ...] = (
         'Stiffness of the position hold in hand guiding, one for all joints or one for each [N '
         'm/rad or N/m]; 0: damping only; empty: from the inertia.',
         minimum=0.0,
-        maximum=LARGEST_GAIN,
+        maximum=MAX_GAIN,
         live=True,
     ),
     Parameter(
@@ -163,7 +163,7 @@ PARAMETERS: Tuple[Parameter, ...] = (
         'each, in the order of the robot [N m/rad or N/m]; empty: the robot is commanded by '
         'torques.',
         positive=True,
-        maximum=LARGEST_GAIN,
+        maximum=MAX_GAIN,
     ),
     Parameter(
         'max_position_offset',

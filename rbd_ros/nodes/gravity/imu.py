@@ -31,7 +31,7 @@ from rbd_ros.robot import Robot
 
 SUBJECT = 'imu'
 UNKNOWN = -1.0  # first element of a covariance if the quantity is not measured (sensor_msgs/Imu)
-LONGEST_STEP = 0.1  # seconds that gravity turns at most in one step
+MAX_STEP = 0.1  # seconds that gravity turns at most in one step
 
 
 class ImuGravity:
@@ -70,7 +70,7 @@ class ImuGravity:
 
     def advance(self, dt: float) -> np.ndarray:
         """Return gravity in base coordinates `dt` [s] later, (3,) [m/s^2]; in the control loop."""
-        step = min(dt, LONGEST_STEP) if dt > 0.0 else 0.0
+        step = min(dt, MAX_STEP) if dt > 0.0 else 0.0
         return self.magnitude * self._turning.advance(step)
 
     @property

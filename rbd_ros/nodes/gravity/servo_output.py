@@ -26,7 +26,7 @@ from rbd_ros.wire import (
 )
 
 SUBJECT = 'servos'
-LONGEST_STEP = 0.1  # seconds for which offsets go on at most between two commands
+MAX_STEP = 0.1  # seconds for which offsets go on at most between two commands
 
 
 class ServoOutput:
@@ -154,7 +154,7 @@ class ServoOutput:
             return
         values, now = self._values(), time.monotonic()
         largest, ramp = values['max_position_offset'], values['payload_transition_time']
-        elapsed, self._sent = min(now - self._sent, LONGEST_STEP), now
+        elapsed, self._sent = min(now - self._sent, MAX_STEP), now
         desired = np.clip(self._torque / self._stiffness, -largest, largest)
         if not last and ramp > 0.0:
             step = largest * elapsed / ramp

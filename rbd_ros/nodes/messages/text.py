@@ -7,15 +7,15 @@ import re
 from typing import Any, Iterable, List
 
 MAX_NAMES_SHOWN = 6
-LONGEST_NAME = 60
-LONGEST_WORD = 100
-LONGEST_TEXT = 1000
+MAX_NAME_LENGTH = 60
+MAX_WORD = 100
+MAX_TEXT = 1000
 
 
 def short_name(name: Any) -> str:
-    """Return the name of a joint or link, no longer than `LONGEST_NAME`."""
+    """Return the name of a joint or link, no longer than `MAX_NAME_LENGTH`."""
     text = str(name)
-    return text if len(text) <= LONGEST_NAME else f'{text[: LONGEST_NAME - 3]}...'
+    return text if len(text) <= MAX_NAME_LENGTH else f'{text[: MAX_NAME_LENGTH - 3]}...'
 
 
 def shorten(names: Iterable[Any]) -> str:
@@ -27,18 +27,18 @@ def shorten(names: Iterable[Any]) -> str:
 
 
 def readable(text: Any) -> str:
-    """Return a line of at most `LONGEST_TEXT`, long words cut, empty parentheses removed."""
-    line = ' '.join(str(text)[: 20 * LONGEST_TEXT].split())
+    """Return a line of at most `MAX_TEXT`, long words cut, empty parentheses removed."""
+    line = ' '.join(str(text)[: 20 * MAX_TEXT].split())
     line = re.sub(r' ?\(\)', '', line)
-    line = re.sub(r'\S{%d,}' % (LONGEST_WORD + 1), lambda word: _shorter(word[0]), line)
-    return line if len(line) <= LONGEST_TEXT else f'{line[: LONGEST_TEXT - 4]} ...'
+    line = re.sub(r'\S{%d,}' % (MAX_WORD + 1), lambda word: _shorter(word[0]), line)
+    return line if len(line) <= MAX_TEXT else f'{line[: MAX_TEXT - 4]} ...'
 
 
 def _shorter(word: str) -> str:
     """Return a long word cut: of a path, the end with the file's name; else the beginning."""
     if '/' not in word:
-        return f'{word[:LONGEST_NAME]}...'
-    end = word[4 - LONGEST_WORD :]
+        return f'{word[:MAX_NAME_LENGTH]}...'
+    end = word[4 - MAX_WORD :]
     return f'...{end[max(end.find("/", 0, -1), 0) :]}'
 
 

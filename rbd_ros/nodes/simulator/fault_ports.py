@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from rbd_ros.nodes.simulator.simulator_node import SimulatorNode
 
 SUBJECT = 'faults'
-MOST_LOADS = 20  # sets of payloads, each of which is compiled before faults are taken
-MOST_COLLECTED = 50  # messages of a topic in a cycle: a flood must not stop the simulation
+MAX_LOADS = 20  # sets of payloads, each of which is compiled before faults are taken
+MAX_COLLECTED = 50  # messages of a topic in a cycle: a flood must not stop the simulation
 
 
 def _text(data: bytes) -> str:
@@ -131,7 +131,7 @@ class FaultPorts:
         link, ports = self.injector.links['command'], self._ports
         takes = ports.take_by_order, ports.take_by_name, ports.take_accelerations
         for kind, take in enumerate(takes):
-            room = MOST_COLLECTED
+            room = MAX_COLLECTED
             while room and (taken := take()) is not None:
                 link.send((kind, (bytes(taken[0]), taken[1])), now)
                 room -= 1
@@ -213,10 +213,10 @@ def live_faults(text: str, cycle: SimulationCycle) -> Tuple[Fault, ...]:
                         'the <limit> of the URDF'
                     )
     sets = sets_of_payloads(faults)
-    if len(sets) > MOST_LOADS:
+    if len(sets) > MAX_LOADS:
         raise ValueError(
             f'{len(sets)} different sets of payloads in the schedule; a running simulation '
-            f'supports {MOST_LOADS} at most'
+            f'supports {MAX_LOADS} at most'
         )
     for payloads in sets:
         # Compiled here, beside the simulation, which goes on.

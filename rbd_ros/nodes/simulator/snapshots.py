@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rbd_ros.nodes.simulator.simulator_node import SimulatorNode
 
 SUBJECT = 'snapshots'
-MOST_NAMES = 100
+MAX_NAMES = 100
 
 Outcome = Tuple[bool, str]
 
@@ -85,9 +85,9 @@ class Snapshots:
 
     def _save(self) -> str:
         name, file = self._place()
-        if name not in self._named and len(self._named) >= MOST_NAMES:
+        if name not in self._named and len(self._named) >= MAX_NAMES:
             raise ValueError(
-                f'there are {MOST_NAMES} snapshots already; overwrite one of them: '
+                f'there are {MAX_NAMES} snapshots already; overwrite one of them: '
                 f'{shorten(self._named)}'
             )
         kept = self._node.loop.request(self._take)

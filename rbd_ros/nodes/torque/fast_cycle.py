@@ -25,7 +25,7 @@ from rbd_ros.nodes.torque.motion_reference import MEASURED, MOVING, Reference
 from rbd_ros.nodes.torque.state_input import StateInput
 
 #: Maximum time between two states on the fast path [s]: the motion advances by all of it.
-LONGEST_STEP = 0.01
+MAX_STEP = 0.01
 
 #: Of `fast_cycle`: nothing was done, or the state was taken and is still to be answered.
 NOT_TAKEN, NOT_ANSWERED = 0, -1
@@ -80,7 +80,7 @@ def fast_cycle(
         return NOT_TAKEN
     dt = elapsed / NANOSECONDS
     # A stamp that came in may be beyond what goes out.
-    if dt > LONGEST_STEP or last.stamp[0] > LATEST:
+    if dt > MAX_STEP or last.stamp[0] > LATEST:
         return NOT_ANSWERED
     for j in range(len(last.q)):
         law.motion[0, j] = last.q[j]

@@ -18,7 +18,7 @@ from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import Wraparound
 from rbd_ros.spatial.rotation import quaternion_to_rotation
 
-FARTHEST = 1e3  # of a pose from the base [m]
+MAX_DISTANCE = 1e3  # of a pose from the base [m]
 NEAR, NEARLY_TURNED = 1e-3, 5e-3  # within which a pose counts as reached [m, rad]
 SHORTEST = 0.02  # time that any motion takes [s]
 PEAK = 1.5  # largest speed of a cubic from rest to rest, by its mean
@@ -129,8 +129,8 @@ def _pose_matrix(message: PoseStamped) -> np.ndarray:
     quaternion, position = numbers[:4], numbers[4:]
     if not np.isfinite(numbers).all():
         raise _refusal('not finite', 'the pose is not finite')
-    if np.abs(position).max() > FARTHEST:
-        raise _refusal('too far', f'the position is beyond {FARTHEST:g} m')
+    if np.abs(position).max() > MAX_DISTANCE:
+        raise _refusal('too far', f'the position is beyond {MAX_DISTANCE:g} m')
     with np.errstate(over='ignore'):
         square = float(quaternion @ quaternion)
     if not 0.5 < square < 2.0:

@@ -39,8 +39,8 @@ CONFLICT_WINDOW = 1.0  # seconds that a contradiction between publishers is reme
 AGREEMENT = 0.02
 CONTRADICTION = 'publishers contradict each other'
 VELOCITY_FILTER = 0.005  # time constant of the filter of differentiated positions [s]
-LONGEST_DIFFERENCE = 0.5  # maximum time over which positions are differentiated [s]
-MOST_SOURCES = 64  # that are remembered
+MAX_DIFFERENCE = 0.5  # maximum time over which positions are differentiated [s]
+MAX_SOURCES = 64  # that are remembered
 # A joint may leap so far [rad or m], and this many times as far as at its velocity limit in the
 # time since the state before, at least the shortest interval [s]; so many states that agree with
 # each other are where the robot is, however far that is.
@@ -333,7 +333,7 @@ class StateInput:
         naming = self._names.naming(names.names)
         if not naming.target.size:
             raise MessageProblem('no known joints', 'it names no joint of the robot')
-        if len(self._sources) >= MOST_SOURCES:
+        if len(self._sources) >= MAX_SOURCES:
             # A publisher that invents names must not fill the memory.
             del self._sources[min(self._sources, key=lambda k: self._sources[k].received)]
             self._stop_fast_reading()
@@ -482,7 +482,7 @@ class StateInput:
                 code='velocity empty',
             )
         target = naming.target
-        if not 0.0 < dt < LONGEST_DIFFERENCE:
+        if not 0.0 < dt < MAX_DIFFERENCE:
             return self._v[target] if dt == 0.0 else np.zeros(target.size)
         weight = dt / (dt + VELOCITY_FILTER)
         return self._v[target] + weight * (change / dt - self._v[target])

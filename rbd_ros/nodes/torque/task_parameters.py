@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Dict, Mapping, Tuple
 
 from rbd_ros.nodes.common.node_interface import Parameter
-from rbd_ros.nodes.torque.torque_interface import LARGEST_GAIN
+from rbd_ros.nodes.torque.torque_interface import MAX_GAIN
 
 TASK_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
@@ -26,7 +26,7 @@ TASK_PARAMETERS: Tuple[Parameter, ...] = (
         'N m/rad].',
         length=6,
         minimum=0.0,
-        maximum=LARGEST_GAIN,
+        maximum=MAX_GAIN,
         live=True,
     ),
     Parameter(
@@ -34,7 +34,7 @@ TASK_PARAMETERS: Tuple[Parameter, ...] = (
         (),
         'Damping of task_frame likewise [N s/m, N m s/rad]; empty: from task_damping_ratio.',
         minimum=0.0,
-        maximum=LARGEST_GAIN,
+        maximum=MAX_GAIN,
         live=True,
     ),
     Parameter(
@@ -61,7 +61,7 @@ TASK_PARAMETERS: Tuple[Parameter, ...] = (
         'Stiffness of the joints about the trajectory in the nullspace of task_frame, one for '
         'all joints or one for each [1/s^2].',
         minimum=0.0,
-        maximum=LARGEST_GAIN,
+        maximum=MAX_GAIN,
         live=True,
     ),
     Parameter(
@@ -69,7 +69,7 @@ TASK_PARAMETERS: Tuple[Parameter, ...] = (
         (6.0,),
         'Damping of the joints likewise [1/s].',
         minimum=0.0,
-        maximum=LARGEST_GAIN,
+        maximum=MAX_GAIN,
         live=True,
     ),
     Parameter(

@@ -22,11 +22,11 @@ FORMS = ('both', 'joint_state', 'array')
 LAST_COMMANDS = ('zero', 'gravity', 'none')
 
 # No robot needs more than these, and sums of products of them stay far from overflow.
-LARGEST_MASS = 1e5  # [kg]
-LARGEST_DISTANCE = 100.0  # [m]
-LARGEST_INERTIA = 1e7  # [kg m^2]
-LARGEST_TORQUE = 1e9  # [N m or N]
-LARGEST_GAIN = 1e9
+MAX_MASS = 1e5  # [kg]
+MAX_DISTANCE = 100.0  # [m]
+MAX_INERTIA = 1e7  # [kg m^2]
+MAX_TORQUE = 1e9  # [N m or N]
+MAX_GAIN = 1e9
 
 JOINT_STATES = Topic(
     'joint_states',
@@ -92,7 +92,7 @@ TORQUE_PARAMETERS: Tuple[Parameter, ...] = (
         0.0,
         'Mass of the payload [kg].',
         minimum=0.0,
-        maximum=LARGEST_MASS,
+        maximum=MAX_MASS,
         live=True,
     ),
     Parameter(
@@ -100,8 +100,8 @@ TORQUE_PARAMETERS: Tuple[Parameter, ...] = (
         (0.0, 0.0, 0.0),
         'Center of mass of the payload in payload_link [m].',
         length=3,
-        minimum=-LARGEST_DISTANCE,
-        maximum=LARGEST_DISTANCE,
+        minimum=-MAX_DISTANCE,
+        maximum=MAX_DISTANCE,
         live=True,
     ),
     Parameter(
@@ -110,8 +110,8 @@ TORQUE_PARAMETERS: Tuple[Parameter, ...] = (
         'Inertia of the payload about its center of mass, axes of payload_link: ixx ixy ixz iyy '
         'iyz izz [kg m^2].',
         length=6,
-        minimum=-LARGEST_INERTIA,
-        maximum=LARGEST_INERTIA,
+        minimum=-MAX_INERTIA,
+        maximum=MAX_INERTIA,
         live=True,
     ),
     Parameter(
@@ -120,7 +120,7 @@ TORQUE_PARAMETERS: Tuple[Parameter, ...] = (
         'Additional limits of the torque: one for all joints or one for each, in the order of '
         'the robot [N m or N]; empty: none.',
         minimum=0.0,
-        maximum=LARGEST_TORQUE,
+        maximum=MAX_TORQUE,
         live=True,
     ),
     Parameter(
@@ -130,7 +130,7 @@ TORQUE_PARAMETERS: Tuple[Parameter, ...] = (
         'applies to last commands, to lowered effort_limits, and across configurations of the '
         'node; only a second stop signal ignores it.',
         minimum=0.0,
-        maximum=LARGEST_TORQUE,
+        maximum=MAX_TORQUE,
         live=True,
     ),
     Parameter(

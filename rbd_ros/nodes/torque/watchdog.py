@@ -10,7 +10,7 @@ from typing import Callable, Optional
 
 import numpy as np
 
-SHORTEST_PERIOD, LONGEST_PERIOD = 0.002, 0.05  # between two checks [s]
+MIN_PERIOD, MAX_PERIOD = 0.002, 0.05  # between two checks [s]
 # Real time after which it expires even if simulated time stands still: so many timeouts, and at
 # least so many seconds.
 SIMULATED_PATIENCE = 10.0
@@ -50,7 +50,7 @@ class Watchdog:
         self._armed = False  # nothing to watch before it is fed for the first time
         self.fired = False
         self._stopping = threading.Event()
-        self._period = min(max(timeout / 8.0, SHORTEST_PERIOD), LONGEST_PERIOD)
+        self._period = min(max(timeout / 8.0, MIN_PERIOD), MAX_PERIOD)
         self._patience = max(SIMULATED_PATIENCE * timeout, LEAST_SIMULATED_PATIENCE)
         self._thread = threading.Thread(target=self._run, name='watchdog', daemon=True)
 
@@ -115,7 +115,7 @@ class Watchdog:
                     self.fired = False
             elif simulated is None:
                 # It cannot expire before, so it need not wake up before.
-                delay = max(self.fed.item() + self.timeout - now, SHORTEST_PERIOD)
+                delay = max(self.fed.item() + self.timeout - now, MIN_PERIOD)
 
     def _is_overdue(self, now: float, simulated: Optional[float]) -> bool:
         fed = self.fed.item()

@@ -25,7 +25,7 @@ from rbd_ros.simulation.records.snapshots import Snapshot
 FORMAT = 'rbd_ros snapshot 1'
 ABOUT = 'about'
 #: Maximum size of all arrays together [bytes].
-LARGEST = 1 << 30
+MAX_BYTES = 1 << 30
 
 _TEXTS = ('format', 'version', 'robot')
 
@@ -105,7 +105,7 @@ def load_snapshot(path: Union[str, 'os.PathLike[str]']) -> Snapshot:
     rbd_ros.simulation.records.snapshot_file.SnapshotError: no_such_file.npz: no such file; ...
     """
     try:
-        with open_regular(path, LARGEST) as file:
+        with open_regular(path, MAX_BYTES) as file:
             arrays = _arrays(path, file)
     except FileNotFoundError:
         raise SnapshotError(f'{path}: no such file; check the path') from None
@@ -135,7 +135,7 @@ def load_snapshot(path: Union[str, 'os.PathLike[str]']) -> Snapshot:
 def _arrays(path: Any, file: Any) -> Dict[str, Any]:
     try:
         with zipfile.ZipFile(file) as archive:
-            problem = archive_problem(archive, LARGEST)
+            problem = archive_problem(archive, MAX_BYTES)
             if problem:
                 raise SnapshotError(f'{path}: {problem}; give a snapshot')
         file.seek(0)

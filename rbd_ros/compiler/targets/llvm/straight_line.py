@@ -49,7 +49,7 @@ _HURRIED_NODES = 50000
 _PATIENT_NODES = 150000
 _NODES_PER_PART = 400  # longer parts cost more, by LLVM's scheduler
 # Wider SIMD groups take as long: more lanes to bring together, and longer instructions.
-_WIDEST_GROUP = 4
+_MAX_GROUP = 4
 # What does not fit into the processor's cache of decoded instructions takes as long as it is long.
 # By a register of its own the stack, which a third of the instructions read or write, is addressed
 # in a byte less than by the stack pointer; it takes a stack that is not aligned to vectors. Where
@@ -93,7 +93,7 @@ def straight_line(
     simd_groups: Mapping[int, SimdGroup] = {}
     # Groups cannot be split between parts: only functions of one part have them.
     if lanes == 1 and not packs and len(live) + len(program.flat) <= size:
-        simd_groups = find_simd_groups(program, min(widest, _WIDEST_GROUP), together)
+        simd_groups = find_simd_groups(program, min(widest, _MAX_GROUP), together)
     if packs or simd_groups:
         together += [group.nodes for group in simd_groups.values()]
         order = in_order(graph, order, packs, together)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33)
 TWO_OVER_PI = 0.6366197723675814
 # Further out the double of 2/pi is too coarse to find the right multiple of pi/2.
-LARGEST_ANGLE = 2.0**49
+MAX_ANGLE = 2.0**49
 # Adding 1.5 * 2**52 leaves the nearest integer in the low bits of the sum.
 MAGIC = 6755399441055744.0
 
@@ -63,7 +63,7 @@ def emit_sine_cosine(code: Emitter, angle: str) -> Tuple[str, str]:
     p = code.fmul(n, c(HALF_PI[1]))
     r = code.fsub(first, p)
     rest = code.fma(minus_n, c(HALF_PI[1]), code.fsub(first, r))
-    least = code.select(code.exceeds(angle, LARGEST_ANGLE), c(float('nan')), c(HALF_PI[2]))
+    least = code.select(code.exceeds(angle, MAX_ANGLE), c(float('nan')), c(HALF_PI[2]))
     tail = code.fma(minus_n, least, rest)
 
     z = code.fmul(r, r)

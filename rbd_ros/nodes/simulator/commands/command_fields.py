@@ -9,17 +9,17 @@ import numpy as np
 
 from rbd_ros.nodes.messages.joint_names import MessageProblem, Naming
 from rbd_ros.nodes.simulator.cycle.compiled_cycle import (
-    LARGEST_ACCELERATION,
-    LARGEST_EFFORT,
-    LARGEST_POSITION,
-    LARGEST_VELOCITY,
+    MAX_ACCELERATION,
+    MAX_EFFORT,
+    MAX_POSITION,
+    MAX_VELOCITY,
 )
 
-LARGEST = {
-    'effort': LARGEST_EFFORT,
-    'position': LARGEST_POSITION,
-    'velocity': LARGEST_VELOCITY,
-    'acceleration': LARGEST_ACCELERATION,
+MAX_VALUES = {
+    'effort': MAX_EFFORT,
+    'position': MAX_POSITION,
+    'velocity': MAX_VELOCITY,
+    'acceleration': MAX_ACCELERATION,
 }
 
 
@@ -75,7 +75,7 @@ def check_size(name: str, values: np.ndarray) -> None:
     if np.isinf(values).any():
         raise MessageProblem('not finite', f'a value of {name} is infinite, not finite')
     largest = np.nanmax(np.abs(values), initial=0.0)
-    if largest > LARGEST[name]:
+    if largest > MAX_VALUES[name]:
         raise MessageProblem(
-            'too large', f'a value of {name} is {largest:g}, beyond {LARGEST[name]:g}'
+            'too large', f'a value of {name} is {largest:g}, beyond {MAX_VALUES[name]:g}'
         )

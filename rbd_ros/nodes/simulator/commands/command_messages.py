@@ -37,8 +37,8 @@ from rbd_ros.wire import (
 )
 
 ROWS = ('effort', 'position', 'velocity')  # interfaces, as in `Sent`
-MOST_LAYOUTS = 64  # runs of joint names that are remembered
-MOST_PATTERNS = 8  # of messages by name that machine code knows
+MAX_LAYOUTS = 64  # runs of joint names that are remembered
+MAX_PATTERNS = 8  # of messages by name that machine code knows
 READS_BEFORE_PATTERN = 3  # messages of a layout before machine code learns it
 
 
@@ -153,8 +153,8 @@ class Commands(DrivenJoints):
         counts = {name: values.size for name, values in fields.items()}
         known = self._learn(self._by_name.pattern(READS_BEFORE_PATTERN), named, counts)
         if known is not None:
-            self._note_heard(self._known[: -MOST_PATTERNS + 1])  # those that are forgotten
-            self._known = [*self._known[-MOST_PATTERNS + 1 :], known]
+            self._note_heard(self._known[: -MAX_PATTERNS + 1])  # those that are forgotten
+            self._known = [*self._known[-MAX_PATTERNS + 1 :], known]
         return self._take(named.naming, given, now)
 
     def _take(self, naming: Naming, fields: Mapping[str, np.ndarray], now: float) -> bool:
@@ -201,7 +201,7 @@ class Commands(DrivenJoints):
                 raise MessageProblem('no actuator', 'it names no joint with an actuator')
         if not naming.target.size:
             raise MessageProblem('no known joints', 'it names no joint of the robot')
-        if len(self._namings) >= MOST_LAYOUTS:  # a sender that invents names
+        if len(self._namings) >= MAX_LAYOUTS:  # a sender that invents names
             del self._namings[next(iter(self._namings))]
         holders = {field: self._tag.holders(names.names, field) for field in ROWS}
         named = self._namings[names] = NamedJoints(naming, holders)

@@ -16,7 +16,7 @@ from rbd_ros.wire import WireError, WrenchStampedReader
 
 SUBJECT = 'external_wrench'
 
-LARGEST_FORCE = 1e7  # no robot survives more, and no sum of these overflows [N or N m]
+MAX_FORCE = 1e7  # no robot survives more, and no sum of these overflows [N or N m]
 
 
 class Acting(NamedTuple):
@@ -108,9 +108,9 @@ class ExternalWrenches:
             return f'header.frame_id {name!r} is not a link of the robot{others}', 'unknown link'
         if not np.isfinite(force).all():
             return 'the wrench is not finite', 'not finite'
-        if np.abs(force).max() > LARGEST_FORCE:
+        if np.abs(force).max() > MAX_FORCE:
             return (
-                f'{np.abs(force).max():g} N or N m is above the limit of {LARGEST_FORCE:g}',
+                f'{np.abs(force).max():g} N or N m is above the limit of {MAX_FORCE:g}',
                 'too large',
             )
         if link not in self._forces and len(self._forces) >= MAX_FORCES:

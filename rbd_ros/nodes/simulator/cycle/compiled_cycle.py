@@ -29,10 +29,10 @@ from rbd_ros.wire import has_layout, Layout
 NANOSECONDS = 1_000_000_000
 
 # No joint is commanded beyond these, and nothing that is worked out from them overflows.
-LARGEST_EFFORT = 1e9  # [N m or N]
-LARGEST_POSITION = 1e5  # [rad or m]
-LARGEST_VELOCITY = 1e5  # [rad/s or m/s]
-LARGEST_ACCELERATION = 1e9  # [rad/s^2 or m/s^2]
+MAX_EFFORT = 1e9  # [N m or N]
+MAX_POSITION = 1e5  # [rad or m]
+MAX_VELOCITY = 1e5  # [rad/s or m/s]
+MAX_ACCELERATION = 1e9  # [rad/s^2 or m/s^2]
 
 # What a message may say besides the command that counts, of the same joint: something that stands
 # since an earlier message, or something new. Bits.
@@ -154,13 +154,9 @@ def take_command(
         return 0
     partial = command.partial != 0
     if not (
-        are_within(data, command.effort, len(command.effort_joints), LARGEST_EFFORT, partial)
-        and are_within(
-            data, command.position, len(command.position_joints), LARGEST_POSITION, partial
-        )
-        and are_within(
-            data, command.velocity, len(command.velocity_joints), LARGEST_VELOCITY, partial
-        )
+        are_within(data, command.effort, len(command.effort_joints), MAX_EFFORT, partial)
+        and are_within(data, command.position, len(command.position_joints), MAX_POSITION, partial)
+        and are_within(data, command.velocity, len(command.velocity_joints), MAX_VELOCITY, partial)
     ):
         return 0
     for k in range(len(command.joints)):

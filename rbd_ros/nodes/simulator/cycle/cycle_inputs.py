@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rbd_ros.nodes.simulator.state.robot_topics import RobotTopics
 
 CYCLES_BETWEEN_WRENCHES = 4  # looking costs, and a wrench is no control loop
-MOST_MESSAGES_A_CYCLE = 50  # a flood of commands must not stop the simulation
+MAX_MESSAGES_A_CYCLE = 50  # a flood of commands must not stop the simulation
 
 Take = Callable[[], Message]
 
@@ -65,7 +65,7 @@ class CycleInputs:
         """
         commanded = False
         for take, use in self._commands_in:
-            taken, room = take(), MOST_MESSAGES_A_CYCLE
+            taken, room = take(), MAX_MESSAGES_A_CYCLE
             while taken is not None:
                 if use(taken[0], now):
                     commanded = True
@@ -77,7 +77,7 @@ class CycleInputs:
             duration = self._parameters['external_wrench_duration']
             ramp = self._parameters['external_wrench_ramp']
             for take_wrench, robot in self._wrenches_in:
-                taken, room = take_wrench(), MOST_MESSAGES_A_CYCLE
+                taken, room = take_wrench(), MAX_MESSAGES_A_CYCLE
                 while taken is not None:
                     self._wrenches.take(taken[0], duration, robot, ramp)
                     room -= 1
@@ -87,6 +87,6 @@ class CycleInputs:
     def forget(self) -> None:
         """Drop the messages that have arrived."""
         for take, _ in (*self._commands_in, *self._wrenches_in):
-            for _ in range(MOST_MESSAGES_A_CYCLE):
+            for _ in range(MAX_MESSAGES_A_CYCLE):
                 if take() is None:
                     break

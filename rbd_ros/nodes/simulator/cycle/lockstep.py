@@ -23,7 +23,7 @@ OFF, BY_STAMP, IN_ORDER = 'off', 'stamp', 'order'
 WAIT = 0.01  # for a message, before requests are looked for again [s]
 # Until the first answer, how often the state is sent again: a late starter must see it [s].
 FIRST_CONTACT = 0.1
-MOST_FORGOTTEN = 100  # messages of a topic, which a flood could fill again and again
+MAX_FORGOTTEN = 100  # messages of a topic, which a flood could fill again and again
 RECENT = 4096  # delays of answers that statistics are made of
 BY_NAME = 1  # which of the commands have a stamp, in the order in which they are taken
 
@@ -139,7 +139,7 @@ class LockstepPorts:
         """Drop the commands that have come, so that what is sent from now on counts."""
         self._chosen = [None] * len(self._take)
         for take in self._take:
-            room = MOST_FORGOTTEN
+            room = MAX_FORGOTTEN
             while room and take() is not None:
                 room -= 1
 

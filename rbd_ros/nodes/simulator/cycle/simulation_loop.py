@@ -12,7 +12,7 @@ from rbd_ros.nodes.common.cycle_timer import CycleTimer
 
 LONG_SLEEP = 0.02  # sleeps longer than this can be interrupted by a request [s]
 VERY_LONG_SLEEP = 1.0  # between two cycles, while the state is shown again and again [s]
-LARGEST_LAG = 0.1  # more than this is not made good: the schedule moves [s]
+MAX_LAG = 0.1  # more than this is not made good: the schedule moves [s]
 PAUSED_PERIOD = 0.02  # real time between two calls of `idle` while paused [s]
 SLICE = 0.01  # real time of steps after which requests are looked at [s]
 
@@ -284,8 +284,8 @@ class SimulationLoop:
         """Count a start that is late by more than a period, and what of it is to be made good."""
         self.overruns += 1
         before = self._lag
-        self._lag = before + lag if self.catch_up_rate > 1.0 and lag <= LARGEST_LAG else before
-        self._lag = min(self._lag, LARGEST_LAG)
+        self._lag = before + lag if self.catch_up_rate > 1.0 and lag <= MAX_LAG else before
+        self._lag = min(self._lag, MAX_LAG)
         self.lost_time += lag - (self._lag - before)
 
     def _made_good(self, period: float) -> float:

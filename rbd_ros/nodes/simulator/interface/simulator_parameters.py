@@ -18,7 +18,7 @@ from rbd_ros.nodes.common.node_interface import Parameter
 from rbd_ros.nodes.common.timing_thresholds import threshold_parameters
 
 ACTIONS = ('hold', 'gravity', 'zero')
-FARTHEST = 1e5  # [rad or m]
+MAX_COORDINATE = 1e5  # [rad or m]
 ADAPTIVE = 'adaptive'  # clock_policy: every cycle while a controller manager follows
 STATE_FIELDS = ('position', 'velocity', 'effort')
 RIGID = 'rigid'
@@ -239,8 +239,8 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         (),
         'Positions at the start and after ~/reset [rad or m], in the order of initial_joints; '
         'empty: zero, moved into the limits.',
-        minimum=-FARTHEST,
-        maximum=FARTHEST,
+        minimum=-MAX_COORDINATE,
+        maximum=MAX_COORDINATE,
     ),
     Parameter(
         'initial_joints',
@@ -254,8 +254,8 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         'Pose of a floating base at the start and after ~/reset: x, y, z [m], quaternion x, y, '
         'z, w of norm 1 (q in Python and --start: w, x, y, z, then the position); or z alone, '
         'its height; empty: upright, with the robot standing on the surface below it.',
-        minimum=-FARTHEST,
-        maximum=FARTHEST,
+        minimum=-MAX_COORDINATE,
+        maximum=MAX_COORDINATE,
     ),
     Parameter(
         'initial_group_state',
@@ -282,8 +282,8 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         'ground_height',
         0.0,
         'Height of the ground [m].',
-        minimum=-FARTHEST,
-        maximum=FARTHEST,
+        minimum=-MAX_COORDINATE,
+        maximum=MAX_COORDINATE,
     ),
     Parameter(
         'contact_stiffness',

@@ -74,8 +74,8 @@ SPAWN_FORMATS = ('urdf', 'yaml')
 INVALID_POSE = 101
 SPAWN_FAILED = 150
 BOUNDS_EMPTY, BOUNDS_BOX = 0, 1
-LARGEST_VELOCITY = 1e5  # of an entity that is placed [rad/s or m/s]
-MOST_SPAWNED = 100  # by one request
+MAX_VELOCITY = 1e5  # of an entity that is placed [rad/s or m/s]
+MAX_SPAWNED = 100  # by one request
 
 
 class Entities:
@@ -166,10 +166,10 @@ class Entities:
             pose = matrix_row(frame @ row_matrix(pose))
         if getattr(request, 'set_twist', True):
             velocity = motion_from_twist(state.twist)
-            if not np.abs(velocity).max() <= LARGEST_VELOCITY:
+            if not np.abs(velocity).max() <= MAX_VELOCITY:
                 raise RefusedRequestError(
                     FAILED,
-                    f'twist {velocity.tolist()} is not finite, or beyond {LARGEST_VELOCITY:g}',
+                    f'twist {velocity.tolist()} is not finite, or beyond {MAX_VELOCITY:g}',
                 )
             velocity = (frame[:3, :3] @ velocity.reshape(2, 3, 1)).ravel()
         moved = velocity is not None and velocity.any()
@@ -211,9 +211,9 @@ class Entities:
 
     def _spawn_all(self, request: Any, response: Any) -> None:
         requested = request.spawn_requests
-        if len(requested) > MOST_SPAWNED:
+        if len(requested) > MAX_SPAWNED:
             raise RefusedRequestError(
-                FAILED, f'too many objects; spawn at most {MOST_SPAWNED} at a time'
+                FAILED, f'too many objects; spawn at most {MAX_SPAWNED} at a time'
             )
         results = []
         for each in requested:

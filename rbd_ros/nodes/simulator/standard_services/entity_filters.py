@@ -21,9 +21,9 @@ FAILED, UNSUPPORTED = 4, 0
 EMPTY, BOX, CONVEX_HULL, SPHERE = 0, 1, 2, 3
 ALL = 1  # how tags are filtered
 
-LONGEST_FILTER = 200  # characters
-LONGEST_SEARCH = 0.05  # [s]
-MOST_POINTS = 256  # of a convex hull
+MAX_FILTER = 200  # characters
+MAX_SEARCH_TIME = 0.05  # [s]
+MAX_POINTS = 256  # of a convex hull
 FAR = 1e6  # stands for what has no end [m]
 
 
@@ -57,7 +57,7 @@ def has_tags(tags: Sequence[str], requested: Any) -> bool:
 
 
 def _by_name(names: Tuple[str, ...], text: str) -> Tuple[str, ...]:
-    if len(text) > LONGEST_FILTER:
+    if len(text) > MAX_FILTER:
         raise RefusedRequestError(FAILED, f'the filter is too long, with {len(text)} characters')
     try:
         pattern = re.compile(text)
@@ -66,7 +66,7 @@ def _by_name(names: Tuple[str, ...], text: str) -> Tuple[str, ...]:
             FAILED, f'the filter is not a regular expression: {error}'
         ) from None
     try:
-        with _limited(LONGEST_SEARCH):
+        with _limited(MAX_SEARCH_TIME):
             return tuple(name for name in names if pattern.search(name))
     except TimeoutError:
         raise RefusedRequestError(FAILED, 'the filter takes too long to match') from None
@@ -92,8 +92,8 @@ def _within(registry: EntityRegistry, names: Tuple[str, ...], bounds: Any) -> Tu
             return bool(np.linalg.norm(center - np.clip(center, *box)) <= radius)
 
     elif bounds.type == CONVEX_HULL:
-        if len(points) > MOST_POINTS:
-            raise RefusedRequestError(FAILED, f'the hull has more than {MOST_POINTS} points')
+        if len(points) > MAX_POINTS:
+            raise RefusedRequestError(FAILED, f'the hull has more than {MAX_POINTS} points')
         try:
             hull = ConvexHull(points)
         except ValueError as error:

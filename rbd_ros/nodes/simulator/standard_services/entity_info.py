@@ -12,7 +12,7 @@ from rbd_ros.nodes.simulator.standard_services.standard_answers import RefusedRe
 FAILED = 4
 CATEGORIES = (0, 1, 2, 4, 5)
 
-MOST_TEXT = 10_000  # characters of a description with its tags
+MAX_TEXT = 10_000  # characters of a description with its tags
 
 
 class Info(NamedTuple):
@@ -51,8 +51,8 @@ class EntityInfos:
                 FAILED, f'unknown category {category}; there are {CATEGORIES}'
             )
         tags = tuple(message.tags)
-        if len(message.description) + sum(map(len, tags)) + len(tags) > MOST_TEXT:
-            raise RefusedRequestError(FAILED, f'the text has more than {MOST_TEXT} characters')
+        if len(message.description) + sum(map(len, tags)) + len(tags) > MAX_TEXT:
+            raise RefusedRequestError(FAILED, f'the text has more than {MAX_TEXT} characters')
         self._drop_unknown()
         self._given[name] = Info(category, message.description, tags)
 

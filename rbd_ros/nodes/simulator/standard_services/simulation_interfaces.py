@@ -31,7 +31,7 @@ FEATURE_UNSUPPORTED, RESULT_OK, OPERATION_FAILED = 0, 1, 4
 STATE_STOPPED, STATE_PLAYING, STATE_PAUSED, STATE_NO_WORLD = 0, 1, 2, 4
 ALREADY_IN_TARGET_STATE, TRANSITION_ERROR, INCORRECT_TRANSITION = 101, 102, 103
 SCOPE_DEFAULT, SCOPE_STATE, SCOPE_SPAWNED = 0, 2, 4
-MOST_STEPS = 1_000_000
+MAX_STEPS = 1_000_000
 
 
 def offer_simulation_interfaces(simulator: Any, offer: Callable[..., Any]) -> Tuple[str, ...]:
@@ -156,11 +156,11 @@ class SimulationInterfaces:
 
     def step(self, request: Any, response: Any) -> Any:
         """Serve StepSimulation."""
-        if not 1 <= request.steps <= MOST_STEPS:
+        if not 1 <= request.steps <= MAX_STEPS:
             return self._answer(
                 response,
                 OPERATION_FAILED,
-                f'steps must be from 1 to {MOST_STEPS}, got {request.steps}',
+                f'steps must be from 1 to {MAX_STEPS}, got {request.steps}',
             )
 
         def filled(outcome: Tuple[bool, str]) -> Any:

@@ -32,7 +32,7 @@ BOUNDS_EMPTY, BOUNDS_BOX = 0, 1
 
 WITH_WORLD = ('NAMED_POSES', 'POSE_BOUNDS', 'SPAWNABLES')
 ENDINGS = ('.urdf', '.yaml')
-MOST_FILES = 200  # of all folders that are read
+MAX_FILES = 200  # of all folders that are read
 
 
 class SpawnServices:
@@ -126,7 +126,7 @@ class SpawnServices:
 
         :raises RefusedRequestError: for a source that is not there
         """
-        left = MOST_FILES
+        left = MAX_FILES
         for source in sources:
             path = self._path(source)
             if path.is_file():

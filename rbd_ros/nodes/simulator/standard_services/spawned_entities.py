@@ -15,7 +15,7 @@ from rbd_ros.model.urdf.xacro_expansion import expand_xacro, is_xacro
 from rbd_ros.nodes.messages.conversions import floating_joint_from_pose
 from rbd_ros.nodes.messages.text import short_name
 from rbd_ros.nodes.simulator.standard_services.standard_answers import RefusedRequestError
-from rbd_ros.nodes.simulator.world.object_changes import LONGEST_NAME
+from rbd_ros.nodes.simulator.world.object_changes import MAX_NAME_LENGTH
 from rbd_ros.nodes.simulator.world.object_poses import pose_matrix, pose_problem
 from rbd_ros.spatial import PluckerTransform
 from rbd_ros.world.surfaces import Surface
@@ -117,11 +117,11 @@ def checked_name(name: str, taken: bool) -> None:
             f'{short_name(name)!r} is already the name of an object, link or robot; choose '
             'another name, or allow renaming',
         )
-    if not name.strip() or '/' in name or name == ROBOT or len(name) > LONGEST_NAME:
+    if not name.strip() or '/' in name or name == ROBOT or len(name) > MAX_NAME_LENGTH:
         raise RefusedRequestError(
             NAME_INVALID,
             f'{short_name(name)!r} is not a valid name of an object; a name must not be empty, '
-            f'not {ROBOT!r}, without a slash, and have at most {LONGEST_NAME} characters',
+            f'not {ROBOT!r}, without a slash, and have at most {MAX_NAME_LENGTH} characters',
         )
 
 

@@ -19,7 +19,7 @@ ACTION = '~/simulate_steps'
 OK, FAILED = 1, 4
 PERIOD = 0.02  # between two looks at whether the steps are done [s]
 LAST_TURNS, TURN = 10, 0.02  # for the result of a goal when the node ends: turns, each [s]
-MOST_STEPS = 1_000_000
+MAX_STEPS = 1_000_000
 
 
 class StepAction:
@@ -63,8 +63,8 @@ class StepAction:
 
     def _begin(self, handle: Any) -> Any:
         steps = int(handle.request.steps)
-        if not 1 <= steps <= MOST_STEPS:
-            return False, f'steps must be from 1 to {MOST_STEPS}, got {steps}'
+        if not 1 <= steps <= MAX_STEPS:
+            return False, f'steps must be from 1 to {MAX_STEPS}, got {steps}'
         feedback = self._kind.Feedback()
 
         def report(left: int) -> None:

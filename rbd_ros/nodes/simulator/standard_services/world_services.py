@@ -31,8 +31,8 @@ FEATURES = ('AVAILABLE_WORLDS', 'WORLD_INFO_GETTING')
 WITH_WORLD = ('WORLD_LOADING', 'WORLD_RESOURCE_STRING', 'WORLD_UNLOADING')
 GROUND = 'ground'
 TEXT = 'resource_string'  # stands for the name of a world that came as text
-MOST_FILES = 1000  # of a folder that are looked at
-LARGEST_TEXT = 10 * MAX_BYTES  # of a world
+MAX_FILES = 1000  # of a folder that are looked at
+MAX_TEXT = 10 * MAX_BYTES  # of a world
 
 
 class WorldServices:
@@ -149,8 +149,8 @@ class WorldServices:
                     path = find_world(name, parameters['package_paths'])
                 except WorldNotFoundError as error:
                     raise RefusedRequestError(NO_RESOURCE, str(error)) from None
-            elif len(text) > LARGEST_TEXT:
-                raise RefusedRequestError(PARSE_ERROR, f'more than {LARGEST_TEXT} characters')
+            elif len(text) > MAX_TEXT:
+                raise RefusedRequestError(PARSE_ERROR, f'more than {MAX_TEXT} characters')
             else:
                 path.write_text(text, encoding='utf-8')
             values: Any = ChainMap({'world': str(path)}, parameters.values)
@@ -189,7 +189,7 @@ def _files(source: str) -> Iterator[Path]:
     """
     path = Path(source.removeprefix('file://')).expanduser()
     if path.is_dir():
-        found = sorted(path.glob('*.yaml'))[:MOST_FILES]
+        found = sorted(path.glob('*.yaml'))[:MAX_FILES]
         return (each for each in found if each.stem.endswith(ENDING))
     if not path.is_file():
         raise FileNotFoundError(source)

@@ -28,7 +28,7 @@ from rbd_ros.wire import JointStateWriter
 PERIOD = 2e-3  # real time between two looks at what is due, at least [s]
 # Real time that one look makes good, at most [s]: the compiler keeps this thread waiting, and
 # time that jumps would make followers jump.
-LONGEST_STEP = 0.01
+MAX_STEP = 0.01
 PAUSED_PERIOD = 0.02  # real time between two messages while time stands still [s]
 
 
@@ -101,7 +101,7 @@ class HeldStart:
         then, credit = monotonic(), 0.0
         while not self._done.wait(period):
             now = monotonic()
-            credit += min(now - then, max(LONGEST_STEP, period)) * self._factor * NANOSECONDS
+            credit += min(now - then, max(MAX_STEP, period)) * self._factor * NANOSECONDS
             then = now
             if self._paused:
                 self._state_due = self._clock.due = self._time

@@ -22,7 +22,7 @@ from rbd_ros.nodes.simulator.world.ground import contact_options
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator
 
-MOST_NOTICES = 8  # about shapes of a world that cannot touch
+MAX_NOTICES = 8  # about shapes of a world that cannot touch
 
 
 def first_time(parameters: Mapping[str, Any]) -> int:
@@ -163,8 +163,8 @@ class StartWarnings:
             if warning not in notices:
                 self._warn(warning)
         if not self._reported_notices:
-            for notice in notices[:MOST_NOTICES]:
+            for notice in notices[:MAX_NOTICES]:
                 self._warn(notice)
-            if len(notices) > MOST_NOTICES:
-                self._warn(f'{len(notices) - MOST_NOTICES} more notices of this kind')
+            if len(notices) > MAX_NOTICES:
+                self._warn(f'{len(notices) - MAX_NOTICES} more notices of this kind')
         self._reported_notices = True

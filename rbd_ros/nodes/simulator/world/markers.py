@@ -35,8 +35,8 @@ GROUND: Color = (0.85, 0.85, 0.82, 1.0)
 RED: Color = (0.9, 0.1, 0.1, 1.0)
 PLANE_SIZE = 20.0  # of the square that stands for a plane [m]
 PLANE_THICKNESS = 1e-3  # [m]
-MOST_SQUARES = 64  # of a height field, along each side; finer ones are drawn coarser
-MOST_ARROWS = 200
+MAX_SQUARES = 64  # of a height field, along each side; finer ones are drawn coarser
+MAX_ARROWS = 200
 SHAFT, HEAD = 0.01, 0.02  # diameters of an arrow [m]
 
 
@@ -151,7 +151,7 @@ def arrows(
     """
     found = [nothing(frame)]
     for k, (first, second) in enumerate(pairs):
-        if k == MOST_ARROWS:
+        if k == MAX_ARROWS:
             break
         marker = Marker(
             type=Marker.ARROW,
@@ -207,7 +207,7 @@ def _triangles(field: HeightField) -> np.ndarray:
     """Return the corners of the triangles of a height field as it is drawn, (3 n, 3) [m]."""
     rows, columns = field.heights.shape
     i, j = (
-        np.unique(np.linspace(0, count - 1, min(count, MOST_SQUARES + 1)).round().astype(int))
+        np.unique(np.linspace(0, count - 1, min(count, MAX_SQUARES + 1)).round().astype(int))
         for count in (rows, columns)
     )
     y = field.size[1] * (0.5 - i / (rows - 1))

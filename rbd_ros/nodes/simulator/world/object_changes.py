@@ -22,8 +22,8 @@ from rbd_ros.world.world import World, WorldObject
 
 SUBJECT = 'world'
 #: Things in a world after which no more are added: pairs grow with their square.
-MOST_OBJECTS = 300
-LONGEST_NAME = 100  # characters
+MAX_OBJECTS = 300
+MAX_NAME_LENGTH = 100  # characters
 
 
 class RefusedError(ValueError):
@@ -128,15 +128,15 @@ class ObjectChanges:
 
     def _change(self, world: World, code: str, names: str = '') -> None:
         try:
-            if len(world.objects) > max(MOST_OBJECTS, len(self._first.objects)):
+            if len(world.objects) > max(MAX_OBJECTS, len(self._first.objects)):
                 raise RefusedError(
                     f'there would be {len(world.objects)} objects, more than the limit of '
-                    f'{MOST_OBJECTS}; remove some',
+                    f'{MAX_OBJECTS}; remove some',
                 )
             for each in world.objects:
-                if len(each.name) > LONGEST_NAME:
+                if len(each.name) > MAX_NAME_LENGTH:
                     raise RefusedError(
-                        f'{short_name(each.name)!r} is longer than {LONGEST_NAME} letters'
+                        f'{short_name(each.name)!r} is longer than {MAX_NAME_LENGTH} letters'
                     )
             model, odom_frame = (
                 self._node.cycle.simulator.robot.model,

@@ -7,7 +7,7 @@ from typing import Optional, Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.nodes.simulator.interface.simulator_parameters import FARTHEST
+from rbd_ros.nodes.simulator.interface.simulator_parameters import MAX_COORDINATE
 from rbd_ros.spatial.rotation import quaternion_to_rotation, rotation_to_quaternion
 
 #: Name of the world's frame if the robot is not fixed in it.
@@ -25,8 +25,8 @@ def pose_problem(
     if not (np.isfinite(position).all() and np.isfinite(orientation).all()):
         return 'the pose is not finite', 'not finite'
     farthest = float(np.abs(position).max())
-    if farthest > FARTHEST:
-        return f'{farthest:g} m is beyond {FARTHEST:g}', 'too large'
+    if farthest > MAX_COORDINATE:
+        return f'{farthest:g} m is beyond {MAX_COORDINATE:g}', 'too large'
     with np.errstate(over='ignore'):
         square = float(np.dot(orientation, orientation))
     if not 0.5 < square < 2.0:

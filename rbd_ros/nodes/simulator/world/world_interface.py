@@ -327,7 +327,7 @@ class WorldInterface:
         self._pressed = set(now)
 
     def _send_contact_markers(self, contacts: ObjectContacts, time: int) -> None:
-        most = markers.MOST_ARROWS
+        most = markers.MAX_ARROWS
         pairs = [self._state.names(int(pair)) for pair in contacts.pairs[:most]]
         scale = self._parameters['contact_arrow_scale']
         found = markers.arrows(
