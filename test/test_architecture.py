@@ -12,6 +12,8 @@ Of the nodes, launching knows only what they declare.
 Rooms are the folders (or single modules) of the package; see docs/architecture.md.
 """
 
+import ast
+from graphlib import CycleError, TopologicalSorter
 import re
 
 import pytest
@@ -244,6 +246,28 @@ def test_imports_run_one_way(path):
     source = path.read_text(encoding='utf-8')
     wrong = violations(source, module_name(path), is_package=path.stem == '__init__')
     assert not wrong, '\n'.join(wrong)
+
+
+class WithoutTypes(ast.NodeTransformer):
+    """Drop what only type checkers import."""
+
+    def visit_If(self, node):
+        kept = getattr(node.test, 'id', '') != 'TYPE_CHECKING'
+        return self.generic_visit(node) if kept else None
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    names = {module_name(path): path for path in package_sources()}
+    graph = {}
+    for module, path in names.items():
+        text = ast.unparse(WithoutTypes().visit(ast.parse(path.read_text(encoding='utf-8'))))
+        found = [name for _, name in imports(text, module, path.stem == '__init__')]
+        targets = {name if name in names else name.rpartition('.')[0] for name in found}
+        graph[module] = targets & set(names) - {module}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(' <- '.join(error.args[1]))
 
 
 def test_allowed_imports_have_no_cycle():

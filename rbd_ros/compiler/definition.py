@@ -112,9 +112,9 @@ class Definition:
         return min(program, self.alternative.program(inner_products), key=_operations)
 
     def _traced(self, inner_products: bool) -> Program:
-        from rbd_ros.compiler.passes import expand
+        from rbd_ros.compiler.passes import DifferentiableGraph, expand
 
-        graph = Graph()
+        graph = DifferentiableGraph()
         symbols = {name: graph.inputs(name, size) for name, size in self.inputs}
         values = [tuple(values) for values in self.evaluate(*symbols.values())]
         if graph.has_inner_products and (self.tangents or not inner_products):

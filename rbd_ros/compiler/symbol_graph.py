@@ -68,6 +68,15 @@ class Graph:
             found = self._negated[number] = self.node((SUB, self.node((CONSTANT, 0.0)), number))
         return found
 
+    def derivatives(
+        self,
+        function: Callable[[List[Value]], Sequence[Value]],
+        at: Sequence[Value],
+        rates: Sequence[Sequence[Value]],
+    ) -> List[List[Value]]:
+        """Refuse: `passes.DifferentiableGraph` has derivatives."""
+        raise TypeError('symbols of this graph have no derivatives; use a DifferentiableGraph')
+
     def constant(self, value: float) -> Symbol:
         """Return the symbol of a constant.
 
@@ -354,9 +363,7 @@ class Symbol:
         :param at: arguments where the derivatives are taken: symbols, or numbers
         :param rates: rates of the arguments along each direction, (directions, len(at))
         """
-        from rbd_ros.compiler.passes import differentiated
-
-        return differentiated(self.graph, function, at, rates)
+        return self.graph.derivatives(function, at, rates)
 
     def _as_node(self) -> Symbol:
         """Return the symbol of the same value without a sign, for operands that have none."""

@@ -6,16 +6,18 @@ Messages and their schemas are JSON, by the names and fields of https://docs.fox
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterator, List, NamedTuple, Sequence
+from typing import Any, Dict, Iterator, List, NamedTuple, Sequence, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rbd_ros.model.geometry import Color
 from rbd_ros.viewer.drawn_shapes import SceneShape
-from rbd_ros.viewer.motion_recording import MotionRecording
 from rbd_ros.viewer.page_text import arrow_length
 from rbd_ros.viewer.viewer_scene import quaternions, Scene, STONE
+
+if TYPE_CHECKING:
+    from rbd_ros.viewer.motion_recording import MotionRecording
 
 FloatArray = NDArray[np.float64]
 Json = Dict[str, Any]

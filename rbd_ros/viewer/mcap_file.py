@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Dict, Tuple
+from typing import Dict, Tuple, TYPE_CHECKING
 
 from rbd_ros.viewer.foxglove import messages, SCHEMAS
-from rbd_ros.viewer.motion_recording import MotionRecording
 from rbd_ros.wire.mcap_files import McapWriter, unavailable_reason
+
+if TYPE_CHECKING:
+    from rbd_ros.viewer.motion_recording import MotionRecording
 
 __all__ = ['unavailable_reason', 'write_mcap']
 

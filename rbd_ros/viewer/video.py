@@ -13,9 +13,10 @@ import shutil
 import subprocess
 import tempfile
 import threading
-from typing import Any, Iterator
+from typing import Any, Iterator, TYPE_CHECKING
 
-from rbd_ros.viewer.motion_recording import MotionRecording
+if TYPE_CHECKING:
+    from rbd_ros.viewer.motion_recording import MotionRecording
 
 RATE, SIZE = 30, (960, 540)  # pictures a second, columns and rows of each
 #: Browsers that draw without a window, by software where there is no graphics card.

@@ -8,6 +8,7 @@ choice_guards.py. `expand` writes out scalar products for what takes none.
 """
 
 from rbd_ros.compiler.passes.differentiate import (
+    DifferentiableGraph,
     differentiated,
     directional_derivatives,
     jacobian,
@@ -20,6 +21,7 @@ from rbd_ros.compiler.passes.vertex_elimination import vertex_elimination
 
 __all__ = [
     'along',
+    'DifferentiableGraph',
     'differentiated',
     'Direction',
     'directional_derivatives',

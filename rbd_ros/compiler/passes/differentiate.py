@@ -71,6 +71,19 @@ def directional_derivatives(
     return _cheaper(graph, outputs, sweep, vertex_elimination(graph, outputs, directions))
 
 
+class DifferentiableGraph(Graph):
+    """Graph whose symbols have derivatives, for texts that ask for them while they are traced."""
+
+    def derivatives(
+        self,
+        function: Callable[[List[Value]], Sequence[Value]],
+        at: Sequence[Value],
+        rates: Sequence[Sequence[Value]],
+    ) -> Rows:
+        """Return the derivatives of a function of symbols, as `differentiated` does."""
+        return differentiated(self, function, at, rates)
+
+
 def differentiated(
     graph: Graph,
     function: Callable[[List[Value]], Sequence[Value]],

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rbd_ros.compiler import Definition, make_kernel, Output
-from rbd_ros.compiler.symbol_graph import Graph, Symbol
+from rbd_ros.compiler.passes import DifferentiableGraph
+from rbd_ros.compiler.symbol_graph import Symbol
 from rbd_ros.model import Model
 from rbd_ros.robot.keys import model_key, source_key
 from rbd_ros.textbook.closed_loops.explicit_loops import (
@@ -158,7 +159,7 @@ class ExplicitLoops:
 
     def _gamma_key(self) -> Any:
         """Return all that gamma does: its operations, whatever constants its text refers to."""
-        graph = Graph()
+        graph = DifferentiableGraph()
         values = self.gamma(graph.inputs('y', self.freedoms))
         results = [
             [x.number, x.negative] if isinstance(x, Symbol) else float(x).hex() for x in values

@@ -14,7 +14,8 @@ from rbd_ros.algorithms.closed_loops.direct_solution import direct_solution
 from rbd_ros.algorithms.closed_loops.stabilization import stabilization
 from rbd_ros.algorithms.kinds import CONFIGURATION
 from rbd_ros.compiler import Definition, make_kernel, Output, Tangent
-from rbd_ros.compiler.symbol_graph import Graph, Symbol
+from rbd_ros.compiler.passes import DifferentiableGraph
+from rbd_ros.compiler.symbol_graph import Symbol
 from rbd_ros.robot.kernels import Kernels
 from rbd_ros.robot.keys import model_key, source_key
 from rbd_ros.textbook.closed_loops.implicit_constraints import (
@@ -63,7 +64,7 @@ class ImplicitConstraints:
         self.model, self.phi = kernels.model, phi
         self._kernels = kernels
         self._compiled: Dict[str, Any] = {}
-        graph = Graph()
+        graph = DifferentiableGraph()
         values = constraint_values(self.model, phi, graph.inputs('q', self.model.nq))
         self.count = len(values)
         if not self.count:
