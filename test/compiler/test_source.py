@@ -67,8 +67,8 @@ def test_an_edit_elsewhere_invalidates_nothing(package, file, old, new):
 @pytest.mark.parametrize(
     'file',
     [
-        'algorithms/inverse_dynamics/newton_euler.py',
-        'algorithms/inverse_dynamics/rnea.py',  # gravity_acceleration
+        'algorithms/inverse_dynamics/rnea.py',
+        'algorithms/inverse_dynamics/forces.py',
         'algorithms/array_kinds/array_layouts.py',
         'algorithms/declaration.py',
         'model/joints/revolute.py',
@@ -97,7 +97,7 @@ def test_an_algorithm_in_a_folder_below_counts(package):
     (folder / '__init__.py').write_text('')
     (folder / 'helper.py').write_text('FACTOR = 1\n')
     edit(
-        package / 'algorithms' / 'inverse_dynamics' / 'newton_euler.py',
+        package / 'algorithms' / 'inverse_dynamics' / 'rnea.py',
         'from rbd_ros.model import Model',
         'from rbd_ros.algorithms.inverse_dynamics.details.helper import FACTOR\n'
         'from rbd_ros.model import Model',

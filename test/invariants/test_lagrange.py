@@ -11,7 +11,7 @@ from support.random_trees import chain
 from support.states import every_robot, named_robot, random_state
 
 from rbd_ros import Robot
-from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
+from rbd_ros.textbook.tree_dynamics.rnea_spatial import rnea_spatial
 
 
 def hinge(axis, **others):
@@ -67,7 +67,9 @@ def test_equations_of_computer_algebra_are_those_of_the_recursion(name):
         tau = book.tau(q, v, a).ravel()
         close = {'rtol': 1e-11, 'atol': 1e-11}
         assert_allclose(robot.inverse_dynamics(q, v, a), tau, **close)
-        assert_allclose(rnea(robot.model, q.tolist(), v.tolist(), a.tolist()), tau, **close)
+        assert_allclose(
+            rnea_spatial(robot.model, q.tolist(), v.tolist(), a.tolist()), tau, **close
+        )
         B, C, g = book.B(q, v, a), book.C(q, v, a), book.g(q, v, a).ravel()
         assert_allclose(robot.mass_matrix(q), B, **close)
         assert_allclose(robot.coriolis_matrix(q, v), C, **close)
@@ -104,7 +106,7 @@ def test_recursive_lagrangian_is_the_recursion_of_newton_and_euler(n):
     robot = Robot.from_urdf(chain(links))
     for q, v, a in states(n):
         expected = hollerbach(links, q, v, a)
-        tau = rnea(robot.model, q.tolist(), v.tolist(), a.tolist())
+        tau = rnea_spatial(robot.model, q.tolist(), v.tolist(), a.tolist())
         assert_allclose(tau, expected, rtol=1e-11, atol=1e-12 * np.abs(expected).max())
 
 

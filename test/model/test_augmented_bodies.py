@@ -8,12 +8,12 @@ from numpy.testing import assert_allclose
 import pytest
 
 from rbd_ros.algorithms.inertia_matrix.crba import crba
-from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.model import Body, Model
 from rbd_ros.model.equivalent import with_inertias_moved_inward
 from rbd_ros.model.joints import Spherical
 from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
 from rbd_ros.spatial.rotation import rpy_rotation
+from rbd_ros.textbook.tree_dynamics.rnea_spatial import rnea_spatial
 
 PARENTS = (0, 1, 1, 3, 3, 5)
 
@@ -73,7 +73,9 @@ def test_augmented_bodies_are_what_remains_when_masses_move_inward(rng):
     for _ in range(3):
         q = rng.normal(size=model.nq).tolist()
         v, a = rng.normal(size=(2, model.nv)).tolist()
-        assert_allclose(rnea(of_augmented, q, v, a), rnea(model, q, v, a), rtol=1e-9, atol=1e-9)
+        assert_allclose(
+            rnea_spatial(of_augmented, q, v, a), rnea_spatial(model, q, v, a), rtol=1e-9, atol=1e-9
+        )
         assert_allclose(crba(of_augmented, q), crba(model, q), rtol=1e-9, atol=1e-9)
 
 

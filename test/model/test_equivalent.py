@@ -13,7 +13,6 @@ from support.textbook_trees import check, every_tree, named_tree
 from rbd_ros.algorithms.articulated_body.aba import aba
 from rbd_ros.algorithms.inertia_matrix.crba import crba
 from rbd_ros.algorithms.inverse_dynamics.coriolis import coriolis_matrix
-from rbd_ros.algorithms.inverse_dynamics.newton_euler import newton_euler
 from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.model import load_urdf
 from rbd_ros.model.equivalent import (
@@ -23,6 +22,7 @@ from rbd_ros.model.equivalent import (
 )
 from rbd_ros.model.joints import Planar, Prismatic, RackAndPinion, Revolute, Spherical
 from rbd_ros.spatial import ForceVector, MotionVector, PluckerTransform, RigidBodyInertia
+from rbd_ros.textbook.tree_dynamics.rnea_spatial import rnea_spatial
 
 # Two texts of the same sums: rounding, times the condition of the sums.
 TOLERANCE = 1e-11
@@ -58,7 +58,7 @@ def test_inverse_dynamics_is_the_same(seed):
     model, equivalent = models(seed)
     q, v, a = state(model, seed)
     force = {len(model.bodies): ForceVector((1.0, -2.0, 3.0), (0.5, 0.7, -1.1))}
-    assert close(rnea(equivalent, q, v, a, force), rnea(model, q, v, a, force))
+    assert close(rnea_spatial(equivalent, q, v, a, force), rnea_spatial(model, q, v, a, force))
 
 
 @pytest.mark.parametrize('seed', range(12))
@@ -278,7 +278,7 @@ def test_the_sweep_saves_operations_of_inverse_dynamics_of_a_chain_of_hinges():
     ]
     model = load_urdf(random_trees.chain(links))
     shares = []
-    for text in (rnea, newton_euler):
+    for text in (rnea_spatial, rnea):
         operations = []
         for each in (model, with_inertias_moved_inward(model)):
             q, v, a = ([Angle(x) for x in rng.normal(size=7)] for _ in range(3))
@@ -298,16 +298,16 @@ def test_any_of_it_may_be_moved_to_the_parent(joint, seed):
     model, rng = tree(joint, seed), np.random.default_rng(seed)
     q = [x for body in model.bodies for x in random_position(body.joint, rng)]
     v, a = rng.normal(size=(2, model.tree_nv)).tolist()
-    expected = rnea(model, q, v, a)
+    expected = rnea_spatial(model, q, v, a)
     for i, body in model.outward():
         delta = body.joint.not_excited(random_inertia(rng))
         if delta is not None:
             moved = with_inertia_moved(model, i, delta)
             assert moved.body(i).inertia != model.body(i).inertia
-            assert close(rnea(moved, q, v, a), expected)
+            assert close(rnea_spatial(moved, q, v, a), expected)
         if body.joint.nv:  # a joint that does not move excites none of it
             wrong = with_inertia_moved(model, i, random_inertia(rng))
-            assert not close(rnea(wrong, q, v, a), expected)
+            assert not close(rnea_spatial(wrong, q, v, a), expected)
 
 
 @pytest.mark.seed('DE03')
@@ -318,7 +318,7 @@ def test_the_sweep_leaves_inverse_and_forward_dynamics(joint, seed):
     q = [x for body in model.bodies for x in random_position(body.joint, rng)]
     v, a = rng.normal(size=(2, model.tree_nv)).tolist()
     for simple in (with_inertias_moved_inward(model), equivalent_model(model)):
-        assert close(rnea(simple, q, v, a), rnea(model, q, v, a))
+        assert close(rnea_spatial(simple, q, v, a), rnea_spatial(model, q, v, a))
         assert close(aba(simple, q, v, a), aba(model, q, v, a))
     if joint.not_excited(model.body(4).inertia) is not None:
 
@@ -337,7 +337,7 @@ def test_the_sweep_leaves_what_a_textbook_finds(name):
     for simple in (with_inertias_moved_inward(named.model), equivalent_model(named.model)):
         for q, v, a in named.ungeared_states:
             forces = named.forces_on_bodies
-            ours = rnea(simple, q.tolist(), v.tolist(), a.tolist(), forces)
+            ours = rnea_spatial(simple, q.tolist(), v.tolist(), a.tolist(), forces)
             tau = named.ungeared.inverse_dynamics(q, v, a, named.forces)
             check('swept inverse dynamics', name, ours, tau, 1e-12)
             found = aba(simple, q.tolist(), v.tolist(), tau.tolist(), forces)

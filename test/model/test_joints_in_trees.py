@@ -20,12 +20,12 @@ from rbd_ros import Robot
 from rbd_ros.algorithms.articulated_body.aba import aba
 from rbd_ros.algorithms.inertia_matrix.crba import crba
 from rbd_ros.algorithms.inverse_dynamics.coriolis import coriolis_matrix
-from rbd_ros.algorithms.inverse_dynamics.newton_euler import newton_euler
 from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.algorithms.kinds import REFERENCES
 from rbd_ros.algorithms.kinematics.jacobians import jacobian, jacobian_derivative
 from rbd_ros.algorithms.kinematics.kinematics import body_transforms, body_velocities
 from rbd_ros.spatial import MotionVector
+from rbd_ros.textbook.tree_dynamics.rnea_spatial import rnea_spatial
 
 every_seed = pytest.mark.parametrize('seed', range(2))
 
@@ -85,7 +85,7 @@ def torque_of_momentum(model, q, v, a):
 def test_inverse_dynamics_is_newtons_law(robots, joint, seed):
     model, robot, q, v, a = case(robots, joint, seed)
     expected = torque_of_momentum(model, q, v, a)
-    for algorithm in (rnea, newton_euler):
+    for algorithm in (rnea_spatial, rnea):
         assert_allclose(algorithm(model, q.tolist(), v.tolist(), a.tolist()), expected, atol=1e-8)
     assert_allclose(robot.inverse_dynamics(q, v, a), expected, atol=1e-8)
 
@@ -95,7 +95,7 @@ def test_inverse_dynamics_is_newtons_law(robots, joint, seed):
 @every_seed
 def test_forward_dynamics_inverts_inverse_dynamics(robots, joint, seed):
     model, robot, q, v, a = case(robots, joint, seed)
-    tau = rnea(model, q.tolist(), v.tolist(), a.tolist())
+    tau = rnea_spatial(model, q.tolist(), v.tolist(), a.tolist())
     assert_allclose(aba(model, q.tolist(), v.tolist(), tau), a, atol=1e-10)
     assert_allclose(robot.forward_dynamics(q, v, tau), a, atol=1e-10)
 
@@ -104,9 +104,9 @@ def test_forward_dynamics_inverts_inverse_dynamics(robots, joint, seed):
 @every_seed
 def test_mass_matrix_is_the_slope_of_inverse_dynamics(robots, joint, seed):
     model, robot, q, v, _ = case(robots, joint, seed)
-    bias = np.array(rnea(model, q.tolist(), v.tolist(), [0.0] * model.nv))
+    bias = np.array(rnea_spatial(model, q.tolist(), v.tolist(), [0.0] * model.nv))
     columns = [
-        np.array(rnea(model, q.tolist(), v.tolist(), unit.tolist())) - bias
+        np.array(rnea_spatial(model, q.tolist(), v.tolist(), unit.tolist())) - bias
         for unit in np.eye(model.nv)
     ]
     assert_allclose(np.array(crba(model, q.tolist())), np.array(columns).T, atol=1e-11)

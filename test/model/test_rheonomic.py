@@ -11,7 +11,6 @@ from support.assembled_mechanisms import random_inertia, random_placement
 
 from rbd_ros import ModelError, Robot, Simulator
 from rbd_ros.algorithms.articulated_body.aba import aba
-from rbd_ros.algorithms.inverse_dynamics.newton_euler import newton_euler
 from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.algorithms.kinematics.kinematics import body_velocities
 from rbd_ros.model import Body, Frame, Link, LoopJoint, Model
@@ -29,6 +28,7 @@ from rbd_ros.model.joints import (
     Spherical,
 )
 from rbd_ros.spatial import PluckerTransform
+from rbd_ros.textbook.tree_dynamics.rnea_spatial import rnea_spatial
 
 AXIS = (0.48, -0.6, 0.64)
 JOINTS = {
@@ -97,7 +97,7 @@ def test_a_joint_moved_in_time_is_hybrid_dynamics(joint, motion):
     assert_allclose(robot.forward_dynamics(q, v, tau), a, atol=1e-10)
     assert_allclose(aba(robot.model, q.tolist(), v.tolist(), tau.tolist()), a, atol=1e-10)
     assert_allclose(robot.inverse_dynamics(q, v, a), tau, atol=1e-10)
-    for text in (rnea, newton_euler):
+    for text in (rnea_spatial, rnea):
         assert_allclose(text(robot.model, q.tolist(), v.tolist(), a.tolist()), tau, atol=1e-10)
     H = free.mass_matrix(free_q)
     assert_allclose(robot.mass_matrix(q), np.delete(np.delete(H, 1, 0), 1, 1), atol=1e-12)
@@ -144,7 +144,7 @@ def test_forces_are_rates_of_momentum_while_time_goes_on(joint, motion):
             S = other.joint.motion_subspace(q[other.q].tolist()).columns
             for k, s in zip(range(model.nv)[other.v], S):
                 tau[k] += np.array(X0[j].inverse_apply(s).to_array()) @ force
-    assert_allclose(rnea(model, q.tolist(), v.tolist(), a.tolist()), tau, atol=1e-8)
+    assert_allclose(rnea_spatial(model, q.tolist(), v.tolist(), a.tolist()), tau, atol=1e-8)
 
 
 @pytest.mark.seed('JM12', 'CT10', 'JM14')

@@ -12,12 +12,12 @@ import numpy as np
 
 from rbd_ros.algorithms.closed_loops.loop_closure import loop_closure
 from rbd_ros.algorithms.inertia_matrix.crba import crba
-from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.model import Body, Frame, Link, LoopJoint, Model
 from rbd_ros.model.joints import Prismatic, Revolute, Spherical
 from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
 from rbd_ros.spatial.scalar import cos, sin, sqrt
 from rbd_ros.textbook.closed_loops.explicit_loops import four_quadrant_angle
+from rbd_ros.textbook.tree_dynamics.rnea_spatial import rnea_spatial
 
 HINGE = Revolute((0.0, 0.0, 1.0))
 SLIDER = Prismatic((1.0, 0.0, 0.0))
@@ -125,7 +125,7 @@ def kkt(model, q, qd, tau, forces=None):
     Book eq 3.17.
     """
     H = np.array(crba(model, list(q)))
-    C = np.array(rnea(model, list(q), list(qd), [0.0] * model.tree_nv, forces))
+    C = np.array(rnea_spatial(model, list(q), list(qd), [0.0] * model.tree_nv, forces))
     K, k = acceleration_constraint(model, q, qd)
     free = np.linalg.solve(H, tau - C)
     A = K @ np.linalg.solve(H, K.T)

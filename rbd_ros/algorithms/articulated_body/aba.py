@@ -4,8 +4,7 @@
 from typing import List, Mapping, Optional, Sequence
 
 from rbd_ros.algorithms.inertia_matrix.factorization import LTDL, ltdl
-from rbd_ros.algorithms.inverse_dynamics.forces import to_body_coordinates
-from rbd_ros.algorithms.inverse_dynamics.rnea import gravity_acceleration
+from rbd_ros.algorithms.inverse_dynamics.forces import gravity_acceleration, to_body_coordinates
 from rbd_ros.model import Model
 from rbd_ros.spatial import ArticulatedBodyInertia, ForceVector, MotionVector
 from rbd_ros.spatial.scalar import Scalar

@@ -13,9 +13,8 @@ from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
 from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
 from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
 from rbd_ros.algorithms.inertia_matrix.singularity import require_open_chains
-from rbd_ros.algorithms.inverse_dynamics.forces import to_body_coordinates
-from rbd_ros.algorithms.inverse_dynamics.newton_euler import bias_force
-from rbd_ros.algorithms.inverse_dynamics.rnea import gravity_acceleration
+from rbd_ros.algorithms.inverse_dynamics.forces import gravity_acceleration, to_body_coordinates
+from rbd_ros.algorithms.inverse_dynamics.rnea import bias_force
 from rbd_ros.algorithms.kinds import (
     ACCELERATION,
     CONFIGURATION,

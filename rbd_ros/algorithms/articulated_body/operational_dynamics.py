@@ -24,7 +24,7 @@ from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT, Kind
 from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
 from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
 from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
-from rbd_ros.algorithms.inverse_dynamics.newton_euler import bias_force, gravity_torque
+from rbd_ros.algorithms.inverse_dynamics.rnea import bias_force, gravity_torque
 from rbd_ros.algorithms.kinds import Array, CONFIGURATION, FRAME, MATRIX, REFERENCE, VELOCITY
 from rbd_ros.algorithms.kinematics.frame_motion import frame_acceleration
 from rbd_ros.algorithms.kinematics.jacobians import jacobian

@@ -12,7 +12,7 @@ from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 from rbd_ros.algorithms.closed_loops.jets import Jet, jet
 from rbd_ros.algorithms.closed_loops.loop_closure import loop_transforms
 from rbd_ros.algorithms.declaration import algorithm
-from rbd_ros.algorithms.inverse_dynamics.rnea import gravity_acceleration
+from rbd_ros.algorithms.inverse_dynamics.forces import gravity_acceleration
 from rbd_ros.algorithms.kinds import (
     CONFIGURATION,
     LOOP_BIAS,

@@ -27,7 +27,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT
 from rbd_ros.algorithms.inverse_dynamics.coriolis import VelocityFactor
-from rbd_ros.algorithms.inverse_dynamics.rnea import gravity_acceleration
+from rbd_ros.algorithms.inverse_dynamics.forces import gravity_acceleration
 from rbd_ros.algorithms.kinds import (
     ACCELERATION,
     CONFIGURATION,

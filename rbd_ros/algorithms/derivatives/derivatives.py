@@ -28,11 +28,7 @@ from rbd_ros.algorithms.derivatives.derivatives_by_bodies import (
     has_very_many_freedoms,
 )
 from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
-from rbd_ros.algorithms.inverse_dynamics.newton_euler import (
-    bias_force,
-    gravity_torque,
-    newton_euler,
-)
+from rbd_ros.algorithms.inverse_dynamics.rnea import bias_force, gravity_torque, rnea
 from rbd_ros.algorithms.kinds import CONFIGURATION, EXTERNAL_FORCES, FORCE, MATRIX, VELOCITY
 from rbd_ros.algorithms.momentum.energy import energy
 from rbd_ros.model import Model
@@ -53,7 +49,7 @@ def has_many_freedoms(model: Model) -> bool:
 
 
 INVERSE_DYNAMICS_DERIVATIVES = derivatives_of(
-    newton_euler,
+    rnea,
     'inverse_dynamics_derivatives',
     by=('q', 'v', 'a'),
     result=InverseDynamicsDerivatives,

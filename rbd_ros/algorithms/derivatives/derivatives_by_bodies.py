@@ -9,7 +9,7 @@ the way to the base. Where axes are parallel to axes of coordinates that is much
 The coordinates of body i belong to an observer who moves along, without turning, with the point of
 the parent at the origin of body i. Forces are the same for him. For him the parent has no linear
 velocity, and its acceleration is the classical one of that point (book 2.11), as in
-newton_euler.py. What depends on the velocities changes with the observer: for one who is passed
+rnea.py. What depends on the velocities changes with the observer: for one who is passed
 by at a velocity c, bodies with first moment of mass h and momentum f have
 
     P' = P - c h^T + (h . c) 1,   f' = f + m c,   B'^T s = B^T s + c x p,  p = linear part of I s
@@ -27,9 +27,8 @@ from rbd_ros.algorithms.derivatives.analytical_derivatives import (
     require_constant_subspaces,
 )
 from rbd_ros.algorithms.inverse_dynamics.coriolis import VelocityFactor
-from rbd_ros.algorithms.inverse_dynamics.forces import to_body_coordinates
-from rbd_ros.algorithms.inverse_dynamics.newton_euler import body_force
-from rbd_ros.algorithms.inverse_dynamics.rnea import gravity_acceleration
+from rbd_ros.algorithms.inverse_dynamics.forces import gravity_acceleration, to_body_coordinates
+from rbd_ros.algorithms.inverse_dynamics.rnea import body_force
 from rbd_ros.algorithms.inverse_dynamics.rotation_rates import rotation_rates
 from rbd_ros.algorithms.kinds import ACCELERATION, CONFIGURATION, EXTERNAL_FORCES, VELOCITY
 from rbd_ros.model import Model

@@ -31,8 +31,8 @@ from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
 from rbd_ros.algorithms.inertia_matrix.factorization import LTDL, ltdl
 from rbd_ros.algorithms.inertia_matrix.inverse_mass_matrix import symmetric_inverse
 from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
-from rbd_ros.algorithms.inverse_dynamics.newton_euler import newton_euler
-from rbd_ros.algorithms.inverse_dynamics.rnea import gravity_acceleration
+from rbd_ros.algorithms.inverse_dynamics.forces import gravity_acceleration
+from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.algorithms.kinds import (
     ACCELERATION,
     CONFIGURATION,
@@ -215,7 +215,7 @@ def forward_dynamics_derivatives(
             model.tree_velocity(x[m : m + n]),
             model.tree_velocity(x[m + n :]),
         )
-        return model.independent_force(newton_euler(model, *tree, external_forces))
+        return model.independent_force(rnea(model, *tree, external_forces))
 
     by_q = [[*rates, *nothing, *nothing] for rates in position_rates(model, q)]
     by_v = [[0.0] * m + unit(n, k) + nothing for k in range(n)]
@@ -234,7 +234,7 @@ def forward_motion(
     """Return factors of the inertia matrix, and accelerations of H a = tau - C (book eq 6.1)."""
     rest = [0.0] * model.tree_nv
     C = model.independent_force(
-        newton_euler(model, model.tree_position(q), model.tree_velocity(qd), rest, external_forces)
+        rnea(model, model.tree_position(q), model.tree_velocity(qd), rest, external_forces)
     )
     factors = ltdl(mass_matrix(model, q))
     return factors, factors.solve([t - c for t, c in zip(tau, C)])

@@ -31,7 +31,7 @@ from rbd_ros.algorithms.derivatives.forward_dynamics_derivatives import (
 )
 from rbd_ros.algorithms.inertia_matrix.inverse_mass_matrix import symmetric_inverse
 from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
-from rbd_ros.algorithms.inverse_dynamics.newton_euler import newton_euler
+from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.algorithms.kinds import (
     ACCELERATION,
     CONFIGURATION,
@@ -209,7 +209,7 @@ def _first(
     def torque(x: List[Scalar]) -> List[Scalar]:
         y, yd, ydd = _parts(model, x)
         tree = (model.tree_position(y), model.tree_velocity(yd), model.tree_velocity(ydd))
-        return model.independent_force(newton_euler(model, *tree, external_forces))
+        return model.independent_force(rnea(model, *tree, external_forces))
 
     return [derivatives(torque, at, along) for along in (along_q, along_v)]
 

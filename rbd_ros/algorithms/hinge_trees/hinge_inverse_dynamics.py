@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inverse dynamics of trees of hinges by axial screws: fewer operations than in given frames.
 
-The equations are those of newton_euler.py. Frames are those of Denavit and Hartenberg, between
+The equations are those of rnea.py. Frames are those of Denavit and Hartenberg, between
 which two axial screws lead (book A.4), and bodies keep of their inertias what their joints excite
 (book 9.7).
 """

@@ -28,6 +28,10 @@ Matrix = List[List[Scalar]]
 def mass_matrix(model: Model, q: Sequence[Scalar]) -> Matrix:
     """Return joint-space inertia matrix of the independent coordinates, rotor inertia included.
 
+    It is that of `crba`, with gears of `crba_with_gears`. The kernel of a tree of few free hinges
+    is made of `hinge_mass_matrix`, the same recursion by axial screws, if that takes fewer
+    operations.
+
     :param q: independent configuration, (nq,) [rad, m]
     :return: symmetric, (nv, nv) [kg m^2, kg m, kg]
     """

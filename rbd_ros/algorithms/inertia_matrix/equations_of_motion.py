@@ -5,7 +5,7 @@ from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
 from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
-from rbd_ros.algorithms.inverse_dynamics.newton_euler import bias_force
+from rbd_ros.algorithms.inverse_dynamics.rnea import bias_force
 from rbd_ros.algorithms.kinds import (
     CONFIGURATION,
     EXTERNAL_FORCES,

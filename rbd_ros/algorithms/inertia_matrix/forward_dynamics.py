@@ -15,7 +15,7 @@ from rbd_ros.algorithms.hinge_trees.hinge_frames import has_free_hinges
 from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
 from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
 from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
-from rbd_ros.algorithms.inverse_dynamics.newton_euler import newton_euler
+from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.algorithms.kinds import (
     ACCELERATION,
     CONFIGURATION,
@@ -57,6 +57,10 @@ def forward_dynamics(
 ) -> List[Scalar]:
     """Return accelerations that generalized forces cause, by whichever algorithm suits the model.
 
+    It is the articulated-body algorithm (`aba`); with gears, the inertia matrix is factorized. The
+    kernel of a tree of free hinges is made of `hinge_forward_dynamics`, the U D U^T recursion by
+    axial screws, if that takes fewer operations.
+
     :param q: independent configuration, (nq,) [rad, m]
     :param qd: independent velocity, (nv,) [rad/s, m/s]
     :param tau: independent generalized forces, (nv,) [N m, N]
@@ -91,7 +95,7 @@ def forward_dynamics_by_inertia_matrix(
     """
     tree_q, tree_qd = model.tree_position(q), model.tree_velocity(qd)
     C = model.independent_force(
-        newton_euler(model, tree_q, tree_qd, [0.0] * model.tree_nv, external_forces)
+        rnea(model, tree_q, tree_qd, [0.0] * model.tree_nv, external_forces)
     )
     H = mass_matrix(model, q)
     if diagonal is not None:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""External forces: from base to body coordinates (book eq 5.20)."""
+"""Gravity, and external forces from base to body coordinates (book 5.3, eq 5.20)."""
 
 from typing import Dict, Mapping, Optional
 
 from rbd_ros.model import Model
-from rbd_ros.spatial import ForceVector, PluckerTransform
+from rbd_ros.spatial import ForceVector, MotionVector, PluckerTransform
 
 
 def to_body_coordinates(
@@ -26,3 +26,12 @@ def to_body_coordinates(
         if i != 0:
             result[i] = force
     return result
+
+
+def gravity_acceleration(model: Model) -> MotionVector:
+    """Return the acceleration a_g of gravity in base coordinates, as a motion vector [m/s^2].
+
+    Algorithms let the base accelerate by its opposite instead of applying a weight to each body
+    (book 5.3).
+    """
+    return MotionVector((0.0, 0.0, 0.0), tuple(model.gravity))

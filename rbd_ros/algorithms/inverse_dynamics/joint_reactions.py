@@ -4,7 +4,7 @@
 from typing import Dict, Mapping, Optional, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm
-from rbd_ros.algorithms.inverse_dynamics.newton_euler import transmitted_forces
+from rbd_ros.algorithms.inverse_dynamics.rnea import transmitted_forces
 from rbd_ros.algorithms.kinds import (
     ACCELERATION,
     BODY_WRENCHES,

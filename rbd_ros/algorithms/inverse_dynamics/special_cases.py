@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inverse dynamics stripped of what is zero: weight alone, and velocity products alone (book 5.3).
 
-What `gravity_torque` and `bias_force` of newton_euler.py are simplified to when they are compiled
+What `gravity_torque` and `bias_force` of rnea.py are simplified to when they are compiled
 can be read here.
 """
 
 from typing import List, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT
-from rbd_ros.algorithms.inverse_dynamics.newton_euler import newton_euler
-from rbd_ros.algorithms.inverse_dynamics.rnea import gravity_acceleration
+from rbd_ros.algorithms.inverse_dynamics.forces import gravity_acceleration
+from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.algorithms.kinds import CONFIGURATION, FORCE, VELOCITY
 from rbd_ros.model import Model
 from rbd_ros.spatial.scalar import Scalar
@@ -53,4 +53,4 @@ def coriolis_torque(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> 
     :return: C(q, qd) qd, (tree_nv,) [N m, N]
     """
     weightless = model.with_gravity((0.0, 0.0, 0.0))
-    return newton_euler(weightless, q, qd, [0.0] * model.tree_nv)
+    return rnea(weightless, q, qd, [0.0] * model.tree_nv)

@@ -13,7 +13,7 @@ import math
 from typing import Dict, List, Sequence, Tuple, Union
 
 from rbd_ros.algorithms.declaration import algorithm
-from rbd_ros.algorithms.inverse_dynamics.newton_euler import transmitted_forces
+from rbd_ros.algorithms.inverse_dynamics.rnea import transmitted_forces
 from rbd_ros.algorithms.kinds import (
     ACCELERATION,
     CENTROIDAL_FORCE,

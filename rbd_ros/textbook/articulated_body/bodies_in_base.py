@@ -12,7 +12,7 @@ from rbd_ros.algorithms.articulated_body.matrices import (
     rows_of,
     Vector,
 )
-from rbd_ros.algorithms.inverse_dynamics.rnea import gravity_acceleration
+from rbd_ros.algorithms.inverse_dynamics.forces import gravity_acceleration
 from rbd_ros.algorithms.kinds import Array
 from rbd_ros.model import Model, ModelError
 from rbd_ros.spatial import (

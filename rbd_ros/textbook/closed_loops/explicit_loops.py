@@ -17,7 +17,7 @@ from typing import Any, Callable, List, Mapping, NamedTuple, Optional, Sequence
 from rbd_ros.algorithms.closed_loops.jets import Jet, jet
 from rbd_ros.algorithms.inertia_matrix.crba import crba
 from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
-from rbd_ros.algorithms.inverse_dynamics.newton_euler import newton_euler
+from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.model import Model, ModelError
 from rbd_ros.model.joints import JointType
 from rbd_ros.spatial import ForceVector, scalar
@@ -98,7 +98,7 @@ def explicit_forward_dynamics(
     q, qd, G, g = _motion_of(model, gamma, y, yd)
     H = crba(model, q)
     # ID(q, qd, g) = C + H g
-    bias = newton_euler(model, q, qd, g, external_forces)
+    bias = rnea(model, q, qd, g, external_forces)
     force = transposed_product(G, [t - b for t, b in zip(tau, bias)])
     return ltdl(reduced_inertia(H, G)).solve(force)
 
@@ -128,7 +128,7 @@ def explicit_inverse_dynamics(
     """
     q, qd, G, g = _motion_of(model, gamma, y, yd)
     qdd = [sum((x * a for x, a in zip(row, ydd)), rest) for row, rest in zip(G, g)]
-    return newton_euler(model, q, qd, qdd, external_forces)
+    return rnea(model, q, qd, qdd, external_forces)
 
 
 def reduced_inertia(H: Sequence[Scalars], G: Sequence[Scalars]) -> List[List[Scalar]]:

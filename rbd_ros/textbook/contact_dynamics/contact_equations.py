@@ -8,7 +8,7 @@ from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT
 from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
 from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
 from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
-from rbd_ros.algorithms.inverse_dynamics.newton_euler import newton_euler
+from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.algorithms.kinds import (
     ACCELERATION,
     CONFIGURATION,
@@ -116,7 +116,7 @@ def contact_equations(
     )
     t = model.independent_columns(rows)  # columns of T
     C = model.independent_force(
-        newton_euler(model, tree_q, tree_qd, [0.0] * model.tree_nv, external_forces)
+        rnea(model, tree_q, tree_qd, [0.0] * model.tree_nv, external_forces)
     )
     factors = ltdl(mass_matrix(model, q))
     free = factors.solve([x - c for x, c in zip(tau, C)])

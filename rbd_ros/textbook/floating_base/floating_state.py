@@ -14,7 +14,7 @@ from rbd_ros.algorithms.inertia_matrix.singularity import (
     require_open_chains,
     require_regular_mass_matrix,
 )
-from rbd_ros.algorithms.inverse_dynamics.rnea import gravity_acceleration
+from rbd_ros.algorithms.inverse_dynamics.forces import gravity_acceleration
 from rbd_ros.algorithms.momentum.centroidal import rows_of
 from rbd_ros.model import Model, ModelError
 from rbd_ros.model.floating_model import not_floating, with_fixed_base

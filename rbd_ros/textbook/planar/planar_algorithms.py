@@ -13,8 +13,8 @@ from types import FunctionType
 from typing import Any, Callable, cast, Dict, Optional, TypeVar
 
 from rbd_ros.algorithms.declaration import declaration_of
-from rbd_ros.algorithms.inverse_dynamics.newton_euler import newton_euler
-from rbd_ros.algorithms.inverse_dynamics.rnea import gravity_acceleration, rnea
+from rbd_ros.algorithms.inverse_dynamics.forces import gravity_acceleration
+from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.model import Model
 from rbd_ros.spatial import (
     ArticulatedBodyInertia,
@@ -34,6 +34,7 @@ from rbd_ros.textbook.planar.planar_algebra import (
     PlanarTransform,
 )
 from rbd_ros.textbook.planar.planar_model import planar_model, plane_normal, to_plane
+from rbd_ros.textbook.tree_dynamics.rnea_spatial import rnea_spatial
 
 Text = TypeVar('Text', bound=Callable[..., Any])
 
@@ -59,7 +60,7 @@ IN_PLANE: Dict[Any, Any] = {
     RigidBodyInertia: PlanarInertia,
     ArticulatedBodyInertia: PlanarArticulatedInertia,
     gravity_acceleration: planar_gravity,
-    newton_euler: rnea,
+    rnea: rnea_spatial,
 }
 
 

@@ -9,12 +9,12 @@ mechanisms" (J. Dyn. Syst. Meas. Control 1982); the third is the composite-rigid
 from typing import Dict, List, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT
-from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.algorithms.kinds import CONFIGURATION, INERTIA_MATRIX
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector, MotionVector
 from rbd_ros.spatial.scalar import Scalar
 from rbd_ros.textbook.tree_dynamics.id_delta import id_delta
+from rbd_ros.textbook.tree_dynamics.rnea_spatial import rnea_spatial
 
 Matrix = List[List[Scalar]]
 
@@ -28,9 +28,10 @@ def columns_by_inverse_dynamics(model: Model, q: Sequence[Scalar]) -> Matrix:
     :return: H, (tree_nv, tree_nv) [kg m^2, kg m, kg]; symmetric but for rounding
     """
     zero = [0.0] * model.tree_nv
-    at_rest = rnea(model, q, zero, zero)
+    at_rest = rnea_spatial(model, q, zero, zero)
     columns = [
-        [t - g for t, g in zip(rnea(model, q, zero, unit), at_rest)] for unit in _units(model)
+        [t - g for t, g in zip(rnea_spatial(model, q, zero, unit), at_rest)]
+        for unit in _units(model)
     ]
     return [list(row) for row in zip(*columns)]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm, Kind
-from rbd_ros.algorithms.inverse_dynamics.rnea import gravity_acceleration
+from rbd_ros.algorithms.inverse_dynamics.forces import gravity_acceleration
 from rbd_ros.algorithms.kinds import (
     ACCELERATION,
     BODY_ACCELERATIONS,

@@ -12,7 +12,7 @@ from rbd_ros.algorithms.articulated_body.hybrid_dynamics import by_inertia_matri
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
 from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
 from rbd_ros.algorithms.inertia_matrix.singularity import require_open_chains
-from rbd_ros.algorithms.inverse_dynamics.newton_euler import newton_euler
+from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.algorithms.kinds import (
     ACCELERATION,
     CONFIGURATION,
@@ -80,13 +80,13 @@ def hybrid_dynamics_by_submatrix(
 
     # 1. Forces C' for no acceleration of the joints of fd and that given of the others (eq 9.3)
     given = [0.0 if k in free else x for k, x in enumerate(known)]
-    C_ = newton_euler(model, q, qd, given, external_forces)
+    C_ = rnea(model, q, qd, given, external_forces)
     # 2. and 3. Accelerations of the joints of fd, by H11
     rest = [known[k] - C_[k] for k in free]
     a1: Dict[int, Scalar] = dict(zip(free, ltdl(crba_of_joints(model, q, fd)).solve(rest)))
     # 4. What these take at the others: tau = C' + ID_delta (table 6.1)
     moved = [a1.get(k, 0.0) for k in range(model.nv)]
-    change = newton_euler(model.with_gravity((0.0, 0.0, 0.0)), q, zero, moved)
+    change = rnea(model.with_gravity((0.0, 0.0, 0.0)), q, zero, moved)
     return HybridDynamics(
         [a1.get(k, x) for k, x in enumerate(known)],
         [known[k] if k in free else C_[k] + x for k, x in enumerate(change)],

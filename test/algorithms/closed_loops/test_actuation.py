@@ -9,12 +9,12 @@ from support.linkages import triangle, triangle_derivatives
 
 from rbd_ros.algorithms.closed_loops.actuation import actuator_forces
 from rbd_ros.algorithms.closed_loops.elimination import eliminate
-from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.textbook.closed_loops.explicit_loops import (
     explicit_forward_dynamics,
     explicit_inverse_dynamics,
     explicit_motion,
 )
+from rbd_ros.textbook.tree_dynamics.rnea_spatial import rnea_spatial
 
 Y, YD, YDD = [0.8, 0.3], [1.1, -0.4], [0.5, 2.0]
 
@@ -100,7 +100,7 @@ def test_a_loop_without_a_closed_form(rng):
     K, k = linkages.acceleration_constraint(model, q, qd)
     G, g, *_ = eliminate(K, k, independent=[0])
     qdd = G @ [0.7] + g
-    tau_ID = rnea(model, q.tolist(), qd.tolist(), qdd.tolist())
+    tau_ID = rnea_spatial(model, q.tolist(), qd.tolist(), qdd.tolist())
     for joint in range(3):
         found = actuator_forces(G, tau_ID, [joint])
         assert found.is_properly_actuated

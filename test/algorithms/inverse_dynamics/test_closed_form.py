@@ -11,7 +11,7 @@ from rbd_ros.algorithms.inverse_dynamics.closed_form import (
     closed_form_inverse_dynamics,
     coriolis_tensor,
 )
-from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
+from rbd_ros.textbook.tree_dynamics.rnea_spatial import rnea_spatial
 
 
 @pytest.mark.seed('ID02', 'BL02', kind='full')
@@ -48,7 +48,12 @@ def test_closed_form_is_the_recursive_algorithm(name):
     for state in tree.states:
         q, v, a = state
         tau = run(closed_form_inverse_dynamics, tree.model, q=q, v=v, a=a)
-        check('closed form', name, tau, run(rnea, tree.model, q=q, v=v, a=a, external_forces={}))
+        check(
+            'closed form',
+            name,
+            tau,
+            run(rnea_spatial, tree.model, q=q, v=v, a=a, external_forces={}),
+        )
         check('closed form', name, tau, tree.book.inverse_dynamics(q, v, a, {}))
 
 

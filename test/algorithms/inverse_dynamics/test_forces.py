@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from support.textbook_trees import check, every_tree, named_tree
 
-from rbd_ros.algorithms.inverse_dynamics.forces import to_body_coordinates
+from rbd_ros.algorithms.inverse_dynamics.forces import gravity_acceleration, to_body_coordinates
 from rbd_ros.spatial import ForceVector
 
 
@@ -35,3 +35,8 @@ def test_a_force_on_the_base_moves_nothing():
     model = named_tree('chain').model
     assert to_body_coordinates(model, {}, {0: ForceVector.from_array(np.ones(6))}) == {}
     assert to_body_coordinates(model, {}, None) == {}
+
+
+def test_gravity_is_the_model_s():
+    model = named_tree('chain').model
+    assert tuple(gravity_acceleration(model)) == (0.0, 0.0, 0.0, *model.gravity)

@@ -12,12 +12,12 @@ from support.states import every_robot, named_robot, random_state
 from support.textbook_trees import check, every_tree, named_tree, run
 
 from rbd_ros import Robot
-from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.algorithms.regressors.torque_regressor import (
     slotine_li_regressor,
     torque_regressor,
     unit_inertias,
 )
+from rbd_ros.textbook.tree_dynamics.rnea_spatial import rnea_spatial
 
 # Of our ten parameters, in the order of Pinocchio's: it has Iyy before Ixz
 PINOCCHIO = [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]
@@ -110,7 +110,7 @@ def test_columns_are_slopes_of_inverse_dynamics_by_the_parameters(name):
                 bodies = list(model.bodies)
                 bodies[i - 1] = replace(body, inertia=body.inertia + unit * size)
                 changed = replace(model, bodies=tuple(bodies))
-                forces.append(model.independent_force(rnea(changed, *arguments)))
+                forces.append(model.independent_force(rnea_spatial(changed, *arguments)))
             slope = (np.array(forces[0]) - np.array(forces[1])) / (2.0 * step)
             scale = 1.0 + np.abs(slope).max()
             assert_allclose(columns[:, at], slope, atol=1e-9 * scale)

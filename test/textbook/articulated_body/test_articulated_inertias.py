@@ -18,7 +18,6 @@ from support.textbook_trees import check, every_free_tree, named_tree, run
 from rbd_ros import Robot
 from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
 from rbd_ros.algorithms.inverse_dynamics.joint_reactions import joint_reactions
-from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.algorithms.kinematics.kinematics import body_velocities
 from rbd_ros.model import Body, Link, Model
 from rbd_ros.model.joints import Floating, JointType, Planar, Prismatic, Revolute
@@ -30,6 +29,7 @@ from rbd_ros.spatial import (
     RigidBodyInertia,
 )
 from rbd_ros.textbook.articulated_body.articulated_inertias import articulated_inertias
+from rbd_ros.textbook.tree_dynamics.rnea_spatial import rnea_spatial
 
 
 def cut_loose(model, i):
@@ -63,7 +63,7 @@ def projected(model, i, q, v, tau, forces):
             q_sub[new.q], v_sub[new.v], tau_sub[new.v] = q[old.q], v[old.v], tau[old.v]
     loads = {numbers[j]: X0[i].apply(f) for j, f in forces.items() if j in numbers}
     H = np.array(mass_matrix(sub, q_sub.tolist()), dtype=float)
-    C = np.array(rnea(sub, q_sub.tolist(), v_sub.tolist(), (0 * v_sub).tolist(), loads))
+    C = np.array(rnea_spatial(sub, q_sub.tolist(), v_sub.tolist(), (0 * v_sub).tolist(), loads))
     first, rest = slice(0, 6), slice(6, None)
     inner = np.linalg.solve(H[rest, rest], np.column_stack([H[rest, first], (tau_sub - C)[rest]]))
     IA = H[first, first] - H[first, rest] @ inner[:, :6]

@@ -9,7 +9,6 @@ from support.dense import crf
 
 from rbd_ros.algorithms.articulated_body.aba import aba
 from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
-from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.model import Body, Link, Model
 from rbd_ros.spatial import ForceVector, MotionVector, PluckerTransform, RigidBodyInertia
 from rbd_ros.textbook.articulated_body.constrained_body import (
@@ -17,6 +16,7 @@ from rbd_ros.textbook.articulated_body.constrained_body import (
     constrained_motion,
     generalized_equation,
 )
+from rbd_ros.textbook.tree_dynamics.rnea_spatial import rnea_spatial
 
 
 class Constrained:
@@ -124,7 +124,7 @@ def test_generalized_equation_is_that_of_a_tree_of_one_body(joint):
     H, C = generalized_equation(body.I, body.p, body.S, body.c)
     qd, zero = body.qd.tolist(), [0.0] * joint.nv
     assert_allclose(H, mass_matrix(body.model, body.q), atol=1e-13)
-    assert_allclose(C, rnea(body.model, body.q, qd, zero), atol=1e-12)
+    assert_allclose(C, rnea_spatial(body.model, body.q, qd, zero), atol=1e-12)
     tau = body.S.T @ body.f
     qdd = np.linalg.solve(np.reshape(H, (joint.nv, joint.nv)), np.array(tau) - C)
     expected = body.acceleration()

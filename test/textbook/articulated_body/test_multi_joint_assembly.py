@@ -26,12 +26,12 @@ from rbd_ros.algorithms.closed_loops.loop_constraints import loop_constraints
 from rbd_ros.algorithms.closed_loops.mobility import mobility
 from rbd_ros.algorithms.closed_loops.stabilization import stabilization
 from rbd_ros.algorithms.inertia_matrix.crba import crba
-from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.model import Frame, load_urdf, LoopJoint
 from rbd_ros.model.joints import Fixed, Helical, Revolute, SphereInCylinder, Spherical
 from rbd_ros.spatial import ForceVector, PluckerTransform
 from rbd_ros.textbook.articulated_body import multi_joint_assembly
 from rbd_ros.textbook.articulated_body.multi_joint_assembly import loop_assembly_dynamics
+from rbd_ros.textbook.tree_dynamics.rnea_spatial import rnea_spatial
 
 Z = (0.0, 0.0, 1.0)
 HINGE = Revolute(Z)
@@ -41,7 +41,7 @@ def equations(model, q, v, tau, t_stab=None):
     """Return H, tau - C, K and k of the spanning tree and its loops."""
     lists = [np.asarray(x, dtype=float).tolist() for x in (q, v)]
     H = np.array(crba(model, lists[0]))
-    C = np.array(rnea(model, *lists, [0.0] * model.nv))
+    C = np.array(rnea_spatial(model, *lists, [0.0] * model.nv))
     delta, speed, K, k = (np.array(x, dtype=float) for x in loop_constraints(model, *lists))
     return H, tau - C, K, k + stabilization(delta, speed, t_stab)
 

@@ -17,7 +17,6 @@ from rbd_ros import ModelError
 from rbd_ros.algorithms.closed_loops.elimination import eliminate
 from rbd_ros.algorithms.inertia_matrix.crba import crba
 from rbd_ros.algorithms.inertia_matrix.forward_dynamics import forward_dynamics
-from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.compiler.symbol_graph import Graph
 from rbd_ros.model import Coupling
 from rbd_ros.model.joints import Spherical
@@ -31,6 +30,7 @@ from rbd_ros.textbook.closed_loops.explicit_loops import (
     transposed_product,
 )
 from rbd_ros.textbook.closed_loops.explicit_loops_family import ExplicitLoops
+from rbd_ros.textbook.tree_dynamics.rnea_spatial import rnea_spatial
 
 STATES = [(0.8, 0.3), (-2.1, 1.2), (3.0, -0.4), (0.05, 2.0)]
 
@@ -237,7 +237,10 @@ def printed_gears(y):
 
 def by_multipliers(model, K, k, q, qd, tau):
     """Return the accelerations of a tree under K qdd = k."""
-    H, C = np.array(crba(model, list(q))), np.array(rnea(model, list(q), list(qd), [0.0] * len(q)))
+    H, C = (
+        np.array(crba(model, list(q))),
+        np.array(rnea_spatial(model, list(q), list(qd), [0.0] * len(q))),
+    )
     zero = np.zeros((len(K), len(K)))
     right = np.concatenate([tau - C, k])
     return np.linalg.solve(np.block([[H, K.T], [K, zero]]), right)[: len(q)]
@@ -256,7 +259,7 @@ def test_gears_are_constraints_by_multipliers(rng):
     assert_allclose(G @ ydd, qdd, rtol=1e-11)
     # power of all forces, those of the gears left out, is the rate of energy
     H = np.array(crba(model, q.tolist()))
-    bias = np.array(rnea(model, q.tolist(), qd.tolist(), qdd.tolist()))
+    bias = np.array(rnea_spatial(model, q.tolist(), qd.tolist(), qdd.tolist()))
     assert qd @ bias == pytest.approx(qd @ tau, rel=1e-10)
     assert H.shape == (4, 4)
     coupled = replace(

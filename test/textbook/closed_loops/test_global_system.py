@@ -11,7 +11,6 @@ from support.textbook_trees import every_free_tree, every_tree, named_tree
 
 from rbd_ros.algorithms.inertia_matrix.crba import crba
 from rbd_ros.algorithms.inverse_dynamics.joint_reactions import joint_reactions
-from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.algorithms.kinematics.kinematics import body_transforms
 from rbd_ros.model.joints import Floating, Spherical
 from rbd_ros.spatial import ForceVector
@@ -24,6 +23,7 @@ from rbd_ros.textbook.closed_loops.global_system import (
     SingularSystemError,
     solve_global_system,
 )
+from rbd_ros.textbook.tree_dynamics.rnea_spatial import rnea_spatial
 
 BALL = Spherical()
 
@@ -72,7 +72,7 @@ def test_joints_of_every_type(joint):
     v, tau = rng.normal(size=(2, model.nv))
     found = solve_global_system(global_system(model, q, v, tau))
     H = np.array(crba(model, q.tolist())).reshape(model.nv, model.nv)
-    bias = np.array(rnea(model, q.tolist(), v.tolist(), [0.0] * model.nv))
+    bias = np.array(rnea_spatial(model, q.tolist(), v.tolist(), [0.0] * model.nv))
     close(found.qdd, np.linalg.solve(H, tau - bias))
 
 

@@ -11,12 +11,12 @@ from support import linkages
 from rbd_ros.algorithms.closed_loops.elimination import eliminate
 from rbd_ros.algorithms.closed_loops.mobility import mobility
 from rbd_ros.algorithms.inertia_matrix.crba import crba
-from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.algorithms.kinematics.kinematics import body_velocities
 from rbd_ros.model import Link, LoopJoint, Model
 from rbd_ros.model.joints import Fixed, Floating, Prismatic, SphereInCylinder, Spherical
 from rbd_ros.spatial import PluckerTransform
 from rbd_ros.textbook.closed_loops.global_system import global_system, solve_global_system
+from rbd_ros.textbook.tree_dynamics.rnea_spatial import rnea_spatial
 
 
 def projected(model, q, qd, tau):
@@ -27,7 +27,7 @@ def projected(model, q, qd, tau):
     K, k = linkages.acceleration_constraint(model, q, qd)
     G, g, *_ = eliminate(K, k)
     H = np.array(crba(model, q.tolist()))
-    C = np.array(rnea(model, q.tolist(), qd.tolist(), [0.0] * model.tree_nv))
+    C = np.array(rnea_spatial(model, q.tolist(), qd.tolist(), [0.0] * model.tree_nv))
     return G @ np.linalg.solve(G.T @ H @ G, G.T @ (tau - C - H @ g)) + g
 
 
@@ -65,7 +65,7 @@ def test_a_body_on_a_zero_dof_loop_joint_is_welded(rng):
     found = mobility(model, q)
     assert (found.constraints, found.rank, found.mobility) == (6, 6, 2)
     H = np.array(crba(one, angles))
-    C = np.array(rnea(one, angles, rates.tolist(), [0.0, 0.0]))
+    C = np.array(rnea_spatial(one, angles, rates.tolist(), [0.0, 0.0]))
     expected = np.linalg.solve(H, tau - C)
     forces = np.concatenate([tau, np.zeros(6)])
     assert_allclose(projected(model, q, qd, forces)[:2], expected, rtol=1e-10)
@@ -80,7 +80,7 @@ def test_a_zero_dof_joint_of_a_tree_adds_its_body_to_another(rng):
     model, one = linkages.linkage(rods, seed=14), lumped()
     q, qd, qdd = (x.tolist() for x in rng.normal(size=(3, 2)))
     assert model.nv == 2
-    assert_allclose(rnea(model, q, qd, qdd), rnea(one, q, qd, qdd), rtol=1e-12)
+    assert_allclose(rnea_spatial(model, q, qd, qdd), rnea_spatial(one, q, qd, qdd), rtol=1e-12)
     assert_allclose(crba(model, q), crba(one, q), rtol=1e-12)
 
 

@@ -21,7 +21,7 @@ from support.assembled_mechanisms import (
 from rbd_ros import Robot
 from rbd_ros.algorithms.articulated_body.aba import aba
 from rbd_ros.algorithms.inertia_matrix.crba import crba
-from rbd_ros.algorithms.inverse_dynamics.newton_euler import bias_force
+from rbd_ros.algorithms.inverse_dynamics.rnea import bias_force
 from rbd_ros.algorithms.kinematics.kinematics import body_velocities
 from rbd_ros.model import Body, JointLimits, Link, Model, ModelError
 from rbd_ros.model.joints import (

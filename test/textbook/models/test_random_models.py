@@ -7,8 +7,8 @@ import pytest
 
 from rbd_ros import Robot
 from rbd_ros.algorithms.articulated_body.aba import aba
-from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.textbook.models.random_models import random_chain, random_tree
+from rbd_ros.textbook.tree_dynamics.rnea_spatial import rnea_spatial
 
 
 def parents(model):
@@ -68,7 +68,9 @@ def test_a_random_model_is_a_robot(model):
     robot, rng = Robot(model), np.random.default_rng(0)
     q, v, a = robot.random_configuration(rng), *rng.normal(size=(2, robot.nv))
     tau = robot.inverse_dynamics(q, v, a)
-    assert_allclose(tau, rnea(model, q.tolist(), v.tolist(), a.tolist()), rtol=1e-10, atol=1e-10)
+    assert_allclose(
+        tau, rnea_spatial(model, q.tolist(), v.tolist(), a.tolist()), rtol=1e-10, atol=1e-10
+    )
     assert_allclose(aba(model, q.tolist(), v.tolist(), tau.tolist()), a, atol=1e-8)
     assert np.linalg.eigvalsh(robot.mass_matrix(q)).min() > 0
 

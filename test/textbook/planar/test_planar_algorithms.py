@@ -17,7 +17,6 @@ from rbd_ros.algorithms.articulated_body.aba import aba
 from rbd_ros.algorithms.declaration import declaration_of
 from rbd_ros.algorithms.inertia_matrix.crba import composite_inertias, crba, mass_matrix
 from rbd_ros.algorithms.inertia_matrix.forward_dynamics import forward_dynamics
-from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.model import load_urdf, ModelError
 from rbd_ros.model.joints import JointType
 from rbd_ros.model.joints.joint_type import across
@@ -31,6 +30,7 @@ from rbd_ros.textbook.planar.planar_algebra import (
 )
 from rbd_ros.textbook.planar.planar_algorithms import in_plane
 from rbd_ros.textbook.planar.planar_model import planar_model
+from rbd_ros.textbook.tree_dynamics.rnea_spatial import rnea_spatial
 
 every_kind = pytest.mark.parametrize('name', KINDS)
 
@@ -53,7 +53,9 @@ def test_planar_inverse_dynamics_is_that_of_space(name):
     model, book, _, _ = planar_tree(name)
     states, forces = states_and_forces(book)
     for q, v, a in states:
-        tau = run(in_plane(rnea), model, q=q, v=v, a=a, external_forces=by_body(model, forces))
+        tau = run(
+            in_plane(rnea_spatial), model, q=q, v=v, a=a, external_forces=by_body(model, forces)
+        )
         assert relative_error(tau, book.inverse_dynamics(q, v, a, forces)) < 1e-13
 
 
@@ -96,7 +98,7 @@ def test_compiled_planar_kernels_agree(name):
     robot = Robot.from_urdf(text, gravity=GRAVITY)
     q, v, a = states_and_forces(book)[0][0]
     for planar, spatial in (
-        (robot.kernel(in_plane(rnea)).function(q, v, a), robot.inverse_dynamics(q, v, a)),
+        (robot.kernel(in_plane(rnea_spatial)).function(q, v, a), robot.inverse_dynamics(q, v, a)),
         (robot.kernel(in_plane(mass_matrix)).function(q), robot.mass_matrix(q)),
         (
             robot.kernel(in_plane(forward_dynamics)).function(q, v, a),
@@ -116,10 +118,10 @@ def test_compiled_planar_kernels_take_forces_and_gravity_at_run_time():
     options = {'forces': [link], 'runtime': ['gravity']}
     planar, spatial = (
         robot.kernel(text, **options).function(q, v, a, force, gravity)
-        for text in (in_plane(rnea), rnea)
+        for text in (in_plane(rnea_spatial), rnea_spatial)
     )
     assert relative_error(planar, spatial) < 1e-12
-    given = robot.kernel(in_plane(rnea), forces=[link]).function(q, v, a, force)
+    given = robot.kernel(in_plane(rnea_spatial), forces=[link]).function(q, v, a, force)
     expected = robot.inverse_dynamics(q, v, a, external_forces={link: force})
     assert relative_error(given, expected) < 1e-12
 
@@ -184,7 +186,7 @@ def test_joints_whose_subspace_changes_move_in_the_plane_too():
         planar = planar_model(swinging).bodies[1].joint
         rates = planar.motion_subspace_rate(q[1:2], v[1:2]) @ v[1:2]
         assert_allclose(list(rates), list(planar.bias(q[1:2], v[1:2])), rtol=1e-13, atol=1e-13)
-        for text in (rnea, aba):
+        for text in (rnea_spatial, aba):
             ours, theirs = in_plane(text)(swinging, q, v, a), text(swinging, q, v, a)
             assert relative_error(np.array(ours), np.array(theirs)) < 1e-11
 
@@ -196,10 +198,10 @@ def test_plane_can_be_named():
     arguments = [x.tolist() for x in (q, v, a)]
     expected = book.inverse_dynamics(q, v, a, {})
     for n in (normal, -normal):
-        tau = in_plane(rnea, tuple(n.tolist()))(model, *arguments)
+        tau = in_plane(rnea_spatial, tuple(n.tolist()))(model, *arguments)
         assert relative_error(np.array(tau), expected) < 1e-13
     with pytest.raises(ModelError, match='joint1'):
-        in_plane(rnea, (1.0, 0.0, 0.0))(model, *arguments)
+        in_plane(rnea_spatial, (1.0, 0.0, 0.0))(model, *arguments)
 
 
 @pytest.mark.seed('PV05')
@@ -247,7 +249,7 @@ def test_key_of_a_planar_kernel_follows_both_texts():
     model, _, _, _ = planar_tree('tilted arm')
     spatial, planar, other = (
         source_key(model, declaration_of(text))
-        for text in (mass_matrix, in_plane(mass_matrix), in_plane(rnea))
+        for text in (mass_matrix, in_plane(mass_matrix), in_plane(rnea_spatial))
     )
     assert len({spatial, planar, other}) == 3
     declared = declaration_of(in_plane(mass_matrix))
@@ -266,4 +268,6 @@ def test_robot_that_leaves_the_plane_is_refused():
 
 def test_robot_that_slides_along_a_line_is_planar():
     model = load_urdf(chain([{'type': 'prismatic', 'axis': [0, 0, 1], 'mass': 2.0}]))
-    assert in_plane(rnea)(model, [0.1], [0.2], [0.3]) == pytest.approx([2.0 * (9.81 + 0.3)])
+    assert in_plane(rnea_spatial)(model, [0.1], [0.2], [0.3]) == pytest.approx(
+        [2.0 * (9.81 + 0.3)]
+    )

@@ -7,8 +7,8 @@ import pytest
 from support.states import every_robot, named_robot, random_forces, random_state
 from support.textbook_trees import check, every_tree, named_tree, run
 
-from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.textbook.tree_dynamics.id_delta import id_delta
+from rbd_ros.textbook.tree_dynamics.rnea_spatial import rnea_spatial
 
 
 @pytest.mark.seed('ID10', kind='full')
@@ -29,8 +29,8 @@ def test_it_is_what_acceleration_adds_to_inverse_dynamics(name):
     tree = named_tree(name)
     for q, v, a in tree.ungeared_states:
         args = (tree.model, q.tolist(), v.tolist())
-        tau = rnea(*args, a.tolist(), tree.forces_on_bodies)
-        C = rnea(*args, np.zeros_like(a).tolist(), tree.forces_on_bodies)
+        tau = rnea_spatial(*args, a.tolist(), tree.forces_on_bodies)
+        C = rnea_spatial(*args, np.zeros_like(a).tolist(), tree.forces_on_bodies)
         found = np.add(id_delta(tree.model, q.tolist(), a.tolist()), C)
         check('H qdd + C', name, found, np.array(tau))
         book = tree.ungeared

@@ -10,13 +10,13 @@ from support import random_trees
 from support.textbook import Textbook
 
 from rbd_ros import Robot
-from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.algorithms.kinematics.kinematics import body_transforms, body_velocities
 from rbd_ros.model import load_urdf, Model, ModelError
 from rbd_ros.spatial import RigidBodyInertia
 from rbd_ros.textbook.models.random_models import random_chain, random_tree
 from rbd_ros.textbook.tree_dynamics.luh_walker_paul import chain_dynamics, luh_walker_paul
 from rbd_ros.textbook.tree_dynamics.rnea_absolute import rnea_with_motion
+from rbd_ros.textbook.tree_dynamics.rnea_spatial import rnea_spatial
 
 GRAVITY = (1.0, -2.0, -9.0)
 chains = pytest.mark.parametrize('joints', [1, 2, 7])
@@ -35,7 +35,7 @@ def state(joints):
 @chains
 def test_forces_are_those_of_table_5_1(joints):
     model, (q, qd, qdd) = chain(joints), state(joints)
-    expected = rnea(model, q, qd, qdd)
+    expected = rnea_spatial(model, q, qd, qdd)
     found = luh_walker_paul(model, q, qd, qdd)
     assert_allclose(found, expected, rtol=0, atol=1e-13 * np.abs(expected).max())
 
@@ -100,7 +100,7 @@ def test_bodies_without_mass_have_no_center_and_need_none():
     bodies = [replace(b, inertia=rotor) if b.name == 'link2' else b for b in model.bodies]
     light = replace(model, bodies=tuple(bodies))
     q, qd, qdd = state(3)
-    expected = rnea(light, q, qd, qdd)
+    expected = rnea_spatial(light, q, qd, qdd)
     found = luh_walker_paul(light, q, qd, qdd)
     assert_allclose(found, expected, rtol=0, atol=1e-13 * np.abs(expected).max())
 

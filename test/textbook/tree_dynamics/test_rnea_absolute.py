@@ -8,8 +8,8 @@ from support.dense import skew
 from support.states import every_robot, named_robot, random_forces, random_state
 from support.textbook_trees import check, every_tree, named_tree, run
 
-from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.textbook.tree_dynamics.rnea_absolute import rnea_absolute, rnea_with_motion
+from rbd_ros.textbook.tree_dynamics.rnea_spatial import rnea_spatial
 
 
 def spatial_jacobian(book, q, link):
@@ -36,7 +36,7 @@ def test_text_counts_every_joint_and_equals_the_one_in_body_coordinates(name):
         q, v, a = (x.tolist() for x in state)
         tau = rnea_absolute(tree.model, q, v, a, tree.forces_on_bodies)
         check('rnea_absolute', name, tau, tree.ungeared.inverse_dynamics(*state, tree.forces))
-        other = rnea(tree.model, q, v, a, tree.forces_on_bodies)
+        other = rnea_spatial(tree.model, q, v, a, tree.forces_on_bodies)
         check('rnea', name, other, np.array(tau))
 
 
