@@ -428,3 +428,14 @@ def test_a_file_may_say_that_what_is_in_it_runs_seldom(monkeypatch):
     assert 'optsize' not in often and 'optsize' in seldom
     assert seldom.replace(' optsize', '').split() == often.split()
     assert digest(gather.function) != known
+
+
+def test_the_first_loop_of_the_page_runs(tmp_path):
+    page = Path(__file__).parents[2] / 'docs' / 'loop_language.md'
+    (tmp_path / 'first_loop.py').write_text(
+        re.search(r'```python\n(.*?)```', page.read_text(), re.S)[1]
+    )
+    done = fresh_python.run(
+        f'import sys; sys.path.insert(0, {str(tmp_path)!r}); import first_loop'
+    )
+    assert (done.stdout, done.stderr) == ('1 [20.  0.]\n', '')
