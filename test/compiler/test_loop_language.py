@@ -323,6 +323,13 @@ def halve(values: np.ndarray, times: int) -> None:
 
 
 @compiled
+def halved(n: int) -> float:
+    """Return half of a number, in a parameter that becomes a float."""
+    n = n * 0.5
+    return n
+
+
+@compiled
 def is_large(a: float) -> bool:
     """Return whether a number is large."""
     if a > 1.0:
@@ -346,6 +353,7 @@ def functions(data: Data, a: float, b: float, i: int, j: int) -> int:
         halve(data.table[r], r)
     out[4] = is_large(a) + is_large(i) * 2
     out[5] = both_ways(b, 3)[1]
+    out[7] = halved(j % 100)
     pair = both_ways(b, 4)
     out[6] = pair[0]
     return is_large(data.scale)

@@ -15,16 +15,13 @@ from typing import Any, Callable, Dict, Tuple, Type, Union
 from rbd_ros.compiler.loops.loop_ir import Expression
 from rbd_ros.compiler.loops.loop_types import BOOL, CompileError, FLOAT, INT, NumberType
 
+_OPERATORS = {
+    **{ast.Add: '+', ast.Sub: '-', ast.Mult: '*', ast.Div: '/', ast.FloorDiv: '//', ast.Mod: '%'},
+    **{ast.BitAnd: '&', ast.BitOr: '|', ast.BitXor: '^', ast.LShift: '<<', ast.RShift: '>>'},
+}
 #: Sizes and exponents must be known, so these are worked out of integers that are. Those of floats
 #: are left to the target, which rounds constants as the processor does.
-_RING: Dict[Type[ast.operator], Tuple[str, Callable[[int, int], int]]] = {
-    ast.Add: ('+', operator.add),
-    ast.Sub: ('-', operator.sub),
-    ast.Mult: ('*', operator.mul),
-}
-_BITS = {ast.BitAnd: '&', ast.BitOr: '|', ast.BitXor: '^'}
-_SHIFTS = {ast.LShift: '<<', ast.RShift: '>>'}
-_DIVISIONS = {ast.FloorDiv: '//', ast.Mod: '%'}
+_OF_KNOWN = {'+': operator.add, '-': operator.sub, '*': operator.mul}
 _COMPARISONS: Dict[Type[ast.cmpop], Tuple[str, Callable[[Any, Any], bool]]] = {
     ast.Lt: ('<', operator.lt),
     ast.LtE: ('<=', operator.le),
@@ -92,35 +89,29 @@ def binary(operation: ast.operator, a: Expression, b: Expression) -> Expression:
 
     :raises CompileError: if these operands have none
     """
-    what = type(operation)
-    kind = joined(a, b)
-    if what in _BITS:
-        if kind == FLOAT:
-            raise CompileError('bitwise operators need integers, not float')
-        return _both(kind, _BITS[what], a, b)
-    if what in _SHIFTS:
+    kind, sign = joined(a, b), _OPERATORS.get(type(operation))
+    if isinstance(operation, ast.Pow):
+        return _power(a, b)
+    if sign is None:
+        raise CompileError(f'operator {type(operation).__name__} is not compiled')
+    if sign in ('<<', '>>'):
         a = convert(a, INT, 'the operand of a shift')
         # Processors and languages differ on shifts by 64 or more.
         if b.type != INT or b.known is None or not 0 <= b.known < 64:
             raise CompileError('only shifts by a literal from 0 to 63 are compiled')
-        return Expression(INT, _SHIFTS[what], (a, b))
-    if what is ast.Pow:
-        return _power(a, b)
-    # Division is of floats, also of two integers, which are rounded to floats first.
-    kind = FLOAT if what is ast.Div else _at_least_int(a, b)
-    if what in _RING:
-        sign, of_known = _RING[what]
-        if kind == INT and a.known is not None and b.known is not None:
-            return constant(of_known(int(a.known), int(b.known)))
-        return _both(kind, sign, a, b)
-    if what is ast.Div:
-        return _both(FLOAT, '/', a, b)
-    if what in _DIVISIONS:
+        return Expression(INT, sign, (a, b))
+    if sign in ('&', '|', '^'):
         if kind == FLOAT:
-            # Python's are not floor(a / b), whose division may round up to the next integer.
-            raise CompileError('// and % are compiled for integers only; write math.floor(a / b)')
-        return _both(INT, _DIVISIONS[what], a, b)
-    raise CompileError(f'operator {what.__name__} is not compiled')
+            raise CompileError('bitwise operators need integers, not float')
+        return _both(kind, sign, a, b)
+    # Division is of floats, also of two integers, which are rounded to floats first.
+    kind = FLOAT if sign == '/' else _at_least_int(a, b)
+    if kind == FLOAT and sign in ('//', '%'):
+        # Python's are not floor(a / b), whose division may round up to the next integer.
+        raise CompileError('// and % are compiled for integers only; write math.floor(a / b)')
+    if kind == INT and sign in _OF_KNOWN and None not in (a.known, b.known):
+        return constant(_OF_KNOWN[sign](int(a.known), int(b.known)))
+    return _both(kind, sign, a, b)
 
 
 def _both(kind: NumberType, name: str, a: Expression, b: Expression) -> Expression:
@@ -178,7 +169,7 @@ def unary(operation: ast.unaryop, value: Expression) -> Expression:
     if isinstance(operation, ast.UAdd):
         return value
     if isinstance(operation, ast.Invert):
-        return Expression(INT, '~', (convert(value, INT, 'the operand of ~'),))
+        return binary(ast.BitXor(), convert(value, INT, 'the operand of ~'), constant(-1))
     if value.known is not None:
         return constant(-value.known)
     return Expression(value.type, 'negative', (value,))

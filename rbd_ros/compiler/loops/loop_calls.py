@@ -71,7 +71,8 @@ def length(array: Expression, axis: int = 0) -> Expression:
 def _absolute(value: Expression) -> Expression:
     if number_type(value, 'the argument of abs') == FLOAT:
         return Expression(FLOAT, 'fabs', (value,))
-    return Expression(INT, 'abs', (convert(value, INT, 'the argument of abs'),))
+    value = Expression(INT, 'shared', (convert(value, INT, 'the argument of abs'),))
+    return _extreme('max')(value, loop_arithmetic.unary(ast.USub(), value))
 
 
 def _extreme(name: str) -> _Handler:

@@ -20,7 +20,6 @@ from rbd_ros.compiler.targets.c99_loops.c99_values import (
     CHOICE,
     combined,
     COMPARISON,
-    declaration,
     LOCAL,
     number,
     OR,
@@ -83,7 +82,7 @@ class Expressions:
         if isinstance(value.type, ArrayType):
             return value._replace(offset=value.offset and self.temporary(value.offset), effect=0)
         name = self.new_name(hint)
-        declared = declaration(value.type, name, self.module.result_type, True)
+        declared = self.module.declaration(value.type, name, True)
         self.lines.append(f'{declared} = {value.text};')
         return Value(value.type, name)
 

@@ -29,7 +29,7 @@ _BINARY: Dict[str, int] = {
     **dict.fromkeys(('&', '|', '^', '<<', '>>'), OR),
     **dict.fromkeys(('<', '<=', '>', '>=', '==', '!='), COMPARISON),
 }
-_UNARY = {'negative': '-', '~': '~', 'not': '!'}
+_UNARY = {'negative': '-', 'not': '!'}
 
 #: Functions that a text has of its own where it needs them.
 HELPERS: Dict[str, Tuple[str, str]] = {
@@ -37,7 +37,6 @@ HELPERS: Dict[str, Tuple[str, str]] = {
     'greater': ('double {}(double a, double b)', 'return b > a ? b : a;'),
     'lesser_of_integers': ('int64_t {}(int64_t a, int64_t b)', 'return b < a ? b : a;'),
     'greater_of_integers': ('int64_t {}(int64_t a, int64_t b)', 'return b > a ? b : a;'),
-    'magnitude': ('int64_t {}(int64_t a)', 'return a < 0 ? -a : a;'),
     # Rounded down, as in Python; 0 for a divisor of 0.
     'quotient': (
         'int64_t {}(int64_t a, int64_t b)',
@@ -50,7 +49,7 @@ HELPERS: Dict[str, Tuple[str, str]] = {
         '    return a % b + (a % b != 0 && (a % b < 0) != (b < 0) ? b : 0);',
     ),
 }
-_HELPED = {'//': 'quotient', '%': 'remainder', 'abs': 'magnitude'}
+_HELPED = {'//': 'quotient', '%': 'remainder'}
 _EXTREMES = {'min': 'lesser', 'max': 'greater'}
 
 

@@ -21,7 +21,6 @@ from rbd_ros.compiler.targets.c99_loops.c99_operations import operation
 from rbd_ros.compiler.targets.c99_loops.c99_values import (
     ATOM,
     CHANGES,
-    declaration,
     READS,
     UNARY,
     Value,
@@ -57,10 +56,10 @@ class _Writer(Expressions):
         """Return the prototype and text."""
         self._write(self._function.body)
         given = [(self.variables[each].text, each.type) for each in self._function.parameters]
-        results, instance = self.module.result_type, self._function.instance
-        declared = ', '.join(declaration(kind, c, results) for c, kind in given)
+        instance = self._function.instance
+        declared = ', '.join(self.module.declaration(kind, c) for c, kind in given)
         name = self.module.name_of(instance)
-        head = f'static {results(instance.result)} {name}({declared or "void"})'
+        head = f'static {self.module.result_type(instance.result)} {name}({declared or "void"})'
         body = self._without_unused([*self.tops, *self.lines])
         whole = '\n'.join(body)
         unused = [f'(void){c};' for c, _ in given if not re.search(rf'\b{c}\b', whole)]
@@ -106,11 +105,11 @@ class _Writer(Expressions):
             self.variables[variable] = Value(kind, self.new_name(variable.detail or 'value'))
         left = c = self.variables[variable].text
         if is_here:
-            left = declaration(kind, c, self.module.result_type, variable.is_single)
+            left = self.module.declaration(kind, c, variable.is_single)
             instead = [f'(void){right[2:]};'] if made.value.has_effect() else []
             self._declared.append((c, f'{left} {right};', instead))
         elif is_new:
-            declared = declaration(kind, c, self.module.result_type)
+            declared = self.module.declaration(kind, c)
             nothing = _NOTHING.get(kind, '{0}' if isinstance(kind, TupleType) else '0')
             self.tops.append(f'{declared} = {nothing};')
         self.lines.append(f'{left} {right};')
@@ -158,7 +157,7 @@ class _Writer(Expressions):
         else:
             items = ', '.join(each.text for each in self.values(made.value.operands))
             name = self.new_name('result')
-            declared = declaration(made.value.type, name, self.module.result_type, True)
+            declared = self.module.declaration(made.value.type, name, True)
             self.lines += [f'{declared} = {{{items}}};', f'return {name};']
 
     def _do_If(self, made: ir.If) -> None:

@@ -7,11 +7,9 @@ import math
 from typing import Any, NamedTuple, Optional, Union
 
 from rbd_ros.compiler.loops.loop_types import (
-    ArrayType,
     BOOL,
     FLOAT,
     INT,
-    RecordType,
     Type,
 )
 
@@ -101,17 +99,3 @@ def product_of(a: Value, b: Value) -> Value:
     if a.known is not None and b.known is not None:
         return number(a.known * b.known)
     return combined(INT, PRODUCT, '{} * {}', a, b, within=UNARY)
-
-
-def declaration(kind: Type, name: str, results: Any, is_const: bool = False) -> str:
-    """Return the declaration of a variable of a type.
-
-    :param results: name of the struct of a tuple's type
-    :param is_const: whether the variable keeps its first value
-    """
-    const = 'const ' * is_const
-    if isinstance(kind, ArrayType):
-        return f'{"const " * kind.is_constant}{C_NUMBERS[kind.number]} *{const}{name}'
-    if isinstance(kind, RecordType):
-        return f'struct {kind.name} *{const}{name}'
-    return f'{const}{results(kind)} {name}'

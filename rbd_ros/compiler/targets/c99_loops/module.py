@@ -14,6 +14,7 @@ from rbd_ros.compiler.loops.loop_types import (
     INT,
     NOTHING,
     NumberType,
+    RecordType,
     Type,
 )
 from rbd_ros.compiler.targets.c99_loops.c99_operations import HELPERS
@@ -142,6 +143,15 @@ class _Module:
         head, body = HELPERS[name]
         self.helpers[name] = f'static {head.format(full)}\n{{\n    {body}\n}}\n'
         return full
+
+    def declaration(self, kind: Type, name: str, is_const: bool = False) -> str:
+        """Return the declaration of a variable, which may keep its first value."""
+        const = 'const ' * is_const
+        if isinstance(kind, ArrayType):
+            return f'{"const " * kind.is_constant}{C_NUMBERS[kind.number]} *{const}{name}'
+        if isinstance(kind, RecordType):
+            return f'struct {kind.name} *{const}{name}'
+        return f'{const}{self.result_type(kind)} {name}'
 
     def result_type(self, kind: Type) -> str:
         """Return the type in C of the result of a function."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Dict, Tuple
+from typing import Callable, Dict, Tuple
 
 from rbd_ros.compiler.loops.loop_ir import Expression
 from rbd_ros.compiler.loops.loop_types import BOOL, FLOAT, INT, RecordType
@@ -48,13 +48,8 @@ def operation(code: Routine, made: Expression, texts: Tuple[str, ...]) -> str:
         how = _BINARY[name][made.operands[0].type != FLOAT]
         kind = LLVM_NUMBERS[made.operands[0].type]
         return code.value(f'{how} {kind} {texts[0]}, {texts[1]}')
-    write = globals().get(f'_{name}')
-    if write is not None:
-        return write(code, made, *texts)
-    if name in ('//', '%'):
-        return _floor_division(code, made, *texts)[name == '%']
-    if name == '~':
-        return code.value(f'xor i64 {texts[0]}, -1')
+    if name in _WRITERS:
+        return _WRITERS[name](code, made, *texts)
     return code.call(f'llvm.{name}.f64' if name in _INSTRUCTIONS else name, *texts)
 
 
@@ -70,8 +65,8 @@ def _convert(code: Routine, made: Expression, text: str) -> str:
     return code.value(f'{how} {LLVM_NUMBERS[own]} {text} to {LLVM_NUMBERS[kind]}')
 
 
-def _floor_division(code: Routine, made: Expression, a: str, b: str) -> Tuple[str, str]:
-    """Return the quotient and remainder of integers, rounded down; both 0 for a divisor of 0."""
+def _floor_division(code: Routine, made: Expression, a: str, b: str) -> str:
+    """Return the quotient or remainder of integers, rounded down; 0 for a divisor of 0."""
     # Processors trap where the quotient has no 64 bits: for b = 0, and for -2^63 / -1.
     beyond = code.value(f'add i64 {b}, 1')
     unusual = code.value(f'icmp ult i64 {beyond}, 2')
@@ -85,15 +80,14 @@ def _floor_division(code: Routine, made: Expression, a: str, b: str) -> Tuple[st
     differ = code.value(f'icmp slt i64 {signs}, 0')
     inexact = code.value(f'icmp ne i64 {remainder}, 0')
     down = code.both(differ, inexact)
+    if made.name == '%':
+        more = code.value(f'select i1 {down}, i64 {divisor}, i64 0')
+        return code.value(f'add i64 {remainder}, {more}')
     less = code.value(f'sext i1 {down} to i64')
     lower = code.value(f'add i64 {quotient}, {less}')
-    more = code.value(f'select i1 {down}, i64 {divisor}, i64 0')
     # With the divisor 1, the remainder is 0, and the quotient is a: times b, it is right.
     product = code.value(f'mul i64 {a}, {b}')
-    return (
-        code.value(f'select i1 {unusual}, i64 {product}, i64 {lower}'),
-        code.value(f'add i64 {remainder}, {more}'),
-    )
+    return code.value(f'select i1 {unusual}, i64 {product}, i64 {lower}')
 
 
 def _not(code: Routine, made: Expression, text: str) -> str:
@@ -105,22 +99,13 @@ def _negative(code: Routine, made: Expression, text: str) -> str:
     return code.value(f'{"fneg double" if made.type == FLOAT else "sub i64 0,"} {text}')
 
 
-def _abs(code: Routine, made: Expression, text: str) -> str:
-    negative = code.value(f'sub i64 0, {text}')
-    is_negative = code.value(f'icmp slt i64 {text}, 0')
-    return code.value(f'select i1 {is_negative}, i64 {negative}, i64 {text}')
-
-
-def _min(code: Routine, made: Expression, best: str, *others: str) -> str:
+def _extreme(code: Routine, made: Expression, best: str, *others: str) -> str:
     """Return the minimum or maximum as Python finds it, also where something is NaN."""
     kind = LLVM_NUMBERS[made.type]
     for other in others:
         is_better = code.value(f'{_BETTER[made.name][made.type]} {kind} {other}, {best}')
         best = code.value(f'select i1 {is_better}, {kind} {other}, {kind} {best}')
     return best
-
-
-_max = _min
 
 
 def _load(code: Routine, made: Expression, data: str, at: str) -> str:
@@ -147,3 +132,17 @@ def _call_loop(code: Routine, made: Expression, address: str, *texts: str) -> st
             passed.append(f'{LLVM_NUMBERS[operand.type]} {text}')
     function = code.value(f'inttoptr i64 {address} to ptr')
     return code.value(f'call i64 {function}({", ".join(passed)})')
+
+
+_WRITERS: Dict[str, Callable[..., str]] = {
+    'convert': _convert,
+    '//': _floor_division,
+    '%': _floor_division,
+    'not': _not,
+    'negative': _negative,
+    'min': _extreme,
+    'max': _extreme,
+    'load': _load,
+    'call_kernel': _call_kernel,
+    'call_loop': _call_loop,
+}
