@@ -425,7 +425,9 @@ PARTS_OF_ALGORITHMS = {
     'algorithms.inverse_dynamics.forces',
     'algorithms.kinds',
     'textbook.articulated_body.bodies_in_base',
+    'textbook.contact_dynamics.contact_kinds',
     'textbook.denoc.links',
+    'textbook.floating_base.floating_base_kinds',
     'textbook.floating_base.floating_state',
 }
 

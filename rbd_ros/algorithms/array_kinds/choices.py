@@ -6,7 +6,7 @@ Frames, references, joints, loaded links.
 
 from __future__ import annotations
 
-from typing import Any, FrozenSet, Iterable, List, Sequence, Tuple
+from typing import FrozenSet, Iterable, Sequence, Tuple
 
 from rbd_ros.algorithms.array_kinds.array import Choice, Wrenches
 from rbd_ros.model import Frame, Model
@@ -44,32 +44,6 @@ def _bodies_of_joints(model: Model, names: Iterable[str]) -> FrozenSet[int]:
     return frozenset(numbers[name] for name in names)
 
 
-def _contacts(model: Model, pairs: Sequence[Tuple[Any, Any]]) -> Tuple[Tuple[int, int], ...]:
-    if isinstance(pairs, str) or not pairs:
-        raise ValueError('no contacts are given; give at least one pair (predecessor, successor)')
-    found: List[Tuple[int, int]] = []
-    for pair in pairs:
-        if isinstance(pair, str) or len(pair) != 2:
-            raise ValueError(f'a contact must be a pair (predecessor, successor), got {pair!r}')
-        p, s = (0 if name is None else _frame(model, name).body for name in pair)
-        if p == s:
-            raise ValueError(
-                f'{pair[0]!r} and {pair[1]!r} belong to one body and cannot touch; name links of '
-                'two bodies'
-            )
-        found.append((p, s))
-    return tuple(found)
-
-
-CONTACTS = Choice(
-    'contacts', 'predecessor and successor of each contact, links or joints by name', _contacts
-)
-TANGENTS = Choice(
-    'tangents',
-    'whether each contact has two tangents beside its normal',
-    lambda model, value: bool(value),
-    False,
-)
 FRAME = Choice('frame', 'link or joint by name', _frame)
 FRAMES = Choice('frames', 'links or joints by name', _frames)
 REFERENCE = Choice('reference', 'what a velocity is expressed in', _reference, 'body')

@@ -5,8 +5,12 @@ from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 from rbd_ros.algorithms.closed_loops.loop_constraints import bias_motion, loop_path
 from rbd_ros.algorithms.declaration import algorithm
-from rbd_ros.algorithms.kinds import (
-    CONFIGURATION,
+from rbd_ros.algorithms.kinds import CONFIGURATION, VELOCITY
+from rbd_ros.model import Model
+from rbd_ros.spatial import MotionVector
+from rbd_ros.spatial.scalar import Scalar
+from rbd_ros.textbook.contact_dynamics.contact_forces import contact_forces
+from rbd_ros.textbook.contact_dynamics.contact_kinds import (
     CONTACT_BIAS,
     CONTACT_JACOBIAN,
     CONTACT_NORMAL_RATES,
@@ -16,12 +20,7 @@ from rbd_ros.algorithms.kinds import (
     CONTACT_VELOCITY,
     CONTACTS,
     TANGENTS,
-    VELOCITY,
 )
-from rbd_ros.model import Model
-from rbd_ros.spatial import MotionVector
-from rbd_ros.spatial.scalar import Scalar
-from rbd_ros.textbook.contact_dynamics.contact_forces import contact_forces
 
 Scalars = Sequence[Scalar]
 Pairs = Sequence[Tuple[int, int]]

@@ -9,9 +9,12 @@ from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
 from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
 from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
 from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
-from rbd_ros.algorithms.kinds import (
-    ACCELERATION,
-    CONFIGURATION,
+from rbd_ros.algorithms.kinds import ACCELERATION, CONFIGURATION, EXTERNAL_FORCES, FORCE, VELOCITY
+from rbd_ros.model import Model
+from rbd_ros.spatial import ForceVector
+from rbd_ros.spatial.scalar import Scalar
+from rbd_ros.textbook.contact_dynamics.contact_constraints import contact_constraints, Pairs
+from rbd_ros.textbook.contact_dynamics.contact_kinds import (
     CONTACT_FREE,
     CONTACT_INVERSE_INERTIA,
     CONTACT_JACOBIAN,
@@ -22,15 +25,8 @@ from rbd_ros.algorithms.kinds import (
     CONTACT_RESPONSE,
     CONTACT_VELOCITY,
     CONTACTS,
-    EXTERNAL_FORCES,
-    FORCE,
     TANGENTS,
-    VELOCITY,
 )
-from rbd_ros.model import Model
-from rbd_ros.spatial import ForceVector
-from rbd_ros.spatial.scalar import Scalar
-from rbd_ros.textbook.contact_dynamics.contact_constraints import contact_constraints, Pairs
 
 Scalars = Sequence[Scalar]
 

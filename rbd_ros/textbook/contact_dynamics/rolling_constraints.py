@@ -10,8 +10,11 @@ of any other constraint, K a = k (eq 3.30).
 from typing import Any, NamedTuple, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm
-from rbd_ros.algorithms.kinds import (
-    CONFIGURATION,
+from rbd_ros.algorithms.kinds import CONFIGURATION, VELOCITY
+from rbd_ros.model import Model
+from rbd_ros.spatial.scalar import Scalar
+from rbd_ros.textbook.contact_dynamics.contact_constraints import contact_constraints, Pairs
+from rbd_ros.textbook.contact_dynamics.contact_kinds import (
     CONTACT_NORMAL_RATES,
     CONTACT_NORMALS,
     CONTACT_POINT_RATES,
@@ -21,11 +24,7 @@ from rbd_ros.algorithms.kinds import (
     ROLLING_JACOBIAN,
     ROLLING_VELOCITY,
     TANGENTS,
-    VELOCITY,
 )
-from rbd_ros.model import Model
-from rbd_ros.spatial.scalar import Scalar
-from rbd_ros.textbook.contact_dynamics.contact_constraints import contact_constraints, Pairs
 
 Scalars = Sequence[Scalar]
 

@@ -17,8 +17,14 @@ plane W = 0, a vertex R = 0.
 from typing import Any, List, NamedTuple, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm
-from rbd_ros.algorithms.kinds import (
-    CONFIGURATION,
+from rbd_ros.algorithms.kinds import CONFIGURATION, VELOCITY
+from rbd_ros.algorithms.kinematics.kinematics import body_velocities
+from rbd_ros.model import Model
+from rbd_ros.spatial import linear3, MotionVector
+from rbd_ros.spatial.linear3 import Matrix3, Vector3
+from rbd_ros.spatial.scalar import Scalar
+from rbd_ros.textbook.contact_dynamics.contact_constraints import Pairs
+from rbd_ros.textbook.contact_dynamics.contact_kinds import (
     CONTACT_CURVATURES,
     CONTACT_NORMAL_RATES,
     CONTACT_NORMALS,
@@ -27,14 +33,7 @@ from rbd_ros.algorithms.kinds import (
     CONTACT_RADII,
     CONTACTS,
     TANGENTS,
-    VELOCITY,
 )
-from rbd_ros.algorithms.kinematics.kinematics import body_velocities
-from rbd_ros.model import Model
-from rbd_ros.spatial import linear3, MotionVector
-from rbd_ros.spatial.linear3 import Matrix3, Vector3
-from rbd_ros.spatial.scalar import Scalar
-from rbd_ros.textbook.contact_dynamics.contact_constraints import Pairs
 
 Scalars = Sequence[Scalar]
 

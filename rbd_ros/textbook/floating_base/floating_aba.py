@@ -7,18 +7,16 @@ from rbd_ros.algorithms.articulated_body.aba import plus_diagonal, times_inverse
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
 from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
 from rbd_ros.algorithms.inverse_dynamics.forces import to_body_coordinates
-from rbd_ros.algorithms.kinds import (
-    BASE_ACCELERATION,
-    CONFIGURATION,
-    EXTERNAL_FORCES,
-    JOINT_ACCELERATION,
-    JOINT_FORCE,
-    VELOCITY,
-)
+from rbd_ros.algorithms.kinds import CONFIGURATION, EXTERNAL_FORCES, VELOCITY
 from rbd_ros.algorithms.momentum.centroidal import rows_of
 from rbd_ros.model import Model
 from rbd_ros.spatial import ArticulatedBodyInertia, ForceVector, MotionVector
 from rbd_ros.spatial.scalar import Scalar
+from rbd_ros.textbook.floating_base.floating_base_kinds import (
+    BASE_ACCELERATION,
+    JOINT_ACCELERATION,
+    JOINT_FORCE,
+)
 from rbd_ros.textbook.floating_base.floating_equations import (
     floating_crba,
     floating_rnea,

@@ -5,20 +5,17 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
 from rbd_ros.algorithms.inverse_dynamics.forces import to_body_coordinates
-from rbd_ros.algorithms.kinds import (
-    BASE_FORCE,
-    CONFIGURATION,
-    EXTERNAL_FORCES,
-    JOINT_FORCE,
-    JOINT_INERTIA,
-    JOINT_MOMENTUM,
-    SPATIAL_INERTIA,
-    VELOCITY,
-)
+from rbd_ros.algorithms.kinds import CONFIGURATION, EXTERNAL_FORCES, SPATIAL_INERTIA, VELOCITY
 from rbd_ros.algorithms.momentum.centroidal import rows_of
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector, RigidBodyInertia
 from rbd_ros.spatial.scalar import Scalar
+from rbd_ros.textbook.floating_base.floating_base_kinds import (
+    BASE_FORCE,
+    JOINT_FORCE,
+    JOINT_INERTIA,
+    JOINT_MOMENTUM,
+)
 from rbd_ros.textbook.floating_base.floating_state import (
     composite,
     floating_base,

@@ -5,17 +5,15 @@ from typing import Any, List, Mapping, NamedTuple, Optional, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
 from rbd_ros.algorithms.inverse_dynamics.forces import to_body_coordinates
-from rbd_ros.algorithms.kinds import (
-    BASE_ACCELERATION,
-    CONFIGURATION,
-    EXTERNAL_FORCES,
-    JOINT_ACCELERATION,
-    JOINT_FORCE,
-    VELOCITY,
-)
+from rbd_ros.algorithms.kinds import CONFIGURATION, EXTERNAL_FORCES, VELOCITY
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector
 from rbd_ros.spatial.scalar import Scalar
+from rbd_ros.textbook.floating_base.floating_base_kinds import (
+    BASE_ACCELERATION,
+    JOINT_ACCELERATION,
+    JOINT_FORCE,
+)
 from rbd_ros.textbook.floating_base.floating_state import (
     accelerated,
     composite,

@@ -8,10 +8,11 @@ matrix", IEEE Transactions on Robotics and Automation, 1989.
 from typing import List, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT
-from rbd_ros.algorithms.kinds import CONFIGURATION, FRAME, JOINT_JACOBIAN, REFERENCE
+from rbd_ros.algorithms.kinds import CONFIGURATION, FRAME, REFERENCE
 from rbd_ros.algorithms.kinematics.jacobians import jacobian
 from rbd_ros.model import Frame, Model
 from rbd_ros.spatial.scalar import Scalar
+from rbd_ros.textbook.floating_base.floating_base_kinds import JOINT_JACOBIAN
 from rbd_ros.textbook.floating_base.floating_equations import floating_crba
 from rbd_ros.textbook.floating_base.floating_state import (
     dot,

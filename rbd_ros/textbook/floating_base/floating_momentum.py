@@ -4,10 +4,11 @@
 from typing import Any, NamedTuple, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
-from rbd_ros.algorithms.kinds import BASE_MOMENTUM, CONFIGURATION, SCALAR, VELOCITY
+from rbd_ros.algorithms.kinds import CONFIGURATION, SCALAR, VELOCITY
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector
 from rbd_ros.spatial.scalar import Scalar
+from rbd_ros.textbook.floating_base.floating_base_kinds import BASE_MOMENTUM
 from rbd_ros.textbook.floating_base.floating_equations import floating_crba
 from rbd_ros.textbook.floating_base.floating_state import (
     dot,

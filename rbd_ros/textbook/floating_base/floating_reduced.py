@@ -4,16 +4,11 @@
 from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
-from rbd_ros.algorithms.kinds import (
-    CONFIGURATION,
-    EXTERNAL_FORCES,
-    JOINT_FORCE,
-    JOINT_INERTIA,
-    VELOCITY,
-)
+from rbd_ros.algorithms.kinds import CONFIGURATION, EXTERNAL_FORCES, VELOCITY
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector
 from rbd_ros.spatial.scalar import Scalar
+from rbd_ros.textbook.floating_base.floating_base_kinds import JOINT_FORCE, JOINT_INERTIA
 from rbd_ros.textbook.floating_base.floating_equations import (
     floating_crba,
     floating_rnea,

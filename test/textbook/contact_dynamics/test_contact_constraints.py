@@ -9,8 +9,8 @@ from support.states import every_robot, named_robot, random_state
 from support.textbook_trees import check, every_tree, named_tree, run
 
 from rbd_ros import Robot
-from rbd_ros.algorithms.kinds import CONTACTS
 from rbd_ros.textbook.contact_dynamics.contact_constraints import contact_constraints
+from rbd_ros.textbook.contact_dynamics.contact_kinds import CONTACTS
 
 with_and_without_tangents = pytest.mark.parametrize('tangents', [False, True])
 

@@ -11,12 +11,12 @@ from support.textbook_trees import check, every_tree, named_tree, run
 from rbd_ros import Robot
 from rbd_ros.algorithms.closed_loops.constraint_rank import constraint_rank
 from rbd_ros.algorithms.closed_loops.direct_solution import direct_solution
-from rbd_ros.algorithms.kinds import CONTACTS
 from rbd_ros.model import ModelError
 from rbd_ros.textbook.contact_dynamics.contact_equations import (
     contact_equations,
     ContactEquations,
 )
+from rbd_ros.textbook.contact_dynamics.contact_kinds import CONTACTS
 
 # Trees of which machine code is made, too; all of them are tried on floats.
 COMPILED = (('rolling floating base, gears', True), ('chain', True), ('branches, gears', False))

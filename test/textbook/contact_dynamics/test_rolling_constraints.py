@@ -10,7 +10,7 @@ from support.textbook_trees import check, every_tree, named_tree, run
 from rbd_ros import Robot
 from rbd_ros.algorithms.closed_loops.constraint_rank import constraint_rank
 from rbd_ros.algorithms.closed_loops.direct_solution import direct_solution
-from rbd_ros.algorithms.kinds import CONTACTS
+from rbd_ros.textbook.contact_dynamics.contact_kinds import CONTACTS
 from rbd_ros.textbook.contact_dynamics.rolling_constraints import rolling_constraints
 
 RADIUS, MASS, GRAVITY = 0.1, 2.0, 9.81

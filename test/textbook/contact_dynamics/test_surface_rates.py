@@ -8,7 +8,7 @@ from support.states import every_robot, named_robot, random_state
 from support.textbook_trees import named_tree, run
 
 from rbd_ros import Robot
-from rbd_ros.algorithms.kinds import CONTACTS
+from rbd_ros.textbook.contact_dynamics.contact_kinds import CONTACTS
 from rbd_ros.textbook.contact_dynamics.surface_rates import surface_rates
 
 ONE = np.eye(3)

@@ -1,14 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kinds of arrays of point contacts between pairs of bodies (book ch. 11)."""
+"""Kinds of inputs and outputs of point contacts between pairs of bodies (book ch. 11)."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any, List, Sequence, Tuple
 
-from rbd_ros.algorithms.array_kinds.array import Array
+from rbd_ros.algorithms.array_kinds.array import Array, Choice
 from rbd_ros.algorithms.array_kinds.array_layouts import as_it_is, listed, row_by_row, symmetric
+from rbd_ros.algorithms.array_kinds.choices import FRAME
 from rbd_ros.algorithms.array_kinds.frames import JACOBIAN
+from rbd_ros.model import Model
 
+
+def _contacts(model: Model, pairs: Sequence[Tuple[Any, Any]]) -> Tuple[Tuple[int, int], ...]:
+    if isinstance(pairs, str) or not pairs:
+        raise ValueError('no contacts are given; give at least one pair (predecessor, successor)')
+    found: List[Tuple[int, int]] = []
+    for pair in pairs:
+        if isinstance(pair, str) or len(pair) != 2:
+            raise ValueError(f'a contact must be a pair (predecessor, successor), got {pair!r}')
+        p, s = (0 if name is None else FRAME.resolve(model, name).body for name in pair)
+        if p == s:
+            raise ValueError(
+                f'{pair[0]!r} and {pair[1]!r} belong to one body and cannot touch; name links of '
+                'two bodies'
+            )
+        found.append((p, s))
+    return tuple(found)
+
+
+CONTACTS = Choice(
+    'contacts', 'predecessor and successor of each contact, links or joints by name', _contacts
+)
+TANGENTS = Choice(
+    'tangents',
+    'whether each contact has two tangents beside its normal',
+    lambda model, value: bool(value),
+    False,
+)
 CONTACT_POINTS = Array(
     'points',
     'contact points in base coordinates',
