@@ -137,10 +137,10 @@ def refused(read, path):
     'module, function, name',
     [
         ('rbd_ros.model', 'load_urdf', 'a.urdf'),
-        ('rbd_ros.collision', 'read_world', 'a.yaml'),
+        ('rbd_ros.world', 'read_world', 'a.yaml'),
         ('rbd_ros.world.allowed_collisions', 'read_srdf', 'a.srdf'),
         ('rbd_ros.hil', 'read_scenario', 'a.yaml'),
-        ('rbd_ros.hil.plants.fmu', 'open_fmu', 'a.fmu'),
+        ('rbd_ros.hil.plants.loaded_fmu', 'open_fmu', 'a.fmu'),
         ('rbd_ros.simulation', 'load_snapshot', 'a.npz'),
         ('rbd_ros.control.motion.trajectory_files', 'read_trajectory', 'a.csv'),
         ('rbd_ros.control.motion.trajectory_files', 'read_trajectory', 'a.yaml'),
@@ -194,7 +194,7 @@ def test_an_archive_is_bounded_before_it_is_unpacked(tmp_path, method):
 
 def test_the_description_of_an_fmu_is_bounded_before_it_is_unpacked(tmp_path):
     outside.load('fmpy')
-    from rbd_ros.hil.plants.fmu import MAX_DESCRIPTION, open_fmu
+    from rbd_ros.hil.plants.loaded_fmu import MAX_DESCRIPTION, open_fmu
 
     path = tmp_path / 'a.fmu'
     with zipfile.ZipFile(path, 'w', zipfile.ZIP_DEFLATED) as archive:

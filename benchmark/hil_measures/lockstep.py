@@ -20,7 +20,7 @@ import numpy as np
 
 from hil_measures.figure import at_least, at_most, Figure, reported
 from rbd_ros import Robot
-from rbd_ros.demonstration.processes import Children
+from rbd_ros.demonstration.child_processes import Children
 
 PART = 'lockstep'
 ROOT = Path(__file__).resolve().parents[2]

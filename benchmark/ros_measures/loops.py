@@ -12,7 +12,7 @@ from typing import Dict, Iterator, List, Optional, Set
 
 from measurement import Progress
 
-from rbd_ros.demonstration.processes import Children
+from rbd_ros.demonstration.child_processes import Children
 from ros_measures.board import Board
 from ros_measures.processes import (
     domains,

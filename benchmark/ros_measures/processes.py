@@ -12,7 +12,7 @@ import time
 from typing import Any, Callable, Dict, IO, Iterator, List, Mapping, NamedTuple
 
 from rbd_ros import Robot
-from rbd_ros.demonstration.processes import Children
+from rbd_ros.demonstration.child_processes import Children
 from rbd_ros.nodes.bench.domains import free_domain
 
 HERE = Path(__file__).resolve().parents[1]

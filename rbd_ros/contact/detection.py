@@ -10,7 +10,7 @@ import math
 from typing import NamedTuple, Tuple
 
 from rbd_ros.compiler.loops import compiled, stack_array
-from rbd_ros.contact.arrays import FloatArray, IntArray
+from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 
 #: Kinds of shapes.
 FIXED_POINTS, SPHERE, RIMS = 0, 1, 2

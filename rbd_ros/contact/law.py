@@ -24,7 +24,7 @@ import math
 from typing import Tuple
 
 from rbd_ros.compiler.loops import compiled
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 
 #: What a contact point does.
 OPEN, STICKING, SLIDING = 0, 1, 2

@@ -14,7 +14,7 @@ from typing import List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.contact.arrays import AnyArray, FloatArray
+from rbd_ros.contact.contact_arrays import AnyArray, FloatArray
 from rbd_ros.contact.detection import ContactShapes, FIXED_POINTS, RIMS, SPHERE
 from rbd_ros.meshes import mesh_vertices, MeshError
 from rbd_ros.model import Model

@@ -23,11 +23,11 @@ import numpy as np
 import yaml
 
 from rbd_ros.bounded_files import read_end
+from rbd_ros.demonstration.child_processes import Children, Interrupted
+from rbd_ros.demonstration.demo_motion import Demonstration, demonstration
+from rbd_ros.demonstration.demo_plot import plot
+from rbd_ros.demonstration.demo_report import ratio, report
 from rbd_ros.demonstration.experiment import ANSWERS, evaluate, Law, measure, Plan, Recording
-from rbd_ros.demonstration.motion import Demonstration, demonstration
-from rbd_ros.demonstration.plot import plot
-from rbd_ros.demonstration.processes import Children, Interrupted
-from rbd_ros.demonstration.report import ratio, report
 from rbd_ros.lookup.robots import load_robot
 from rbd_ros.nodes.bench.domains import free_domain
 from rbd_ros.nodes.inverse_dynamics import INTERFACE

@@ -15,7 +15,7 @@ from rbd_ros.model import ModelError
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.loops.closed_start import close_start
 from rbd_ros.simulation.physics import Physics
-from rbd_ros.simulation.records.state import STEPS
+from rbd_ros.simulation.records.simulation_state import STEPS
 from rbd_ros.simulation.start.default_start import default_start
 from rbd_ros.simulation.stepping.stepping import advance, close_loops, place_on_ground
 

@@ -10,7 +10,7 @@ from typing import Any, cast, Dict, NamedTuple, Optional, Sequence, Tuple, TYPE_
 
 import numpy as np
 
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.hil.controllers import Callback
 from rbd_ros.hil.failures import ControllerFailure, PlantFailure
 from rbd_ros.hil.faults.fault_injector import Change, FaultInjector

@@ -20,15 +20,15 @@ from rbd_ros.launching.declarations import (
     with_default,
 )
 from rbd_ros.launching.further_robots import further_robots
-from rbd_ros.launching.own_nodes import clock_remapping, SIMULATOR, start_own_node
-from rbd_ros.launching.processes import (
+from rbd_ros.launching.launch_processes import (
     has_display,
     is_installed,
     log_folder,
     require,
     start_node,
 )
-from rbd_ros.launching.robot import launched_robot, LaunchedRobot
+from rbd_ros.launching.own_nodes import clock_remapping, SIMULATOR, start_own_node
+from rbd_ros.launching.urdf_argument import launched_robot, LaunchedRobot
 from rbd_ros.lookup.resources import resource_path
 
 FILE = 'bringup.launch.py'

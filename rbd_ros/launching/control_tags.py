@@ -7,7 +7,7 @@ from typing import List, NamedTuple, Tuple
 from xml.etree import ElementTree
 
 from rbd_ros.launching.arguments import ArgumentError
-from rbd_ros.launching.robot import LaunchedRobot
+from rbd_ros.launching.urdf_argument import LaunchedRobot
 from rbd_ros.model import load_urdf
 from rbd_ros.model.urdf.control_interfaces import PLUGIN, unread_commands, unread_sensors
 

@@ -9,7 +9,7 @@ from launch import Action, LaunchContext
 
 from rbd_ros.launching.arguments import Arguments
 from rbd_ros.launching.declarations import LOG_LEVELS
-from rbd_ros.launching.processes import require, start_node
+from rbd_ros.launching.launch_processes import require, start_node
 from rbd_ros.nodes.common.node_interface import NodeInterface
 
 PACKAGE = 'rbd_ros'

@@ -9,7 +9,7 @@ from typing import Any, Dict, Iterator, Tuple
 import yaml
 
 from rbd_ros.bounded_files import MAX_TEXT, read_text
-from rbd_ros.launching.processes import log_folder
+from rbd_ros.launching.launch_processes import log_folder
 from rbd_ros.model.bounded_yaml import compose_yaml, load_yaml
 
 PARAMETERS = 'ros__parameters'

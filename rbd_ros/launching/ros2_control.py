@@ -18,15 +18,15 @@ from rbd_ros.launching.declarations import (
     launch_parameters,
     node_interface,
 )
-from rbd_ros.launching.own_nodes import clock_remapping, SIMULATOR, start_own_node
-from rbd_ros.launching.parameter_files import file_in_namespace, node_parameters
-from rbd_ros.launching.processes import (
+from rbd_ros.launching.launch_processes import (
     package_version,
     require,
     require_package,
     start_node,
 )
-from rbd_ros.launching.robot import launched_robot
+from rbd_ros.launching.own_nodes import clock_remapping, SIMULATOR, start_own_node
+from rbd_ros.launching.parameter_files import file_in_namespace, node_parameters
+from rbd_ros.launching.urdf_argument import launched_robot
 from rbd_ros.lookup.resources import resource_path
 
 FILE = 'ros2_control.launch.py'

@@ -17,7 +17,7 @@ from rbd_ros.launching.declarations import (
     node_interface,
 )
 from rbd_ros.launching.own_nodes import SIMULATOR, start_own_node
-from rbd_ros.launching.robot import launched_robot
+from rbd_ros.launching.urdf_argument import launched_robot
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.nodes.common.node_interface import NodeInterface
 

@@ -13,18 +13,18 @@ from typing import Any, Callable, Dict, Optional, Sequence, Tuple, TYPE_CHECKING
 
 from rbd_ros.compiler.loops import Record
 from rbd_ros.contact import contact_shapes, ContactParameters, HalfSpace
-from rbd_ros.contact.arrays import AnyArray, FloatArray
+from rbd_ros.contact.contact_arrays import AnyArray, FloatArray
 from rbd_ros.robot import Robot
-from rbd_ros.simulation.records.assembly import (
+from rbd_ros.simulation.records.mutex import Mutex
+from rbd_ros.simulation.records.record_assembly import (
     dynamics_of,
     make_physics_record,
     make_simulation_model,
     with_external_forces,
 )
-from rbd_ros.simulation.records.mutex import Mutex
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.state import State, STEPS
-from rbd_ros.simulation.scene.assembly import make_scene_model, scene_of
+from rbd_ros.simulation.records.simulation_state import State, STEPS
+from rbd_ros.simulation.scene.scene_assembly import make_scene_model, scene_of
 from rbd_ros.simulation.scene.scene_update import carry_over, prepare_scene, PreparedScene
 from rbd_ros.simulation.stepping.step_loop import ask_first, bind_steps, BUSY, Steps
 from rbd_ros.simulation.stepping.stepping import place_on_ground, REFUSED

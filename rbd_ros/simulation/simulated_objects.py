@@ -23,14 +23,14 @@ from numpy.typing import ArrayLike
 from rbd_ros.collision.distances import Distances, RobotInWorld
 from rbd_ros.constraints.friction import Residuals
 from rbd_ros.contact import ContactParameters, HalfSpace
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.physics import NO_WORLD, Physics
 from rbd_ros.simulation.records.mutex import exclusive
-from rbd_ros.simulation.scene.assembly import place
+from rbd_ros.simulation.scene.scene_assembly import place
+from rbd_ros.simulation.scene.scene_state import CONIC, CONTACT, NOW, SIGNORINI
 from rbd_ros.simulation.scene.scene_update import PreparedScene
-from rbd_ros.simulation.scene.state import CONIC, CONTACT, NOW, SIGNORINI
 from rbd_ros.simulation.stepping.free_bodies import rotation_of
 from rbd_ros.world.ground_plane import level_ground
 from rbd_ros.world.world import World

@@ -22,16 +22,16 @@ import numpy as np
 
 from rbd_ros.collision.scene.scene import Scene
 from rbd_ros.contact import ContactParameters, HalfSpace
-from rbd_ros.contact.arrays import BoolArray, FloatArray
+from rbd_ros.contact.contact_arrays import BoolArray, FloatArray
 from rbd_ros.model import ModelError
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.robot import Robot
 from rbd_ros.robot.other_names import ForeignNames
 from rbd_ros.simulation.physics import Physics, SPEED_LIMIT, TOLERANCE
-from rbd_ros.simulation.records import state as layout
+from rbd_ros.simulation.records import simulation_state as layout
 from rbd_ros.simulation.records.mutex import exclusive
+from rbd_ros.simulation.records.simulation_state import MAX_FORCES
 from rbd_ros.simulation.records.snapshots import check_identity, identity_of, Snapshot
-from rbd_ros.simulation.records.state import MAX_FORCES
 from rbd_ros.simulation.rollouts.rollouts import checked_starts, result_arrays, Trajectories
 from rbd_ros.simulation.simulated_objects import (
     ContactPoint,

@@ -16,13 +16,13 @@ import numpy as np
 from scipy.linalg import expm
 
 from rbd_ros.algorithms.inertia_matrix.midpoint_acceleration import ROUNDS
-from rbd_ros.contact.arrays import BoolArray, FloatArray, IntArray
+from rbd_ros.contact.contact_arrays import BoolArray, FloatArray, IntArray
 from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import Wraparound
 from rbd_ros.simulation.integrators.midpoint import ROUNDS as ROUNDS_OF_FRICTION
 from rbd_ros.simulation.integrators.step_division import count_substeps, find_substep
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.state import FORCES, Servo, WHOLE
+from rbd_ros.simulation.records.simulation_state import FORCES, Servo, WHOLE
 from rbd_ros.simulation.step_differences import differences, NOT_SMOOTH
 from rbd_ros.simulation.stepping.joint_law import BACKWARD, FORWARD, STICK
 from rbd_ros.simulation.stepping.joint_servo import FREE

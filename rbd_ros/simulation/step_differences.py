@@ -12,8 +12,14 @@ from typing import List, Tuple, TYPE_CHECKING
 
 import numpy as np
 
-from rbd_ros.contact.arrays import FloatArray
-from rbd_ros.simulation.records.state import CONTACTS, GUARDED, LIMITED, SUBSTEPS, UNCONVERGED
+from rbd_ros.contact.contact_arrays import FloatArray
+from rbd_ros.simulation.records.simulation_state import (
+    CONTACTS,
+    GUARDED,
+    LIMITED,
+    SUBSTEPS,
+    UNCONVERGED,
+)
 
 if TYPE_CHECKING:
     from rbd_ros.simulation.simulator import Simulator

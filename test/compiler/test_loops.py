@@ -30,7 +30,7 @@ from rbd_ros.compiler.loops import (
     view,
 )
 from rbd_ros.compiler.loops.sources import digest
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 
 
 class Numbers(NamedTuple):

@@ -25,7 +25,7 @@ from rbd_ros.constraints.friction_space import (
     TOLERANCE,
     unscale_forces,
 )
-from rbd_ros.constraints.solvers.friction import (
+from rbd_ros.constraints.solvers.friction_solver import (
     ADMM_ALONE,
     COMBINED,
     solve_friction_space,

@@ -11,8 +11,8 @@ from support.four_bar_statics import holding_torque, motor_torque, positions, sl
 from rbd_ros import Robot
 from rbd_ros.algorithms.closed_loops.loop_assembly import LoopClosureError
 from rbd_ros.control import LawSettings
+from rbd_ros.control.closed_loop_state import LoopClosing
 from rbd_ros.control.law.closed_loop_law import ClosedLoopLaw, IndependentJoints
-from rbd_ros.control.loop_closing import LoopClosing
 from rbd_ros.lookup.resources import resource_path
 
 EXTENSION = resource_path('config', 'four_bar.yaml')

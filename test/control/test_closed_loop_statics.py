@@ -104,7 +104,7 @@ def test_a_freedom_without_an_actuator_is_refused_by_name():
 
 
 def test_a_pose_that_closes_no_loop_is_reported_by_its_number(linkage, monkeypatch):
-    from rbd_ros.control import loop_closing
+    from rbd_ros.control import closed_loop_state as loop_closing
 
     loops = ClosedPoses(linkage)
     found = loop_closing.assemble_loops

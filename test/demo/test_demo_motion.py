@@ -9,7 +9,7 @@ from support.random_trees import chain
 
 from rbd_ros import Robot
 from rbd_ros.control import friction_torque
-from rbd_ros.demonstration.motion import demonstration
+from rbd_ros.demonstration.demo_motion import demonstration
 
 POINT_MASS = {
     'type': 'revolute', 'axis': (0, 1, 0), 'mass': 2.0, 'center': (0, 0, 0.5),

@@ -10,10 +10,10 @@ import pytest
 from rbd_ros.cli.demo import add_arguments, run
 from rbd_ros.cli.main import main
 from rbd_ros.demonstration import demo
+from rbd_ros.demonstration.demo_motion import demonstration
+from rbd_ros.demonstration.demo_plot import plot
+from rbd_ros.demonstration.demo_report import ratio, report
 from rbd_ros.demonstration.experiment import evaluate, measure, Plan, Recording
-from rbd_ros.demonstration.motion import demonstration
-from rbd_ros.demonstration.plot import plot
-from rbd_ros.demonstration.report import ratio, report
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.robot import Robot
 

@@ -11,7 +11,7 @@ import time
 import pytest
 from support.waiting import CEILING, until
 
-from rbd_ros.demonstration.processes import Children, Interrupted
+from rbd_ros.demonstration.child_processes import Children, Interrupted
 
 ROOT = Path(__file__).parents[2]
 
@@ -20,7 +20,7 @@ PARENT = """
 import os, sys, time
 from pathlib import Path
 from rbd_ros.demonstration import processes
-from rbd_ros.demonstration.processes import Children
+from rbd_ros.demonstration.child_processes import Children
 processes.GENTLE_TIMEOUT = processes.FIRM_TIMEOUT = 1.0
 folder = Path(sys.argv[1])
 stubborn = "trap '' INT TERM HUP; sleep 1000 & echo $! > {0}/grandchild; echo $$ > {0}/child; wait"

@@ -84,7 +84,7 @@ class Machine:
 @pytest.fixture
 def machine(monkeypatch, tmp_path):
     """Return a machine on which rbd_ros is built, and nothing else; no display."""
-    from rbd_ros.launching import bringup, own_nodes, processes, ros2_control
+    from rbd_ros.launching import bringup, launch_processes as processes, own_nodes, ros2_control
 
     def start_node(context, package, executable, **options):
         files = [p for p in options.get('parameters', ()) if not isinstance(p, dict)]

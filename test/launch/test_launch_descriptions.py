@@ -448,7 +448,7 @@ def test_arguments_of_launch_itself_are_let_pass(machine):
 
 
 def ended(returncode, is_shutdown=False):
-    from rbd_ros.launching.processes import _end_of_required
+    from rbd_ros.launching.launch_processes import _end_of_required
 
     event = SimpleNamespace(returncode=returncode, process_name='simulator-1')
     return _end_of_required(event, SimpleNamespace(is_shutdown=is_shutdown))

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from rbd_ros.launching import processes
+from rbd_ros.launching import launch_processes as processes
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.nodes.simulator.commands.control_tag import read_control_tag
 

@@ -24,14 +24,14 @@ from rbd_ros.nodes.inverse_dynamics import INTERFACE
 from rbd_ros.nodes.torque import (
     commander as commander_module,
     control_loop as loop_module,
-    output as output_module,
+    torque_output as output_module,
     trajectory_reference as reference_module,
 )
 from rbd_ros.nodes.torque.commander import Commander
 from rbd_ros.nodes.torque.control_loop import ControlLoop
 from rbd_ros.nodes.torque.motion_reference import MeasuredPosition
-from rbd_ros.nodes.torque.output import TorqueOutput
 from rbd_ros.nodes.torque.state_input import StateInput
+from rbd_ros.nodes.torque.torque_output import TorqueOutput
 from rbd_ros.nodes.torque.trajectory_reference import TrajectoryReference
 from rbd_ros.nodes.torque.watchdog import Watchdog
 from rbd_ros.wire import JointStateReader

@@ -13,9 +13,9 @@ outside.load('rclpy')
 
 from rbd_ros.compiler.loops import interpreted_reason
 from rbd_ros.control import LawSettings, payload_parameters, TorqueLaw, TorqueLimiter, TorqueLimits
-from rbd_ros.nodes.torque import commander as commander_module, output as output_module
+from rbd_ros.nodes.torque import commander as commander_module, torque_output as output_module
 from rbd_ros.nodes.torque.commander import Commander
-from rbd_ros.nodes.torque.output import TorqueOutput
+from rbd_ros.nodes.torque.torque_output import TorqueOutput
 
 pytestmark = pytest.mark.skipif(
     interpreted_reason() is not None, reason='there is no machine code'

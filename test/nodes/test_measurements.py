@@ -23,7 +23,7 @@ from rbd_ros.nodes.simulator.interface.simulator_interface import (
     check_simulator_parameters,
     SIMULATOR_PARAMETERS,
 )
-from rbd_ros.nodes.simulator.state.sensor_places import topic_of
+from rbd_ros.nodes.simulator.state.declared_sensors import topic_of
 from rbd_ros.robot import Robot
 
 G = 9.81

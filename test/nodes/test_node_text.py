@@ -8,7 +8,7 @@ from support import outside
 
 outside.load('rclpy')
 
-from rbd_ros.nodes.common.progress import Progress
+from rbd_ros.nodes.common.compile_progress import Progress
 from rbd_ros.nodes.messages.text import MAX_TEXT, MAX_WORD, readable, shorten
 
 FOLDERS = '/home/somebody' + '/a_folder' * 40

@@ -381,7 +381,7 @@ def test_contacts_are_those_that_bear_force(rig):
 
 
 def test_steps_that_were_not_solved_are_reported(rig):
-    from rbd_ros.simulation.records.state import DROPPED, UNCONVERGED
+    from rbd_ros.simulation.records.simulation_state import DROPPED, UNCONVERGED
 
     rig.cycle.world_interface.watch()
     assert not rig.reported.codes

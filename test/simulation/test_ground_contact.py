@@ -7,7 +7,7 @@ import pytest
 from support.crawling import CONTACT, crawling, GROUND, TIMESTEP
 
 from rbd_ros.contact.detection import contact_point
-from rbd_ros.simulation.records.state import CONTACTS, DEFORMED, NEAR
+from rbd_ros.simulation.records.simulation_state import CONTACTS, DEFORMED, NEAR
 from rbd_ros.simulation.stepping.ground_contact import (
     add_contact,
     AT_REST,

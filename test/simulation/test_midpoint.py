@@ -15,7 +15,7 @@ from rbd_ros.lookup.resources import resource_path
 from rbd_ros.simulation import Physics
 from rbd_ros.simulation.integrators.free_base_midpoint import turn_on
 from rbd_ros.simulation.integrators.midpoint import is_stopped, midpoint_step
-from rbd_ros.simulation.records.state import FORCES, NEAR
+from rbd_ros.simulation.records.simulation_state import FORCES, NEAR
 from rbd_ros.simulation.stepping.joint_law import FORWARD, LOWER, UPPER
 
 #: Machine code as users have it: see conftest.py.

@@ -8,7 +8,7 @@ from support.simulated_robots import at, ball, body, joint, link, robot, turntab
 from rbd_ros import Simulator
 from rbd_ros.contact import HalfSpace
 from rbd_ros.simulation import Physics
-from rbd_ros.simulation.records.state import STEPS
+from rbd_ros.simulation.records.simulation_state import STEPS
 
 
 def started(subject, **options):

@@ -85,7 +85,7 @@ for name in ('lower', 'upper'):  # which the turntable does not touch
 
 # Of each instant: number of steps and state belong together.
 LOOKING = """
-from rbd_ros.simulation.records.state import STEPS
+from rbd_ros.simulation.records.simulation_state import STEPS
 shared, alone = new(), new()
 seen = []
 def look():

@@ -8,7 +8,7 @@ from support.crawling import assert_joints_obey, CONTACT, crawling, TIMESTEP
 
 from rbd_ros.contact import ContactParameters
 from rbd_ros.simulation.integrators.semi_implicit import step_constrained
-from rbd_ros.simulation.records.state import GUARDED, LIMITED
+from rbd_ros.simulation.records.simulation_state import GUARDED, LIMITED
 from rbd_ros.simulation.stepping import solver
 from rbd_ros.simulation.stepping.ground_contact import linearize_contacts
 from rbd_ros.simulation.stepping.joint_law import BACKWARD, FORWARD, LOWER, STICK, UPPER

@@ -23,7 +23,7 @@ from rbd_ros.simulation.integrators.runge_kutta import (
 )
 from rbd_ros.simulation.integrators.step_division import count_substeps
 from rbd_ros.simulation.records.simulation_model import MAX_SUBSTEPS, TURN_PER_SUBSTEP
-from rbd_ros.simulation.records.state import FORCES
+from rbd_ros.simulation.records.simulation_state import FORCES
 from rbd_ros.simulation.stepping.external_forces import add_external_forces, age_external_forces
 from rbd_ros.simulation.stepping.joint_law import FORWARD, LOWER, STICK
 from rbd_ros.simulation.stepping.stepping import close_loops, saturate, settle

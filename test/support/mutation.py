@@ -128,7 +128,7 @@ OWN = {
         'test/constraints/test_friction.py',
         'test/constraints/solvers/test_friction_moments.py',
     ),
-    'rbd_ros/constraints/solvers/friction.py': (
+    'rbd_ros/constraints/solvers/friction_solver.py': (
         'test/constraints/solvers/test_friction_interior.py',
         'test/constraints/test_friction_space.py',
         'test/constraints/solvers/test_friction_warm.py',
@@ -144,7 +144,7 @@ OWN = {
         'test/constraints/solvers/test_friction_warm.py',
         'test/constraints/test_friction_solution.py',
     ),
-    'rbd_ros/constraints/solvers/friction_moments.py': (
+    'rbd_ros/constraints/solvers/friction_moment_solver.py': (
         'test/constraints/solvers/test_friction_moments.py',
     ),
     'rbd_ros/constraints/solvers/friction_cones.py': (
@@ -219,15 +219,15 @@ OWN = {
     ),
     'rbd_ros/simulation/scene/island.py': _OF_ISLANDS,
     'rbd_ros/simulation/scene/islands.py': _OF_STEPS_IN_WORLDS,
-    'rbd_ros/simulation/scene/jacobians.py': _OF_STEPS_IN_WORLDS,
+    'rbd_ros/simulation/scene/contact_jacobians.py': _OF_STEPS_IN_WORLDS,
     'rbd_ros/simulation/scene/contact_cache.py': _OF_STEPS_IN_WORLDS,
     'rbd_ros/simulation/scene/position_correction.py': _OF_STEPS_IN_WORLDS,
     'rbd_ros/simulation/scene/branch_sparsity.py': _OF_STEPS_IN_WORLDS,
     'rbd_ros/simulation/scene/matrix_free_islands.py': _OF_ISLANDS,
-    'rbd_ros/simulation/scene/problem.py': _OF_STEPS_IN_WORLDS,
-    'rbd_ros/simulation/scene/robot.py': _OF_STEPS_IN_WORLDS,
+    'rbd_ros/simulation/scene/contact_problem.py': _OF_STEPS_IN_WORLDS,
+    'rbd_ros/simulation/scene/scene_robot.py': _OF_STEPS_IN_WORLDS,
     'rbd_ros/simulation/scene/springs.py': ('test/simulation/scene/test_scene_springs.py',),
-    'rbd_ros/simulation/scene/step.py': _OF_STEPS_IN_WORLDS,
+    'rbd_ros/simulation/scene/scene_step.py': _OF_STEPS_IN_WORLDS,
     'rbd_ros/simulation/scene/servo.py': ('test/simulation/test_implicit_pd.py',),
     'rbd_ros/simulation/stepping/joint_servo.py': ('test/simulation/test_implicit_pd.py',),
     'rbd_ros/simulation/integrators/semi_implicit.py': (

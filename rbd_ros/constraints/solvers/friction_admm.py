@@ -29,7 +29,7 @@ from rbd_ros.constraints.friction_space import (
     STICK,
 )
 from rbd_ros.constraints.solvers.dense import factorize, solve_factorized
-from rbd_ros.constraints.solvers.friction_moments import (
+from rbd_ros.constraints.solvers.friction_moment_solver import (
     moment_states,
     project_with_moments,
     speed_of,

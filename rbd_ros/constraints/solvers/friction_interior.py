@@ -59,7 +59,7 @@ from rbd_ros.constraints.solvers.friction_cones import (
     tangent_row,
     tangents_of,
 )
-from rbd_ros.constraints.solvers.friction_moments import follow_normals
+from rbd_ros.constraints.solvers.friction_moment_solver import follow_normals
 from rbd_ros.constraints.solvers.friction_newton import newton
 
 #: Easier ways are taken first: see `runs_seldom`.

@@ -41,7 +41,7 @@ from rbd_ros.constraints.solvers.dense import (
     solve_factorized,
     solve_pivoted,
 )
-from rbd_ros.constraints.solvers.friction_moments import (
+from rbd_ros.constraints.solvers.friction_moment_solver import (
     any_moment_slides,
     correct_moments,
     first_moment,

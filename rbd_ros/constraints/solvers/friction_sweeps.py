@@ -31,7 +31,7 @@ from rbd_ros.constraints.friction_space import (
     SWEEPS,
     TOLERANCE,
 )
-from rbd_ros.constraints.solvers.friction_moments import sweep_moments
+from rbd_ros.constraints.solvers.friction_moment_solver import sweep_moments
 
 #: Steps in which a root is doubled into its bracket, and found in it; a few are usual.
 ROOT_STEPS = 200

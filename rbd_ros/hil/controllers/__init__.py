@@ -14,7 +14,7 @@ from typing import Any, Callable, Optional
 
 import numpy as np
 
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.control import default_gains, JointTrajectory, LawSettings, TorqueLaw
 from rbd_ros.hil.scenario.scenario import Scenario
 from rbd_ros.robot import Robot

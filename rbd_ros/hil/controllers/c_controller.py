@@ -19,7 +19,7 @@ from typing import Any, List
 
 import numpy as np
 
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.hil.failures import ControllerFailure
 from rbd_ros.hil.scenario.desired import ARRAYS, desired_samples
 from rbd_ros.hil.scenario.scenario import Scenario

@@ -8,9 +8,9 @@ from weakref import finalize
 
 import numpy as np
 
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.hil.failures import ControllerFailure
-from rbd_ros.hil.plants.fmu import FmuError, missing, named, open_fmu
+from rbd_ros.hil.plants.loaded_fmu import FmuError, missing, named, open_fmu
 from rbd_ros.hil.scenario.desired import ARRAYS, desired_samples
 from rbd_ros.hil.scenario.scenario import Scenario
 

@@ -12,7 +12,7 @@ from typing import Callable, Iterator, Optional, Tuple
 
 import numpy as np
 
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.hil.bench import Bench, Run
 from rbd_ros.hil.controllers.controller_process import ControllerProcess, start_timeout
 from rbd_ros.hil.controllers.udp_exchange import UdpExchange

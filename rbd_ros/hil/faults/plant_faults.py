@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbd_ros.contact.arrays import AnyArray
+from rbd_ros.contact.contact_arrays import AnyArray
 from rbd_ros.simulation import Physics
 
 #: Dry friction of a locked joint: more than any drive has [N m, N].

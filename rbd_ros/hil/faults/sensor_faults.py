@@ -7,7 +7,7 @@ from typing import Any, Dict, Tuple
 
 import numpy as np
 
-from rbd_ros.contact.arrays import AnyArray, FloatArray
+from rbd_ros.contact.contact_arrays import AnyArray, FloatArray
 
 
 class SensorFaults:

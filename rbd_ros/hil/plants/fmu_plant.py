@@ -8,10 +8,10 @@ from weakref import finalize
 
 import numpy as np
 
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.hil.failures import PlantFailure
 from rbd_ros.hil.faults.faults import Fault
-from rbd_ros.hil.plants.fmu import FmuError, Instance, missing, named, open_fmu
+from rbd_ros.hil.plants.loaded_fmu import FmuError, Instance, missing, named, open_fmu
 from rbd_ros.hil.plants.plant import INSIDE, inside, Plant
 from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import Wraparound

@@ -9,9 +9,9 @@ from typing import Any, cast, Dict, List, Mapping, Tuple
 
 import numpy as np
 
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.hil.faults.faults import KINDS
-from rbd_ros.hil.plants.fmu import FmuError, open_fmu
+from rbd_ros.hil.plants.loaded_fmu import FmuError, open_fmu
 from rbd_ros.hil.scenario.controller_entry import read_fmu
 from rbd_ros.model.extension.fields import Field
 from rbd_ros.robot import Robot

@@ -12,7 +12,7 @@ from typing import Dict, List, NamedTuple, Optional
 
 import numpy as np
 
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.hil.bench import Run
 
 #: Parts of all values in hundredths, and what the value below which they lie is called.

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.hil.bench import Run
 from rbd_ros.hil.report.latency import (
     latency_numbers,

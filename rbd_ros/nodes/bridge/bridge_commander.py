@@ -15,8 +15,8 @@ from rbd_ros.hil.controllers.udp_packets import PacketError
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
 from rbd_ros.nodes.torque.commander import Commander
 from rbd_ros.nodes.torque.motion_reference import Motion
-from rbd_ros.nodes.torque.output import TorqueOutput
 from rbd_ros.nodes.torque.state_input import MeasuredState
+from rbd_ros.nodes.torque.torque_output import TorqueOutput
 from rbd_ros.robot.wraparound import Wraparound
 
 SUBJECT = 'controller'

@@ -8,14 +8,14 @@ from typing import Any, Dict, Optional
 from rbd_ros.control import TorqueLimiter
 from rbd_ros.hil.controllers.udp_exchange import UdpExchange
 from rbd_ros.nodes.bridge.bridge_commander import BridgeCommander, SUBJECT
+from rbd_ros.nodes.common.compile_progress import Progress
 from rbd_ros.nodes.common.diagnostics import FORGOTTEN, OK, WARN
 from rbd_ros.nodes.common.node_interface import NodeInterface
-from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.torque.commander import Commander
-from rbd_ros.nodes.torque.output import TorqueOutput
 from rbd_ros.nodes.torque.prepared import Prepared, Values
 from rbd_ros.nodes.torque.state_input import MeasuredState
 from rbd_ros.nodes.torque.torque_node import TorqueNode
+from rbd_ros.nodes.torque.torque_output import TorqueOutput
 from rbd_ros.nodes.torque.trajectory_reference import TrajectoryReference
 from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import Wraparound

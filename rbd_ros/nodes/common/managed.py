@@ -15,12 +15,12 @@ from typing import Any, Callable, Optional
 
 from rclpy.lifecycle import LifecycleNodeMixin, LifecycleState, TransitionCallbackReturn
 
+from rbd_ros.nodes.common.compile_progress import Progress
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
 from rbd_ros.nodes.common.guarded_node import GuardedNode
 from rbd_ros.nodes.common.node_interface import NodeInterface
 from rbd_ros.nodes.common.node_process import ending, interruptible, StartupError
 from rbd_ros.nodes.common.parameter_table import ParameterTable
-from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.common.robot_source import RobotSource
 from rbd_ros.nodes.common.scoped_entities import ScopedEntities
 from rbd_ros.nodes.messages.text import readable

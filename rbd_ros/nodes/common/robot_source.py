@@ -24,11 +24,11 @@ from rbd_ros.lookup.robots import (
 from rbd_ros.model.unknown_masses import links_without_mass, WITHOUT_MASS
 from rbd_ros.model.urdf.xacro_expansion import is_xacro
 from rbd_ros.nodes.common.communication import subscription
+from rbd_ros.nodes.common.compile_progress import Progress
 from rbd_ros.nodes.common.declared import DESCRIPTION_TOPIC
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
 from rbd_ros.nodes.common.node_process import interruptible, StartupError
 from rbd_ros.nodes.common.parameter_table import ParameterTable
-from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.messages.text import readable, short_name, shorten
 
 if TYPE_CHECKING:

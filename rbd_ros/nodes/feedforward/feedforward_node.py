@@ -23,9 +23,9 @@ from rbd_ros.control import (
 )
 from rbd_ros.nodes.common.answering import AnsweringNode
 from rbd_ros.nodes.common.communication import publisher, subscription
+from rbd_ros.nodes.common.compile_progress import Progress
 from rbd_ros.nodes.common.diagnostics import OK, WARN
 from rbd_ros.nodes.common.node_interface import NodeInterface
-from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.messages.conversions import NANOSECONDS, set_stamp
 from rbd_ros.nodes.torque.prepared import checked_payload, per_joint
 from rbd_ros.robot import Robot

@@ -21,9 +21,9 @@ from rbd_ros.control import (
 from rbd_ros.model.unknown_masses import require_masses
 from rbd_ros.nodes.common.answering import AnsweringNode
 from rbd_ros.nodes.common.communication import publisher, subscription
+from rbd_ros.nodes.common.compile_progress import Progress
 from rbd_ros.nodes.common.diagnostics import OK, STALE, WARN
 from rbd_ros.nodes.common.node_interface import NodeInterface
-from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.messages.conversions import NANOSECONDS, set_stamp, wrench_from_force
 from rbd_ros.nodes.observer.collision_response import NO_RESPONSE, STOP
 from rbd_ros.nodes.torque.prepared import checked_payload, per_joint

@@ -12,12 +12,12 @@ from std_srvs.srv import SetBool, Trigger
 
 from rbd_ros.hil.update_rate import steps_of_period
 from rbd_ros.nodes.common.communication import service
+from rbd_ros.nodes.common.compile_progress import Progress
 from rbd_ros.nodes.common.deferred_response import allow_deferred_responses, DeferredResponse
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
 from rbd_ros.nodes.common.guarded_node import GuardedNode
 from rbd_ros.nodes.common.node_process import destroy_at_the_end, StartupError
 from rbd_ros.nodes.common.parameter_table import ParameterTable
-from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.common.realtime import check_cores, RealTime
 from rbd_ros.nodes.common.receipts import Receipts
 from rbd_ros.nodes.common.robot_source import RobotSource
@@ -29,7 +29,7 @@ from rbd_ros.nodes.simulator.commands.control_tag import read_control_tag
 from rbd_ros.nodes.simulator.commands.publisher_conflicts import ConflictMonitor
 from rbd_ros.nodes.simulator.cycle.lockstep import LockstepPorts, OFF, SUBJECT as LOCKSTEP
 from rbd_ros.nodes.simulator.cycle.manager_ports import ManagerPorts
-from rbd_ros.nodes.simulator.cycle.ports import RosPorts
+from rbd_ros.nodes.simulator.cycle.ros_ports import RosPorts
 from rbd_ros.nodes.simulator.cycle.simulation_cycle import SimulationCycle
 from rbd_ros.nodes.simulator.cycle.simulation_loop import SimulationLoop, Steps
 from rbd_ros.nodes.simulator.interface.simulator_interface import (
@@ -38,7 +38,7 @@ from rbd_ros.nodes.simulator.interface.simulator_interface import (
     INTERFACE,
 )
 from rbd_ros.nodes.simulator.snapshot_place import check_snapshot_folder, check_snapshot_name
-from rbd_ros.nodes.simulator.snapshots import Snapshots
+from rbd_ros.nodes.simulator.snapshot_services import Snapshots
 from rbd_ros.nodes.simulator.standard_services.simulation_interfaces import (
     offer_simulation_interfaces,
 )

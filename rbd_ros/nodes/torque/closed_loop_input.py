@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, Mapping, Optional, Sequence
 import numpy as np
 
 from rbd_ros.algorithms.closed_loops.loop_assembly import LoopClosureError
-from rbd_ros.control.loop_closing import LoopClosing
+from rbd_ros.control.closed_loop_state import LoopClosing
 from rbd_ros.nodes.common.diagnostics import Diagnostics, WARN
 from rbd_ros.nodes.torque.motion_reference import Motion, MOVING, Reference
 from rbd_ros.nodes.torque.state_input import MeasuredState, StateInput, SUBJECT

@@ -13,8 +13,8 @@ from rbd_ros.control import TorqueLaw, TorqueLimiter
 from rbd_ros.control.law.soft_stops import SoftStops
 from rbd_ros.nodes.torque.fast_responder import FastResponder
 from rbd_ros.nodes.torque.motion_reference import Motion
-from rbd_ros.nodes.torque.output import TorqueOutput
 from rbd_ros.nodes.torque.state_input import MeasuredState
+from rbd_ros.nodes.torque.torque_output import TorqueOutput
 
 RAMP_PERIOD = 0.005  # between two steps towards a last command when the rate is limited [s]
 

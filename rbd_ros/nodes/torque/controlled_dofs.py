@@ -7,8 +7,8 @@ from typing import Any, Optional, Sequence
 
 import numpy as np
 
+from rbd_ros.control.closed_loop_state import LoopClosing
 from rbd_ros.control.law.closed_loop_law import IndependentJoints
-from rbd_ros.control.loop_closing import LoopClosing
 from rbd_ros.nodes.messages.text import shorten
 from rbd_ros.robot import Robot
 

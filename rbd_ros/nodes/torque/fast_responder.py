@@ -13,8 +13,8 @@ from rbd_ros.control import LawMemory, TorqueLaw, TorqueLimiter
 from rbd_ros.nodes.messages.conversions import EARLIEST, LATEST, representable
 from rbd_ros.nodes.torque.compiled_answer import answer, TorqueMessages
 from rbd_ros.nodes.torque.motion_reference import Motion
-from rbd_ros.nodes.torque.output import TorqueOutput
 from rbd_ros.nodes.torque.state_input import MeasuredState
+from rbd_ros.nodes.torque.torque_output import TorqueOutput
 
 
 class FastResponder:

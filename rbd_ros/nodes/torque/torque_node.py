@@ -13,13 +13,13 @@ from rbd_ros.control import (
     insufficient_stiffness_joints,
     TorqueLimiter,
 )
-from rbd_ros.control.loop_closing import LoopClosing
+from rbd_ros.control.closed_loop_state import LoopClosing
+from rbd_ros.nodes.common.compile_progress import Progress
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, FORGOTTEN, OK, WARN
 from rbd_ros.nodes.common.managed import ManagedNode, UNCONFIGURED
 from rbd_ros.nodes.common.node_interface import NodeInterface
 from rbd_ros.nodes.common.node_process import ending, hurry
 from rbd_ros.nodes.common.parameter_table import ParameterTable
-from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.common.realtime import RealTime
 from rbd_ros.nodes.common.timing_report import TimingReport
 from rbd_ros.nodes.messages.text import shorten
@@ -29,11 +29,11 @@ from rbd_ros.nodes.torque.control_loop import ControlLoop, SUBJECT
 from rbd_ros.nodes.torque.controlled_dofs import ControlledDofs
 from rbd_ros.nodes.torque.model_display import ModelDisplay
 from rbd_ros.nodes.torque.motion_reference import Reference
-from rbd_ros.nodes.torque.output import TorqueOutput
 from rbd_ros.nodes.torque.overspeed import overspeed
 from rbd_ros.nodes.torque.prepared import check_alone, prepare, Prepared, Values
 from rbd_ros.nodes.torque.safety_parameters import soft_stops
 from rbd_ros.nodes.torque.state_input import StateInput, SUBJECT as JOINT_STATES
+from rbd_ros.nodes.torque.torque_output import TorqueOutput
 from rbd_ros.nodes.torque.watchdog import Watchdog
 from rbd_ros.robot import Robot
 

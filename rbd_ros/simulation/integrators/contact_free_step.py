@@ -8,7 +8,7 @@ from rbd_ros.simulation.integrators.midpoint import is_stopped, midpoint_step
 from rbd_ros.simulation.integrators.runge_kutta import is_at_limit, runge_kutta_step
 from rbd_ros.simulation.integrators.semi_implicit import step_constrained, step_freely
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.state import ExternalForces, GroundContactPoints, State
+from rbd_ros.simulation.records.simulation_state import ExternalForces, GroundContactPoints, State
 from rbd_ros.simulation.records.workspace import Workspace
 from rbd_ros.simulation.stepping.joint_servo import any_servos
 

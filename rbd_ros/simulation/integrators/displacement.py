@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Tuple
 
 from rbd_ros.compiler.loops import call_kernel, compiled
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.records.workspace import Motion
 from rbd_ros.simulation.stepping.linear import copy

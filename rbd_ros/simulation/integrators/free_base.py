@@ -17,9 +17,9 @@ their own six columns are its inertia [[I, m c x], [-m c x, m]].
 from __future__ import annotations
 
 from rbd_ros.compiler.loops import call_kernel, compiled, stack_array, stack_matrix
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.state import State
+from rbd_ros.simulation.records.simulation_state import State
 from rbd_ros.simulation.records.workspace import Dynamics, FreeBases, Motion
 from rbd_ros.simulation.stepping.linear import clear, dot, solve_dense
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 
 from rbd_ros.compiler.loops import call_kernel, compiled, stack_array, stack_matrix
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.integrators.free_base import center_of_mass, rotation
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.state import State
+from rbd_ros.simulation.records.simulation_state import State
 from rbd_ros.simulation.records.workspace import Workspace
 from rbd_ros.simulation.stepping.linear import dot, solve_dense
 

@@ -16,7 +16,7 @@ semi-implicit (semi_implicit.py). So are the steps of robots with servos (joint_
 from __future__ import annotations
 
 from rbd_ros.compiler.loops import call_kernel, compiled
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.integrators.displacement import move
 from rbd_ros.simulation.integrators.free_base_midpoint import (
     correct_from_middle,
@@ -25,7 +25,12 @@ from rbd_ros.simulation.integrators.free_base_midpoint import (
 from rbd_ros.simulation.integrators.runge_kutta import is_allowed
 from rbd_ros.simulation.integrators.semi_implicit import spring_torque
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.state import ExternalForces, FORCES, GroundContactPoints, State
+from rbd_ros.simulation.records.simulation_state import (
+    ExternalForces,
+    FORCES,
+    GroundContactPoints,
+    State,
+)
 from rbd_ros.simulation.records.workspace import Dynamics, Problem, Workspace
 from rbd_ros.simulation.stepping.external_forces import find_applied_force
 from rbd_ros.simulation.stepping.joint_law import LOWER, UPPER

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 
 from rbd_ros.compiler.loops import call_kernel, compiled
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.integrators.displacement import move
 from rbd_ros.simulation.integrators.semi_implicit import spring_torque
 from rbd_ros.simulation.loops.loop_closing import close_positions, settle_loops
@@ -30,7 +30,7 @@ from rbd_ros.simulation.loops.loop_directions import (
 )
 from rbd_ros.simulation.loops.loop_solver import keep_stage_force
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.state import ExternalForces, State
+from rbd_ros.simulation.records.simulation_state import ExternalForces, State
 from rbd_ros.simulation.records.workspace import Dynamics, Motion, Problem, Stages, Workspace
 from rbd_ros.simulation.stepping.external_forces import find_applied_force
 from rbd_ros.simulation.stepping.joint_law import (

@@ -17,7 +17,7 @@ from rbd_ros.simulation.loops.loop_closing import follow_loops
 from rbd_ros.simulation.loops.loop_directions import find_loops, fix_held
 from rbd_ros.simulation.loops.loop_solver import find_closed_velocity, keep_loop_force
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.state import (
+from rbd_ros.simulation.records.simulation_state import (
     GroundContactPoints,
     GUARDED,
     LIMITED,

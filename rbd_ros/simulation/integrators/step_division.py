@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from rbd_ros.compiler.loops import call_kernel, compiled
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.integrators.displacement import move
 from rbd_ros.simulation.loops.loop_directions import correct, find_loops, respond
 from rbd_ros.simulation.records.simulation_model import (
@@ -21,7 +21,7 @@ from rbd_ros.simulation.records.simulation_model import (
     SimulationModel,
     TURN_PER_SUBSTEP,
 )
-from rbd_ros.simulation.records.state import State, WHOLE
+from rbd_ros.simulation.records.simulation_state import State, WHOLE
 from rbd_ros.simulation.records.workspace import Workspace
 from rbd_ros.simulation.stepping.linear import (
     add_scaled,

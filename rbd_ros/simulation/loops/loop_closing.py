@@ -12,7 +12,7 @@ changing the velocity; at last the step is made shorter.
 from __future__ import annotations
 
 from rbd_ros.compiler.loops import call_kernel, compiled
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.integrators.displacement import (
     correction_bounds,
     move,
@@ -21,7 +21,7 @@ from rbd_ros.simulation.integrators.displacement import (
 )
 from rbd_ros.simulation.loops.loop_directions import correct, find_directions, FIXED, respond
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.state import State, UNCONVERGED
+from rbd_ros.simulation.records.simulation_state import State, UNCONVERGED
 from rbd_ros.simulation.records.workspace import Dynamics, Loops, Motion, Problem, Workspace
 from rbd_ros.simulation.stepping.linear import add_scaled, clear, copy, dot
 

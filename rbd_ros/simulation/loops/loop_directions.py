@@ -13,9 +13,9 @@ from __future__ import annotations
 import math
 
 from rbd_ros.compiler.loops import call_kernel, compiled
-from rbd_ros.contact.arrays import FloatArray, IntArray
+from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.state import State
+from rbd_ros.simulation.records.simulation_state import State
 from rbd_ros.simulation.records.workspace import Loops
 from rbd_ros.simulation.stepping.joint_law import is_held
 from rbd_ros.simulation.stepping.linear import (

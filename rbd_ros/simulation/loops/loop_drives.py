@@ -9,7 +9,7 @@ same motion, one does, and the others exert nothing. Likewise for what bears gra
 from __future__ import annotations
 
 from rbd_ros.compiler.loops import call_kernel, compiled
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.loops.loop_directions import (
     correct,
     find_basis,
@@ -19,7 +19,7 @@ from rbd_ros.simulation.loops.loop_directions import (
 )
 from rbd_ros.simulation.loops.loop_solver import hold_joints
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.state import State
+from rbd_ros.simulation.records.simulation_state import State
 from rbd_ros.simulation.records.workspace import Loops, Problem
 from rbd_ros.simulation.stepping.joint_law import FORWARD, STICK
 from rbd_ros.simulation.stepping.linear import add_scaled, clear, copy, dot

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 from rbd_ros.compiler.loops import compiled
-from rbd_ros.contact.arrays import FloatArray, IntArray
+from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 from rbd_ros.simulation.loops.loop_directions import (
     add_multipliers,
     correct,
@@ -23,7 +23,7 @@ from rbd_ros.simulation.loops.loop_directions import (
     triangulate,
 )
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.state import State
+from rbd_ros.simulation.records.simulation_state import State
 from rbd_ros.simulation.records.workspace import Dynamics, Loops, Problem
 from rbd_ros.simulation.stepping.ground_contact import add_contacts
 from rbd_ros.simulation.stepping.joint_law import friction_impulse, held_velocity, is_held

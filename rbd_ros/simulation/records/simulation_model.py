@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Constants of a simulation: the robot, its ground and the numerical choices, as plain arrays.
 
-What changes is in state.py and workspace.py. A field that is a bool decides what is compiled.
+What changes is in simulation_state.py and workspace.py. A field that is a bool decides what is
+compiled.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from rbd_ros.contact.arrays import FloatArray, IntArray
+from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 from rbd_ros.contact.detection import ContactShapes
-from rbd_ros.simulation.scene.state import SceneModel
+from rbd_ros.simulation.scene.scene_state import SceneModel
 
 #: Rotation of a joint in one step above which the step is divided [rad]: the directions of all
 #: axes beyond the joint are taken as constant while it turns so far.
@@ -77,7 +78,7 @@ class SimulationModel(NamedTuple):
 
     :param has_ground: whether there is anything to touch
     :param has_robot: whether the robot has any joints
-    :param has_scene: whether there is a world, with rigid contact (scene/step.py)
+    :param has_scene: whether there is a world, with rigid contact (scene/scene_step.py)
     :param has_free_bases: whether there are free bases (free_base.py)
     :param has_external_forces: whether external forces may act
     :param has_loops: whether there are kinematic loops (loop_directions.py)

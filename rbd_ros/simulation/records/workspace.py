@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Buffers for intermediate results of a step. Nothing here outlives the step that wrote it.
 
-Besides the sizes of state.py: `bodies` of the robot with its base, `tree_nv` degrees of freedom of
+Besides the sizes of simulation_state.py: `bodies` of the robot with its base, `tree_nv` DoFs of
 its kinematic tree, `free` bases, `constraints` of the loops; `coupled` is nv if there are loops,
 else 0.
 """
@@ -11,10 +11,15 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from rbd_ros.compiler.loops import floats, integers, view
-from rbd_ros.contact.arrays import FloatArray, IntArray
+from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.state import COUNTERS, ExternalForces, GroundContactPoints, State
-from rbd_ros.simulation.scene.state import ContactState, Objects, SceneWork
+from rbd_ros.simulation.records.simulation_state import (
+    COUNTERS,
+    ExternalForces,
+    GroundContactPoints,
+    State,
+)
+from rbd_ros.simulation.scene.scene_state import ContactState, Objects, SceneWork
 
 
 class Dynamics(NamedTuple):

@@ -20,9 +20,9 @@ from typing import List, Optional, Tuple
 import numpy as np
 
 from rbd_ros.compiler.loops import interpreted_reason, Record
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.robot import Robot, threads
-from rbd_ros.simulation.records.assembly import make_physics_record
+from rbd_ros.simulation.records.record_assembly import make_physics_record
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.rollouts.rollout_loop import Batch, in_one_memory, Memory, roll
 from rbd_ros.simulation.rollouts.rollouts import Trajectories

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Impulses in the robot's tree: along the path from the link that they are at to the base.
 
-Rows of a contact's Jacobian, and of what comes of it by L^-1 D^-1/2 (problem.py), are zero
+Rows of a contact's Jacobian, and of what comes of it by L^-1 D^-1/2 (contact_problem.py), are zero
 but on that path, so that nothing else of them is read or written.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Tuple
 
 from rbd_ros.compiler.loops import compiled
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.loops.loop_directions import RANK
 from rbd_ros.simulation.records.simulation_model import SimulationModel, Tree
 from rbd_ros.simulation.records.workspace import Problem

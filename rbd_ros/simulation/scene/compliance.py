@@ -15,8 +15,8 @@ from rbd_ros.collision.scene.scene_arrays import DAMPING, SceneContacts, STIFFNE
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.simulation.integrators.displacement import CLOSED
 from rbd_ros.simulation.scene.islands import at_robot
+from rbd_ros.simulation.scene.scene_state import SceneModel, SceneWork
 from rbd_ros.simulation.scene.springs import is_nonlinear
-from rbd_ros.simulation.scene.state import SceneModel, SceneWork
 
 
 @compiled

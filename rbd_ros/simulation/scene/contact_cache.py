@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 
 from rbd_ros.compiler.loops import compiled
-from rbd_ros.simulation.scene.state import BEFORE, ContactState, NOW
+from rbd_ros.simulation.scene.scene_state import BEFORE, ContactState, NOW
 from rbd_ros.simulation.stepping.linear import clear, copy
 
 #: How much nearer than the same feature another contact must have been to be taken for the same

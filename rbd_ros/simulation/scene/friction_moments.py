@@ -25,7 +25,7 @@ from rbd_ros.constraints.friction_space import (
     SLIDE,
     STICK,
 )
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.records.simulation_model import SimulationModel, Tree
 from rbd_ros.simulation.records.workspace import Problem
 from rbd_ros.simulation.scene.branch_sparsity import (
@@ -34,10 +34,10 @@ from rbd_ros.simulation.scene.branch_sparsity import (
     dot_along,
     half_solve_rows,
 )
+from rbd_ros.simulation.scene.contact_jacobians import dot3
+from rbd_ros.simulation.scene.contact_problem import add_product, clear_part, enter_robot_product
 from rbd_ros.simulation.scene.islands import at_robot, node_of
-from rbd_ros.simulation.scene.jacobians import dot3
-from rbd_ros.simulation.scene.problem import add_product, clear_part, enter_robot_product
-from rbd_ros.simulation.scene.state import ContactState, Objects, SceneModel, SceneWork
+from rbd_ros.simulation.scene.scene_state import ContactState, Objects, SceneModel, SceneWork
 from rbd_ros.simulation.stepping.linear import clear
 
 
@@ -188,7 +188,7 @@ def assemble_friction_moments(
         c, first = work.listed[moments.listed[k]], 3 * n + m + 3 * k
         for r in range(3):
             clear_part(G[first + r], first + 3)
-        # Through the robot: Y of the moment times Y^T of the other row (see problem.py).
+        # Through the robot: Y of the moment times Y^T of the other row (see contact_problem.py).
         if model.has_robot:
             if at_robot(scene, contacts, c):
                 tree, leaf, y = model.tree, work.leaf_dof[c], moments.response[c]

@@ -11,12 +11,18 @@ import math
 from rbd_ros.collision.scene.scene_arrays import RESTITUTION, SceneContacts
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import MOMENTS, OPEN, scale_space
-from rbd_ros.constraints.solvers.friction import COMBINED, solve_friction_space
+from rbd_ros.constraints.solvers.friction_solver import COMBINED, solve_friction_space
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.state import State, UNCONVERGED
+from rbd_ros.simulation.records.simulation_state import State, UNCONVERGED
 from rbd_ros.simulation.records.workspace import Workspace
 from rbd_ros.simulation.scene.branch_sparsity import finish_half_solve
 from rbd_ros.simulation.scene.compliance import is_compliant
+from rbd_ros.simulation.scene.contact_problem import (
+    assemble_matrix,
+    contact_velocities,
+    contact_velocity,
+    enter_problem,
+)
 from rbd_ros.simulation.scene.friction_moments import (
     apply_friction_moment,
     enter_friction_moments,
@@ -28,14 +34,8 @@ from rbd_ros.simulation.scene.matrix_free_islands import (
     MATRIX_FREE_THRESHOLD,
     solve_matrix_free_impacts,
 )
-from rbd_ros.simulation.scene.problem import (
-    assemble_matrix,
-    contact_velocities,
-    contact_velocity,
-    enter_problem,
-)
 from rbd_ros.simulation.scene.restitution import expand
-from rbd_ros.simulation.scene.state import ContactState, Objects, SceneModel, SceneWork
+from rbd_ros.simulation.scene.scene_state import ContactState, Objects, SceneModel, SceneWork
 from rbd_ros.simulation.stepping.linear import add_scaled, clear
 
 #: Rounds of impacts in a step, each of which goes on to the next body: so many, and these

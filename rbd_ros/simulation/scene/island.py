@@ -18,17 +18,23 @@ from rbd_ros.constraints.friction_space import (
     NEWTON_STEPS,
     scale_space,
 )
-from rbd_ros.constraints.solvers.friction import (
+from rbd_ros.constraints.solvers.friction_newton import any_slides
+from rbd_ros.constraints.solvers.friction_solver import (
     COMBINED,
     prefer_sticking,
     solve_friction_space,
 )
-from rbd_ros.constraints.solvers.friction_newton import any_slides
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.records.workspace import Workspace
 from rbd_ros.simulation.scene.branch_sparsity import add_along, add_rows_along
 from rbd_ros.simulation.scene.compliance import add_compliance
+from rbd_ros.simulation.scene.contact_problem import (
+    assemble_matrix,
+    contact_velocities,
+    enter_problem,
+    UPPER_LIMIT,
+)
 from rbd_ros.simulation.scene.friction_moments import (
     apply_friction_moment,
     begin_friction_moments,
@@ -36,11 +42,14 @@ from rbd_ros.simulation.scene.friction_moments import (
     power_of_friction_moment,
 )
 from rbd_ros.simulation.scene.islands import at_robot, island_dofs
-from rbd_ros.simulation.scene.problem import (
-    assemble_matrix,
-    contact_velocities,
-    enter_problem,
-    UPPER_LIMIT,
+from rbd_ros.simulation.scene.scene_state import (
+    CONIC,
+    CONTACT,
+    ContactState,
+    Objects,
+    SceneModel,
+    SceneWork,
+    SIGNORINI,
 )
 from rbd_ros.simulation.scene.springs import (
     begin_spring,
@@ -49,15 +58,6 @@ from rbd_ros.simulation.scene.springs import (
     is_nonlinear,
     MAX_ROUNDS,
     ON_CURVE,
-)
-from rbd_ros.simulation.scene.state import (
-    CONIC,
-    CONTACT,
-    ContactState,
-    Objects,
-    SceneModel,
-    SceneWork,
-    SIGNORINI,
 )
 from rbd_ros.simulation.scene.warm_start import begin_contact, begin_row
 from rbd_ros.simulation.scene.warm_start_check import reuse_forces
@@ -85,7 +85,8 @@ def solve_island(
     :return: whether they solve the problem to the tolerance
     """
     scene, contacts = work.scene, contact_state.contacts
-    # Velocities without contact impulses: the solver finds x with u = G x + free (problem.py).
+    # Velocities without contact impulses: the solver finds x with u = G x + free
+    # (contact_problem.py).
     for a in range(n):
         c = scene.listed[a]
         u = contact_velocities(model, contacts, objects, scene.velocity, c, scene)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from rbd_ros.collision.scene.scene_arrays import SceneContacts
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.scene.state import SceneModel, SceneWork
+from rbd_ros.simulation.scene.scene_state import SceneModel, SceneWork
 
 
 @compiled

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Islands of many contacts among objects alone: solved without a matrix (friction_bodies.py)."""
+"""Islands of many contacts among objects alone, solved without a matrix.
+
+The solver is constraints/solvers/friction_body_sweeps.py.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,6 @@ import math
 from rbd_ros.collision.scene.scene_arrays import ACROSS, ALONG, ROLLING, SceneContacts, TORSIONAL
 from rbd_ros.compiler.loops import compiled, stack_array
 from rbd_ros.constraints.friction_space import OPEN, SLIDE, STICK
-from rbd_ros.constraints.solvers.friction_bodies import solve_body_space
 from rbd_ros.constraints.solvers.friction_body_space import (
     BODIES,
     BodySpace,
@@ -19,17 +21,11 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     scaled_angular_velocity,
     UNIT,
 )
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.constraints.solvers.friction_body_sweeps import solve_body_space
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.scene.compliance import contact_compliance, normal_bias
 from rbd_ros.simulation.scene.friction_moments import contact_has_moments
-from rbd_ros.simulation.scene.springs import (
-    begin_spring,
-    follow_spring,
-    is_nonlinear,
-    MAX_ROUNDS,
-    ON_CURVE,
-)
-from rbd_ros.simulation.scene.state import (
+from rbd_ros.simulation.scene.scene_state import (
     CONIC,
     CONTACT,
     ContactState,
@@ -37,6 +33,13 @@ from rbd_ros.simulation.scene.state import (
     SceneModel,
     SceneWork,
     SIGNORINI,
+)
+from rbd_ros.simulation.scene.springs import (
+    begin_spring,
+    follow_spring,
+    is_nonlinear,
+    MAX_ROUNDS,
+    ON_CURVE,
 )
 
 #: Contacts of an island from which on a matrix of all of them costs more than sweeps over bodies.
@@ -176,7 +179,7 @@ def solve_listed(
     :return: whether they solve that problem to the tolerance
     """
     # One problem of all listed contacts: the solver keeps the velocities of bodies instead of G
-    # (Gauss-Seidel sweeps and nonlinear conjugate gradients, see friction_bodies.py).
+    # (Gauss-Seidel sweeps and nonlinear conjugate gradients, see friction_body_sweeps.py).
     space, contacts = work.body_space, contact_state.contacts
     space.sizes[CONTACTS] = n
     for a in range(n):

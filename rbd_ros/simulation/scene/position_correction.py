@@ -4,7 +4,7 @@
 The displacement x of the bodies of an island is the smallest one, in the norm of kinetic energy,
 that separates all contacts: x^T H x is minimal under J x >= d, where d are the depths, or the part
 of them that one step corrects. It is found by sweeps over the contacts (Hildreth 1957), in
-coordinates in which H is the identity: the rows of J are `response` there, see problem.py.
+coordinates in which H is the identity: the rows of J are `response` there, see contact_problem.py.
 
 Mostly that is all. Where it would move anything faster than `RETURN_SPEED`, or a joint beyond its
 limits, or does not exist, as for a body between two walls, the sweeps are repeated with
@@ -28,7 +28,7 @@ import math
 from rbd_ros.collision.scene.scene_arrays import SceneContacts
 from rbd_ros.collision.scene.scene_bounds import angular_speed, speed_at_origin
 from rbd_ros.compiler.loops import compiled
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.contact.detection import body_velocities
 from rbd_ros.simulation.integrators.displacement import (
     CLOSED,
@@ -41,7 +41,7 @@ from rbd_ros.simulation.integrators.free_base import correct_free_bases
 from rbd_ros.simulation.loops.loop_closing import close_positions, is_near, MAX_HALVINGS
 from rbd_ros.simulation.loops.loop_directions import RANK
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.state import State, UNRESOLVED_OVERLAPS
+from rbd_ros.simulation.records.simulation_state import State, UNRESOLVED_OVERLAPS
 from rbd_ros.simulation.records.workspace import Problem, Workspace
 from rbd_ros.simulation.scene.branch_sparsity import (
     add_along,
@@ -50,9 +50,9 @@ from rbd_ros.simulation.scene.branch_sparsity import (
     half_solve,
 )
 from rbd_ros.simulation.scene.compliance import is_compliant
+from rbd_ros.simulation.scene.contact_problem import contact_velocity
 from rbd_ros.simulation.scene.islands import at_robot, list_contacts
-from rbd_ros.simulation.scene.problem import contact_velocity
-from rbd_ros.simulation.scene.state import ContactState, NOW, Objects, SceneWork
+from rbd_ros.simulation.scene.scene_state import ContactState, NOW, Objects, SceneWork
 from rbd_ros.simulation.stepping.linear import add_scaled, clear, copy
 
 #: Depth from which on bodies are separated [m]: above rounding, below what anybody can see.
@@ -419,8 +419,8 @@ def sweep_joints(model: SimulationModel, q: FloatArray, scene: SceneWork) -> flo
 def find_joint_displacement(model: SimulationModel, work: Workspace) -> None:
     """Find `joint_displacement` of the robot from `scaled_displacement`."""
     scene = work.scene
-    # L^-1 D^-1/2 of the sum of rows, as for velocities (problem.py): the buffer is destroyed by
-    # it.
+    # L^-1 D^-1/2 of the sum of rows, as for velocities (contact_problem.py): the buffer is
+    # destroyed by it.
     copy(scene.scaled_displacement, scene.displacement_buffer)
     finish_half_solve(
         model, work.problem, scene.root, scene.displacement_buffer, scene.joint_displacement

@@ -32,9 +32,9 @@ from rbd_ros.constraints.friction_space import (
     SECOND,
     size_of,
 )
-from rbd_ros.constraints.solvers.friction import COMBINED, solve_friction_space
-from rbd_ros.simulation.scene.problem import entry
-from rbd_ros.simulation.scene.state import SceneModel, SceneWork
+from rbd_ros.constraints.solvers.friction_solver import COMBINED, solve_friction_space
+from rbd_ros.simulation.scene.contact_problem import entry
+from rbd_ros.simulation.scene.scene_state import SceneModel, SceneWork
 
 #: Easier ways are taken first: see `runs_seldom`.
 SELDOM = True

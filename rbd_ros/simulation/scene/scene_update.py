@@ -13,14 +13,14 @@ import numpy as np
 
 from rbd_ros.collision.scene.scene import Scene
 from rbd_ros.compiler.loops import Record
-from rbd_ros.contact.arrays import IntArray
+from rbd_ros.contact.contact_arrays import IntArray
 from rbd_ros.robot import Robot
-from rbd_ros.simulation.records.assembly import make_physics_record
 from rbd_ros.simulation.records.mutex import Mutex
-from rbd_ros.simulation.records.state import FORCES
+from rbd_ros.simulation.records.record_assembly import make_physics_record
+from rbd_ros.simulation.records.simulation_state import FORCES
 from rbd_ros.simulation.records.workspace import PhysicsRecord
-from rbd_ros.simulation.scene.assembly import make_scene_model, scene_of
-from rbd_ros.simulation.scene.state import ContactState, NOW
+from rbd_ros.simulation.scene.scene_assembly import make_scene_model, scene_of
+from rbd_ros.simulation.scene.scene_state import ContactState, NOW
 from rbd_ros.simulation.stepping.step_loop import bind_steps, Steps
 from rbd_ros.world.world import World
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.state import (
+from rbd_ros.simulation.records.simulation_state import (
     ExternalForces,
     GroundContactPoints,
     State,
@@ -17,8 +17,8 @@ from rbd_ros.simulation.records.state import (
 )
 from rbd_ros.simulation.records.workspace import Workspace
 from rbd_ros.simulation.scene.islands import node_of
-from rbd_ros.simulation.scene.state import ContactState, NOW, Objects
-from rbd_ros.simulation.scene.step import take_scene_substep
+from rbd_ros.simulation.scene.scene_state import ContactState, NOW, Objects
+from rbd_ros.simulation.scene.scene_step import take_scene_substep
 from rbd_ros.simulation.stepping.free_bodies import keep_objects, restore_objects
 from rbd_ros.simulation.stepping.joint_servo import move_servos, ONE_BY_ONE, TOGETHER
 from rbd_ros.simulation.stepping.linear import copy

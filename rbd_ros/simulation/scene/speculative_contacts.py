@@ -13,10 +13,10 @@ from rbd_ros.collision.scene.scene_reduction import drop_implied
 from rbd_ros.compiler.loops import call_loop, compiled
 from rbd_ros.contact.detection import body_velocities
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.state import State
+from rbd_ros.simulation.records.simulation_state import State
 from rbd_ros.simulation.records.workspace import Workspace
 from rbd_ros.simulation.scene.impacts import update_angular_velocities
-from rbd_ros.simulation.scene.state import ContactState, Objects
+from rbd_ros.simulation.scene.scene_state import ContactState, Objects
 from rbd_ros.simulation.stepping.free_bodies import find_twist, keep_objects, restore_objects
 from rbd_ros.simulation.stepping.linear import copy
 

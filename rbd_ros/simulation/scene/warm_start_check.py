@@ -2,9 +2,9 @@
 """Forces of the step before, where they solve the problem of an island again: without its matrix.
 
 Most contacts stick or slide as in the step before. The Delassus matrix is Y Y^T
-(problem.py), so what forces do is Y (Y^T lambda), and the units of the problem follow from the
-lengths of Y's rows: whether forces are a solution takes no products of rows with each other, of
-which there are many more.
+(contact_problem.py), so what forces do is Y (Y^T lambda), and the units of the problem follow from
+the lengths of Y's rows: whether forces are a solution takes no products of rows with each other,
+of which there are many more.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rbd_ros.constraints.friction_space import (
     scale_vectors,
     size_of,
 )
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.scene.branch_sparsity import (
     add_along,
@@ -32,9 +32,9 @@ from rbd_ros.simulation.scene.branch_sparsity import (
     squares_along,
 )
 from rbd_ros.simulation.scene.compliance import contact_compliance, normal_bias
+from rbd_ros.simulation.scene.contact_problem import enter_friction
 from rbd_ros.simulation.scene.islands import at_robot
-from rbd_ros.simulation.scene.problem import enter_friction
-from rbd_ros.simulation.scene.state import ContactState, SceneWork
+from rbd_ros.simulation.scene.scene_state import ContactState, SceneWork
 from rbd_ros.simulation.scene.warm_start import begin_contact, begin_row
 from rbd_ros.simulation.stepping.linear import add_scaled, clear
 

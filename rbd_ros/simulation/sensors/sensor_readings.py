@@ -23,12 +23,12 @@ from rbd_ros.compiler.loops import (
     stack_array,
     view,
 )
-from rbd_ros.contact.arrays import FloatArray, IntArray
+from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 from rbd_ros.contact.detection import body_velocities
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.state import NEAR, State, STEPS
+from rbd_ros.simulation.records.simulation_state import NEAR, State, STEPS
 from rbd_ros.simulation.records.workspace import PhysicsRecord
-from rbd_ros.simulation.scene.state import NOW
+from rbd_ros.simulation.scene.scene_state import NOW
 from rbd_ros.simulation.stepping.linear import clear, copy
 
 

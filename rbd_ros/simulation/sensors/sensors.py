@@ -13,7 +13,7 @@ import numpy as np
 
 from rbd_ros.collision.scene.scene import Scene
 from rbd_ros.compiler.loops import allocate, Record
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.physics import Physics

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from rbd_ros.compiler.loops import compiled
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.state import State
+from rbd_ros.simulation.records.simulation_state import State
 from rbd_ros.simulation.records.workspace import Motion
 from rbd_ros.simulation.stepping.linear import copy
 

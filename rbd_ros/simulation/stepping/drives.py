@@ -20,12 +20,12 @@ from typing import NamedTuple, TYPE_CHECKING
 import numpy as np
 
 from rbd_ros.compiler.loops import allocate, call_kernel, compiled
-from rbd_ros.contact.arrays import FloatArray, IntArray
+from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 from rbd_ros.robot.wraparound import whole_periods, Wraparound
 from rbd_ros.simulation.integrators.semi_implicit import spring_torque
 from rbd_ros.simulation.loops.loop_drives import balance_by_held, closed_hybrid_dynamics
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.state import State
+from rbd_ros.simulation.records.simulation_state import State
 from rbd_ros.simulation.records.workspace import Commands, Problem
 from rbd_ros.simulation.stepping.linear import clear, dot, solve_dense
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from rbd_ros.compiler.loops import call_kernel, compiled, stack_array
 from rbd_ros.contact.detection import point_in_base
 from rbd_ros.simulation.records.simulation_model import SimulationModel, Tree
-from rbd_ros.simulation.records.state import ExternalForces, FORCES, State, STEPS
+from rbd_ros.simulation.records.simulation_state import ExternalForces, FORCES, State, STEPS
 from rbd_ros.simulation.records.workspace import Dynamics
 from rbd_ros.simulation.stepping.linear import add_scaled, clear, copy, dot
 

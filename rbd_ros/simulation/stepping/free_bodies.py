@@ -11,10 +11,10 @@ from __future__ import annotations
 import math
 
 from rbd_ros.compiler.loops import compiled, stack_array, stack_matrix
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.contact.detection import point_in_base
-from rbd_ros.simulation.records.state import ExternalForces
-from rbd_ros.simulation.scene.state import FreeBodies, Objects, SceneModel, SceneWork
+from rbd_ros.simulation.records.simulation_state import ExternalForces
+from rbd_ros.simulation.scene.scene_state import FreeBodies, Objects, SceneModel, SceneWork
 from rbd_ros.simulation.stepping.external_forces import present_part
 from rbd_ros.simulation.stepping.linear import clear, is_finite
 

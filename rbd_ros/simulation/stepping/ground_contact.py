@@ -8,7 +8,7 @@ what is here.
 from __future__ import annotations
 
 from rbd_ros.compiler.loops import call_kernel, compiled, simd_range, stack_array, stack_matrix
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.contact.detection import (
     body_velocities,
     contact_jacobian,
@@ -17,7 +17,7 @@ from rbd_ros.contact.detection import (
 )
 from rbd_ros.contact.law import contact_force, relaxed_deformation
 from rbd_ros.simulation.records.simulation_model import Ground, SimulationModel
-from rbd_ros.simulation.records.state import (
+from rbd_ros.simulation.records.simulation_state import (
     CONTACTS,
     DEFORMED,
     DROPPED,

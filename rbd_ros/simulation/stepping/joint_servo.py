@@ -21,10 +21,10 @@ once may go round in circles where joints are coupled; moving one at a time, alw
 from __future__ import annotations
 
 from rbd_ros.compiler.loops import compiled
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.robot.wraparound import whole_periods
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.state import State
+from rbd_ros.simulation.records.simulation_state import State
 
 #: Segments of the law: cut at the negative limit, not cut, cut at the positive limit.
 LOW, FREE, HIGH = -1, 0, 1

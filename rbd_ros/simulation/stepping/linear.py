@@ -7,7 +7,7 @@ import math
 
 from rbd_ros.compiler.loops import compiled, simd_range
 from rbd_ros.constraints.solvers.dense import product_of_parts
-from rbd_ros.contact.arrays import AnyArray, FloatArray, IntArray
+from rbd_ros.contact.contact_arrays import AnyArray, FloatArray, IntArray
 
 
 @compiled

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Callable, NamedTuple
 
 from rbd_ros.compiler.loops import call_loop, entry_point, excludes_threads, Record
-from rbd_ros.contact.arrays import FloatArray, IntArray
+from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 from rbd_ros.simulation.records.mutex import Mutex
 from rbd_ros.simulation.records.workspace import PhysicsRecord
 from rbd_ros.simulation.stepping.linear import copy

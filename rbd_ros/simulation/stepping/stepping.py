@@ -24,7 +24,7 @@ from rbd_ros.simulation.integrators.step_division import (
 )
 from rbd_ros.simulation.loops.loop_closing import close_positions, project
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.state import (
+from rbd_ros.simulation.records.simulation_state import (
     ExternalForces,
     FORCES,
     GroundContactPoints,
@@ -36,9 +36,9 @@ from rbd_ros.simulation.records.state import (
     WHOLE,
 )
 from rbd_ros.simulation.records.workspace import Commands, PhysicsRecord, Workspace
+from rbd_ros.simulation.scene.scene_state import ContactState, Objects
+from rbd_ros.simulation.scene.scene_step import take_scene_substep
 from rbd_ros.simulation.scene.servo import take_servo_substep
-from rbd_ros.simulation.scene.state import ContactState, Objects
-from rbd_ros.simulation.scene.step import take_scene_substep
 from rbd_ros.simulation.stepping.commit_step import settle
 from rbd_ros.simulation.stepping.external_forces import age_external_forces, find_applied_force
 from rbd_ros.simulation.stepping.free_bodies import keep_objects, restore_objects

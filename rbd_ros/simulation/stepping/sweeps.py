@@ -9,11 +9,11 @@ each law is monotone and the effect of an impulse on its own velocity is positiv
 from __future__ import annotations
 
 from rbd_ros.compiler.loops import compiled
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.contact.law import bilateral_force, force_slope, stick_force, within_cone
 from rbd_ros.simulation.loops.loop_directions import respond
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.state import GroundContactPoints, State
+from rbd_ros.simulation.records.simulation_state import GroundContactPoints, State
 from rbd_ros.simulation.records.workspace import Problem
 from rbd_ros.simulation.stepping.joint_law import law_impulse, next_segment, NOWHERE
 from rbd_ros.simulation.stepping.linear import clear, copy, dot, factorize, solve_factorized

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.constraints.friction import Array, contact_residuals, Residuals
 from rbd_ros.constraints.solvers.body_matrix import matrix_sizes
-from rbd_ros.constraints.solvers.friction_bodies import solve_bodies
 from rbd_ros.constraints.solvers.friction_body_space import (
     BODIES,
     BodySpace,
@@ -20,6 +19,7 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     SWEEPS,
     WORLD,
 )
+from rbd_ros.constraints.solvers.friction_body_sweeps import solve_bodies
 
 
 class BodySolution(NamedTuple):

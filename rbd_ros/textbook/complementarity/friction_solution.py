@@ -27,7 +27,7 @@ from rbd_ros.constraints.friction_space import (
     SECOND,
     SWEEPS,
 )
-from rbd_ros.constraints.solvers.friction import solve_space
+from rbd_ros.constraints.solvers.friction_solver import solve_space
 from rbd_ros.textbook.complementarity.lcp import infeasibility
 from rbd_ros.textbook.complementarity.lcp_problem import NotSolvedError
 

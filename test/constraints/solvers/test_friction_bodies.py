@@ -11,7 +11,6 @@ from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.constraints import friction_problem, residuals
 from rbd_ros.constraints.friction_space import OPEN, STICK
 from rbd_ros.constraints.solvers.body_matrix import matrix_sizes
-from rbd_ros.constraints.solvers.friction_bodies import finish, solve_bodies
 from rbd_ros.constraints.solvers.friction_body_space import (
     apply_force,
     BodySpace,
@@ -22,6 +21,7 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     SWEEPS,
     UNIT,
 )
+from rbd_ros.constraints.solvers.friction_body_sweeps import finish, solve_bodies
 from rbd_ros.textbook.complementarity import solve_friction, solve_friction_bodies
 
 

@@ -9,7 +9,6 @@ from support.boxes_in_contact import Pile, pile_of_boxes
 from rbd_ros.compiler.loops import allocate
 from rbd_ros.constraints.friction_space import OPEN, SLIDE, STICK
 from rbd_ros.constraints.solvers.body_matrix import matrix_sizes, order_bodies
-from rbd_ros.constraints.solvers.friction_bodies import FEW_SWEEPS, finish
 from rbd_ros.constraints.solvers.friction_body_newton import (
     correct_states,
     find_stiffness,
@@ -23,6 +22,7 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     prepare,
     renew,
 )
+from rbd_ros.constraints.solvers.friction_body_sweeps import FEW_SWEEPS, finish
 from rbd_ros.textbook.complementarity import solve_friction, solve_friction_bodies
 
 

@@ -31,8 +31,7 @@ from rbd_ros.constraints.friction_space import (
     TOLERANCE,
     unscale_forces,
 )
-from rbd_ros.constraints.solvers.friction import COMBINED, solve_space
-from rbd_ros.constraints.solvers.friction_moments import (
+from rbd_ros.constraints.solvers.friction_moment_solver import (
     any_moment_slides,
     correct_moments,
     moment_states,
@@ -42,6 +41,7 @@ from rbd_ros.constraints.solvers.friction_moments import (
     sweep_moments,
 )
 from rbd_ros.constraints.solvers.friction_newton import assemble, list_unknowns
+from rbd_ros.constraints.solvers.friction_solver import COMBINED, solve_space
 from rbd_ros.textbook.complementarity import solve_friction
 from rbd_ros.textbook.complementarity.friction_solution import scaled_space
 

@@ -16,8 +16,8 @@ from rbd_ros.constraints.friction_space import (
     STICK,
     SWEEPS,
 )
-from rbd_ros.constraints.solvers.friction import COMBINED, solve_space
 from rbd_ros.constraints.solvers.friction_newton import correct_start, guess_states, is_warm
+from rbd_ros.constraints.solvers.friction_solver import COMBINED, solve_space
 from rbd_ros.textbook.complementarity import solve_friction
 from rbd_ros.textbook.complementarity.friction_solution import scaled_space
 

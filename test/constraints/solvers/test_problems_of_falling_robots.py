@@ -13,7 +13,7 @@ import pytest
 
 from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.constraints.friction_space import ADMM_STEPS, FrictionSpace, RESIDUAL
-from rbd_ros.constraints.solvers.friction import COMBINED, solve_space
+from rbd_ros.constraints.solvers.friction_solver import COMBINED, solve_space
 from rbd_ros.simulation.scene.island import MAX_ITERATIONS
 
 #: Machine code as users have it: see conftest.py.

@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 
 from rbd_ros.compiler.loops import allocate
 from rbd_ros.simulation.scene.contact_cache import recall, remember
-from rbd_ros.simulation.scene.state import BEFORE, ContactState, NOW
+from rbd_ros.simulation.scene.scene_state import BEFORE, ContactState, NOW
 
 ROOM = {'contacts': 4, 'moment_contacts': 4, 'nv': 0}
 

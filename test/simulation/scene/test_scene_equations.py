@@ -15,7 +15,7 @@ from support.simulated_robots import collision, joint, link, robot as chain
 
 from rbd_ros import Robot
 from rbd_ros.lookup.resources import resource_path
-from rbd_ros.simulation.scene.problem import UPPER_LIMIT
+from rbd_ros.simulation.scene.contact_problem import UPPER_LIMIT
 
 SOFT = {'compliance': {'stiffness': 2e3, 'damping': 7.0}}
 R = 0.05  # of the ends of links [m]
@@ -325,7 +325,7 @@ def test_what_overlaps_by_rounding_is_not_parted(depth, moves):
 def test_objects_in_each_others_way(is_pile, kind, monkeypatch):
     """With a matrix and, as a pile is solved, without one."""
     if is_pile:
-        monkeypatch.setattr('rbd_ros.simulation.scene.step.MATRIX_FREE_THRESHOLD', 2)
+        monkeypatch.setattr('rbd_ros.simulation.scene.scene_step.MATRIX_FREE_THRESHOLD', 2)
         monkeypatch.setattr('rbd_ros.simulation.scene.impacts.MATRIX_FREE_THRESHOLD', 2)
     rng = np.random.default_rng(3)
     things = wall(rng, 3, cube)

@@ -93,7 +93,7 @@ def test_what_closes_a_contact_is_the_motion_of_both_bodies_beyond_its_gap(rng):
 @pytest.mark.parametrize('max_island', [4, 128])
 def test_where_sweeps_stall_the_matrix_has_the_last_word_if_there_is_room(max_island, monkeypatch):
     """Residuals are those of the forces that are taken, whichever way they were found."""
-    monkeypatch.setattr('rbd_ros.simulation.scene.assembly.MAX_ISLAND', max_island)
+    monkeypatch.setattr('rbd_ros.simulation.scene.scene_assembly.MAX_ISLAND', max_island)
     monkeypatch.setattr(matrix_free_islands, 'MAX_SWEEPS', 1)
     stack = {
         f'b{k}': cube(z=0.1 + 0.2 * k, friction=0.3, velocity=(0.4 * k, 0.1, 0)) for k in range(4)

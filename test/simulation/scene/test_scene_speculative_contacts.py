@@ -8,7 +8,7 @@ import pytest
 from support.rigid_worlds import ball, simulated
 from support.simulated_robots import collision, joint, link, robot, sled
 
-from rbd_ros.simulation.scene import step
+from rbd_ros.simulation.scene import scene_step as step
 
 #: Machine code as users have it: see conftest.py.
 OPTIMIZED = True

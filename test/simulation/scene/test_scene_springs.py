@@ -206,7 +206,7 @@ def test_compliant_and_rigid_contacts_are_one_problem():
 
 def test_a_tall_stack_sinks_likewise(monkeypatch):
     """More contacts than a matrix has room for; between two cubes two springs are in series."""
-    monkeypatch.setattr('rbd_ros.simulation.scene.assembly.MAX_ISLAND', 24)
+    monkeypatch.setattr('rbd_ros.simulation.scene.scene_assembly.MAX_ISLAND', 24)
     K, c, n, count = 1e7, 1.0, 1.5, 8
     blocks = {f'b{k}': cube(z=0.1 + 0.2 * k, compliance=spring(K, c, n)) for k in range(count)}
     simulator = simulated(**blocks)
@@ -385,7 +385,9 @@ def test_springs_that_are_off_their_curves_at_the_end_are_counted(
     is_pile, rounds, unconverged, monkeypatch
 ):
     """Of few contacts as of more than a matrix has room for; the tangents' problem is solved."""
-    monkeypatch.setattr('rbd_ros.simulation.scene.assembly.MAX_ISLAND', 4 if is_pile else 128)
+    monkeypatch.setattr(
+        'rbd_ros.simulation.scene.scene_assembly.MAX_ISLAND', 4 if is_pile else 128
+    )
     for module in (island, matrix_free_islands):
         monkeypatch.setattr(module, 'MAX_ROUNDS', rounds)
     count = 4 if is_pile else 2

@@ -14,10 +14,10 @@ from support.scene_laws import Step
 from support.simulated_robots import collision, joint, link, robot as chain
 
 from rbd_ros.constraints.friction_space import OPEN, SLIDE, STICK
-from rbd_ros.constraints.solvers import friction_bodies
-from rbd_ros.simulation.scene import impacts, island, matrix_free_islands, step
+from rbd_ros.constraints.solvers import friction_body_sweeps as friction_bodies
+from rbd_ros.simulation.scene import impacts, island, matrix_free_islands, scene_step as step
+from rbd_ros.simulation.scene.contact_problem import FRICTION, LOWER_LIMIT, UPPER_LIMIT
 from rbd_ros.simulation.scene.friction_moments import begin_friction_moments
-from rbd_ros.simulation.scene.problem import FRICTION, LOWER_LIMIT, UPPER_LIMIT
 from rbd_ros.simulation.scene.warm_start import begin_row
 from rbd_ros.simulation.scene.warm_start_check import reuse_forces
 

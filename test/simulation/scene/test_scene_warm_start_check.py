@@ -21,7 +21,7 @@ from rbd_ros.constraints.friction_space import (
 )
 from rbd_ros.simulation.scene import island
 from rbd_ros.simulation.scene.compliance import add_compliance
-from rbd_ros.simulation.scene.problem import assemble_matrix, enter_problem
+from rbd_ros.simulation.scene.contact_problem import assemble_matrix, enter_problem
 from rbd_ros.simulation.scene.warm_start import begin_contact, begin_row
 from rbd_ros.simulation.scene.warm_start_check import reuse_forces
 

@@ -11,7 +11,7 @@ import numpy as np
 from rbd_ros.nodes.common.diagnostics import Diagnostics, WARN
 from rbd_ros.nodes.messages.text import short_name
 from rbd_ros.simulation import Simulator
-from rbd_ros.simulation.records.state import MAX_FORCES
+from rbd_ros.simulation.records.simulation_state import MAX_FORCES
 from rbd_ros.wire import WireError, WrenchStampedReader
 
 SUBJECT = 'external_wrench'

@@ -68,11 +68,11 @@ def make_measurements(
     """
     if ports is None:
         return None
+    from rbd_ros.nodes.simulator.state.declared_sensors import sensors_of
     from rbd_ros.nodes.simulator.state.measured_robots import (
         measured_robots,
         with_further_sensors,
     )
-    from rbd_ros.nodes.simulator.state.sensor_places import sensors_of
 
     model, has_base = simulator.robot.model, has_floating_base(described)
     robots: Sequence[str] = ()

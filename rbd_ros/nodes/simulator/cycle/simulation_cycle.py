@@ -2,7 +2,7 @@
 """One cycle of the simulated robot: commands in, a step of the physics, state and clock out.
 
 Nothing here needs a node: messages come and go as bytes through `Ports`, which are topics in the
-simulator node (ports.py), and those of a test or a recorder elsewhere. All runs in the thread
+simulator node (ros_ports.py), and those of a test or a recorder elsewhere. All runs in the thread
 of the simulation loop. Commands are taken by hand, right before they are needed.
 """
 
@@ -42,7 +42,7 @@ from rbd_ros.nodes.simulator.start.initial_state import (
 )
 from rbd_ros.nodes.simulator.state.clock_output import ClockOutput
 from rbd_ros.nodes.simulator.state.state_output import state_period, StateOutput
-from rbd_ros.nodes.simulator.world.ground import contact_options
+from rbd_ros.nodes.simulator.world.simulated_ground import contact_options
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator, Snapshot
 from rbd_ros.simulation.scene.scene_update import PreparedScene

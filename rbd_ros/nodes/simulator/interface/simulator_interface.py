@@ -10,8 +10,8 @@ from rbd_ros.hil.update_rate import steps_of_period
 from rbd_ros.nodes.common.node_interface import NodeInterface
 from rbd_ros.nodes.common.timing_thresholds import check_thresholds
 from rbd_ros.nodes.simulator.interface.simulator_parameters import RIGID, SIMULATOR_PARAMETERS
-from rbd_ros.nodes.simulator.interface.topics import SIMULATOR_TOPICS
-from rbd_ros.nodes.simulator.services import SIMULATOR_ACTIONS, SIMULATOR_SERVICES
+from rbd_ros.nodes.simulator.interface.simulator_topics import SIMULATOR_TOPICS
+from rbd_ros.nodes.simulator.simulator_services import SIMULATOR_ACTIONS, SIMULATOR_SERVICES
 from rbd_ros.spatial.rotation import NORM_TOLERANCE
 
 INTERFACE = NodeInterface(

@@ -18,7 +18,7 @@ from rbd_ros.nodes.simulator.start.base_placement import (
     has_floating_base,
 )
 from rbd_ros.nodes.simulator.start.closed_loop_start import assembled_start, STARTS
-from rbd_ros.nodes.simulator.world.ground import contact_options
+from rbd_ros.nodes.simulator.world.simulated_ground import contact_options
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any, List, Mapping, NamedTuple, Optional, Protocol, Sequence
 
 from rbd_ros.nodes.messages.conversions import NANOSECONDS
+from rbd_ros.nodes.simulator.state.declared_sensors import SensorNames
 from rbd_ros.nodes.simulator.state.measured_robots import MeasuredBase, MeasuredRobot
-from rbd_ros.nodes.simulator.state.sensor_places import SensorNames
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator
 from rbd_ros.simulation.sensors.sensors import SensorBinding, Sensors

@@ -20,7 +20,7 @@ from rbd_ros.nodes.common.node_interface import Topic
 from rbd_ros.nodes.simulator.commands.command_messages import Commands
 from rbd_ros.nodes.simulator.commands.robot_commands import RobotCommands
 from rbd_ros.nodes.simulator.cycle.cycle_ports import Message
-from rbd_ros.nodes.simulator.cycle.ports import taker
+from rbd_ros.nodes.simulator.cycle.ros_ports import taker
 from rbd_ros.nodes.simulator.interface.simulator_interface import INTERFACE
 from rbd_ros.wire import JointStateWriter
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from rbd_ros.collision.scene.scene import Scene
 from rbd_ros.simulation import Simulator
-from rbd_ros.simulation.scene.state import FreeBodies, NOW
+from rbd_ros.simulation.scene.scene_state import FreeBodies, NOW
 from rbd_ros.world.world import ROBOT
 
 

@@ -33,7 +33,7 @@ from rbd_ros.nodes.simulator.world.world_ports import (
     WRENCHES,
 )
 from rbd_ros.simulation import Simulator
-from rbd_ros.simulation.scene.state import FreeBodies
+from rbd_ros.simulation.scene.scene_state import FreeBodies
 from rbd_ros.simulation.start.start_overlaps import unresolved_overlap_warnings
 from rbd_ros.wire import (
     MultiDOFJointStateWriter,

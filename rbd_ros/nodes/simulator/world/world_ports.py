@@ -11,7 +11,7 @@ from sensor_msgs.msg import PointCloud2
 from visualization_msgs.msg import Marker, MarkerArray
 
 from rbd_ros.nodes.common.communication import publisher, raw
-from rbd_ros.nodes.simulator.cycle.ports import send_nothing
+from rbd_ros.nodes.simulator.cycle.ros_ports import send_nothing
 from rbd_ros.nodes.simulator.interface.simulator_interface import INTERFACE
 
 WRENCHES, CONTACTS = '~/contact_wrenches', '~/contacts'

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """State of a simulation's world besides the robot: movable objects and rigid contacts.
 
-Sizes: movable `objects`, `contacts` that there is room for, and what the frictional problem of
-one island has room for (problem.py): `island_rows` of contacts and joints together, of them
+Sizes: movable `objects`, `contacts` that there is room for, and what the frictional problem of one
+island has room for (contact_problem.py): `island_rows` of contacts and joints together, of them
 `joint_rows`. Contacts with moments are `moment_contacts`; `springs` are all contacts or none.
 """
 
@@ -14,7 +14,7 @@ from rbd_ros.collision.scene.scene_arrays import SceneBuffers, SceneContacts, Sc
 from rbd_ros.compiler.loops import floats, integers
 from rbd_ros.constraints.friction_space import FrictionSpace
 from rbd_ros.constraints.solvers.friction_body_space import BodySpace
-from rbd_ros.contact.arrays import FloatArray, IntArray
+from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 
 #: Places in `ContactState.counts`: contacts in the last step, contacts in the step before.
 NOW, BEFORE = 0, 1

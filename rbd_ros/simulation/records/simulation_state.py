@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from rbd_ros.compiler.loops import floats, integers, view
-from rbd_ros.contact.arrays import FloatArray, IntArray
+from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 
 #: Places of the counters in `State.counters`. Those after CONTACTS are for the loops themselves:
 #: how many points have a deformed surface, how many forces act from outside, how many are near,

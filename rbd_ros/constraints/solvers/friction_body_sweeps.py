@@ -45,7 +45,7 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     SWEEPS,
     UNIT,
 )
-from rbd_ros.constraints.solvers.friction_moments import solve_disc
+from rbd_ros.constraints.solvers.friction_moment_solver import solve_disc
 from rbd_ros.constraints.solvers.friction_sweeps import solve_block
 
 #: Sweeps before Newton's method or conjugate gradients are tried, twice as many each time; where

@@ -14,11 +14,11 @@ from typing import Tuple
 from rbd_ros.collision.scene.scene_arrays import ACROSS, ALONG, SceneContacts
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import CONTACTS as CONES, ROWS
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.records.simulation_model import SimulationModel, Tree
 from rbd_ros.simulation.scene.branch_sparsity import dot_along, rows_along
 from rbd_ros.simulation.scene.islands import at_robot
-from rbd_ros.simulation.scene.state import Objects, SceneModel, SceneWork
+from rbd_ros.simulation.scene.scene_state import Objects, SceneModel, SceneWork
 
 #: Kinds of rows of joints.
 LOWER_LIMIT, UPPER_LIMIT, FRICTION = 0, 1, 2

@@ -10,23 +10,23 @@ import math
 
 from rbd_ros.collision.scene.scene_arrays import SceneContacts
 from rbd_ros.compiler.loops import call_kernel, compiled
-from rbd_ros.contact.arrays import IntArray
+from rbd_ros.contact.contact_arrays import IntArray
 from rbd_ros.contact.detection import body_velocities
 from rbd_ros.simulation.integrators.semi_implicit import prepare
 from rbd_ros.simulation.loops.loop_directions import find_basis, respond
 from rbd_ros.simulation.loops.loop_solver import keep_loop_force
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.state import ExternalForces, GUARDED, LIMITED, State
+from rbd_ros.simulation.records.simulation_state import ExternalForces, GUARDED, LIMITED, State
 from rbd_ros.simulation.records.workspace import Problem, Workspace
 from rbd_ros.simulation.scene.branch_sparsity import (
     clear_along,
     finish_half_solve,
     half_solve_rows,
 )
+from rbd_ros.simulation.scene.contact_problem import FRICTION, LOWER_LIMIT, UPPER_LIMIT
 from rbd_ros.simulation.scene.friction_moments import respond_to_friction_moments
 from rbd_ros.simulation.scene.islands import at_robot, node_of
-from rbd_ros.simulation.scene.problem import FRICTION, LOWER_LIMIT, UPPER_LIMIT
-from rbd_ros.simulation.scene.state import ContactState, SceneWork
+from rbd_ros.simulation.scene.scene_state import ContactState, SceneWork
 from rbd_ros.simulation.stepping.external_forces import find_applied_force
 from rbd_ros.simulation.stepping.linear import (
     add_scaled,
@@ -94,7 +94,7 @@ def respond_to_contacts(
             copy(problem.inertia[i], problem.factor[i])
         factorize(problem.factor, tree.row_first, tree.row_index)
         for i in range(len(state.v)):
-            # D^-1/2 of H = L^T D L, of which Y = J L^-1 D^-1/2 is made (problem.py).
+            # D^-1/2 of H = L^T D L, of which Y = J L^-1 D^-1/2 is made (contact_problem.py).
             scene.root[i] = 1.0 / math.sqrt(problem.factor[i, i])
     for c in range(count):
         if at_robot(model.scene, contacts, c):

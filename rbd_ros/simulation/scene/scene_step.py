@@ -2,12 +2,12 @@
 """A step of a robot in a world: rigid contact with friction, joint limits and joint friction.
 
 Contacts are found at the beginning of the step. Those that bounce do so first, at velocities as
-they are. Then forces are found such that at the end of the step nothing penetrates: where there
-is a gap, the velocity may close it but no further; contacts, joint limits and joint friction of
-all that touches each other are one problem (problem.py), solved by constraints/solvers. If these
-velocities exceed limits of joints that were left out, or reach more than was looked for, all this
-is done again with them (robot.py, speculative_contacts.py). Then all moves, and overlaps are
-corrected (position_correction.py).
+they are. Then forces are found such that at the end of the step nothing penetrates: where there is
+a gap, the velocity may close it but no further; contacts, joint limits and joint friction of all
+that touches each other are one problem (contact_problem.py), solved by constraints/solvers. If
+these velocities exceed limits of joints that were left out, or reach more than was looked for, all
+this is done again with them (scene_robot.py, speculative_contacts.py). Then all moves, and
+overlaps are corrected (position_correction.py).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rbd_ros.simulation.integrators.contact_free_step import (
 )
 from rbd_ros.simulation.integrators.semi_implicit import follow_velocity, prepare
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.state import (
+from rbd_ros.simulation.records.simulation_state import (
     CONTACTS,
     DROPPED,
     ExternalForces,
@@ -33,14 +33,14 @@ from rbd_ros.simulation.records.state import (
 )
 from rbd_ros.simulation.records.workspace import Workspace
 from rbd_ros.simulation.scene.contact_cache import recall, remember
+from rbd_ros.simulation.scene.contact_jacobians import find_jacobians
 from rbd_ros.simulation.scene.friction_moments import find_angular_jacobians
 from rbd_ros.simulation.scene.impacts import collide, may_rebound
 from rbd_ros.simulation.scene.island import end_island, solve_island
 from rbd_ros.simulation.scene.islands import find_islands, list_contacts
-from rbd_ros.simulation.scene.jacobians import find_jacobians
 from rbd_ros.simulation.scene.matrix_free_islands import MATRIX_FREE_THRESHOLD, solve_matrix_free
 from rbd_ros.simulation.scene.position_correction import correct_positions, correct_robot
-from rbd_ros.simulation.scene.robot import (
+from rbd_ros.simulation.scene.scene_robot import (
     end_robot,
     exceeds_limits,
     find_free_velocity,
@@ -49,6 +49,7 @@ from rbd_ros.simulation.scene.robot import (
     place_robot,
     respond_to_contacts,
 )
+from rbd_ros.simulation.scene.scene_state import ContactState, NOW, Objects
 from rbd_ros.simulation.scene.speculative_contacts import (
     go_back,
     keep_before_contact,
@@ -57,7 +58,6 @@ from rbd_ros.simulation.scene.speculative_contacts import (
     reaches_more,
     UNSOLVED_LOOKS,
 )
-from rbd_ros.simulation.scene.state import ContactState, NOW, Objects
 from rbd_ros.simulation.stepping.commit_step import settle
 from rbd_ros.simulation.stepping.free_bodies import (
     accelerate_objects,

@@ -11,22 +11,22 @@ from numpy.typing import ArrayLike
 from rbd_ros.algorithms.inertia_matrix.singularity import singularity
 from rbd_ros.compiler.loops import allocate
 from rbd_ros.contact import ContactParameters, ContactShapes, HalfSpace
-from rbd_ros.contact.arrays import BoolArray, FloatArray, IntArray
+from rbd_ros.contact.contact_arrays import BoolArray, FloatArray, IntArray
 from rbd_ros.model import Model
 from rbd_ros.model.errors import SingularMassMatrixError
 from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import Wraparound
 from rbd_ros.simulation.integrators.displacement import RETURN_SPEED
 from rbd_ros.simulation.records.simulation_model import Ground, SimulationModel, Tree
-from rbd_ros.simulation.records.state import (
+from rbd_ros.simulation.records.simulation_state import (
     ExternalForces,
     GroundContactPoints,
     MAX_CONTACTS,
     State,
 )
 from rbd_ros.simulation.records.workspace import Commands, PhysicsRecord, Workspace
-from rbd_ros.simulation.scene.assembly import scene_sizes
-from rbd_ros.simulation.scene.state import ContactState, Objects, SceneModel
+from rbd_ros.simulation.scene.scene_assembly import scene_sizes
+from rbd_ros.simulation.scene.scene_state import ContactState, Objects, SceneModel
 
 #: Part of the speed of corrections that joints have whose motions compose instead of adding.
 COMPOSED = 0.9

@@ -22,7 +22,7 @@ from rbd_ros.compiler.loops import allocate
 from rbd_ros.constraints.solvers.body_matrix import matrix_sizes
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.scene.state import FreeBodies, Objects, SceneModel
+from rbd_ros.simulation.scene.scene_state import FreeBodies, Objects, SceneModel
 from rbd_ros.world.world import World, WorldObject
 
 #: Maximum number of contacts in a step, and of those that touch each other, whose forces are one

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from rbd_ros.collision.scene.scene_arrays import SceneContacts
 from rbd_ros.compiler.loops import compiled, stack_array
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.records.simulation_model import SimulationModel, Tree
 from rbd_ros.simulation.scene.branch_sparsity import clear_along
 from rbd_ros.simulation.scene.islands import node_of
-from rbd_ros.simulation.scene.state import SceneModel, SceneWork
+from rbd_ros.simulation.scene.scene_state import SceneModel, SceneWork
 
 
 @compiled
