@@ -32,8 +32,7 @@ from rbd_ros.cli.options.option_values import (
 )
 from rbd_ros.cli.options.robot_options import add_robot_options, model_options, named_robot
 from rbd_ros.cli.output.text_table import plural
-from rbd_ros.control import StaticTorqueMargin, worst_case_poses
-from rbd_ros.control.analysis import static_torque_margin
+from rbd_ros.control import static_torque_margin, StaticTorqueMargin, worst_case_poses
 from rbd_ros.control.analysis.static_torque_margin import NOTHING, TOLERANCE, UnjudgedError
 from rbd_ros.robot import Robot
 

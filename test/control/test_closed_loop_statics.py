@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from rbd_ros import Robot
-from rbd_ros.control import payload_parameters, worst_case_poses
-from rbd_ros.control.analysis import static_torque_margin
+from rbd_ros.control import payload_parameters, static_torque_margin, worst_case_poses
 from rbd_ros.control.analysis.closed_loop_statics import ClosedPoses
 from rbd_ros.lookup.resources import resource_path
 

@@ -8,8 +8,7 @@ from support.random_trees import mixed_tree
 from support.urdf_text import chain, joint, link, one_joint, robot
 
 from rbd_ros import Robot
-from rbd_ros.control import payload_parameters, worst_case_poses
-from rbd_ros.control.analysis import static_torque_margin
+from rbd_ros.control import payload_parameters, static_torque_margin, worst_case_poses
 from rbd_ros.control.analysis.static_torque_margin import UnjudgedError
 from rbd_ros.lookup.resources import resource_path
 
