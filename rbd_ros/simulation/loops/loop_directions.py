@@ -42,6 +42,7 @@ def find_loops(model: SimulationModel, state: State, mass: FloatArray, loops: Lo
 
     :param mass: mass matrix with implicit damping, (nv, nv)
     """
+    # K and k of K a = k, and the position error, of the tree's present configuration.
     call_kernel(model.loop_constraints, state.packed, loops.found)
     loops.counts[FIXED] = 0
     find_directions(model, mass, loops.jacobian, loops)
@@ -77,6 +78,8 @@ def find_directions(model: SimulationModel, mass: FloatArray, K: FloatArray, loo
         for i in range(n):
             if loops.fixed[i] == 1:
                 for j in range(n):
+                    # A fixed joint is decoupled, not removed: rows and columns keep their numbers
+                    # and sparsity.
                     factor[i, j] = 0.0
                     factor[j, i] = 0.0
                 factor[i, i] = 1.0
@@ -99,6 +102,8 @@ def find_references(
         largest = 0.0
         for c in range(model.loop_first[loop], model.loop_first[loop + 1]):
             square = 0.0
+            # K_ci^2 / H_ii is what joint i alone contributes to the row's length under H^-1,
+            # whatever its unit.
             for i in range(len(mass)):
                 square += K[c, i] * K[c, i] / mass[i, i]
             largest = max(largest, square)
@@ -143,6 +148,8 @@ def triangulate(
                 rows[k, j], rows[pivot, j] = rows[pivot, j], rows[k, j]
             reference[k], reference[pivot] = reference[pivot], reference[k]
             order[k], order[pivot] = order[pivot], order[k]
+        # Householder QR of the transposed rows with column pivoting (Golub and Van Loan, section
+        # 5.4): the diagonal decreases, so that the rank shows at the first small element.
         reflect_rows(rows, reflectors[k], k, count, width)
     return min(count, width)
 
@@ -186,6 +193,8 @@ def respond(model: SimulationModel, loops: Loops, x: FloatArray) -> None:
     """Replace an impulse, or force, by the velocity that it gives while the loops stay closed."""
     n, rank, tree = len(x), loops.counts[RANK], model.tree
     to_momentum_units(loops.factor, tree.row_first, tree.row_index, x)
+    # P = 1 - Q_1 Q_1^T: into the reflected coordinates, without the components along constraints,
+    # and back.
     for k in range(rank):
         reflect(loops.reflectors[k], x, n)
     # The first ones are along the constraints.
@@ -206,6 +215,8 @@ def correct(model: SimulationModel, loops: Loops, error: FloatArray, x: FloatArr
     n, rank, tree, T = len(x), loops.counts[RANK], model.tree, loops.rows
     clear(x)
     for k in range(rank):
+        # T T^T would square the condition number; T y = error and x = Q y give the shortest x
+        # directly.
         rest = error[loops.order[k]]
         for j in range(k):
             rest -= T[k, j] * x[j]
@@ -231,6 +242,7 @@ def add_multipliers(
     for k in range(rank):
         reflect(loops.reflectors[k], rest, n)
     for k in range(rank - 1, -1, -1):
+        # Back substitution with T^T: the multipliers of independent rows; redundant ones get none.
         for j in range(k + 1, rank):
             rest[k] -= T[j, k] * rest[j]
         rest[k] /= T[k, k]
@@ -244,6 +256,8 @@ def find_basis(model: SimulationModel, loops: Loops) -> None:
     for f in range(n - rank):
         x = loops.basis[f]
         clear(x)
+        # Columns of Q behind the rank are orthogonal to all rows: H^-1/2 of them are motions of
+        # closed loops.
         x[rank + f] = 1.0
         for k in range(rank - 1, -1, -1):
             reflect(loops.reflectors[k], x, n)

@@ -50,6 +50,7 @@ def hold_joints(segment: IntArray, problem: Problem) -> None:
     loops, n = problem.loops, len(segment)
     free, count = n - loops.counts[RANK], 0
     for i in range(n):
+        # v_i = sum of y_k (n_k)_i: the row of the held joint in the coordinates y.
         if is_held(segment[i]):
             for k in range(free):
                 loops.held_rows[count, k] = loops.basis[k, i]
@@ -66,6 +67,8 @@ def hold_joints(segment: IntArray, problem: Problem) -> None:
     for k in range(free):
         copy(loops.basis[k], loops.motions[k])
     for k in range(loops.counts[HELD_RANK]):
+        # The same reflections that triangulate the held rows turn the basis: afterwards held
+        # joints depend on the first `HELD_RANK` coordinates alone.
         turn_motions(loops, loops.held_reflectors[k], free)
 
 
@@ -117,9 +120,13 @@ def solve_closed(
         rest = held_velocity(segment[i], problem.low[i], problem.high[i])
         for j in range(k):
             rest -= loops.held_rows[k, j] * y[j]
+        # Forward substitution of the triangular factor: prescribed velocities of held joints give
+        # y.
         y[k] = rest / loops.held_rows[k, k]
     for k in range(held, free):
+        # H is the identity in these coordinates, so the free ones are the projected momentum.
         y[k] = dot(loops.motions[k], x)
+    # Compliant contacts add damping to H, which couples the free coordinates.
     if has_contacts:
         solve_with_contacts(problem, held, free)
     clear(v)
@@ -142,6 +149,8 @@ def solve_with_contacts(problem: Problem, held: int, free: int) -> None:
     n, S, y, image = len(loops.coefficients), loops.system, loops.coefficients, loops.spare
     for k in range(n):
         clear(S[k])
+        # Rows of prescribed coordinates stay those of the identity: the solution leaves them as
+        # they are.
         S[k, k] = 1.0
     for j in range(free):
         for i in range(n):
@@ -168,7 +177,10 @@ def find_held_impulse(
         p[i] = problem.contact_impulse[i]
         if not is_held(segment[i]):
             p[i] += friction_impulse(segment[i], h * model.friction[i])
+        # H v - H v_0 - h tau - p: what held joints and loops have to bear.
         rest[i] = dot(problem.inertia[i], v) - problem.momentum[i] - p[i]
+    # The transpose of the forward substitution: from motions to impulses of the joints that hold
+    # them.
     for k in range(held - 1, -1, -1):
         y[k] = dot(loops.motions[k], rest)
         for j in range(k + 1, held):
@@ -191,6 +203,7 @@ def keep_loop_force(
     clear(state.loop_force)
     for i in range(n):
         rest[i] = dot(problem.inertia[i], v) - problem.momentum[i] - problem.impulse[i]
+    # An impulse over the step becomes a force.
     add_multipliers(model, loops, rest, 1.0 / h, state.loop_force)
     # That velocity is one that the loops allow at the beginning. What turns it, when positions
     # follow, is the force of the acceleration with K a = k.

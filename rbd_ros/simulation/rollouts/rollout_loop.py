@@ -72,12 +72,14 @@ def in_one_memory(*records: Tuple[Any, ...]) -> Tuple[FloatArray, Tuple[Any, ...
     owners: Dict[int, AnyArray] = {id(owner): owner for owner in map(_owner, arrays)}
     ends = np.cumsum([owner.size for owner in owners.values()])
     begins = dict(zip(owners, [0, *ends.tolist()]))
+    # One memory, so that a reset is one loop over it, without a list of what has to be reset.
     words = np.zeros(int(ends[-1]))
 
     def moved(array: AnyArray) -> AnyArray:
         owner = _owner(array)
         within = (array.ctypes.data - owner.ctypes.data) // words.itemsize
         begin = begins[id(owner)] + (within if array.size else 0)
+        # Arrays that were parts of one another stay so: records have views into other arrays.
         return words[begin : begin + array.size].view(array.dtype).reshape(array.shape)
 
     # `_make`, by its type: they are named tuples.
@@ -104,6 +106,7 @@ def begin(physics: PhysicsRecord, memory: Memory, batch: Batch, row: int) -> Non
     """Start a rollout, as after a reset."""
     state = physics.state
     clear(memory.words)
+    # Broadcasting: the last row counts for all further ones.
     copy(batch.start_q[min(row, len(batch.start_q) - 1)], state.q)
     copy(batch.start_v[min(row, len(batch.start_v) - 1)], state.v)
     if physics.model.has_servos:
@@ -112,6 +115,7 @@ def begin(physics: PhysicsRecord, memory: Memory, batch: Batch, row: int) -> Non
         copy(batch.target_v, state.servo.v)
     if physics.model.has_scene:
         start_objects(physics.model.scene, physics.objects)
+        # Lists of near pairs belong to the motion of another rollout.
         physics.work.scene.buffers.listed[0] = 0
     if physics.model.has_ground:
         start_contacts(physics.model, state, physics.work.dynamics)
@@ -135,6 +139,7 @@ def roll(physics: PhysicsRecord, memory: Memory, batch: Batch, first: int, last:
     :return: how many steps were taken
     """
     state, torque, taken = physics.state, batch.torque, 0
+    # Where the last call of this thread ended: records still hold that state.
     row = first // batch.steps
     step = first - row * batch.steps
     for _ in range(first, last):
@@ -150,6 +155,7 @@ def roll(physics: PhysicsRecord, memory: Memory, batch: Batch, first: int, last:
             if call_loop(batch.advance, physics, 1) == 1:
                 taken += 1
             else:
+                # The rest of the rollout is NaN; other rollouts of the batch continue.
                 batch.diverged[row] = step
         if batch.diverged[row] < 0:
             copy(state.q, batch.q[row, step])

@@ -124,6 +124,7 @@ class ContactState(NamedTuple):
     counts: IntArray = integers(2)
 
 
+# Records within records: the field's default is its class, from which loops take the layout.
 def _nested(kind: type) -> Any:
     return kind
 

@@ -77,6 +77,7 @@ def rotational_mobility(
         s, t = (r + 1) % 3, (r + 2) % 3
         for c in range(3):
             u, v = (c + 1) % 3, (c + 2) % 3
+            # Cramer's rule in body coordinates, where the inertia is constant; then R I^-1 R^T.
             cofactors[r, c] = inertia[s, u] * inertia[t, v] - inertia[s, v] * inertia[t, u]
     determinant = 0.0
     for c in range(3):
@@ -89,6 +90,8 @@ def rotational_mobility(
             )
         for c in range(r, 3):
             total = part[0] * R[c, 0] + part[1] * R[c, 1] + part[2] * R[c, 2]
+            # Exactly symmetric, as position correction and contact responses read rows for
+            # columns.
             inverse[r, c] = inverse[c, r] = total
 
 
@@ -132,6 +135,7 @@ def place_objects(model: SceneModel, objects: Objects, work: SceneWork) -> None:
             pose[9 + r] = x[r]
             for s in range(3):
                 pose[3 * r + s] = R[r, s]
+                # States are of the center of mass, poses of the object's own frame.
                 pose[9 + r] -= R[r, s] * bodies.center[o, s]
         find_twist(objects, work, o, work.buffers.velocity[model.first_object + o])
 
@@ -154,6 +158,7 @@ def find_wrenches(
         if use[w, 1] == 1:
             point_in_base(work.buffers.pose[use[w, 0]], external_forces.point[w], point)
         for r in range(3):
+            # Arm of the force from the center of mass: its moment is taken about that.
             point[r] -= objects.position[o, r]
         for r in range(3):
             s, t = (r + 1) % 3, (r + 2) % 3
@@ -171,6 +176,8 @@ def accelerate_objects(bodies: FreeBodies, objects: Objects, work: SceneWork, h:
         work.in_contact[o] = 0
         for r in range(3):
             work.start_velocity[o, r] = objects.velocity[o, r]
+            # dL/dt is the moment about the center of mass, without gyroscopic terms: these are in
+            # the rotation.
             objects.angular_momentum[o, r] += h * work.wrench[o, r]
             force = work.wrench[o, 3 + r] / bodies.mass[o]
             objects.velocity[o, r] += h * (bodies.gravity[r] + force)
@@ -193,10 +200,13 @@ def move_objects(bodies: FreeBodies, objects: Objects, work: SceneWork, h: float
             # Angular momenta have changed since.
             mean = objects.velocity[o, r]
             if not in_contact:
+                # Under gravity alone the mean velocity is exact: x = v_0 h + g h^2 / 2.
                 mean = 0.5 * (mean + work.start_velocity[o, r])
             objects.position[o, r] += h * mean + work.object_displacement[o, 3 + r]
         multiply(work.mobility[o], objects.angular_momentum[o], work.angular_velocity[o])
         own = h
+        # Contact forces were found for the velocity at the end: to rotate with another one would
+        # violate them.
         if not in_contact:
             own = turn_freely(
                 bodies.inertia[o],
@@ -238,12 +248,15 @@ def turn_freely(
     cofactors = stack_matrix(3, 3)
     mobility, new = stack_matrix(3, 3), stack_array(3)
     square = turning[0] * turning[0] + turning[1] * turning[1] + turning[2] * turning[2]
+    # I is a multiple of the identity: the axis of rotation stays where it is, whatever the step.
     if square == 0.0 or is_round(inertia):
         return h
     speed = math.sqrt(square)
     parts = 1 + int(min(h * speed / MAX_ROTATION, MAX_PARTS))
     own = h / parts
     for part in range(parts):
+        # Fixed point of the implicit midpoint rule, omega = I(q_mid)^-1 L: it contracts, as a part
+        # turns by no more than MAX_ROTATION.
         for _ in range(MAX_ROUNDS):
             for r in range(3):
                 angle[r] = 0.5 * own * turning[r]
@@ -259,6 +272,7 @@ def turn_freely(
             # Of what a part is turned by, not of the velocity: slow bodies need no more digits.
             if not own * change > SMALL_TURN + 1e-15 * own * size:
                 break
+        # The last part is left to the caller, who adds position correction in the same rotation.
         if part < parts - 1:
             for r in range(3):
                 angle[r] = own * turning[r]
