@@ -45,14 +45,14 @@ class FileRefusedError(OSError):
         return f'{os.fsdecode(self.filename)}: {self.strerror}'
 
 
-def open_regular(path: Path, most: int) -> BinaryIO:
+def open_regular(path: Path, max_bytes: int) -> BinaryIO:
     """Open a regular file for reading, in bytes.
 
     Opening waits for nothing and changes nothing: a device is looked at before it is opened, and
     the file that was opened is looked at once more.
 
     :param path: the file; a symbolic link is followed
-    :param most: maximum size [bytes]
+    :param max_bytes: maximum size [bytes]
     :raises FileRefusedError: if it is not a regular file, or is larger
     :raises OSError: if it cannot be opened
 
@@ -62,96 +62,96 @@ def open_regular(path: Path, most: int) -> BinaryIO:
         ...
     rbd_ros.bounded_files.FileRefusedError: /dev/zero: it is a device, ...
     """
-    _check(os.stat(path), path, most)
+    _check(os.stat(path), path, max_bytes)
     number = os.open(path, os.O_RDONLY | getattr(os, 'O_NONBLOCK', 0) | getattr(os, 'O_BINARY', 0))
     try:
-        _check(os.fstat(number), path, most)
+        _check(os.fstat(number), path, max_bytes)
         return os.fdopen(number, 'rb')
     except BaseException:
         os.close(number)
         raise
 
 
-def read_bytes(path: Path, most: int) -> bytes:
+def read_bytes(path: Path, max_bytes: int) -> bytes:
     """Return the content of a regular file.
 
     :param path: the file
-    :param most: maximum size [bytes]
+    :param max_bytes: maximum size [bytes]
     :raises FileRefusedError: if it is not a regular file, or is larger
     :raises OSError: if it cannot be read
     """
-    with open_regular(path, most) as file:
+    with open_regular(path, max_bytes) as file:
         # What the system makes up, as in /proc, has no size; some of it is None, not to wait.
-        data: Optional[bytes] = file.read(most + 1)
+        data: Optional[bytes] = file.read(max_bytes + 1)
     if data is None:
         raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN), os.fspath(path))
-    if len(data) > most:
-        raise _too_large(path, len(data), most)
+    if len(data) > max_bytes:
+        raise _too_large(path, len(data), max_bytes)
     return data
 
 
-def read_text(path: Path, most: int, encoding: str = 'utf-8') -> str:
+def read_text(path: Path, max_bytes: int, encoding: str = 'utf-8') -> str:
     """Return the text of a regular file.
 
     :param path: the file
-    :param most: maximum size [bytes]
+    :param max_bytes: maximum size [bytes]
     :raises FileRefusedError: if it is not a regular file, or is larger
     :raises OSError: if it cannot be read
     :raises UnicodeDecodeError: if it is no text in this encoding
     """
-    return read_bytes(path, most).decode(encoding)
+    return read_bytes(path, max_bytes).decode(encoding)
 
 
-def archive_problem(archive: ZipFile, most: int) -> str:
+def archive_problem(archive: ZipFile, max_bytes: int) -> str:
     """Say why a ZIP archive is not unpacked, '' if nothing speaks against it.
 
     What an entry says of its size is what the library unpacks at most, if its method is deflate.
 
     :param archive: the archive, open
-    :param most: maximum size of all entries together, unpacked [bytes]
+    :param max_bytes: maximum size of all entries together, unpacked [bytes]
     """
     entries = archive.infolist()
     size = sum(each.file_size for each in entries)
     if len(entries) > MAX_ENTRIES:
         return f'it has {len(entries)} entries, more than the limit of {MAX_ENTRIES}'
-    if size > most:
-        return f'it has {size} bytes unpacked, more than the limit of {most}'
+    if size > max_bytes:
+        return f'it has {size} bytes unpacked, more than the limit of {max_bytes}'
     if any(each.compress_type not in (ZIP_STORED, ZIP_DEFLATED) for each in entries):
         return 'it is not compressed by deflate; pack it again'
     return ''
 
 
-def unpacked(data: bytes, most: int = MAX_MESSAGE) -> bytes:
+def unpacked(data: bytes, max_bytes: int = MAX_MESSAGE) -> bytes:
     """Return data that may be compressed by zstd, as messages of bags are, without compression.
 
     :param data: the data
-    :param most: maximum size, unpacked [bytes]
+    :param max_bytes: maximum size, unpacked [bytes]
     :raises ValueError: if they cannot be unpacked, or the library is missing
     """
     if data[:4] != ZSTD:
         return data
     library = _zstandard()
     try:
-        content: bytes = library.ZstdDecompressor().stream_reader(data).read(most + 1)
+        content: bytes = library.ZstdDecompressor().stream_reader(data).read(max_bytes + 1)
     except library.ZstdError as error:
         raise ValueError(f'it cannot be unpacked: {error}') from None
-    if len(content) > most:
+    if len(content) > max_bytes:
         raise ValueError(
-            f'it has {len(content)} bytes or more unpacked, more than the limit of {most}'
+            f'it has {len(content)} bytes or more unpacked, more than the limit of {max_bytes}'
         )
     return content
 
 
 @contextlib.contextmanager
-def unpacked_file(path: Path, most: int) -> Iterator[Path]:
+def unpacked_file(path: Path, max_bytes: int) -> Iterator[Path]:
     """Provide the path of a file without compression: the file itself, or a temporary one.
 
     :param path: a regular file, which may be compressed by zstd
-    :param most: maximum size, unpacked [bytes]
+    :param max_bytes: maximum size, unpacked [bytes]
     :raises FileRefusedError: if it cannot be unpacked, or the library is missing
     :raises OSError: if it cannot be opened
     """
-    with open_regular(path, most) as file:
+    with open_regular(path, max_bytes) as file:
         if file.read(4) != ZSTD:
             yield path
             return
@@ -159,7 +159,7 @@ def unpacked_file(path: Path, most: int) -> Iterator[Path]:
         with tempfile.NamedTemporaryFile(prefix='unpacked_') as plain:
             try:
                 library = _zstandard()
-                _unpack(library.ZstdDecompressor().stream_reader(file), plain, path, most)
+                _unpack(library.ZstdDecompressor().stream_reader(file), plain, path, max_bytes)
             except ValueError as error:
                 raise FileRefusedError(errno.EINVAL, str(error), os.fspath(path)) from None
             except library.ZstdError as error:
@@ -168,12 +168,12 @@ def unpacked_file(path: Path, most: int) -> Iterator[Path]:
             yield plain.name
 
 
-def _unpack(source: Any, target: Any, path: Path, most: int) -> None:
+def _unpack(source: Any, target: Any, path: Path, max_bytes: int) -> None:
     size = 0
     while piece := source.read(1 << 20):
         size += len(piece)
-        if size > most:
-            raise _too_large(path, size, most)
+        if size > max_bytes:
+            raise _too_large(path, size, max_bytes)
         target.write(piece)
     target.flush()
 
@@ -194,19 +194,19 @@ def _zstandard() -> ModuleType:
     return module
 
 
-def read_end(path: Path, most: int) -> str:
+def read_end(path: Path, max_bytes: int) -> str:
     """Return the last part of the text of a log, however long the log is.
 
     :param path: the file
-    :param most: maximum size of the part [bytes]
+    :param max_bytes: maximum size of the part [bytes]
     :raises OSError: if it is not a regular file, or cannot be read
     """
     with open_regular(path, 1 << 62) as file:
-        file.seek(max(0, os.fstat(file.fileno()).st_size - most))
-        return file.read(most).decode(errors='replace')
+        file.seek(max(0, os.fstat(file.fileno()).st_size - max_bytes))
+        return file.read(max_bytes).decode(errors='replace')
 
 
-def _check(status: os.stat_result, path: Path, most: int) -> None:
+def _check(status: os.stat_result, path: Path, max_bytes: int) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
     if not stat.S_ISREG(status.st_mode):
@@ -217,13 +217,13 @@ def _check(status: os.stat_result, path: Path, most: int) -> None:
             'file',
             os.fspath(path),
         )
-    if status.st_size > most:
-        raise _too_large(path, status.st_size, most)
+    if status.st_size > max_bytes:
+        raise _too_large(path, status.st_size, max_bytes)
 
 
-def _too_large(path: Path, size: int, most: int) -> FileRefusedError:
+def _too_large(path: Path, size: int, max_bytes: int) -> FileRefusedError:
     return FileRefusedError(
         errno.EFBIG,
-        f'it has {size} bytes or more, more than the limit of {most}; give a smaller file',
+        f'it has {size} bytes or more, more than the limit of {max_bytes}; give a smaller file',
         os.fspath(path),
     )

@@ -137,13 +137,13 @@ def sphere_distance(scene: SceneTable, buffers: DistanceBuffers, a: int, b: int)
 
 @compiled
 def nearest_of_pair(
-    scene: SceneTable, buffers: DistanceBuffers, a: int, b: int, most: float
+    scene: SceneTable, buffers: DistanceBuffers, a: int, b: int, max_distance: float
 ) -> int:
     """Find the nearest points of two shapes, of which the first one has the lower kind.
 
     :param a: one shape
     :param b: the other one
-    :param most: maximum distance [m]
+    :param max_distance: maximum distance [m]
     :return: where in `room.found` they are; -1 if the shapes are further apart
     """
     found, poses, sizes = buffers.found, buffers.shape_pose, scene.size
@@ -155,7 +155,7 @@ def nearest_of_pair(
         scene.kind[b],
         sizes[b],
         poses[b],
-        most,
+        max_distance,
         True,
         scene.tables,
         found,
@@ -244,7 +244,7 @@ def find_distances(
     states: DistanceStates,
     begin: int,
     end: int,
-    most: float,
+    max_distance: float,
 ) -> int:
     """Return the distances of all pairs in each configuration.
 
@@ -253,11 +253,11 @@ def find_distances(
 
     :param begin: number of the first configuration
     :param end: number of the one behind the last
-    :param most: maximum distance [m]
+    :param max_distance: maximum distance [m]
     :return: 0
     """
     scene, gaps, columns, pairs = table.scene, buffers.found.gap, buffers.columns, table.scene.pair
-    bounded = most < math.inf
+    bounded = max_distance < math.inf
     for row in range(begin, end):
         here = place_robot(table, buffers, states.q[row])
         distance, gradient = states.distance[row], states.gradient[row]
@@ -267,10 +267,10 @@ def find_distances(
             k, a, b = -1, pairs[p, 0], pairs[p, 1]
             # Spheres are compared only if there is a limit: without one the exact distance is
             # needed anyway.
-            if here and not (bounded and sphere_distance(scene, buffers, a, b) > most):
-                k = nearest_of_pair(scene, buffers, a, b, most)
+            if here and not (bounded and sphere_distance(scene, buffers, a, b) > max_distance):
+                k = nearest_of_pair(scene, buffers, a, b, max_distance)
             if k < 0:
-                distance[p] = most if here else math.nan
+                distance[p] = max_distance if here else math.nan
                 fill(points_a[p], math.nan)
                 fill(points_b[p], math.nan)
                 fill(normal[p], math.nan)

@@ -48,8 +48,8 @@ class Demonstration:
 def demonstration(
     robot: Robot,
     *,
-    shortest: float = 3.0,
-    longest: float = 8.0,
+    min_duration: float = 3.0,
+    max_duration: float = 8.0,
     velocity_part: float = 0.8,
     torque_part: float = 0.7,
     point_interval: float = 0.02,
@@ -57,11 +57,11 @@ def demonstration(
 ) -> Demonstration:
     """Return the fastest motion of its kind within the limits of the robot.
 
-    If even `longest` is too short, the amplitudes become smaller.
+    If even `max_duration` is too short, the amplitudes become smaller.
 
     :param robot: an arm whose joints all have one degree of freedom
-    :param shortest: minimum duration [s]
-    :param longest: maximum duration [s]
+    :param min_duration: minimum duration [s]
+    :param max_duration: maximum duration [s]
     :param velocity_part: fraction of the velocity limits that may be used
     :param torque_part: fraction of the effort limits that may be used
     :param point_interval: time between the points of the trajectory [s]
@@ -78,10 +78,12 @@ def demonstration(
     planner = _Planner(robot, velocity_part, torque_part, center)
     amplitude = planner.amplitude
     for _ in range(SEARCH_STEPS):
-        if planner.violated(longest, amplitude) is None:
-            return planner.finish(shortest, longest, amplitude, point_interval)
+        if planner.violated(max_duration, amplitude) is None:
+            return planner.finish(min_duration, max_duration, amplitude, point_interval)
         amplitude = 0.8 * amplitude
-    raise ValueError(f'no motion found within the limits: {planner.violated(longest, amplitude)}')
+    raise ValueError(
+        f'no motion found within the limits: {planner.violated(max_duration, amplitude)}'
+    )
 
 
 def smooth_phase(part: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -171,13 +173,13 @@ class _Planner:
         return text if worst > 1.0 else None
 
     def finish(
-        self, shortest: float, longest: float, amplitude: np.ndarray, interval: float
+        self, min_duration: float, max_duration: float, amplitude: np.ndarray, interval: float
     ) -> Demonstration:
-        duration, reason = longest, 'shortest duration asked for'
-        if self.violated(shortest, amplitude) is None:
-            duration = shortest
+        duration, reason = max_duration, 'shortest duration asked for'
+        if self.violated(min_duration, amplitude) is None:
+            duration = min_duration
         else:
-            low = shortest
+            low = min_duration
             for _ in range(SEARCH_STEPS):
                 middle = (low + duration) / 2.0
                 problem = self.violated(middle, amplitude)

@@ -10,11 +10,11 @@ from xml.parsers import expat
 MAX_DEPTH = 256
 
 
-def parse_xml(data: bytes, most: int) -> Element:
+def parse_xml(data: bytes, max_elements: int) -> Element:
     """Return the root of a document, whose tags are without their namespaces.
 
     :param data: the document
-    :param most: maximum number of elements
+    :param max_elements: maximum number of elements
     :raises ValueError: for what is no XML, declares entities, or is deeper or longer
 
     >>> from rbd_ros.model.bounded_xml import parse_xml
@@ -34,8 +34,8 @@ def parse_xml(data: bytes, most: int) -> Element:
         depth, count = depth + 1, count + 1
         if depth > MAX_DEPTH:
             raise ValueError(f'elements are nested more than {MAX_DEPTH} deep')
-        if count > most:
-            raise ValueError(f'it has more than {most} elements')
+        if count > max_elements:
+            raise ValueError(f'it has more than {max_elements} elements')
         builder.start(
             tag.rpartition('}')[2],
             {name.rpartition('}')[2]: value for name, value in attributes.items()},

@@ -25,12 +25,12 @@ ONE_DIRECTION = 0.995
 
 
 @compiled
-def reduce_candidates(candidates: FloatArray, count: int, most: int) -> int:
+def reduce_candidates(candidates: FloatArray, count: int, max_count: int) -> int:
     """Keep the points of each direction that span the most, then those farthest from each other.
 
     :param candidates: points; those that are kept come first, (ROOM, 8)
     :param count: how many there are
-    :param most: how many may remain
+    :param max_count: how many may remain
     :return: how many remain
     """
     kept, flat, number_of = stack_matrix(64, 8), stack_matrix(64, 3), stack_array(64)
@@ -92,7 +92,7 @@ def reduce_candidates(candidates: FloatArray, count: int, most: int) -> int:
     for i in range(1, total):
         if kept[i, GAP] < kept[last, GAP] - LAYER:
             last = i
-    for _ in range(min(most, total)):
+    for _ in range(min(max_count, total)):
         # The first is the deepest of all.
         for c in range(8):
             candidates[result, c] = kept[last, c]

@@ -97,7 +97,7 @@ def add_on_face(
     radius: float,
     of_second: bool,
     base: int,
-    most: int,
+    max_points: int,
     margin: float,
     found: FoundPoints,
 ) -> int:
@@ -112,7 +112,7 @@ def add_on_face(
     :param radius: radius around the core of the other shape [m]
     :param of_second: whether the face is one of the second shape
     :param base: number of the features that touch
-    :param most: number of points, up to 8, above which at most 4 of them are chosen
+    :param max_points: number of points, up to 8, above which at most 4 of them are chosen
     :param margin: maximum gap [m]
     :param found: the points; changed
     :return: how many were found
@@ -150,7 +150,7 @@ def add_on_face(
     number = kept
     # Four points that span a large area hold a face as all of them would, with fewer rows for the
     # solver.
-    if kept > most:
+    if kept > max_points:
         number = choose(flat, kept, chosen)
     else:
         for i in range(kept):
@@ -256,7 +256,7 @@ def add_manifold(
     radius_b: float,
     tables: Tables,
     normal: FloatArray,
-    most: int,
+    max_points: int,
     margin: float,
     found: FoundPoints,
 ) -> int:
@@ -265,7 +265,7 @@ def add_manifold(
     :param pose_a: pose of the first shape in the common frame, (12,)
     :param pose: pose of the second one in coordinates of the first one, (12,)
     :param normal: from the first shape to the second in coordinates of the first one, (3,)
-    :param most: as in `add_on_face`
+    :param max_points: as in `add_on_face`
     :return: how many were found, none where they touch at a point
     """
     polygon_a, polygon_b, polygon = stack_matrix(64, 4), stack_matrix(64, 4), stack_matrix(64, 4)
@@ -296,7 +296,7 @@ def add_manifold(
             radius_b,
             False,
             base,
-            most,
+            max_points,
             margin,
             found,
         )
@@ -312,7 +312,7 @@ def add_manifold(
             radius_a,
             True,
             base + (1 << 20),
-            most,
+            max_points,
             margin,
             found,
         )

@@ -73,13 +73,13 @@ def set_frame(frame: FloatArray, along: FloatArray) -> None:
 
 @compiled
 def distance_within(
-    scene: SceneTable, buffers: SceneBuffers, a: int, b: int, most: float
+    scene: SceneTable, buffers: SceneBuffers, a: int, b: int, limit: float
 ) -> float:
     """Return the distance of two shapes if it is less than a bound, else the bound [m].
 
     :param a: one shape
     :param b: the other one
-    :param most: the bound [m]
+    :param limit: the bound [m]
     """
     points = find_contacts(
         scene.kind[a],
@@ -88,12 +88,12 @@ def distance_within(
         scene.kind[b],
         scene.size[b],
         buffers.shape_pose[b],
-        most,
+        limit,
         True,
         scene.tables,
         buffers.found,
     )
-    distance = most
+    distance = limit
     for k in range(points):
         distance = min(distance, buffers.found.gap[k])
     return distance

@@ -28,11 +28,11 @@ class StateIntervals:
         self._recent: Deque[float] = deque(maxlen=REMEMBERED)
         self._debt = 0.0
 
-    def step(self, dt: float, largest: float) -> float:
+    def step(self, dt: float, max_step: float) -> float:
         """Time by which the motion advances [s].
 
         :param dt: time since the state before [s]
-        :param largest: longest step, whatever is usual [s]
+        :param max_step: longest step, whatever is usual [s]
         """
         if not dt > 0.0:  # NaN also
             # Further back than publishers disagree is another time line.
@@ -44,18 +44,18 @@ class StateIntervals:
             if dt <= 0.0:
                 return 0.0
         step = dt
-        if dt > SHORTEST_BOUND or dt > largest:
-            step = min(dt, self.longest(largest))
-        self._recent.append(dt if dt < largest else largest)
+        if dt > SHORTEST_BOUND or dt > max_step:
+            step = min(dt, self.longest(max_step))
+        self._recent.append(dt if dt < max_step else max_step)
         return step
 
-    def longest(self, largest: float) -> float:
+    def longest(self, max_step: float) -> float:
         """Return the longest step that a state may now count for [s]."""
         # The mean, as states may come in bursts; but one interval out of the ordinary must not
         # make itself ordinary.
         recent = self._recent
         mean = (sum(recent) - max(recent)) / (len(recent) - 1) if len(recent) > 1 else 0.0
-        return min(max(USUAL_INTERVALS * mean, SHORTEST_BOUND), largest)
+        return min(max(USUAL_INTERVALS * mean, SHORTEST_BOUND), max_step)
 
     @property
     def in_debt(self) -> bool:

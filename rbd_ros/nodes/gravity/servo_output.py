@@ -153,15 +153,20 @@ class ServoOutput:
         if np.isnan(target).any():
             return
         values, now = self._values(), time.monotonic()
-        largest, ramp = values['max_position_offset'], values['payload_transition_time']
+        max_offset, ramp = values['max_position_offset'], values['payload_transition_time']
         elapsed, self._sent = min(now - self._sent, MAX_STEP), now
-        desired = np.clip(self._torque / self._stiffness, -largest, largest)
+        desired = np.clip(self._torque / self._stiffness, -max_offset, max_offset)
         if not last and ramp > 0.0:
-            step = largest * elapsed / ramp
+            step = max_offset * elapsed / ramp
             desired = self._offset + np.clip(desired - self._offset, -step, step)
         self._offset = desired
         self._by_name.position[:] = self._by_order.values[:] = servo_command(
-            target, desired * self._stiffness, self._stiffness, largest, self._lower, self._upper
+            target,
+            desired * self._stiffness,
+            self._stiffness,
+            max_offset,
+            self._lower,
+            self._upper,
         )
         for send, writer in self._outputs:
             send(writer.data())

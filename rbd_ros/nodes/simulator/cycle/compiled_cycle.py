@@ -172,7 +172,7 @@ def take_command(
 
 
 @compiled
-def are_within(data: bytes, begin: int, count: int, largest: float, partial: bool) -> bool:
+def are_within(data: bytes, begin: int, count: int, bound: float, partial: bool) -> bool:
     """Return whether all numbers of a field are finite and not too large; true without a field.
 
     :param begin: where it begins, 0 if there is none [bytes]
@@ -181,7 +181,7 @@ def are_within(data: bytes, begin: int, count: int, largest: float, partial: boo
     if begin > 0:
         for k in range(count):
             value = load_f64(data, begin + 8 * k)
-            if not abs(value) <= largest and not (partial and math.isnan(value)):
+            if not abs(value) <= bound and not (partial and math.isnan(value)):
                 return False
     return True
 
