@@ -3,7 +3,7 @@
 
 The articulated-body algorithm (aba.py) does not survive gears between branches; a tree with gears
 goes by the reduced inertia matrix (book 6.1, 9.6). Kernels for trees of hinges are made by axial
-screws (denoc/hinge_forward_dynamics.py) where that takes fewer operations.
+screws (hinge_trees/hinge_forward_dynamics.py) where that takes fewer operations.
 """
 
 from typing import List, Mapping, Optional, Sequence
