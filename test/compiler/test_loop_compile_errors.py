@@ -18,6 +18,7 @@ import os
 from typing import NamedTuple, Tuple
 import numpy as np
 from rbd_ros.compiler.loops import compiled, entry_point, load_i64, stack_array, stack_matrix
+from rbd_ros.compiler.loops import cross, load_vec, norm, Vec
 
 NAMES = ['a']
 
@@ -48,6 +49,10 @@ def with_default(x: float = 1.0) -> float:
 @compiled
 def returns_more(x: float) -> Tuple[float, float]:
     return x, x, x
+
+@compiled
+def no_vector(x: float) -> Vec[2]:
+    return x, x
 
 @compiled
 def of_nothing(x: float) -> None:
@@ -195,6 +200,19 @@ REFUSED = [
     ('n = i**i', 1, 'literal exponents'),
     ('y = table @ table', 1, 'must be a number'),
     ('y = x @ x', 1, 'operator MatMult is not compiled'),
+    ('w = Vec(x, table)', 1, 'a number of a vector must be a number'),
+    ('w = Vec(x, x) + Vec(x)', 1, 'Add of Vec[2] and Vec[1] is not compiled'),
+    ('w = Vec(x, x) * Vec(x, x)', 1, 'Mult of Vec[2] and Vec[2] is not compiled'),
+    ('w = 1.0 / Vec(x, x)', 1, 'Div of float and Vec[2] is not compiled'),
+    ('w = Vec(x, x) + x', 1, 'Add of Vec[2] and float is not compiled'),
+    ('w = cross(Vec(x, x), Vec(x, x))', 1, 'two vectors of 3, not Vec[2] and Vec[2]'),
+    ('y = norm(x)', 1, 'two vectors of one size, not float'),
+    ('w = load_vec(table, 3)', 1, 'from an array in one dimension'),
+    ('w = load_vec(table[0], i)', 1, 'the size of a vector is a literal'),
+    ('y = Vec(x, x)[i]', 1, 'the index of a tuple must be a literal'),
+    ('table[0, 0] = Vec(x, x)', 1, 'float cannot become Vec[2]'),
+    ('k[0] = Vec(x, x)', 1, 'int cannot become Vec[2]'),
+    ('w = Vec(x, x)\nw = Vec(x)', 2, 'w is Vec[2], and cannot become Vec[1]'),
     ('z = x is x', 1, 'only <, <=, >, >=, == and !='),
     ('z = x in k', 1, 'only <, <=, >, >=, == and !='),
     ('z = i and z', 1, 'and/or need bools, not int'),
@@ -292,6 +310,7 @@ def test_names_may_be_of_any_alphabet(tmp_path):
     [
         ('y = forgets(x)', 'forgets', '    if x > 0.0:', 'the end is reached without a value'),
         ('a, b = returns_more(x)', 'returns_more', 'return x, x, x', 'to return (float, float)'),
+        ('w = no_vector(x)', 'no_vector', '-> Vec[2]:\n    return x, x', 'to return Vec[2]'),
         ('of_nothing(x)', 'of_nothing', '-> None:\n    return x', 'annotated to return None'),
     ],
 )

@@ -13,12 +13,17 @@ import pytest
 
 from rbd_ros.compiler.loops import (
     compiled,
+    cross,
+    dot,
     entry_point,
     interpreted_reason,
+    load_vec,
+    norm,
     Record,
     simd_range,
     stack_array,
     stack_matrix,
+    Vec,
 )
 
 SIZE = 40
@@ -437,6 +442,52 @@ def mathematics(data: Data, a: float, b: float, i: int, j: int) -> int:
     return 0
 
 
+@compiled
+def reflected(v: Vec[3], normal: Vec[3]) -> Vec[3]:
+    """Return a velocity with the other sign along a direction."""
+    return v - 2 * (v @ normal) * normal
+
+
+@compiled
+def turned(v: Vec[2], times: int) -> Vec[2]:
+    """Return a vector in the plane, turned by a right angle so many times."""
+    for _ in range(times):
+        v = Vec(-v[1], v[0])
+    return v
+
+
+@compiled
+def asked_once(data: Data, v: Vec[3]) -> Vec[3]:
+    """Return a vector, and count how often it is asked for."""
+    data.whole[3] += 1
+    return v
+
+
+@entry_point
+def vectors(data: Data, a: float, b: float, i: int, j: int) -> int:
+    """Return vectors of each operator, as arguments, results, variables and rows."""
+    out, table, cube = data.out, data.table, data.cube
+    u, v = load_vec(data.x, 3), Vec(a, 1, j % 5)
+    table[0] = Vec(a, b, i % 100, 1)
+    n = cross(u, v)
+    out[0], out[1], out[2] = n
+    out[3], out[4], out[5] = u + v - n * 0.5
+    out[6], out[7], out[8] = -u / (b * b + 1.0) + i % 7 * n
+    out[9], out[10], out[11] = u @ v, dot(n, n), norm(u)
+    out[12], out[13], out[14] = reflected(u, cross(v, u) / 3)
+    total = Vec(0, 0, 0)
+    for r in range(3):
+        total += load_vec(cube[1, r], 3) * data.x[r]
+    cube[0, 1] = Vec(total[0], total[1], total[2], norm(total))
+    cube[0, 0], cube[0, 2] = load_vec(cube[0, 2], 4), load_vec(cube[0, 0], 4)
+    pair = turned(Vec(a, b), j % 4)
+    out[15], out[16] = pair[0], pair[1] * len(pair)
+    out[17] = asked_once(data, u) @ cross(asked_once(data, v), asked_once(data, n))
+    out[18] = norm(Vec(a, b)) if a > 0.0 and u @ v > 0.0 else norm(v - u)
+    out[19], out[20] = turned(pair, 2)
+    return 1 if (u - v)[1] > 0.0 else 0
+
+
 @entry_point
 def what_is_known(data: Data, a: float, b: float, i: int, j: int) -> int:
     """Return the bools of records are known; what can never be reached is not compiled."""
@@ -472,6 +523,7 @@ EXAMPLES = [
     room_on_the_stack,
     rounds_side_by_side,
     mathematics,
+    vectors,
     what_is_known,
 ]
 FLOATS = [0.0, -0.0, 1.0, -1.0, 2.5, math.inf, -math.inf, math.nan, 5e-324, 1e300, 1.7e308, -3.7]

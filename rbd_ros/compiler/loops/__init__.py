@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loops over data (contacts, solver sweeps, steps), as machine code: marks, records, entry points.
 
-vocabulary.py is what loops are written with besides Python, loop_records.py what they work on, and
-entry_points.py what Python calls. front_end.py reads the functions of instances.py one by one:
-loop_statements.py, loop_expressions.py, loop_calls.py and loop_arithmetic.py make typed functions
-of them (loop_ir.py, loop_types.py), which targets/llvm_loops and targets/c99_loops print.
+vocabulary.py and vector_values.py are what loops are written with besides Python, loop_records.py
+what they work on, and entry_points.py what Python calls. front_end.py reads the functions of
+instances.py one by one: loop_statements.py, loop_expressions.py, loop_calls.py, loop_arithmetic.py
+and vector_arithmetic.py make typed functions of them (loop_ir.py, loop_types.py), which
+targets/llvm_loops and targets/c99_loops print.
 numba_call.py is for users' own loops that numba compiles.
 """
 
@@ -15,6 +16,7 @@ from rbd_ros.compiler.loops.entry_points import (
     interpreted_reason,
 )
 from rbd_ros.compiler.loops.loop_records import allocate, floats, integers, Record, view
+from rbd_ros.compiler.loops.vector_values import cross, dot, load_vec, norm, Vec
 from rbd_ros.compiler.loops.vocabulary import (
     call_kernel,
     call_loop,
@@ -29,7 +31,12 @@ from rbd_ros.compiler.loops.vocabulary import (
 __all__ = [
     'EntryPoint',
     'Record',
+    'Vec',
     'allocate',
+    'cross',
+    'dot',
+    'load_vec',
+    'norm',
     'view',
     'call_kernel',
     'call_loop',

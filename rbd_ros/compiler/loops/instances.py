@@ -19,7 +19,9 @@ from rbd_ros.compiler.loops.loop_types import (
     NumberType,
     TupleType,
     Type,
+    VecType,
 )
+from rbd_ros.compiler.loops.vector_values import Vec
 
 _NUMBERS = {bool: BOOL, int: INT, float: FLOAT}
 _Parameter = Tuple[str, Optional[NumberType]]
@@ -155,10 +157,15 @@ def _result(name: str, tree: ast.FunctionDef, names: Mapping[str, Any]) -> Type:
     number = _number(annotation, names)
     if number is not None:
         return number
+    if isinstance(annotation, ast.Subscript) and _meaning(annotation.value, names) is Vec:
+        size = getattr(annotation.slice, 'value', None)
+        if isinstance(size, int) and size > 0:
+            return VecType((FLOAT,) * size)
     if isinstance(annotation, ast.Subscript) and isinstance(annotation.slice, ast.Tuple):
         items = [_number(each, names) for each in annotation.slice.elts]
         if ast.unparse(annotation.value).split('.')[-1] in ('Tuple', 'tuple') and all(items):
             return TupleType(tuple(items))
     raise CompileError(
-        f'{name} must be annotated to return None, numbers of type int, float or bool, or a tuple'
+        f'{name} must be annotated to return None, numbers of type int, float or bool, a tuple '
+        'or Vec[n]'
     )

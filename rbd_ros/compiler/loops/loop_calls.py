@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, Hashable
 
 import numpy as np
 
-from rbd_ros.compiler.loops import loop_arithmetic, vocabulary
+from rbd_ros.compiler.loops import loop_arithmetic, vector_arithmetic, vector_values, vocabulary
 from rbd_ros.compiler.loops.loop_arithmetic import constant, convert, joined, number_type
 from rbd_ros.compiler.loops.loop_ir import Expression
 from rbd_ros.compiler.loops.loop_types import (
@@ -22,6 +22,7 @@ from rbd_ros.compiler.loops.loop_types import (
     NOTHING,
     NumberType,
     RecordType,
+    VecType,
 )
 
 _Handler = Callable[..., Expression]
@@ -61,6 +62,8 @@ def _handles(*functions: Any, count: int = 1, at_most: int = 0) -> Callable[[_Ha
 @_handles(len)
 def length(array: Expression, axis: int = 0) -> Expression:
     """Return one length of an array."""
+    if isinstance(array.type, VecType):
+        return constant(len(array.type.items))
     if not isinstance(array.type, ArrayType):
         raise CompileError(f'{array.type} has no length')
     known = array.type.shape[axis]
@@ -130,6 +133,15 @@ def _is_finite(value: Expression) -> Expression:
 def _is_nan(value: Expression) -> Expression:
     number = Expression(FLOAT, 'shared', (convert(value, FLOAT, 'an argument'),))
     return loop_arithmetic.compare(ast.NotEq(), number, number)
+
+
+# -- vector_values.py
+
+_handles(vector_values.Vec, at_most=16)(vector_arithmetic.vector)
+_handles(vector_values.load_vec, count=2)(vector_arithmetic.load_vec)
+_handles(vector_values.dot, count=2)(vector_arithmetic.dot)
+_handles(vector_values.cross, count=2)(vector_arithmetic.cross)
+_handles(vector_values.norm)(vector_arithmetic.norm)
 
 
 # -- vocabulary.py

@@ -15,7 +15,7 @@ from typing import Any, Callable, Dict, List, Mapping, Sequence, Set
 
 import numpy as np
 
-from rbd_ros.compiler.loops import loop_arithmetic
+from rbd_ros.compiler.loops import loop_arithmetic, vector_arithmetic
 from rbd_ros.compiler.loops.instances import Instances
 from rbd_ros.compiler.loops.loop_arithmetic import constant, convert, joined, number_type
 from rbd_ros.compiler.loops.loop_calls import call_builtin, length
@@ -28,7 +28,9 @@ from rbd_ros.compiler.loops.loop_types import (
     NumberType,
     RecordType,
     TupleType,
+    VecType,
 )
+from rbd_ros.compiler.loops.vector_arithmetic import items_of
 
 
 class Expressions:
@@ -177,10 +179,10 @@ class Expressions:
     # -- operators
 
     def _BinOp(self, node: ast.BinOp) -> Expression:
-        return loop_arithmetic.binary(node.op, self.value(node.left), self.value(node.right))
+        return vector_arithmetic.binary(node.op, self.value(node.left), self.value(node.right))
 
     def _UnaryOp(self, node: ast.UnaryOp) -> Expression:
-        return loop_arithmetic.unary(node.op, self.value(node.operand))
+        return vector_arithmetic.unary(node.op, self.value(node.operand))
 
     def _Compare(self, node: ast.Compare) -> Expression:
         left = self.value(node.left)
@@ -262,7 +264,9 @@ class Expressions:
             what = f'argument {name} of {function.__name__}'
             if kind is not None:
                 value = convert(value, kind, what)
-            elif isinstance(value.type, (NumberType, TupleType)):
+            elif isinstance(value.type, (NumberType, TupleType)) and not isinstance(
+                value.type, VecType
+            ):
                 # The type of a number is for the function to say, not for who calls it: 0 is
                 # passed for a float, too, and must not make another function of it.
                 raise CompileError(f'{what} is annotated neither int, float nor bool')
@@ -270,10 +274,3 @@ class Expressions:
         instance = self.instances.of(function, tuple(each.type for each in passed))
         given = tuple(each for each in passed if each.name != 'constant_record')
         return Expression(instance.result, 'call', given, instance)
-
-
-def items_of(value: Expression) -> Sequence[Expression]:
-    """Return the values in a tuple."""
-    if value.name == 'values':
-        return value.operands
-    return [Expression(kind, 'item', (value,), k) for k, kind in enumerate(value.type.items)]

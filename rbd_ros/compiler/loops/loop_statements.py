@@ -11,11 +11,12 @@ import ast
 from collections import Counter
 from typing import Dict, Iterator, List, Sequence, Set, Tuple
 
-from rbd_ros.compiler.loops import loop_arithmetic, loop_ir as ir
+from rbd_ros.compiler.loops import loop_ir as ir, vector_arithmetic
 from rbd_ros.compiler.loops.instances import Instance, Instances, number_of
 from rbd_ros.compiler.loops.loop_arithmetic import constant, convert
-from rbd_ros.compiler.loops.loop_expressions import Expressions, items_of
+from rbd_ros.compiler.loops.loop_expressions import Expressions
 from rbd_ros.compiler.loops.loop_types import (
+    ArrayType,
     CompileError,
     INT,
     NOTHING,
@@ -23,8 +24,10 @@ from rbd_ros.compiler.loops.loop_types import (
     RecordType,
     TupleType,
     Type,
+    VecType,
 )
 from rbd_ros.compiler.loops.sources import runs_seldom
+from rbd_ros.compiler.loops.vector_arithmetic import items_of
 from rbd_ros.compiler.loops.vocabulary import simd_range
 
 
@@ -114,7 +117,7 @@ class _Reader(Expressions):
         if name in self._single:
             self.values[name] = self._evaluated(value, name)
             return
-        if isinstance(value.type, (RecordType, TupleType)):
+        if isinstance(value.type, (RecordType, TupleType)) and not isinstance(value.type, VecType):
             raise CompileError(f'{name} is a {value.type}, and may be assigned at one place only')
         if before is None:
             before = self.values[name] = self._variable(value.type, name, False)
@@ -127,7 +130,8 @@ class _Reader(Expressions):
     def _evaluated(self, value: ir.Expression, name: str = '') -> ir.Expression:
         """Return the value that an expression has here, whatever is assigned later."""
         if value.name == 'values':
-            items = tuple(self._evaluated(each) for each in value.operands)
+            names = (name and f'{name}_{k}' for k in range(len(value.operands)))
+            items = tuple(map(self._evaluated, value.operands, names))
             return ir.Expression(value.type, 'values', items)
         is_one = isinstance(value, ir.Variable) and value.is_single and not name
         if value.name in ('constant', 'constant_record') or is_one:
@@ -141,6 +145,9 @@ class _Reader(Expressions):
         if isinstance(target, ast.Name):
             self._assign(target.id, value)
         elif isinstance(target, ast.Subscript):
+            if isinstance(value.type, VecType):
+                self._store_vector(target, value)
+                return
             element = self._element(target)
             what = f'an element of an array of {element.type}'
             self._do(ir.Store(self._line, element, convert(value, element.type, what)))
@@ -154,6 +161,19 @@ class _Reader(Expressions):
                 self._store(each, item)
         else:
             raise CompileError(f'nothing can be assigned to {ast.unparse(target)}')
+
+    def _store_vector(self, target: ast.Subscript, value: ir.Expression) -> None:
+        value = self._evaluated(value)
+        row = self.element(self.value(target.value), target)
+        size = len(value.type.items)
+        if not isinstance(row.type, ArrayType) or row.type.shape not in ((None,), (size,)):
+            raise CompileError(f'{row.type} cannot become {value.type}')
+        if row.type.is_constant:
+            raise CompileError(f'{ast.unparse(target)} is constant here')
+        row, number = self._evaluated(row), row.type.number
+        for k, item in enumerate(items_of(value)):
+            element = ir.Expression(number, 'element', (row, constant(k)))
+            self._do(ir.Store(self._line, element, convert(item, number, 'a number of an array')))
 
     def _element(self, target: ast.Subscript) -> ir.Expression:
         owner = self.value(target.value)
@@ -197,7 +217,9 @@ class _Reader(Expressions):
 
     def _do_Expr(self, node: ast.Expr) -> None:
         if not (isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)):
-            self._do(ir.Evaluate(self._line, self.value(node.value)))
+            value = self.value(node.value)
+            for each in value.operands if value.name == 'values' else [value]:
+                self._do(ir.Evaluate(self._line, each))
 
     def _do_Assign(self, node: ast.Assign) -> None:
         value = self.value(node.value)
@@ -216,13 +238,13 @@ class _Reader(Expressions):
         if isinstance(node.target, ast.Name):
             load = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
             before = self.value(load)
-            after = loop_arithmetic.binary(node.op, before, self.value(node.value))
+            after = vector_arithmetic.binary(node.op, before, self.value(node.value))
             self._assign(node.target.id, after)
         elif isinstance(node.target, ast.Subscript):
             # Its owner and indices are evaluated once, also for `x[f(i)] += 1`.
             element = self._element(node.target)
             before = ir.Expression(element.type, 'current')
-            after = loop_arithmetic.binary(node.op, before, self.value(node.value))
+            after = vector_arithmetic.binary(node.op, before, self.value(node.value))
             after = convert(after, element.type, f'an element of an array of {element.type}')
             self._do(ir.Store(self._line, element, after, True))
         else:
@@ -239,7 +261,10 @@ class _Reader(Expressions):
             value = convert(value, self._result, 'the result')
         elif value is not None:
             kinds = self._result.items
-            if not isinstance(value.type, TupleType) or len(value.type.items) != len(kinds):
+            is_vector = isinstance(self._result, VecType)
+            if not isinstance(value.type, TupleType) or (
+                len(value.type.items) != len(kinds) or isinstance(value.type, VecType) != is_vector
+            ):
                 raise CompileError(f'the function is annotated to return {self._result}')
             if value.name != 'values':
                 value = self._evaluated(value)

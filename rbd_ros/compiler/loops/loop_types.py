@@ -105,6 +105,14 @@ class TupleType:
         return f'({", ".join(map(str, self.items))})' if self.items else 'None'
 
 
+@dataclass(frozen=True)
+class VecType(TupleType):
+    """Type of a vector, a tuple of floats with arithmetic (vector_values.py)."""
+
+    def __str__(self) -> str:
+        return f'Vec[{len(self.items)}]'
+
+
 Type = Union[NumberType, ArrayType, RecordType, BytesType, TupleType]
 
 NOTHING = TupleType(())

@@ -15,6 +15,7 @@ from rbd_ros.compiler.loops.loop_types import ArrayType, BOOL, RecordType
 from rbd_ros.compiler.targets.c99_loops.c99_operations import operation
 from rbd_ros.compiler.targets.c99_loops.c99_values import (
     AND,
+    ATOM,
     C_NUMBERS,
     CHANGES,
     CHOICE,
@@ -144,16 +145,12 @@ class Expressions:
 
     def _item(self, made: ir.Expression) -> Value:
         whole = self.value(made.operands[0])
-        if not whole.text.isidentifier():
-            whole = self.temporary(whole, 'found')
         return Value(made.type, f'{whole.text}.item_{made.detail}')
 
     def _values(self, made: ir.Expression) -> Value:
-        # Nobody takes them; they may do something.
-        for each in self.values(made.operands):
-            if each.effect == CHANGES:
-                self.temporary(each)
-        return Value(made.type, '')
+        struct = self.module.result_type(made.type)
+        form = f'({struct}){{{{{", ".join("{}" for _ in made.operands)}}}}}'
+        return combined(made.type, ATOM, form, *self.values(made.operands))
 
     def _shared(self, made: ir.Expression) -> Value:
         if made not in self.evaluated:

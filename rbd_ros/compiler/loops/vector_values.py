@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Vectors of loops: a few numbers with arithmetic, in registers where the loop is machine code.
+
+Here they are as the interpreter takes them; what the compiler makes of them is in
+vector_arithmetic.py. Both do the same operations in the same order: results are bitwise identical.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+
+class Vec(tuple):
+    """Vector of floats; an annotation says how many: `Vec[3]`.
+
+    `a + b`, `a - b`, `-a`, `s * a`, `a / s` are element by element, `a @ b` is the inner product.
+    A row of an array takes one: `x[i] = a`.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *numbers: float) -> Vec:
+        """Return the vector of some numbers."""
+        return super().__new__(cls, map(float, numbers))
+
+    def __add__(self, other: Any) -> Vec:
+        return Vec(*(a + b for a, b in zip(self, _same(self, other))))
+
+    def __sub__(self, other: Any) -> Vec:
+        return Vec(*(a - b for a, b in zip(self, _same(self, other))))
+
+    def __neg__(self) -> Vec:
+        return Vec(*(-a for a in self))
+
+    def __mul__(self, factor: Any) -> Vec:
+        return Vec(*(a * float(factor) for a in self))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: Any) -> Vec:
+        return Vec(*(a / float(divisor) for a in self))
+
+    def __matmul__(self, other: Any) -> float:
+        first, *products = (a * b for a, b in zip(self, _same(self, other)))
+        for product in products:
+            first += product
+        return first
+
+
+def _same(a: Vec, b: Any) -> Vec:
+    if not isinstance(b, Vec) or len(a) != len(b):
+        raise TypeError(f'needs a vector of {len(a)} numbers, not {b!r}')
+    return b
+
+
+def load_vec(array: np.ndarray, size: int) -> Vec:
+    """Return the first numbers of an array in one dimension; the size is a literal."""
+    return Vec(*(array[k] for k in range(size)))
+
+
+def dot(a: Vec, b: Vec) -> float:
+    """Return the inner product, `a @ b`."""
+    return a @ b
+
+
+def cross(a: Vec, b: Vec) -> Vec:
+    """Return the cross product of two vectors of three numbers."""
+    (a0, a1, a2), (b0, b1, b2) = a, b
+    return Vec(a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0)
+
+
+def norm(a: Vec) -> float:
+    """Return the length of a vector, the root of `a @ a`."""
+    return math.sqrt(a @ a)
