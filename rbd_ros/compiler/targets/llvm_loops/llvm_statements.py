@@ -21,7 +21,7 @@ REPEATED, IN_VECTORS = ', !llvm.loop', ', !llvm.loop.simd'
 
 # Functions with more instructions, before any pass, stay functions: a call costs them nothing, and
 # LLVM's passes take longer for one large function than for many small ones.
-_LARGE = 80
+_LARGE = 75
 
 
 def function_text(function: ir.Function) -> Tuple[str, Sequence[str]]:
