@@ -90,6 +90,11 @@ def pytest_addoption(parser):
         help='print the worst error measured for each algorithm',
     )
     parser.addoption(
+        '--fast',
+        action='store_true',
+        help='of each test function that is not marked slow, run the first case alone',
+    )
+    parser.addoption(
         '--nothing-missing',
         action='store_true',
         help='fail at once if an oracle, rclpy or the real robots cannot be loaded',
@@ -115,6 +120,19 @@ def pytest_collection():
     yield
     gc.freeze()
     gc.enable()
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave the first case of each quick test function, if --fast asks for that."""
+    if config.getoption('--fast'):
+        seen, kept, left_out = set(), [], []
+        for item in items:
+            function = (item.path, getattr(item, 'originalname', item.name))
+            quick = function not in seen and item.get_closest_marker('slow') is None
+            (kept if quick else left_out).append(item)
+            seen.add(function)
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = kept
 
 
 @pytest.hookimpl(optionalhook=True)

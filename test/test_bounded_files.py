@@ -67,6 +67,7 @@ def reads_by_path(call):
     return not any(set('wax+') & set(word) for word in words if len(word) <= 3)
 
 
+@pytest.mark.slow
 def test_every_file_that_somebody_names_is_opened_in_one_place():
     found = []
     for path in package_sources():

@@ -164,6 +164,7 @@ def test_pages_use_the_words_of_the_field(path):
     assert not found, '\n'.join(found)
 
 
+@pytest.mark.slow
 def test_spelling_is_american():
     found = [
         f'{name_of(path)}:{number}: {word[0]}'

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 from support import outside, shared_cache
+from support.fresh_python import python_path
 from support.source_imports import ROOT
 
 TEST = ROOT / 'test'
@@ -25,7 +26,7 @@ def broken_pinocchio(tmp_path):
         "raise ImportError('libgomp.so.1: cannot open shared object file: No such file or "
         "directory')\n"
     )
-    path = os.pathsep.join([str(tmp_path), str(ROOT), os.environ.get('PYTHONPATH', '')])
+    path = python_path(tmp_path)
 
     def run(*arguments):
         return subprocess.run(

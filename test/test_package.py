@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 from support import outside
+from support.fresh_python import python_path
 from support.source_imports import imports, module_name, PACKAGE, package_sources, ROOT
 
 from rbd_ros.programs import COMMANDS, NODES
@@ -293,7 +294,7 @@ def test_import_loads_nothing_heavy():
         capture_output=True,
         text=True,
         check=True,
-        env={**os.environ, 'PYTHONPATH': str(ROOT)},
+        env={**os.environ, 'PYTHONPATH': python_path()},
     )
     assert run.stdout.strip() == '[]'
 
@@ -328,7 +329,7 @@ def test_plugins_of_a_sourced_ros_leave_the_suite_alone(tmp_path):
     done = subprocess.run(
         [sys.executable, '-m', 'pytest', '-q', '--collect-only', 'test/test_plot_names.py'],
         cwd=ROOT,
-        env={**os.environ, 'PYTHONPATH': os.pathsep.join([str(tmp_path), str(ROOT)])},
+        env={**os.environ, 'PYTHONPATH': python_path(tmp_path)},
         capture_output=True,
         text=True,
     )

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 from support import outside
-from support.source_imports import ROOT
+from support.fresh_python import python_path
 
 HOOK = """
 import os, signal, sys
@@ -50,9 +50,7 @@ def interrupted(folder, interrupted_module, *words):
         [sys.executable, *words],
         env={
             **os.environ,
-            'PYTHONPATH': os.pathsep.join(
-                [str(folder), str(ROOT), os.environ.get('PYTHONPATH', '')]
-            ),
+            'PYTHONPATH': python_path(folder),
             'INTERRUPTED_MODULE': interrupted_module,
         },
         cwd=folder,
@@ -89,5 +87,5 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 import rbd_ros.cli.main, rbd_ros.nodes, rbd_ros.programs
 assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 """
-    environment = {**os.environ, 'PYTHONPATH': str(ROOT)}
+    environment = {**os.environ, 'PYTHONPATH': python_path()}
     subprocess.run([sys.executable, '-c', code], env=environment, check=True)

@@ -69,6 +69,7 @@ def test_a_scene_starts_as_it_says(one, name):
         assert_allclose(v, 0.0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_body_flies_as_it_must(one):
     """Free fall, a constant force off the ground, and a spin that stays."""
     body = scene.Body(
@@ -140,6 +141,7 @@ def test_torques_of_a_machine_act_on_its_joints(one):
     assert_allclose(q, 0.005 * v, rtol=0.15)
 
 
+@pytest.mark.slow
 def test_a_floating_machine_is_pushed_and_reported_in_the_world(one):
     """A force through the center of mass of one link, and the weight."""
     machine = quadruped.Machine(

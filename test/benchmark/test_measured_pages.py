@@ -52,6 +52,7 @@ def test_a_part_that_was_edited_is_noticed(tmp_path):
         marked.Part('measured other', 'benchmark/thing.py').replace(page, [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('motion', energy.MOTIONS, ids=lambda motion: motion.label.split(',')[0])
 def test_energy_errors_are_those_of_the_page(motion):
     """Within a tenth where the method errs, within a factor of 30 where rounding does."""
@@ -68,6 +69,7 @@ def test_energy_errors_are_those_of_the_page(motion):
             assert found == pytest.approx(expected, rel=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('name', [*goals.EMBEDDED, *goals.REAL])
 def test_errors_of_motions_are_those_of_the_page(name):
     path = goals.find(name)

@@ -185,6 +185,7 @@ def test_cmake_builds_it(capsys, tmp_path):
     assert list((tmp_path / 'build').glob('libur5.*'))
 
 
+@pytest.mark.slow
 def test_an_fmu_is_one_file(capsys, tmp_path, monkeypatch):
     fmpy = outside.load('fmpy')
     monkeypatch.chdir(tmp_path)

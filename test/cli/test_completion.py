@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from support import outside
+from support.fresh_python import python_path
 from support.source_imports import ROOT
 
 from rbd_ros.cli.commands import COMMANDS
@@ -84,7 +85,7 @@ def test_commands_do_not_import_it():
     )
     done = subprocess.run(
         [sys.executable, '-c', code],
-        env={**os.environ, 'PYTHONPATH': str(ROOT)},
+        env={**os.environ, 'PYTHONPATH': python_path()},
         capture_output=True,
         text=True,
         check=True,

@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 import pytest
+from support.fresh_python import python_path
 
 from rbd_ros import Robot
 from rbd_ros.cli.main import main
@@ -38,7 +39,7 @@ def example(tmp_path_factory):
         done = subprocess.run(
             words,
             cwd=folder,
-            env={**__import__('os').environ, 'PYTHONPATH': str(ROOT)},
+            env={**__import__('os').environ, 'PYTHONPATH': python_path()},
             capture_output=True,
             text=True,
             timeout=600,

@@ -160,6 +160,7 @@ def test_it_ends_after_its_duration(capsys):
     assert capsys.readouterr().out.startswith('http://localhost:')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('floating', [False, True])
 def test_a_robot_without_masses_is_shown_and_stands_still(capsys, monkeypatch, tmp_path, floating):
     """With the reason and the cure; a recording of its motion is refused for them."""
@@ -268,6 +269,7 @@ LEGS = '0,0.8,-1.6,0,0.8,-1.6,0,0.8,-1.6,0,0.8,-1.6'
 STATE = '<robot><group_state name="bent" group="arm"><joint name="{}" value="-1.6"/></group_state>'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ('start', 'knees', 'height'),
     [
@@ -369,6 +371,7 @@ def test_objects_move_without_a_robot(capsys, tmp_path):
         assert message in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('name', ['go2', 'a1', 'solo12', 'g1_29dof_rev_1_0'])
 def test_a_legged_robot_that_is_held_stands_from_its_default_start(name):
     """Also after a reset, as of the live page; its joints are at their limits there."""

@@ -217,6 +217,7 @@ for pair in PAIRS:
 """
 
 
+@pytest.mark.slow
 def test_compiled_loops_find_what_the_interpreter_finds():
     assert interpreted_reason() is None
     here = {}

@@ -471,6 +471,7 @@ def test_a_height_field_has_distances():
     assert nearest[0] == pytest.approx(nearest[1] - 0.1, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_below_a_height_field_all_is_solid():
     """However deep, also for the bounding spheres of what is asked first."""
     small_field = {'type': 'height_field', 'size': [1, 1], 'heights': [[0.0, 0.0]] * 2}

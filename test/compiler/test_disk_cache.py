@@ -416,8 +416,9 @@ print(*robot.mass_matrix(np.tile(q, (9, 1)))[8].ravel().tolist())
 """
 
 
+@pytest.mark.slow
 def test_processes_may_share_an_empty_cache(two_links, own_cache):
-    path = os.pathsep.join([str(fresh_python.ROOT), str(fresh_python.ROOT / 'test')])
+    path = fresh_python.python_path(fresh_python.ROOT / 'test')
     start = time.time() + 3.0
     workers = [
         subprocess.Popen(

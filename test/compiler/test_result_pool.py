@@ -437,6 +437,7 @@ def test_arrays_outlive_their_kernel(two_links):
     assert result.tolist() == expected
 
 
+@pytest.mark.slow
 def test_large_outputs_are_new_every_time():
     """Those that are used again are kept for good."""
     assert (

@@ -10,6 +10,7 @@ import sys
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
+from support.fresh_python import python_path
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / 'examples'
@@ -29,7 +30,7 @@ def example(monkeypatch):
 @pytest.mark.parametrize('script', SCRIPTS)
 def test_script_draws_its_figures_without_a_display(script, tmp_path):
     environment = {k: v for k, v in os.environ.items() if k not in ('DISPLAY', 'MPLBACKEND')}
-    environment['PYTHONPATH'] = os.pathsep.join([str(ROOT), environment.get('PYTHONPATH', '')])
+    environment['PYTHONPATH'] = python_path()
     command = [sys.executable, str(EXAMPLES / f'{script}.py'), '--folder', str(tmp_path)]
     subprocess.run(command, check=True, env=environment, cwd=tmp_path)
     pictures = sorted(tmp_path.glob('*.png'))

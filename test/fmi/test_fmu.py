@@ -125,6 +125,7 @@ def test_an_arm_moves_as_in_the_simulator(tmp_path, name, integrator):
     assert np.isfinite(state(simulator)).all()
 
 
+@pytest.mark.slow
 def test_friction_limits_damping_and_fast_rotation_are_the_simulators(tmp_path):
     limit = '<limit lower="-2" upper="2.5" effort="30" velocity="9"/>'
     for k, robot in enumerate(
@@ -142,6 +143,7 @@ def test_friction_limits_damping_and_fast_rotation_are_the_simulators(tmp_path):
     assert simulator.status.substeps > 0
 
 
+@pytest.mark.slow
 def test_a_legged_robot_flies_as_in_the_simulator(tmp_path):
     robot = Robot.from_urdf(example_robots.path('solo12'), floating_base=True)
     running, simulator = Running(tmp_path, make_fmu(robot)), Simulator(robot)
@@ -206,6 +208,7 @@ def test_random_trees_with_gears_move_as_in_the_simulator(tmp_path, seed):
     assert worst_difference(robot, running.instance(), simulator, 400, 0.5, seed) < 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('compiler', COMPILERS)
 @pytest.mark.parametrize(('integrator', 'ground'), [('semi_implicit', True), ('rk4', False)])
 def test_sources_compile_without_a_warning(tmp_path, compiler, integrator, ground):

@@ -280,6 +280,7 @@ def test_processes_and_payloads_without_a_link_are_refused(path, tmp_path):
 # -- the command ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_command_does_a_campaign_and_replays_a_run(path, tmp_path, capsys):
     words = ['hil', str(path), '--report', str(tmp_path / 'r'), '--vary', VARY, '--jobs', '2']
     code = main([*words, '--seeds', '6'])

@@ -122,6 +122,7 @@ def test_a_torque_that_is_not_finite_ends_the_run(tmp_path):
     assert 'not finite' in run_of(scenario_of(tmp_path, {'fmu': 'nan.fmu'})).failure
 
 
+@pytest.mark.slow
 def test_a_campaign_of_an_fmu_is_done_and_replayed_bitwise(units, capsys):
     path = scenario_of(units, {'fmu': 'feedback3.fmu'}, duration=0.1)
     report = str(units / 'campaign')

@@ -455,6 +455,7 @@ def test_what_did_no_step_is_never_passed(tmp_path):
 # -- the command and its reports ------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('path', EXAMPLES, ids=lambda path: path.stem)
 def test_the_examples_pass_and_are_reported(path, tmp_path, capsys):
     assert main(['hil', str(path), '--report', str(tmp_path)]) == 0

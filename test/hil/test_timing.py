@@ -259,6 +259,7 @@ def test_the_factory_of_a_controller_gets_the_period_of_the_rate(tmp_path):
     assert np.all(run.torque[:, 0] == 0.002)
 
 
+@pytest.mark.slow
 def test_the_command_compares_rates(tmp_path, capsys):
     path, folder = scenario_of(tmp_path), tmp_path / 'r'
     words = ['hil', str(path), '--rates', '0.5,1,2', '--report', str(folder)]

@@ -143,6 +143,7 @@ def run(tmp_path, capsys):
 # -- lockstep -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_program_is_tested_bitwise_however_often_and_what_else_it_answers(run):
     faults = [{'fault': 'position_noise', 'value': 1e-4}, {'fault': 'jitter', 'value': 0.002}]
     code, output, expected = run({'python': 'feedback.py:feedback'}, faults=faults)
@@ -241,6 +242,7 @@ def test_wrong_entries_are_refused_by_line_and_key(tmp_path, given, words):
         read_scenario(path)
 
 
+@pytest.mark.slow
 def test_each_run_of_a_campaign_has_a_program_of_its_own(run, tmp_path, capsys):
     words = [sys.executable, str(tmp_path / 'program.py'), 'plain', '{port}']
     noise = {'duration': 0.02, 'faults': [{'fault': 'position_noise', 'value': 1e-4}]}
@@ -291,6 +293,7 @@ def test_no_two_runs_have_one_port(monkeypatch):
 # -- the program in C -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @outside.needs('C compiler')
 def test_the_program_in_c_follows_its_trajectory_as_its_law_in_process_does(tmp_path, capsys):
     folder = build_example(tmp_path / 'build')

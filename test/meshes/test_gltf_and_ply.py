@@ -240,6 +240,7 @@ def test_without_trimesh_the_message_says_how_to_get_it(tmp_path, monkeypatch, s
         read_mesh(str(tmp_path / f'm.{suffix}'))
 
 
+@pytest.mark.slow
 def test_a_glb_is_drawn_weighs_and_touches_like_any_mesh(tmp_path):
     """Of a box, 1 x 2 x 3 m in the axes of the file: it stands 2 m high."""
     from rbd_ros import Robot, Simulator

@@ -307,6 +307,7 @@ def doubling(depth, leaf):
 GEOMETRY = '<instance_geometry url="#g"/>'
 
 
+@pytest.mark.slow
 def test_nodes_may_be_instances_of_others_of_a_bounded_number(tmp_path):
     path = tmp_path / 'a.dae'
     path.write_text(collada_of(doubling(10, GEOMETRY)))

@@ -585,12 +585,14 @@ def outcome(source):
         assert len(str(error)) < 3000
 
 
+@pytest.mark.slow
 @many
 @given(st.dictionaries(SECTIONS, st.one_of(TREES, st.dictionaries(NAMES, TREES)), max_size=4))
 def test_any_mapping_is_a_model_or_a_model_error(content):
     outcome(content)
 
 
+@pytest.mark.slow
 @many
 @given(st.dictionaries(SECTIONS, st.dictionaries(NAMES, TREES), max_size=3), st.data())
 def test_any_broken_file_is_a_model_or_a_model_error(tmp_path_factory, content, data):

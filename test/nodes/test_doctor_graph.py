@@ -10,10 +10,11 @@ import time
 
 import pytest
 from support import outside
+from support.fresh_python import python_path
 
 outside.load('rclpy')
 
-from node_harness import reliable, ROOT, TWO_LINK_ARM
+from node_harness import reliable, TWO_LINK_ARM
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode
@@ -67,7 +68,7 @@ def findings(ros):
     environment = {
         **os.environ,
         'ROS_DOMAIN_ID': str(ros.domain),
-        'PYTHONPATH': os.pathsep.join([str(ROOT), os.environ.get('PYTHONPATH', '')]),
+        'PYTHONPATH': python_path(),
     }
     follower = rclpy.create_node(
         'follower',

@@ -11,6 +11,7 @@ import sys
 import numpy as np
 import pytest
 from support import outside
+from support.fresh_python import python_path
 from support.waiting import CEILING
 import yaml
 
@@ -49,7 +50,7 @@ class Recording:
                 env={
                     **os.environ,
                     'ROS_DOMAIN_ID': str(ros.domain),
-                    'PYTHONPATH': str(ROOT),
+                    'PYTHONPATH': python_path(),
                 },
             )
 
@@ -390,6 +391,6 @@ def test_a_file_that_cannot_be_written_is_reported(ros, tmp_path):
         [sys.executable, '-m', 'rbd_ros.nodes.bench.hil_record', str(tmp_path / 'no' / 'a.mcap')],
         capture_output=True,
         text=True,
-        env={**os.environ, 'PYTHONPATH': str(ROOT), 'ROS_DOMAIN_ID': str(ros.domain)},
+        env={**os.environ, 'PYTHONPATH': python_path(), 'ROS_DOMAIN_ID': str(ros.domain)},
     )
     assert done.returncode == 1 and 'cannot be written' in done.stderr

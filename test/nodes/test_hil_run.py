@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 from support import outside
+from support.fresh_python import python_path
 from support.waiting import CEILING
 import yaml
 
@@ -112,7 +113,7 @@ def run(ros, tmp_path):
         command = [sys.executable, '-m', 'rbd_ros.nodes.bench.hil_run', str(path)]
         done = subprocess.run(
             [*command, '--report', str(tmp_path / name), '--ros-args'],
-            env={**os.environ, 'ROS_DOMAIN_ID': str(ros.domain), 'PYTHONPATH': str(ROOT)},
+            env={**os.environ, 'ROS_DOMAIN_ID': str(ros.domain), 'PYTHONPATH': python_path()},
             capture_output=True,
             text=True,
             timeout=CEILING,

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 from support import outside
+from support.fresh_python import python_path
 from support.waiting import CEILING
 import yaml
 
@@ -64,7 +65,7 @@ def bench(ros, tmp_path):
             env={
                 **os.environ,
                 'ROS_DOMAIN_ID': str(ros.domain),
-                'PYTHONPATH': str(ROOT),
+                'PYTHONPATH': python_path(),
                 'RBD_ROS_HIL_START_TIMEOUT': str(patience),
             },
             capture_output=True,

@@ -15,11 +15,12 @@ import time
 import numpy as np
 import pytest
 from support import outside
+from support.fresh_python import python_path
 from support.waiting import until
 
 outside.load('rclpy')
 
-from node_harness import NodeProcess, reliable, ROOT, TWO_LINK_ARM
+from node_harness import NodeProcess, reliable, TWO_LINK_ARM
 from rcl_interfaces.msg import Parameter
 from rcl_interfaces.srv import SetParameters
 from rclpy.serialization import serialize_message
@@ -149,7 +150,7 @@ raise SystemExit(node_process.run_node(load, []))
 def test_what_a_signal_makes_fail_in_the_start_up_is_no_failure(ros, signals, code):
     done = subprocess.run(
         [sys.executable, '-c', START_UP_THAT_FAILS, str(signals)],
-        env={**os.environ, 'ROS_DOMAIN_ID': str(ros.domain), 'PYTHONPATH': str(ROOT)},
+        env={**os.environ, 'ROS_DOMAIN_ID': str(ros.domain), 'PYTHONPATH': python_path()},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -184,7 +185,7 @@ raise SystemExit(node_process.run_node(load, []))
 def test_what_a_signal_leaves_half_made_says_nothing(ros):
     done = subprocess.run(
         [sys.executable, '-c', INTERRUPTED_HALF_MADE],
-        env={**os.environ, 'ROS_DOMAIN_ID': str(ros.domain), 'PYTHONPATH': str(ROOT)},
+        env={**os.environ, 'ROS_DOMAIN_ID': str(ros.domain), 'PYTHONPATH': python_path()},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -252,7 +253,7 @@ raise SystemExit(node_process.run_node(load, []))
 def test_what_is_caught_for_good_ends_nonetheless(ros, caught, code):
     done = subprocess.run(
         [sys.executable, '-c', CAUGHT.format(**caught)],
-        env={**os.environ, 'ROS_DOMAIN_ID': str(ros.domain), 'PYTHONPATH': str(ROOT)},
+        env={**os.environ, 'ROS_DOMAIN_ID': str(ros.domain), 'PYTHONPATH': python_path()},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -12,6 +12,7 @@ import sys
 
 import pytest
 from support import outside
+from support.fresh_python import python_path
 from support.source_imports import ROOT
 from support.waiting import CEILING, until
 import yaml
@@ -68,7 +69,7 @@ def bench_of(ros, tmp_path, changes):
     scenario.update({name: each for name, each in changes.items() if name != 'controller'})
     path = tmp_path / 'scenario.yaml'
     path.write_text(yaml.safe_dump(scenario))
-    environment = {**os.environ, 'ROS_DOMAIN_ID': str(ros.domain), 'PYTHONPATH': str(ROOT)}
+    environment = {**os.environ, 'ROS_DOMAIN_ID': str(ros.domain), 'PYTHONPATH': python_path()}
 
     def start(*words):
         return subprocess.Popen(
@@ -249,7 +250,7 @@ def holder(tmp_path):
     started = []
 
     def start(common, **more):
-        environment = {**os.environ, 'PYTHONPATH': str(ROOT), 'TMPDIR': str(tmp_path)}
+        environment = {**os.environ, 'PYTHONPATH': python_path(), 'TMPDIR': str(tmp_path)}
         environment.pop('ROS_AUTOMATIC_DISCOVERY_RANGE', None)
         process = subprocess.Popen(
             [sys.executable, '-c', HOLDER],

@@ -47,6 +47,7 @@ def equal_bits(x, y):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('name', NAMES)
 def test_same_inputs_same_bits(robot, state, results, name):
     assert equal_bits(call(robot, name, state.of(name), LINK), results[name])

@@ -89,6 +89,7 @@ def test_planar_loops_stay_closed_for_a_minute_and_keep_their_energy(name, integ
         assert energy == pytest.approx(start, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_a_stewart_platform_that_is_moved_stays_closed_for_a_minute():
     """Its legs follow sines of six frequencies, by springs."""
     robot = stewart()

@@ -85,6 +85,7 @@ def assert_same(one, other):
         np.testing.assert_array_equal(ours[name], theirs[name], err_msg=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('duplicate', DUPLICATES, ids=IDS)
 @pytest.mark.parametrize(
     'make', [in_a_world, on_soft_ground, changed, of_objects, on_rigid_ground]

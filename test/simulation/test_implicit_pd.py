@@ -399,6 +399,7 @@ def test_a_loop_with_a_servo_at_its_crank(integrator):
     assert_allclose(G @ simulator.tau, G @ linkage.gravity_torque(simulator.q), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_loop_in_a_world_that_touches_nothing_moves_as_it_would_alone():
     """To the bit, also where its servo is cut by what closing the loop changes."""
     linkage, found = mechanisms.four_bar(), []
@@ -426,6 +427,7 @@ def test_steps_that_are_divided(integrator):
     assert_allclose(simulator.tau, [-kd * v], rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_on_soft_ground():
     subject = robot(
         link('rail'),
@@ -472,6 +474,7 @@ def test_in_a_world_a_press_pushes_with_its_gain_and_at_most_its_effort():
     assert_allclose(simulator.q, [0.02 - 2.0 * G / 1e6], atol=1e-9)
 
 
+@pytest.mark.slow
 def test_in_a_world_no_step_exceeds_the_effort_whoever_hits():
     """A heavy box falls on a stiff press: counters are those of the step that is kept."""
     objects = {
@@ -522,6 +525,7 @@ def test_in_a_world_a_step_that_is_taken_again_is_counted_once():
     assert simulator.status.limit_steps == simulator.status.steps == 110
 
 
+@pytest.mark.slow
 def test_an_impact_is_too_short_for_a_servo():
     """A ball rebounds from a stiff servo, however strong, as from the mass that it moves."""
     objects = {

@@ -505,6 +505,7 @@ for integrator in ('semi_implicit', 'midpoint', 'rk4'):
 """
 
 
+@pytest.mark.slow
 def test_compiled_and_interpreted_agree():
     here = {}
     exec(SWINGING, here)

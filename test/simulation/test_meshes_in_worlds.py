@@ -141,6 +141,7 @@ def test_a_cube_of_triangles_tips_as_the_box_does(files, kind, tangent):
 # -- floors of triangles --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('floor', FLOORS)
 @pytest.mark.parametrize('shape', SHAPES)
 def test_what_moves_over_a_floor_of_triangles_moves_as_on_a_plane(files, floor, shape):
@@ -176,6 +177,7 @@ def test_what_slides_over_a_floor_of_triangles_slides_as_on_a_plane(files, floor
     assert np.abs(found[0] - found[1]).max() < 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('floor', FLOORS)
 @pytest.mark.parametrize('shape', SHAPES)
 def test_what_rests_on_a_floor_of_triangles_stays_with_its_weight(files, floor, shape):

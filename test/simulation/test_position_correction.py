@@ -109,6 +109,7 @@ def steps(simulator, count, tau=None):
 # -- overlaps that cannot be resolved -----------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('tilt', [0.0, 1e-17, 1e-12, 1e-6, 1e-3, -1e-3])
 @pytest.mark.parametrize('shape', SHAPES)
 def test_a_hinge_does_not_turn_for_an_overlap_along_its_axis(shape, tilt):
@@ -153,6 +154,7 @@ def test_a_joint_does_not_return_to_its_limits_through_what_is_in_its_way(betwee
     assert np.abs(simulator.v).max() < 1e-12
 
 
+@pytest.mark.slow
 def test_an_object_between_walls_stays_as_deep_as_it_is():
     wall = {'type': 'plane', 'surface': SMOOTH}
     simulator = simulated(
@@ -217,6 +219,7 @@ def test_a_joint_with_a_faster_mimic_is_moved_slowly():
     assert simulator.q[0] == pytest.approx(1.2 - WAY / 10.0, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_no_point_of_an_object_is_fast():
     """A rod that is deep in a floor at one end turns, and its other end moves as well."""
     rod = {'type': 'box', 'size': [1.0, 0.02, 0.02], 'static': False, 'mass': 1.0}
@@ -233,6 +236,7 @@ def test_no_point_of_an_object_is_fast():
     assert 0.3 * WAY < max(moved) <= WAY * (1.0 + 1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('start', range(6))
 def test_a_linkage_is_parted_with_its_loops_closed(start):
     bars = Robot.from_urdf(
@@ -266,6 +270,7 @@ def test_a_linkage_is_parted_with_its_loops_closed(start):
 # -- anything beside anything ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('seed', range(12))
 @pytest.mark.parametrize('shape', SHAPES)
 def test_arms_beside_walls_and_posts_in_general_orientation(shape, seed):
@@ -308,6 +313,7 @@ def crowded(request):
     return Simulator(robot, world={'objects': objects})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('seed', range(4))
 def test_real_robots_that_begin_in_things_are_parted_within_bounds(crowded, seed):
     rng, robot = np.random.default_rng(seed), crowded.robot

@@ -90,6 +90,7 @@ def test_any_torque_within_the_limits_keeps_an_arm_finite(robot_paths, rng, name
             assert np.all((lower - 1e-9 <= simulator.q) & (simulator.q <= upper + 1e-9))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('name', WALKERS)
 def test_walkers_fall_and_come_to_rest_on_the_ground(robot_paths, name):
     walker = load(robot_paths, name, floating_base=True)
@@ -113,6 +114,7 @@ def all_robots():
     return [name for name in example_robots.loadable() if name not in example_robots.MASSLESS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('name', all_robots())
 def test_every_robot_runs_in_a_world_from_its_default_start(robot_paths, name):
     """For 2 s without torques: it falls, and lies on a floor and on itself."""

@@ -259,6 +259,7 @@ def floor_at(height):
     return {'type': 'plane', 'xyz': [0, 0, height]}
 
 
+@pytest.mark.slow
 def test_an_arm_that_lies_on_the_floor_is_held_by_contact_forces(arm):
     low = world(floor=False, low=floor_at(-0.2))
     simulator = Simulator(arm, world=low, enforce_velocity_limits=False)
@@ -287,6 +288,7 @@ def test_an_arm_that_lies_on_the_floor_is_held_by_contact_forces(arm):
     assert np.abs(arm.gravity_torque(q) - simulator.constraint_force - simulator.tau).max() < 1e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('integrator', ['semi_implicit', 'midpoint', 'rk4'])
 def test_what_is_far_away_changes_nothing_of_an_arms_motion(arm, integrator):
     q = np.array([0.0, -np.pi / 2, 0.0, 0.0, 0.0, 0.0])
@@ -341,6 +343,7 @@ def test_compiled_and_interpreted_steps_agree(arm):
         assert np.allclose(machine.object_pose(name), python.object_pose(name), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_objects_are_pushed_like_links():
     body = box(0.3, 0.2, 0.1, mass=2.0, rpy=[0.4, 0.5, 0.6])
     simulator = Simulator(None, world=world(floor=False, gravity=(0, 0, 0), body=body))

@@ -296,6 +296,7 @@ def test_contact_is_felt_by_the_sensors_before_it(ground):
     assert felt >= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('law', ['newton', 'poisson'])
 def test_an_impact_on_a_link_beyond_a_sensor_is_not_what_it_transmits(law):
     foot = robot(
@@ -322,6 +323,7 @@ def test_an_impact_on_a_link_beyond_a_sensor_is_not_what_it_transmits(law):
     assert impacts == 1 and before > 0.9
 
 
+@pytest.mark.slow
 def test_torsional_friction_on_a_link_beyond_a_sensor_is_taken_off():
     top = robot(
         link('base'),
@@ -343,6 +345,7 @@ def test_torsional_friction_on_a_link_beyond_a_sensor_is_taken_off():
     assert sensors.wrenches['turn'][5] == pytest.approx(0.0, abs=1e-6)  # the floor bears it
 
 
+@pytest.mark.slow
 def test_what_touches_within_the_links_beyond_cancels():
     tongs = robot(
         link('base'),
@@ -475,6 +478,7 @@ def test_a_snapshot_keeps_what_sensors_read():
     assert np.array_equal(sensors.imus['hand'].linear_acceleration, imu.linear_acceleration)
 
 
+@pytest.mark.slow
 def test_sensors_stay_on_the_robot_when_its_world_changes():
     robot = arm()
     simulator = Simulator(robot, world={'objects': {}}, integrator='semi_implicit')

@@ -182,6 +182,7 @@ def test_snapshots_rollouts_and_wrenches_are_of_the_whole(arm):
     assert np.array_equal(motions.q[1, -1], simulator.q)
 
 
+@pytest.mark.slow
 def test_loops_of_other_robots_are_closed(arm):
     mechanism = {
         'urdf': str(resource_path('urdf', 'four_bar.urdf')),

@@ -270,6 +270,7 @@ def test_other_threads_run_during_a_long_step():
     assert len(beats) > 10 and np.max(np.diff(beats)) < 0.5 * (beats[-1] - beats[0])
 
 
+@pytest.mark.slow
 def test_without_the_compiler_plain_python_does_the_same():
     code = """
 import numpy as np

@@ -123,6 +123,7 @@ def heavier(text):
     return text[:begin] + repr(float(text[begin:end]) * (1.0 + 1e-12)) + text[end:]
 
 
+@pytest.mark.slow
 def test_another_simulation_is_refused_by_what_is_different(arm, tmp_path):
     def kept(simulator):
         save_snapshot(simulator.snapshot(), tmp_path / 'kept.npz')

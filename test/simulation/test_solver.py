@@ -51,6 +51,7 @@ def laws(physics, count, v, contact=CONTACT):
     return forces, problem.inertia @ v - problem.momentum - contact_impulse
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('seed', SEEDS)
 def test_what_is_solved_for_is_the_robots_equation(worlds, seed):
     """H with damping at the end, what the velocity would be without joints' forces, the limits."""

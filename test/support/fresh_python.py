@@ -12,6 +12,12 @@ import sys
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def python_path(*folders):
+    """Return folders, the repository and what PYTHONPATH has (a sourced ROS 2) as a PYTHONPATH."""
+    entries = [*map(str, folders), str(ROOT), os.environ.get('PYTHONPATH', '')]
+    return os.pathsep.join(filter(None, entries))
+
+
 def run(code, *arguments, check=True, timeout=300, **variables):
     """Run Python code that may import rbd_ros and the tests' support.
 
@@ -19,8 +25,7 @@ def run(code, *arguments, check=True, timeout=300, **variables):
     :param variables: environment variables, None to remove one
     :return: what subprocess.run returns, with texts
     """
-    path = [str(ROOT), str(ROOT / 'test'), os.environ.get('PYTHONPATH', '')]
-    environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, path))}
+    environment = {**os.environ, 'PYTHONPATH': python_path(ROOT / 'test')}
     for name, value in variables.items():
         if value is None:
             environment.pop(name, None)

@@ -153,6 +153,7 @@ def test_batches_and_single_states_agree():
             assert_allclose(row[k], one, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_with_many_joints_they_are_written_out_and_slopes_as_well():
     """Of a tree that neither mass nor torque is out of proportion in."""
     text = random_trees.tree(3, bodies=MANY, types=('revolute', 'prismatic'), branching=0.5)

@@ -120,6 +120,7 @@ def test_where_a_joint_turns_about_several_axes_the_order_counts():
     assert seen
 
 
+@pytest.mark.slow
 def test_batches_and_single_states_agree():
     robot = named_robot('rack and pinion')
     states = [random_state(robot, seed) for seed in range(9)]

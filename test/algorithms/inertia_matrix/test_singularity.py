@@ -124,6 +124,7 @@ def test_the_massless_hands_of_romeo_are_named(robot_paths, name, joints):
     assert massless_joints(model) == singular_joints(model) == joints
 
 
+@pytest.mark.slow
 def test_all_other_real_robots_are_regular(robot_paths):
     for name, path in example_robots.distinct().items():
         if not name.startswith('romeo'):

@@ -26,6 +26,7 @@ def gap_before(simulator):
     return simulator.object_pose('disc')[0, 3] - 0.1 - (simulator.q[0] + 0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('servo', [True, False])
 @pytest.mark.parametrize('distance', [0.001, 0.01, 0.05])
 def test_a_drive_that_jumps_pushes_what_is_in_its_way(servo, distance):

@@ -52,6 +52,7 @@ def bounce(mass, v, K, c, n, gravity=G):
     return found.t[-1], found.y[1, -1] / v
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('h', [1e-3, 1e-2])
 @pytest.mark.parametrize('K, c, n', [(1e7, 0.0, 1.5), (1e5, 2.0, 1.5), (1e6, 0.5, 2.0)])
 def test_a_body_at_rest_sinks_by_the_root_of_its_weight_over_the_stiffness(K, c, n, h):
