@@ -19,9 +19,9 @@ ROOT = Path(__file__).parents[2]
 PARENT = """
 import os, sys, time
 from pathlib import Path
-from rbd_ros.demonstration import processes
+from rbd_ros.demonstration import child_processes
 from rbd_ros.demonstration.child_processes import Children
-processes.GENTLE_TIMEOUT = processes.FIRM_TIMEOUT = 1.0
+child_processes.GENTLE_TIMEOUT = child_processes.FIRM_TIMEOUT = 1.0
 folder = Path(sys.argv[1])
 stubborn = "trap '' INT TERM HUP; sleep 1000 & echo $! > {0}/grandchild; echo $$ > {0}/child; wait"
 try:

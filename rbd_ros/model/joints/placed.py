@@ -24,7 +24,8 @@ class Placed(JointView):
     """The same joint between frames that are both moved by a constant displacement.
 
     Positions, velocities and forces mean what they mean for the joint itself; in motions and
-    forces there is X instead of the identity. `rbd_ros.model.with_frames_placed` makes them.
+    forces there is X instead of the identity. `rbd_ros.textbook.models.with_frames_placed` makes
+    them.
 
     :param joint: the joint between its own frames
     :param X: transform from the joint's own coordinates to those of the frames that take their

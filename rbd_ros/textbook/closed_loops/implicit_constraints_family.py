@@ -151,7 +151,7 @@ class ImplicitConstraints:
         Book 11.4.
 
         The forces lambda >= 0 act along the gradients, and M lambda + d are the accelerations of
-        phi: what `rbd_ros.constraints.solve_lcp` solves.
+        phi: what `rbd_ros.textbook.complementarity.solve_lcp` solves.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]

@@ -20,7 +20,7 @@ import json
 import numpy as np
 from rbd_ros import Simulator
 from rbd_ros.constraints.solvers.friction_body_space import CONTACTS
-from rbd_ros.simulation.scene import step
+from rbd_ros.simulation.scene import scene_step
 
 wall = {'type': 'box', 'size': [0.02, 0.0401, 0.06]}
 objects = {'floor': {'type': 'plane'}}
@@ -36,8 +36,8 @@ objects['peg'] = {
 }
 world = {'objects': objects, 'defaults': {'surface': {'friction': 0.0}}}
 found = []
-for threshold in (step.MATRIX_FREE_THRESHOLD, 1000):
-    step.MATRIX_FREE_THRESHOLD = threshold
+for threshold in (scene_step.MATRIX_FREE_THRESHOLD, 1000):
+    scene_step.MATRIX_FREE_THRESHOLD = threshold
     simulator = Simulator(None, world=world)
     work = simulator.physics.fields.work.scene
     sizes = []

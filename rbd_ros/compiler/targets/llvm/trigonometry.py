@@ -46,7 +46,7 @@ def emit_sine_cosine(code: Emitter, angle: str) -> Tuple[str, str]:
     """Emit the code for the sine and the cosine of a value.
 
     :param code: emitter of single operations, each rounded exactly as written:
-        `rbd_ros.compiler.emit.Emitter`
+        `rbd_ros.compiler.targets.llvm.emit.Emitter`
     :param angle: name of the angle [rad]
     :return: names of sine and cosine
     """
