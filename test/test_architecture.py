@@ -129,6 +129,9 @@ MAY_IMPORT = {
 }
 # Families that are imported when somebody uses them; algorithms are found there by their names.
 UPWARD = {
+    'rbd_ros.constraints.friction_solution': {
+        'rbd_ros.textbook.complementarity.lcp.infeasibility',
+    },
     'rbd_ros.robot.robot': {
         'rbd_ros.textbook.articulated_body.articulated_family.ArticulatedFunctions',
         'rbd_ros.textbook.contact_dynamics.contacts_family.ContactFunctions',

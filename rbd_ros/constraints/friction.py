@@ -27,6 +27,10 @@ IntArray = NDArray[np.int64]
 ROUNDING = 1e-9
 
 
+class NotSolvedError(ArithmeticError):
+    """A solver stopped at its limit of steps, or rounding led it astray."""
+
+
 @dataclass(frozen=True)
 class FrictionProblem:
     """Contacts with friction, and further rows between bounds; see `friction_problem`.

@@ -7,8 +7,7 @@ import pytest
 from support import outside
 from support.boxes_in_contact import box_on_plane, random_contacts, stack
 
-from rbd_ros.constraints import friction_problem, residuals
-from rbd_ros.textbook.complementarity import solve_friction
+from rbd_ros.constraints import friction_problem, residuals, solve_friction
 
 TOLERANCES = ('complementarity_tol', 'feasibility_tol')
 

@@ -7,8 +7,8 @@ import pytest
 from support import fresh_python
 from support.boxes_in_contact import box_on_plane, boxes, cross, face, random_contacts, stack
 
-from rbd_ros.constraints import friction_problem, residuals
-from rbd_ros.textbook.complementarity import solve_friction, solve_lcp
+from rbd_ros.constraints import friction_problem, residuals, solve_friction
+from rbd_ros.textbook.complementarity import solve_lcp
 
 GRAVITY, STEP = 9.81, 1e-3
 
@@ -350,7 +350,7 @@ def test_what_cannot_be_solved_is_refused(arguments, words):
 
 CASES = """
 import numpy as np
-from rbd_ros.textbook.complementarity import solve_friction
+from rbd_ros.constraints import solve_friction
 from support.boxes_in_contact import box_on_plane, random_contacts, stack
 rng = np.random.default_rng(13)
 problems = [box_on_plane(4, (0, 0, 0.3, 1, 0.2, 0))[0], stack()[0]]

@@ -10,7 +10,8 @@ from support.boxes_in_contact import random_contacts, stack
 from support.friction_loops import Coefficients, scale_alone
 
 from rbd_ros.compiler.loops import allocate, Record
-from rbd_ros.constraints import friction_problem
+from rbd_ros.constraints import friction_problem, solve_friction
+from rbd_ros.constraints.friction_solution import scaled_space
 from rbd_ros.constraints.friction_space import (
     BEST,
     contact_residual,
@@ -32,8 +33,6 @@ from rbd_ros.constraints.solvers.friction_solver import (
     solve_space,
     SWEEPS_ALONE,
 )
-from rbd_ros.textbook.complementarity import solve_friction
-from rbd_ros.textbook.complementarity.friction_solution import scaled_space
 
 
 def projection(w):

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from support.rigid_worlds import ball, cube, simulated
 
-from rbd_ros.constraints import friction_problem
-from rbd_ros.textbook.complementarity import solve_friction
+from rbd_ros.constraints import friction_problem, solve_friction
 
 
 @pytest.mark.parametrize('speed', [1000.0, 3.0, 0.575])

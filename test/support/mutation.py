@@ -108,10 +108,10 @@ OWN = {
     'rbd_ros/collision/shapes/scene_shapes.py': ('test/collision/test_scene_meshes.py',),
     'rbd_ros/world/surfaces.py': ('test/world/test_world.py',),
     'rbd_ros/world/world_objects.py': ('test/world/test_world_file.py',),
-    'rbd_ros/textbook/complementarity/friction_bodies.py': (
+    'rbd_ros/constraints/friction_bodies.py': (
         'test/constraints/solvers/test_friction_bodies.py',
     ),
-    'rbd_ros/textbook/complementarity/friction_solution.py': (
+    'rbd_ros/constraints/friction_solution.py': (
         'test/constraints/solvers/test_friction_moments.py',
         'test/constraints/test_friction_space.py',
         'test/constraints/test_friction_solution.py',

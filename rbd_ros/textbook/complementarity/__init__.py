@@ -11,17 +11,12 @@ from typing import TYPE_CHECKING
 from rbd_ros.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from rbd_ros.textbook.complementarity.friction_bodies import (
-        BodySolution,
-        solve_friction_bodies,
-    )
-    from rbd_ros.textbook.complementarity.friction_solution import FrictionSolution, solve_friction
+    from rbd_ros.constraints.friction import NotSolvedError
     from rbd_ros.textbook.complementarity.gauss import GaussSolution, solve_gauss
     from rbd_ros.textbook.complementarity.lcp import infeasibility, solve_lcp
     from rbd_ros.textbook.complementarity.lcp_problem import (
         InfeasibleContactError,
         LcpSolution,
-        NotSolvedError,
     )
     from rbd_ros.textbook.complementarity.minimal_set import (
         disc_contacts,
@@ -37,8 +32,6 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    'BodySolution',
-    'FrictionSolution',
     'GaussSolution',
     'InfeasibleContactError',
     'LcpSolution',
@@ -51,8 +44,6 @@ __all__ = [
     'infeasibility',
     'minimal_contact_set',
     'positively_dependent',
-    'solve_friction',
-    'solve_friction_bodies',
     'solve_gauss',
     'solve_lcp',
     'unilateral_state',
@@ -61,13 +52,11 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        'BodySolution': 'rbd_ros.textbook.complementarity.friction_bodies',
         'UnilateralState': 'rbd_ros.textbook.complementarity.unilateral',
-        'FrictionSolution': 'rbd_ros.textbook.complementarity.friction_solution',
         'GaussSolution': 'rbd_ros.textbook.complementarity.gauss',
         'InfeasibleContactError': 'rbd_ros.textbook.complementarity.lcp_problem',
         'LcpSolution': 'rbd_ros.textbook.complementarity.lcp_problem',
-        'NotSolvedError': 'rbd_ros.textbook.complementarity.lcp_problem',
+        'NotSolvedError': 'rbd_ros.constraints.friction',
         'PenetrationError': 'rbd_ros.textbook.complementarity.unilateral',
         'TransitionError': 'rbd_ros.textbook.complementarity.unilateral',
         'UnilateralConstraint': 'rbd_ros.textbook.complementarity.unilateral',
@@ -76,8 +65,6 @@ __getattr__, __dir__ = lazy_names(
         'infeasibility': 'rbd_ros.textbook.complementarity.lcp',
         'minimal_contact_set': 'rbd_ros.textbook.complementarity.minimal_set',
         'positively_dependent': 'rbd_ros.textbook.complementarity.minimal_set',
-        'solve_friction': 'rbd_ros.textbook.complementarity.friction_solution',
-        'solve_friction_bodies': 'rbd_ros.textbook.complementarity.friction_bodies',
         'solve_gauss': 'rbd_ros.textbook.complementarity.gauss',
         'solve_lcp': 'rbd_ros.textbook.complementarity.lcp',
     },

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rbd_ros.textbook.complementarity.lcp_problem import Array, NotSolvedError
+from rbd_ros.constraints.friction import NotSolvedError
+from rbd_ros.textbook.complementarity.lcp_problem import Array
 
 #: Eigenvalues of M below this, times their number, are rounding.
 RANK = 1e-13

@@ -17,12 +17,12 @@ from typing import Any, NamedTuple, Tuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rbd_ros.constraints.friction import NotSolvedError
 from rbd_ros.textbook.complementarity.lcp_problem import (
     Array,
     BALANCE,
     IMMOVABLE,
     InfeasibleContactError,
-    NotSolvedError,
     ROUNDING,
     TOLERANCE,
 )

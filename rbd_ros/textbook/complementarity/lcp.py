@@ -8,12 +8,12 @@ from typing import Callable, Dict, Optional
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rbd_ros.constraints.friction import NotSolvedError
 from rbd_ros.textbook.complementarity.force_qp import force_qp
 from rbd_ros.textbook.complementarity.lcp_problem import (
     InfeasibleContactError,
     LcpProblem,
     LcpSolution,
-    NotSolvedError,
 )
 from rbd_ros.textbook.complementarity.lemke import lemke
 

@@ -70,10 +70,6 @@ class InfeasibleContactError(ArithmeticError):
         return type(self), (self.certificate, self.rate)
 
 
-class NotSolvedError(ArithmeticError):
-    """A solver stopped at its limit of steps, or rounding led it astray."""
-
-
 @dataclass(frozen=True)
 class LcpProblem:
     """A contact problem with its numbers made comparable.

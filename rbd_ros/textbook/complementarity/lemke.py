@@ -14,7 +14,8 @@ from typing import Any, List, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rbd_ros.textbook.complementarity.lcp_problem import Array, NotSolvedError
+from rbd_ros.constraints.friction import NotSolvedError
+from rbd_ros.textbook.complementarity.lcp_problem import Array
 
 #: Elements of a column below this are no pivots, and ratios that differ by less are equal.
 PIVOT, TIE = 1e-10, 1e-12

@@ -8,7 +8,7 @@ from support import fresh_python
 from support.boxes_in_contact import Pile, pile_of_balls, pile_of_boxes, pyramid
 
 from rbd_ros.compiler.loops import allocate, Record
-from rbd_ros.constraints import friction_problem, residuals
+from rbd_ros.constraints import friction_problem, residuals, solve_friction, solve_friction_bodies
 from rbd_ros.constraints.friction_space import OPEN, STICK
 from rbd_ros.constraints.solvers.body_matrix import matrix_sizes
 from rbd_ros.constraints.solvers.friction_body_space import (
@@ -22,7 +22,6 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     UNIT,
 )
 from rbd_ros.constraints.solvers.friction_body_sweeps import finish, solve_bodies
-from rbd_ros.textbook.complementarity import solve_friction, solve_friction_bodies
 
 
 def worst(found):
@@ -411,7 +410,7 @@ def test_nothing_in_contact():
 
 CASES = """
 import numpy as np
-from rbd_ros.textbook.complementarity import solve_friction_bodies
+from rbd_ros.constraints import solve_friction_bodies
 from support.boxes_in_contact import pile_of_boxes
 rng = np.random.default_rng(5)
 numbers = []

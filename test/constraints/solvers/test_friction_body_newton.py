@@ -7,6 +7,7 @@ import pytest
 from support.boxes_in_contact import Pile, pile_of_boxes
 
 from rbd_ros.compiler.loops import allocate
+from rbd_ros.constraints import solve_friction, solve_friction_bodies
 from rbd_ros.constraints.friction_space import OPEN, SLIDE, STICK
 from rbd_ros.constraints.solvers.body_matrix import matrix_sizes, order_bodies
 from rbd_ros.constraints.solvers.friction_body_newton import (
@@ -23,7 +24,6 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     renew,
 )
 from rbd_ros.constraints.solvers.friction_body_sweeps import FEW_SWEEPS, finish
-from rbd_ros.textbook.complementarity import solve_friction, solve_friction_bodies
 
 
 def space_of(pile, friction, state=STICK, compliance=0.0):

@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose
 import pytest
 from support.boxes_in_contact import boxes, face, random_contacts, stack, tower
 
-from rbd_ros.constraints import friction_problem
+from rbd_ros.constraints import friction_problem, solve_friction
+from rbd_ros.constraints.friction_solution import scaled_space
 from rbd_ros.constraints.friction_space import BEST, OPEN, refresh, SLIDE, STICK, TOLERANCE
 from rbd_ros.constraints.solvers import friction_cones, friction_interior as module
 from rbd_ros.constraints.solvers.friction_cones import (
@@ -35,8 +36,6 @@ from rbd_ros.constraints.solvers.friction_interior import (
     product_after,
     velocity_step,
 )
-from rbd_ros.textbook.complementarity import solve_friction
-from rbd_ros.textbook.complementarity.friction_solution import scaled_space
 
 J = np.diag([1.0, -1.0, -1.0])
 

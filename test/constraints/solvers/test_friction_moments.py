@@ -13,7 +13,8 @@ from support.boxes_in_contact import ball_on_plane, with_moments
 from support.friction_loops import Coefficients, scale_alone
 
 from rbd_ros.compiler.loops import allocate, Record
-from rbd_ros.constraints import friction_problem, residuals
+from rbd_ros.constraints import friction_problem, residuals, solve_friction
+from rbd_ros.constraints.friction_solution import scaled_space
 from rbd_ros.constraints.friction_space import (
     ALONE,
     BEST,
@@ -42,8 +43,6 @@ from rbd_ros.constraints.solvers.friction_moment_solver import (
 )
 from rbd_ros.constraints.solvers.friction_newton import assemble, list_unknowns
 from rbd_ros.constraints.solvers.friction_solver import COMBINED, solve_space
-from rbd_ros.textbook.complementarity import solve_friction
-from rbd_ros.textbook.complementarity.friction_solution import scaled_space
 
 SOLVERS = ['combined', 'sweeps', 'admm']
 GRAVITY, STEP, MASS, RADIUS = 9.81, 1e-3, 2.0, 0.1
@@ -527,7 +526,7 @@ def test_loops_and_limits_beside_moments():
 
 CASES = """
 import numpy as np
-from rbd_ros.textbook.complementarity import solve_friction
+from rbd_ros.constraints import solve_friction
 from support.boxes_in_contact import with_moments
 rng = np.random.default_rng(13)
 numbers = []

@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose
 import pytest
 from support.boxes_in_contact import box_on_plane, random_contacts, stack
 
-from rbd_ros.constraints import friction_problem
+from rbd_ros.constraints import friction_problem, solve_friction
+from rbd_ros.constraints.friction_solution import scaled_space
 from rbd_ros.constraints.friction_space import (
     BEST,
     NEWTON_STEPS,
@@ -27,8 +28,6 @@ from rbd_ros.constraints.solvers.friction_newton import (
     newton,
     open_contact,
 )
-from rbd_ros.textbook.complementarity import solve_friction
-from rbd_ros.textbook.complementarity.friction_solution import scaled_space
 
 
 def space_of(problem):

@@ -7,11 +7,10 @@ import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 
-from rbd_ros.constraints import friction_problem, residuals
+from rbd_ros.constraints import friction_problem, residuals, solve_friction
+from rbd_ros.constraints.friction_solution import scaled_space
 from rbd_ros.constraints.friction_space import OPEN, refresh, SLIDE, STICK
 from rbd_ros.constraints.solvers.friction_sweeps import solve_one, sweep
-from rbd_ros.textbook.complementarity import solve_friction
-from rbd_ros.textbook.complementarity.friction_solution import scaled_space
 
 
 def random_contact(rng, tilt=1.0):

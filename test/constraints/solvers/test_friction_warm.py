@@ -7,7 +7,8 @@ import pytest
 from support.boxes_in_contact import box_on_plane, GRAVITY, legs, stack
 
 from rbd_ros.compiler.loops import Record
-from rbd_ros.constraints import friction_problem
+from rbd_ros.constraints import friction_problem, solve_friction
+from rbd_ros.constraints.friction_solution import scaled_space
 from rbd_ros.constraints.friction_space import (
     NEWTON_STEPS,
     OPEN,
@@ -18,8 +19,6 @@ from rbd_ros.constraints.friction_space import (
 )
 from rbd_ros.constraints.solvers.friction_newton import correct_start, guess_states, is_warm
 from rbd_ros.constraints.solvers.friction_solver import COMBINED, solve_space
-from rbd_ros.textbook.complementarity import solve_friction
-from rbd_ros.textbook.complementarity.friction_solution import scaled_space
 
 
 def next_problem(problem, g):

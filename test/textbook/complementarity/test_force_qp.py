@@ -7,9 +7,10 @@ import pytest
 from scipy.optimize import minimize, nnls
 from support.complementarity import enumerated, random_problem
 
+from rbd_ros.constraints.friction import NotSolvedError
 from rbd_ros.textbook.complementarity import force_qp as module
 from rbd_ros.textbook.complementarity.force_qp import force_qp, nonnegative_least_squares
-from rbd_ros.textbook.complementarity.lcp_problem import LcpProblem, NotSolvedError
+from rbd_ros.textbook.complementarity.lcp_problem import LcpProblem
 
 
 @pytest.mark.seed('CN07', kind='full')

@@ -6,8 +6,9 @@ from numpy.testing import assert_allclose
 import pytest
 from support.complementarity import enumerated, random_problem
 
+from rbd_ros.constraints.friction import NotSolvedError
 from rbd_ros.textbook.complementarity import lemke as module
-from rbd_ros.textbook.complementarity.lcp_problem import LcpProblem, NotSolvedError
+from rbd_ros.textbook.complementarity.lcp_problem import LcpProblem
 from rbd_ros.textbook.complementarity.lemke import lemke
 
 

@@ -14,6 +14,7 @@ from rbd_ros.constraints.friction import (
     Array,
     FrictionProblem,
     moments_of,
+    NotSolvedError,
     Residuals,
     residuals,
 )
@@ -28,8 +29,6 @@ from rbd_ros.constraints.friction_space import (
     SWEEPS,
 )
 from rbd_ros.constraints.solvers.friction_solver import solve_space
-from rbd_ros.textbook.complementarity.lcp import infeasibility
-from rbd_ros.textbook.complementarity.lcp_problem import NotSolvedError
 
 #: Solvers: sweeps, then Newton's method, then an interior-point method and ADMM that Newton's
 #: method finishes, each only as far as needed; sweeps alone; ADMM alone.
@@ -84,7 +83,7 @@ def solve_friction(
         that is not positive, or less than one iteration
 
     >>> from rbd_ros.constraints import friction_problem
-    >>> from rbd_ros.textbook.complementarity import solve_friction
+    >>> from rbd_ros.constraints import solve_friction
     >>> problem = friction_problem(np.eye(3), [-1.0, 0.5, 0.0], [0.3])
     >>> found = solve_friction(problem)  # it slides, slowed down by friction
     >>> found.force, found.velocity, found.state[0]
@@ -176,6 +175,9 @@ def _certificate(problem: FrictionProblem) -> Optional[Array]:
     Friction and moments do not matter: forces along normals and rows alone that cause no
     velocities there cause none anywhere, as G is positive-semidefinite.
     """
+    # Only now: the proof is a matter of the book's complementarity problem.
+    from rbd_ros.textbook.complementarity.lcp import infeasibility
+
     n, size = problem.contacts, len(problem.g)
     rows = np.arange(3 * n, 3 * n + problem.rows)
     # A row with two finite bounds can do anything at them.

@@ -71,7 +71,7 @@ def solve_friction_bodies(
     :raises ValueError: for wrong shapes, numbers that are not finite, bodies that there are not,
         negative friction or compliance, a tolerance that is not positive, less than one iteration
 
-    >>> from rbd_ros.textbook.complementarity import solve_friction_bodies
+    >>> from rbd_ros.constraints import solve_friction_bodies
     >>> falling = [[0.0, 0.0, 0.0, 0.5, 0.0, -1.0]]  # a mass on the ground, angular velocity first
     >>> J = np.zeros((1, 2, 3, 6))
     >>> J[0, 0, 0, 5] = J[0, 0, 1, 3] = J[0, 0, 2, 4] = 1.0  # normal z, tangents x and y
