@@ -229,7 +229,7 @@ def test_the_files_that_a_controller_names_are_those_of_its_kind(tmp_path):
         return [each.name for each in campaign_settings.files_of(Controller(kind, words, {}))]
 
     assert found('python', f'{paths["a.py"]}:make') == ['a.py']
-    assert found('python', 'rbd_ros.hil.controllers:computed_torque') == ['controllers.py']
+    assert found('python', 'rbd_ros.hil.controllers:computed_torque') == ['__init__.py']
     assert found('python', 'no.such.module:make') == found('python', '/no/such.py:make') == []
     assert found('c', paths['lib.so'], 'control') == ['lib.so']
     assert found('fmu', paths['unit.fmu']) == ['unit.fmu']
