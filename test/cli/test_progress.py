@@ -61,12 +61,12 @@ def test_long_work_shows_progress_on_a_terminal_alone(tmp_path, monkeypatch, wor
         assert (what in stream.getvalue()) == stream.isatty()
 
 
-@pytest.mark.parametrize('where', ['load_command', '_parser'])
+@pytest.mark.parametrize('where', ['main.load_command', 'command_line._parser'])
 def test_an_interrupt_ends_with_130_and_without_a_traceback(monkeypatch, capsys, where):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(f'rbd_ros.cli.main.{where}', interrupted)
+    monkeypatch.setattr(f'rbd_ros.cli.{where}', interrupted)
     assert main(['info', 'two_link_arm']) == 130
     assert capsys.readouterr() == ('', '')
 
