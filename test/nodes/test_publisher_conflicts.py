@@ -3,6 +3,10 @@
 
 from types import SimpleNamespace
 
+from support import outside
+
+outside.load('rclpy')
+
 from rbd_ros.nodes.simulator.commands.publisher_conflicts import ConflictMonitor
 
 UNKNOWN = SimpleNamespace(
