@@ -89,8 +89,8 @@ def test_what_is_sent_while_the_simulation_is_compiled_acts_from_its_first_cycle
     for _ in range(5):
         for message in (JointState(name=['shoulder', 'elbow'], position=[1e308, 0.0]), servo):
             commands.publish(message)
-        ros.spin(0.1)
-    commands.wait_for_all_acked()
+            commands.wait_for_all_acked()  # the queues hold one: the next would replace it
+            ros.spin(0.1)
     (tmp_path / 'gate').touch()
     ros.until_status('command refused: a value of position is', 'commands')
     ros.until(
