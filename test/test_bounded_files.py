@@ -68,7 +68,7 @@ def reads_by_path(call):
 
 
 @pytest.mark.slow
-def test_every_file_that_somebody_names_is_opened_in_one_place():
+def test_every_file_given_by_the_user_is_opened_in_one_place():
     found = []
     for path in package_sources():
         where = path.as_posix().rpartition('/rbd_ros/')[2]
@@ -81,7 +81,7 @@ def test_every_file_that_somebody_names_is_opened_in_one_place():
 
 
 @pytest.mark.parametrize('read', [open_regular, read_bytes, read_text])
-def test_what_is_no_regular_file_is_refused_and_never_waited_for(tmp_path, read):
+def test_a_file_that_is_not_regular_is_refused_without_waiting(tmp_path, read):
     pipe = tmp_path / 'pipe'
     os.mkfifo(pipe)
     (tmp_path / 'link').symlink_to('/dev/zero')

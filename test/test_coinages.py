@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Docstrings, comments, pages and configuration files use the field's words.
+"""Docstrings, comments, pages, configuration files and names of tests use the field's words.
 
 Each coinage that was replaced is a pattern here, with the field's word as the cure. What stands in
 backticks, examples and the names of fields are names or output, which are not looked at. Further
@@ -43,6 +43,14 @@ RIDDLES = {
     'continues': r'\bgoes on\b',
     'no problem': r'\bnothing to be\b',
     'move freely, movable': r'\bno joint that moves\b',
+}
+
+#: Patterns of what was replaced in names of tests, which are plain statements too.
+NAMED = {
+    **COINAGES,
+    **RIDDLES,
+    'requested, desired': r'\bwant(s|ed)?\b',
+    'a noun': r'^(who|whatever)\b',
 }
 
 #: British spellings, in names as well as in prose; ROS, URDF and SDF spell otherwise.
@@ -122,6 +130,14 @@ def messages(source):
                 yield node.lineno, node.value
 
 
+def names_of_tests(source):
+    """Yield the names of a source's tests as words, with their numbers."""
+    for number, line in enumerate(source.split('\n'), 1):
+        found = re.match(r'\s*def test_(\w+)', line)
+        if found:
+            yield number, found[1].replace('_', ' ')
+
+
 def page(text):
     """Yield the lines of a page that are not code, with their numbers."""
     is_code = False
@@ -164,6 +180,15 @@ def test_pages_use_the_words_of_the_field(path):
     assert not found, '\n'.join(found)
 
 
+def test_names_of_tests_are_plain():
+    found = [
+        f'{name_of(path)}:{complaint}'
+        for path in sorted((ROOT / 'test').rglob('*.py'))
+        for complaint in coinages(names_of_tests(path.read_text(encoding='utf-8')), NAMED)
+    ]
+    assert not found, '\n'.join(found)
+
+
 @pytest.mark.slow
 def test_spelling_is_american():
     found = [
@@ -178,6 +203,14 @@ def test_spelling_is_american():
 def test_british_spelling_is_noticed():
     assert BRITISH.search('the Colours of a centre') and BRITISH.search('is_normalised')
     assert not BRITISH.search('otherwise precise, centre_of_mass, exercise')
+
+
+def test_a_coinage_is_noticed_in_the_name_of_a_test():
+    source = 'def test_it_tells_on():\n    told = 1\ndef test_dofs():\n  def test_who_calls(self):'
+    assert [line.partition(':')[0] for line in coinages(names_of_tests(source), NAMED)] == [
+        '1',
+        '4',
+    ]
 
 
 def test_a_coinage_is_noticed_in_prose_alone():

@@ -85,7 +85,7 @@ def test_an_oracle_that_is_demanded_fails_the_run_with_the_same_line(broken_pino
         ('raise SystemError', 'SystemError: pip install of-these'),
     ],
 )
-def test_whatever_goes_wrong_is_reported_in_one_line(tmp_path, monkeypatch, text, cure):
+def test_every_error_is_reported_in_one_line(tmp_path, monkeypatch, text, cure):
     if text:
         (tmp_path / 'one_of_these.py').write_text(f'print("noise")\n{text}\n')
     monkeypatch.syspath_prepend(tmp_path)

@@ -22,12 +22,12 @@ def test_tests_of_a_module_are_found(module, test):
     assert ROOT / 'test' / test in tests_of.of_module(f'rbd_ros.{module}')
 
 
-def test_a_module_without_tests_of_its_own_has_those_of_the_modules_that_import_it():
+def test_an_untested_module_has_the_tests_of_the_modules_that_import_it():
     found = tests_of.of_module(module_name(ROOT / 'rbd_ros' / 'model' / 'urdf' / 'up_axes.py'))
     assert found and all(path.is_file() for path in found)
 
 
-def test_what_is_no_source_file_is_refused(capsys):
+def test_a_file_that_is_not_a_source_file_is_refused(capsys):
     assert tests_of.main(['no_such_file.py']) == 2
     assert 'no_such_file.py: no file of this repository' in capsys.readouterr().err
 

@@ -180,7 +180,7 @@ def test_a_world_file_has_what_the_scene_has():
     assert world.touch('robot/left', 'cube')
 
 
-def test_states_of_objects_are_those_that_the_simulator_tells():
+def test_states_of_objects_are_those_of_the_simulator():
     """Of a body whose center of mass is not its origin, and which turns."""
     the_scene = contact_scenes.load('top')
     world = OURS.start(the_scene, 1e-3)
@@ -418,7 +418,7 @@ def test_figures_have_two_digits(value, text):
     assert contact.number(value) == text
 
 
-def test_nobody_on_the_front_is_beaten():
+def test_no_point_on_the_pareto_front_is_dominated():
     points = [(1.0, 5.0, 0), (2.0, 6.0, 0), (3.0, 1.0, 0), (0.5, 9.0, 0), (4.0, 1.0, 0)]
     assert front.pareto(points) == [(0.5, 9.0, 0), (1.0, 5.0, 0), (3.0, 1.0, 0)]
 

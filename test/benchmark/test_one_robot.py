@@ -56,7 +56,7 @@ def test_table_has_a_row_for_each_function(arm, capsys):
         assert sum(line.startswith(label) for line in out.splitlines()) == 1, label
 
 
-def test_it_tells_what_an_equivalent_model_saves(capsys):
+def test_it_prints_the_savings_of_an_equivalent_model(capsys):
     """Of the same kernels counted on the model itself, which has all of its parameters."""
     ur5 = str(example_robots.path('ur5_robot'))
     functions = 'inverse_dynamics,mass_matrix,gravity_torque,jacobian'
@@ -85,7 +85,7 @@ def test_default_robot_is_the_embedded_arm(capsys):
     assert facts['robot']['nv'] == 6
 
 
-def test_json_tells_machine_versions_robot_and_times(arm, capsys):
+def test_json_contains_machine_versions_robot_and_times(arm, capsys):
     facts = facts_of(capsys, arm, '--batch', '32')
     assert facts['format'] == 'rbd_ros one_robot 1'
     assert facts['machine']['cores'] >= 1
@@ -115,7 +115,7 @@ def test_without_the_peer_the_table_says_so(arm, capsys, monkeypatch):
     assert 'Note: Pinocchio is not installed' in out
 
 
-def test_floating_base_adds_six_freedoms(arm, capsys):
+def test_floating_base_adds_six_dofs(arm, capsys):
     facts = facts_of(capsys, arm, '--floating-base', '--functions', 'bias_force', '--batch', '16')
     assert facts['robot']['nv'] == 8
 

@@ -51,7 +51,7 @@ def test_crossings_of_the_printed_formulas_are_the_books(operations):
 
 
 @pytest.mark.seed('AE06', 'AE07', 'DN10', 'DN13')
-def test_what_is_counted_here_is_no_more_than_is_printed(operations):
+def test_operation_counts_are_at_most_those_of_the_book(operations):
     """By screws and in spatial arithmetic of either kind; kernels in all."""
     found = list(operations.lines())
     assert {line.of for line in found} == {'6 hinges', '12 hinges', 'one operation'}
@@ -68,7 +68,7 @@ def test_what_is_counted_here_is_no_more_than_is_printed(operations):
     assert factors.ours[1] == factors.printed[1]
 
 
-def test_counts_of_a_kernel_are_those_that_the_robot_tells(operations):
+def test_counts_of_a_kernel_are_those_of_the_robot(operations):
     from rbd_ros import Robot
 
     count = Robot(general_chain(3)).operation_count('inverse_dynamics')

@@ -67,7 +67,7 @@ def test_a_word_that_is_like_no_command_names_the_help(capsys):
     assert capsys.readouterr().err.splitlines()[-1] == text
 
 
-def test_a_related_word_is_no_command():
+def test_a_related_word_is_not_a_command():
     assert not set(_RELATED) & set(COMMANDS)
     assert set(_RELATED.values()) <= set(COMMANDS)
 

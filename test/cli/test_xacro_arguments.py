@@ -81,7 +81,7 @@ def test_a_live_simulation_takes_xacro(file, capsys):
     assert 'upper_mass:=VALUE' in capsys.readouterr().err
 
 
-def test_the_standard_input_is_no_xacro(monkeypatch, capsys):
+def test_a_xacro_cannot_be_read_from_standard_input(monkeypatch, capsys):
     monkeypatch.setattr('sys.stdin', SimpleNamespace(buffer=io.BytesIO(b'<robot/>')))
     assert main(['info', '-', *GIVEN]) == 1
     assert 'name the xacro file' in capsys.readouterr().err

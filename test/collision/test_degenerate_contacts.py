@@ -184,7 +184,7 @@ def test_a_pose_that_makes_no_sense_is_refused_by_name(pose, match):
             find(Sphere(0.1), np.eye(4), Sphere(0.1), pose)
 
 
-def test_a_margin_that_is_no_number_is_refused():
+def test_a_margin_that_is_not_a_number_is_refused():
     with pytest.raises(ValueError, match='margin'):
         contacts(Sphere(0.1), np.eye(4), Sphere(0.1), np.eye(4), margin=np.nan)
 

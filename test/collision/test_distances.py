@@ -607,7 +607,7 @@ def test_machine_code_does_what_the_text_says():
     assert len(here['arm'].pairs) == 5
 
 
-def test_a_simulation_tells_distances_as_things_stand():
+def test_a_simulation_measures_distances_at_its_present_state():
     robot = Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf'))
     simulator = Simulator(robot, world=WORLD)
     apart = RobotInWorld(robot, WORLD)

@@ -188,7 +188,7 @@ def _decoded(feature):
     return rest // 6, rest % 6, divmod(edges, 8)
 
 
-def test_what_is_further_away_than_the_margin_is_no_contact():
+def test_shapes_beyond_the_margin_have_no_contact():
     found = allocate(FoundPoints)
     tilt = Rotation.from_euler('y', 0.1).as_matrix()
     rest = as_row(np.eye(3), np.zeros(3))

@@ -65,7 +65,7 @@ def test_pairs_of_a_text_count_before_those_of_the_world(world):
     assert more.surface_between('box', 'floor').surface.friction == (0.9, 0.9)
 
 
-def test_what_is_taken_out_takes_along_what_is_said_of_it(world):
+def test_removing_an_object_removes_its_pairs_and_disabled_collisions(world):
     less = world.without('box')
     assert less.names == ('robot', 'floor') and not less.pairs and not less.ignored
     less = world.without('floor')
@@ -174,11 +174,11 @@ MOVED = SPHERE.replace('<geometry>', '<origin xyz="0 0 0.001"/><geometry>')
         ),
     ],
 )
-def test_a_urdf_that_is_no_object_is_refused_with_the_cure(text, problem):
+def test_a_urdf_that_is_not_an_object_is_refused_with_the_cure(text, problem):
     with pytest.raises(WorldFileError, match=f"URDF of 'thing': {problem}"):
         urdf_object(text)
 
 
-def test_what_is_no_urdf_is_refused_as_a_robot_would_be():
+def test_a_file_that_is_not_a_urdf_is_refused_as_a_robot_would_be():
     with pytest.raises(ModelError):
         urdf_object('<robot/>')

@@ -116,7 +116,7 @@ def test_distances_have_gradients_by_the_joints_of_all_robots_that_move(arm):
     assert alone.distances(q[:6]).gradient.shape == (1, 6)
 
 
-def test_an_srdf_is_that_of_its_own_robot(tmp_path, arm):
+def test_an_srdf_applies_to_its_robot_alone(tmp_path, arm):
     srdf = tmp_path / 'arm.srdf'
     srdf.write_text(
         '<robot name="arm"><disable_collisions link1="wrist_3_link" link2="shoulder_link"/>'

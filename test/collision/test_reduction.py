@@ -83,7 +83,7 @@ def test_of_equally_deep_points_rounding_does_not_choose():
     assert chosen_of(points) == kept
 
 
-def test_what_touches_is_kept_before_what_is_farther_out_and_near():
+def test_touching_points_are_kept_before_near_points_farther_out():
     """A hull that rests on three of its vertices, in any order and place."""
     rng = np.random.default_rng(4)
     for number in range(100):

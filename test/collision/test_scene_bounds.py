@@ -154,7 +154,7 @@ def test_what_speeds_up_by_more_than_was_looked_for_is_noticed(rng):
 
 @pytest.mark.parametrize('kinds', [(BOX, BOX), (PLANE, BOX), (BOX, PLANE)])
 @pytest.mark.parametrize('seed', range(6))
-def test_bounding_spheres_tell_how_far_shapes_are_apart(kinds, seed):
+def test_bounding_spheres_bound_the_distance_of_shapes(kinds, seed):
     rng = np.random.default_rng(seed)
     reach = np.array([0.2, 0.3])
     buffers, table = scene_of(shape_pose=np.zeros((2, 12))), scene_of(kind=kinds, reach=reach)

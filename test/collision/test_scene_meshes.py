@@ -121,7 +121,7 @@ def test_vertices_without_faces_are_a_hull(tmp_path):
     assert 'holds no triangles' in notice
 
 
-def test_each_thing_has_the_tables_of_its_own_shape(tmp_path):
+def test_each_object_has_the_tables_of_its_shape(tmp_path):
     """Two hulls, two meshes and two height fields, with a ball or a plane below or above each."""
     write_obj(tmp_path / 'cube.obj', CUBE)
     write_obj(tmp_path / 'fine.obj', grid_triangles(7, 2.0, lambda x, y: 0.25 + 0.0 * x))
@@ -160,7 +160,7 @@ def test_each_thing_has_the_tables_of_its_own_shape(tmp_path):
 # -- bad input ------------------------------------------------------------------------------------
 
 
-def test_damaged_meshes_of_links_are_named_once_and_the_rest_goes_on(tmp_path):
+def test_damaged_meshes_of_links_are_named_once_and_the_rest_continues(tmp_path):
     for name, problem in damaged(tmp_path).items():
         uri = f'file://{tmp_path / name}'
         scene = scene_of(robot_with(uri), floor=PLANE)
@@ -172,7 +172,7 @@ def test_damaged_meshes_of_links_are_named_once_and_the_rest_goes_on(tmp_path):
         assert len(scene.table.pair) == 1
 
 
-def test_damaged_meshes_of_objects_are_named_once_and_the_rest_goes_on(tmp_path):
+def test_damaged_meshes_of_objects_are_named_once_and_the_rest_continues(tmp_path):
     for name, problem in damaged(tmp_path).items():
         scene = scene_of(a=mesh(tmp_path / name, convex=True), floor=PLANE)
         (notice,) = scene.notices
@@ -262,7 +262,7 @@ def test_two_concave_meshes_do_not_touch_and_the_notice_says_what_to_do(tmp_path
     assert simulator.object_pose('a')[2, 3] < -0.2
 
 
-def test_one_notice_tells_how_much_smaller_a_hull_of_many_vertices_is(tmp_path):
+def test_one_notice_reports_the_lost_size_of_a_hull_of_many_vertices(tmp_path):
     write_stl(tmp_path / 'ball.stl', round_triangles(Sphere(0.1), 64))
     uri = f'file://{tmp_path}/ball.stl'
     write_stl(tmp_path / 'egg.stl', round_triangles(Sphere(0.2), 64))

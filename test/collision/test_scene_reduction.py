@@ -125,7 +125,7 @@ def test_what_is_not_in_one_plane_of_the_body_stays(table):
     assert len(reduced(table, points, gaps)) == 9
 
 
-def test_other_normals_and_other_bodies_are_faces_of_their_own(table):
+def test_other_normals_and_other_bodies_are_separate_faces(table):
     square = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0.5, 0.5]], dtype=float)
     points, gaps = np.vstack([square, square]), np.zeros(10)
     frame = np.linalg.qr(np.random.default_rng(4).normal(size=(3, 3)))[0]

@@ -78,7 +78,7 @@ def test_angles_of_inputs_come_in_as_few_groups_as_can_be():
 
 @pytest.mark.parametrize('lanes', [1, 2, 4, 8])
 @pytest.mark.parametrize('count', COUNTS)
-def test_whatever_a_node_needs_comes_before_it(count, lanes):
+def test_operands_of_a_node_come_before_it(count, lanes):
     graph, _, live = graph_of_waves(count)
     groups = angle_groups(graph, live, lanes) if lanes > 1 else []
     order = angles_first(graph, live, groups)
@@ -92,7 +92,7 @@ def test_whatever_a_node_needs_comes_before_it(count, lanes):
 
 
 @pytest.mark.parametrize('count', COUNTS)
-def test_waves_of_a_group_have_places_of_their_own(count):
+def test_waves_of_a_group_have_separate_slots(count):
     graph, _, live = graph_of_waves(count)
     groups = angle_groups(graph, live, 4)
     slots = {number: slot for group in groups for number, slot in group.slots(graph).items()}

@@ -88,7 +88,7 @@ EQUALS = {
 
 
 @pytest.mark.parametrize('kind', EQUALS)
-def test_whatever_holds_the_same_numbers_gives_the_same_result(robot, q, kind):
+def test_any_container_of_the_same_numbers_gives_the_same_result(robot, q, kind):
     expected = robot.inverse_dynamics(q, q, q)
     given = EQUALS[kind](q)
     result = robot.inverse_dynamics(q, given, q)
@@ -162,7 +162,7 @@ def test_a_function_outlives_its_robot(two_links, q):
     np.testing.assert_allclose(variant(q, np.array([0, 0, -9.81])), expected, atol=1e-13)
 
 
-def test_a_robot_that_nobody_holds_is_freed_with_its_kernels(two_links, q):
+def test_an_unreferenced_robot_is_freed_with_its_kernels(two_links, q):
     robot = Robot.from_urdf(two_links)
     robot.gravity_torque(q)
     robot.gravity_torque(np.tile(q, (9, 1)))

@@ -187,7 +187,7 @@ def test_a_branch_not_taken_spoils_nothing(build):
 
 
 @pytest.mark.parametrize('bad', [np.nan, np.inf, -np.inf])
-def test_an_input_that_is_no_number_spoils_every_output(build, bad):
+def test_an_input_that_is_not_a_number_spoils_every_output(build, bad):
     graph = Graph()
     x, y = graph.inputs('x', 2), graph.inputs('y', 1)
     function = build(program(graph, [x[0], 2.0], [y[0] * 2.0]))

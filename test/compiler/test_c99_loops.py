@@ -290,7 +290,7 @@ def values_nobody_reads(work: Work, a: float) -> int:
     return len(empty) + table.enabled
 
 
-def test_variables_that_nobody_reads_need_no_warning(tmp_path):
+def test_unread_variables_need_no_warning(tmp_path):
     work = make_work()
     call, _, _ = build(tmp_path, values_nobody_reads, work, (float,), constants=['table'])
     assert call({'count': work.count}, 1.0) == 1

@@ -132,7 +132,7 @@ def test_a_source_of_randomness_may_be_given(robot):
 
 
 @pytest.mark.skipif(not hasattr(os, 'fork'), reason='needs fork')
-def test_a_forked_process_draws_numbers_of_its_own(robot):
+def test_a_forked_process_draws_different_random_numbers(robot):
     code = (
         'import os, sys, numpy as np\n'
         'from rbd_ros import Robot\n'

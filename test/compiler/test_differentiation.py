@@ -196,7 +196,7 @@ def test_a_direction_takes_signs_of_inputs_and_leaves_constants_out():
 # -- what it costs
 
 
-def test_no_angle_is_turned_anew():
+def test_derivatives_reuse_the_sines_and_cosines():
     graph, x, outputs = trace(lambda x: [sin(x[0]) * x[1], cos(x[0] * x[1]), sin(2.0 * x[1])], 2)
     for way in WAYS.values():
         rows = way(graph, outputs, x)

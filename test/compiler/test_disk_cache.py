@@ -204,7 +204,7 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize('damage', DAMAGE)
-def test_a_damaged_entry_is_made_anew(two_links, own_cache, traced, damage):
+def test_a_damaged_entry_is_rebuilt(two_links, own_cache, traced, damage):
     first = compute(two_links)
     (path,) = entries(own_cache)
     path.write_bytes(DAMAGE[damage](path.read_bytes()))
@@ -215,7 +215,7 @@ def test_a_damaged_entry_is_made_anew(two_links, own_cache, traced, damage):
 
 
 @pytest.mark.parametrize('header', [{}, {'count': 3}, {'count': {'additions': 1}}])
-def test_an_entry_without_its_operation_count_is_made_anew(two_links, own_cache, traced, header):
+def test_an_entry_without_its_operation_count_is_rebuilt(two_links, own_cache, traced, header):
     first = compute(two_links)
     (path,) = entries(own_cache)
     _, machine_code = cache.load(path.name)
@@ -259,7 +259,7 @@ def test_entries_are_for_the_owner_alone(two_links, own_cache):
     assert stat.S_IMODE(own_cache.stat().st_mode) == 0o700
 
 
-def test_entries_with_exchanged_contents_are_made_anew(two_links, own_cache, traced):
+def test_entries_with_exchanged_contents_are_rebuilt(two_links, own_cache, traced):
     robot = Robot.from_urdf(two_links)
     torque, matrix = robot.inverse_dynamics(Q, Q, Q), robot.mass_matrix(Q)
     one, other = entries(own_cache)
@@ -330,7 +330,7 @@ def test_without_a_home_there_is_no_cache(two_links, monkeypatch):
     assert cache.directory() is None and compute(two_links).shape == (2,)
 
 
-def test_a_cache_deleted_between_calls_is_made_anew(two_links, own_cache):
+def test_a_cache_deleted_between_calls_is_rebuilt(two_links, own_cache):
     robot = Robot.from_urdf(two_links)
     one = robot.inverse_dynamics(Q, Q, Q)
     for path in entries(own_cache):

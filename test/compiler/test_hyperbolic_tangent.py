@@ -32,5 +32,5 @@ def test_it_is_odd_and_never_beyond_one(compiled, rng):
 
 
 @pytest.mark.parametrize('bad', [np.nan, np.inf, -np.inf])
-def test_of_what_is_no_number_there_is_none(compiled, bad):
+def test_tanh_of_nan_is_nan(compiled, bad):
     assert np.isnan(compiled([bad]))

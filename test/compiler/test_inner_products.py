@@ -129,7 +129,7 @@ def definition():
     )
 
 
-def test_who_does_not_ask_for_products_gets_none():
+def test_products_are_computed_on_request_only():
     program = definition().program()
     assert not any(program.graph.nodes[n][0] == INNER for n in program.live)
     asked = definition().program(inner_products=True)

@@ -262,7 +262,7 @@ def test_a_text_is_refused_as_c_where_and_why_it_is_as_machine_code(tmp_path, bo
         ('data, x: float', f'y = {"+".join(["x"] * 800)}', 'RecursionError: maximum recursion'),
     ],
 )
-def test_a_text_that_is_no_entry_point_is_refused_by_file_and_line(
+def test_a_text_that_is_not_an_entry_point_is_refused_by_file_and_line(
     tmp_path, signature, body, said
 ):
     path, head = tmp_path / 'odd.py', 'from rbd_ros.compiler.loops import compiled\n'

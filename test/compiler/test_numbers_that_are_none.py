@@ -74,7 +74,7 @@ def test_no_place_of_any_array_is_overlooked(widest, parts, monkeypatch):
 @pytest.mark.parametrize(
     'value', [0.0, -0.0, 5e-324, -2e-310, 2.0**-1022, -1.7976931348623157e308]
 )
-def test_whatever_is_finite_spoils_nothing_and_no_result_is_minus_zero(value):
+def test_finite_inputs_give_no_nan_and_no_minus_zero(value):
     compiled = kernel(lambda x: [x[0], -x[0], x[0] * 0.5, x[1], 0.0, -0.0], [('x', 2)], (6,))
     expected = np.array([value, -value, value * 0.5, 1.0, 0.0, 0.0]) + 0.0
     x = np.array([value, 1.0])

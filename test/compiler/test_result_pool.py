@@ -97,7 +97,7 @@ def test_batches_and_given_arrays_are_not_those(torque):
     assert torque(rows[0], out=out) is out
 
 
-def test_what_somebody_has_never_changes(torque):
+def test_results_in_use_never_change(torque):
     rng = np.random.default_rng(1)
     ways = list(CALLS.values())
     kept = []
@@ -136,7 +136,7 @@ def test_what_is_held_another_way_is_left_alone(torque, hold):
 
 @pytest.mark.parametrize('change', [read_only, other_shape, longer_axis, other_numbers])
 @pytest.mark.parametrize('call', CALLS.values(), ids=CALLS)
-def test_what_somebody_has_changed_is_not_used_again(torque, change, call):
+def test_a_result_that_the_caller_changed_is_not_reused(torque, change, call):
     arrays = own(torque)
     for array in [torque(np.zeros(2)) for _ in range(result_pool.COUNT)]:
         change(array)
@@ -216,7 +216,7 @@ def numbers(held):
     return [x.tolist() for x in (held if isinstance(held, (tuple, list)) else [held])]
 
 
-def test_of_a_named_tuple_nothing_changes_that_somebody_has(equations):
+def test_arrays_of_a_named_tuple_in_use_never_change(equations):
     rng = np.random.default_rng(2)
     ways = list(CALLS_OF_TWO.values())
     holds = [tuple.__iter__, list, lambda x: x, lambda x: x[0], lambda x: x[1], lambda x: x[0][1]]
@@ -236,7 +236,7 @@ def test_of_a_named_tuple_nothing_changes_that_somebody_has(equations):
 
 
 @pytest.mark.parametrize('call', CALLS_OF_TWO.values(), ids=CALLS_OF_TWO)
-def test_who_keeps_one_array_of_each_leaves_the_others(equations, call):
+def test_keeping_one_array_of_each_result_leaves_the_others_reusable(equations, call):
     tuples, arrays = own_tuples(equations)
     kept = [call(equations, q)[0] for q in configurations(10 * result_pool.COUNT)]
     assert len({id(x) for x in kept}) == len(kept)
@@ -249,7 +249,7 @@ def test_who_keeps_one_array_of_each_leaves_the_others(equations, call):
 
 @pytest.mark.parametrize('change', [read_only, other_shape, longer_axis, other_numbers])
 @pytest.mark.parametrize('call', CALLS_OF_TWO.values(), ids=CALLS_OF_TWO)
-def test_of_a_named_tuple_what_somebody_has_changed_is_new(equations, change, call):
+def test_changed_arrays_of_a_named_tuple_are_not_reused(equations, change, call):
     _, arrays = own_tuples(equations)
     q = np.ones(2)
     for result in [equations(q, q) for _ in range(result_pool.COUNT)]:
@@ -508,7 +508,7 @@ def test_batches_of_other_lengths_are_other_arrays(batches):
 
 
 @pytest.mark.parametrize('change', [read_only, other_shape, longer_axis, other_numbers])
-def test_a_batch_that_somebody_has_changed_is_not_used_again(batches, change):
+def test_a_batch_that_the_caller_changed_is_not_reused(batches, change):
     q = configurations(50)
     for array in [batches(q) for _ in range(result_pool.BATCHES)]:
         if change is other_shape:

@@ -171,7 +171,7 @@ def test_groups_do_not_wait_for_angles_that_wait_for_them(every_group_pays):
     check_order(program, groups, together)
 
 
-def test_what_is_no_operation_or_twice_the_same_is_no_group(every_group_pays):
+def test_inputs_and_repeated_operations_form_no_group(every_group_pays):
     graph = Graph()
     x, y, z = graph.inputs('x', 3)
     product = x * y

@@ -107,7 +107,7 @@ def test_an_algorithm_in_a_folder_below_counts(package):
     assert key() != before
 
 
-def test_each_algorithm_has_a_key_of_its_own():
+def test_each_algorithm_has_its_own_key():
     names = ['inverse_dynamics', 'mass_matrix', 'forward_dynamics', 'jacobian', 'energy']
     assert len({key(name) for name in names}) == len(names)
 

@@ -167,7 +167,7 @@ def test_the_caller_waits_for_rows_that_a_helper_has_begun():
 
 
 @pytest.mark.skipif(not hasattr(os, 'SCHED_BATCH'), reason='only Linux has such a policy')
-def test_helpers_interrupt_nobody_and_see_no_signals():
+def test_helper_threads_neither_interrupt_nor_receive_signals():
     use_threads(3)
     Recorder(meet=3).run(100, 1)  # all are in machine code by now
     helpers = [x for x in threading.enumerate() if x.name in ('rbd_ros 1', 'rbd_ros 2')]

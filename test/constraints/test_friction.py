@@ -38,7 +38,7 @@ FREE = np.array([-1.0, 0.5, 0.0, 0.2])
         ((EYE - 0.3, FREE, [0.5]), 'G must be positive-semidefinite'),
     ],
 )
-def test_what_is_no_problem_is_refused(arguments, words):
+def test_a_malformed_problem_is_refused(arguments, words):
     with pytest.raises(ValueError, match=words):
         friction_problem(*arguments)
 

@@ -163,7 +163,7 @@ def test_forces_that_solve_nothing_add_no_energy(size):
 
 
 @pytest.mark.parametrize('contact', range(3))
-def test_a_residual_that_is_no_number_is_worse_than_all_after_it(contact):
+def test_a_residual_that_is_not_a_number_is_worse_than_all_after_it(contact):
     space, _ = scaled_space(random_contacts(np.random.default_rng(2), 3, 9))
     space.x[:], space.u[:] = 0.0, np.tile([1.0, 0.0, 0.0], 3)
     assert residual(space) == 0.0  # all of them part

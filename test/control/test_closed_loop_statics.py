@@ -95,7 +95,7 @@ PENDULUM = """<link name="bob"><inertial><origin xyz="0 0 -0.1"/><mass value="1"
   <axis xyz="0 1 0"/></joint></robot>"""
 
 
-def test_a_freedom_without_an_actuator_is_refused_by_name():
+def test_a_dof_without_an_actuator_is_refused_by_name():
     urdf = resource_path('urdf', 'four_bar.urdf').read_text().replace('</robot>', PENDULUM)
     limp = Robot.from_urdf(urdf, extension=str(resource_path('config', 'four_bar.yaml')))
     with pytest.raises(ValueError, match="no actuator of .* can hold joint 'swing'"):

@@ -68,7 +68,7 @@ def test_a_quaternion_a_little_off_is_normalized():
 
 @pytest.mark.parametrize('bad', [[0, 0, 0, 0], [np.nan, 0, 0, 1], [0, 0, 0, 1.1], [0, 0, 0, 0.9],
                                  [np.inf, 0, 0, 0], [1e200, 0, 0, 0]])  # fmt: skip
-def test_what_is_no_unit_quaternion_is_refused(bad):
+def test_a_quaternion_that_is_not_normalized_is_refused(bad):
     with pytest.raises(ValueError, match='not a unit quaternion'):
         down_of_orientation(bad)
 

@@ -40,7 +40,7 @@ def test_wrong_lengths_are_reported(guard, q, v):
     assert guard.check(1.0, q, v).kind == 'length'
 
 
-def test_a_stamp_that_is_no_number_is_reported(guard):
+def test_a_stamp_that_is_not_a_number_is_reported(guard):
     assert guard.check(float('nan'), OK, OK).kind == 'not_finite'
 
 
@@ -173,7 +173,7 @@ def test_a_robot_without_joints_has_good_states():
     assert StateGuard(()).check(1.0, np.zeros(0), np.zeros(0)) is None
 
 
-def test_time_goes_on_from_what_has_passed(guard):
+def test_time_continues_from_the_last_passed_state(guard):
     guard.check(1.0, OK, OK)
     guard.passed(2.0)
     assert guard.check(1.5, OK, OK).kind == 'time_backwards'

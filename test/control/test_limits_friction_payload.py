@@ -87,7 +87,7 @@ def test_no_torque_exceeds_the_rate_whatever_becomes_of_the_limits(torques, limi
 
 
 @pytest.mark.parametrize('rate', [None, 10.0])
-def test_saturated_is_what_was_wanted_beyond_the_limits_not_what_the_rate_left(rate):
+def test_saturation_is_reported_for_the_limits_not_for_the_rate(rate):
     limiter = TorqueLimiter([20.0, 20.0], rate)
     limiter(np.zeros(2), 0.0)
     # Wanted beyond the limits; with a rate, what is sent is far within.
@@ -115,7 +115,7 @@ def test_the_rate_counts_from_when_a_torque_was_sent():
     assert limiter(np.array([500.0]), 1.1395)[0] == pytest.approx(0.9)
 
 
-def test_another_limiter_goes_on_from_the_torque_that_stands():
+def test_a_new_limiter_continues_from_the_present_torque():
     before, after = TorqueLimiter([50.0, 50.0], 10.0), TorqueLimiter([50.0, 50.0], 10.0)
     assert before.standing is None
     before(np.array([20.0, -20.0]), 5.0)
@@ -166,11 +166,11 @@ def test_a_last_command_beyond_the_limits_is_reached_within_them():
     assert not limiter.at(np.array([0.5]))
 
 
-def test_no_command_is_no_last_command():
+def test_a_new_limiter_has_no_last_command():
     assert not TorqueLimiter([1.0]).at(np.array([0.0]))
 
 
-def test_a_torque_that_is_no_number_is_refused_and_forgotten():
+def test_a_torque_that_is_not_a_number_is_refused_and_forgotten():
     limiter = TorqueLimiter([100.0, 100.0], 10.0)
     limiter(np.array([1.0, 2.0]), 0.0)
     with pytest.raises(FloatingPointError, match='torque is NaN'):

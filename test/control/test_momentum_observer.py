@@ -102,7 +102,7 @@ def test_a_known_payload_and_gravity_count(arm):
 
 
 @pytest.mark.parametrize('pause', [-0.5, 0.0, 0.2])
-def test_a_pause_or_a_step_back_begins_anew(arm, pause):
+def test_a_pause_or_a_step_back_starts_again(arm, pause):
     observer, rest = MomentumObserver(arm, 50.0), np.zeros(6)
     for k in range(100):
         observer.update(0.01 * k, Q, rest, arm.gravity_torque(Q) + 1.0)

@@ -458,7 +458,7 @@ def test_a_stop_cancels_what_was_to_begin(loop):
     assert not loop.motion.following
 
 
-def test_a_trajectory_after_a_stop_goes_on_smoothly(loop):
+def test_a_trajectory_after_a_stop_continues_smoothly(loop):
     loop.follow(*swing())
     loop.run(0.5)
     loop.stop()
@@ -695,7 +695,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize('case', REFUSED)
-def test_what_cannot_be_followed_is_refused_and_the_motion_goes_on(loop, case):
+def test_an_invalid_goal_is_refused_and_the_motion_continues(loop, case):
     changes, text, code = REFUSED[case]
     arguments = {'times': [1.0], 'positions': [[0.5, 0.5]], **changes}
     loop.follow(*swing())
@@ -716,7 +716,7 @@ def test_no_limit_of_velocity_does_not_mean_any_velocity():
     loop.plan([1.0], [[3e3, 0.0]])
 
 
-def test_a_plan_tells_the_limits_that_it_keeps(loop):
+def test_a_plan_reports_the_limits_that_it_keeps(loop):
     kept = loop.plan([2.0], [[1.0, 0.0]]).bounds
     for found, expected in zip(kept, (-3.0, 3.0, 2.0)):
         assert_array_equal(found, expected)
@@ -726,7 +726,7 @@ def test_a_plan_tells_the_limits_that_it_keeps(loop):
     assert beyond.velocity[1] == 2.0
 
 
-def test_limits_are_not_checked_if_that_is_wanted(loop):
+def test_limits_are_not_checked_on_request(loop):
     loop.follow([0.5], [[4.0, 0.0]], check_limits=False)
     loop.run(0.6)
     assert_allclose(loop.q[-1], [4.0, 0.0])
@@ -822,7 +822,7 @@ def test_a_stop_that_was_interrupted_is_not_taken_back(interrupted):
     assert_array_equal(interrupted.q[-1], measured)
 
 
-def test_time_that_began_anew_does_not_end_a_motion_of_a_robot_that_is_there(interrupted):
+def test_a_restart_of_time_does_not_end_a_motion_near_its_path(interrupted):
     text = interrupted.motion.time_restarted(interrupted.q[-1])
     assert 'resumed' in text
     interrupted.stamp = 0
@@ -831,7 +831,7 @@ def test_time_that_began_anew_does_not_end_a_motion_of_a_robot_that_is_there(int
 
 
 @pytest.mark.parametrize('dt', [-0.5, -1000.0, math.nan, 1e-3])
-def test_time_that_began_anew_costs_no_more_than_a_ramp(interrupted, dt):
+def test_a_restart_of_time_costs_at_most_a_ramp(interrupted, dt):
     left = interrupted.motion.time_left
     interrupted.state(-0.3)
     interrupted.motion.time_restarted(interrupted.q[-1])
@@ -840,12 +840,12 @@ def test_time_that_began_anew_costs_no_more_than_a_ramp(interrupted, dt):
     assert interrupted.motion.time_left == pytest.approx(left - 1.0 + 0.1, abs=2e-3)
 
 
-def test_time_that_began_anew_elsewhere_ends_it(interrupted):
+def test_a_restart_of_time_far_from_the_path_ends_the_motion(interrupted):
     assert 'dropped' in interrupted.motion.time_restarted([0.0, 0.0])
     assert_array_equal(interrupted.state(stamp=0)[0], [0.0, 0.0])
 
 
-def test_what_was_to_begin_has_no_meaning_when_time_begins_anew(loop):
+def test_scheduled_trajectories_are_dropped_when_time_restarts(loop):
     loop.follow(*swing(), begin=loop.stamp + 500 * MS)
     loop.run(0.1)
     plan = loop.plan(*swing(), begin=loop.stamp + 500 * MS)

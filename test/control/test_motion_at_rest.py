@@ -66,7 +66,7 @@ def test_while_time_that_ran_back_is_made_up_for_it_is_not_at_rest():
     assert motion.at_rest
 
 
-def test_a_plan_that_is_canceled_or_scheduled_is_no_rest():
+def test_a_plan_that_is_canceled_or_scheduled_is_not_at_rest():
     arm = load('planar_3r')
     motion = held(arm)
     later = BEGIN + 500 * PERIOD

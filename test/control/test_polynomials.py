@@ -96,7 +96,7 @@ def test_what_is_beyond_is_exactly_what_goes_beyond(rows, powers, margin):
 
 
 @pytest.mark.parametrize('powers, most', [(3, 1), (4, 6), (6, 6)])
-def test_a_few_cuts_tell_even_at_the_limit(rng, monkeypatch, powers, most):
+def test_a_few_cuts_decide_even_at_the_limit(rng, monkeypatch, powers, most):
     """On average, for each that is doubtful; halves would take about ten to be as sure."""
     c = rng.normal(size=(powers, 1, 50))
     low, high = np.transpose([polynomials.extrema(column) for column in c[:, 0].T])

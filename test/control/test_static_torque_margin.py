@@ -100,7 +100,7 @@ def test_the_search_stays_within_the_limits():
     assert poses[0] == pytest.approx([0.5, -0.5], abs=0.02)
 
 
-def test_the_search_goes_on_from_the_worst_pose_of_any_robot():
+def test_the_search_continues_from_the_worst_pose_of_any_robot():
     tree = Robot.from_urdf(mixed_tree(4))
     poses = tree.random_configurations(200, np.random.default_rng(1))
     before = np.abs(static_torque_margin(tree, poses).maxima)

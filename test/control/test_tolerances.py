@@ -21,7 +21,7 @@ SECOND, STEP = 1_000_000_000, 0.01
 # -- tolerances -----------------------------------------------------------------------------------
 
 
-def test_zero_is_no_tolerance_and_one_number_is_for_all():
+def test_zero_is_not_a_tolerance_and_one_number_is_for_all():
     t = Tolerances.of(NAMES, path=[0.1, 0.0], goal=0.2, stopped_velocity=0.3)
     assert_array_equal(t.path, [0.1, INF])
     assert_array_equal(t.goal, [0.2, 0.2])
@@ -51,7 +51,7 @@ def test_a_goal_overrides_what_it_names():
 
 
 @pytest.mark.parametrize('number', [-0.5, -2.0, math.nan, INF, -INF])
-def test_a_number_that_is_no_tolerance_is_refused(number):
+def test_a_number_that_is_not_a_tolerance_is_refused(number):
     for change in (
         {'path': [('a', number, 0.0)]},
         {'path': [('a', 0.0, number)]},

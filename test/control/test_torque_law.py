@@ -402,7 +402,7 @@ def test_what_is_for_friction_is_cut_at_its_joint_alone(arm, state):
 
 
 @pytest.mark.parametrize('bad', [np.nan, np.inf, -np.inf])
-def test_a_desired_position_that_is_no_number_is_refused(arm, state, bad):
+def test_a_desired_position_that_is_not_a_number_is_refused(arm, state, bad):
     """Not cut to something that looks like a torque."""
     q, rest = state[0], np.zeros(6)
     for feedback in ('pd', 'computed_torque'):
@@ -426,7 +426,7 @@ def test_with_pd_the_joints_know_nothing_of_each_other(arm, state):
 
 @pytest.mark.parametrize('words', [w for w in WORDS if w != ('none', 'none', 'none')])
 @pytest.mark.parametrize('bad', [np.nan, np.inf])
-def test_a_torque_that_is_no_number_never_comes_out(arm, state, words, bad):
+def test_a_torque_that_is_not_a_number_never_comes_out(arm, state, words, bad):
     chosen = law(arm, *words, ki=KI, viscous=1.0)
     chosen(*state, dt=5e-3)
     before = chosen(*state, dt=None)

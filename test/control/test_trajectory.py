@@ -152,7 +152,7 @@ def test_a_late_first_point_is_reached_from_where_the_robot_is(rng, kind):
     assert_allclose(wide.sample(0.4), np.array(joined.sample(0.4))[:, ::-1], atol=1e-12)
 
 
-def test_a_trajectory_that_has_begun_is_not_joined_anew(rng):
+def test_a_trajectory_that_has_begun_is_not_given_a_new_start(rng):
     trajectory = JointTrajectory(*random_points(rng, 'velocities'))
     assert trajectory.starting_from(np.zeros(3), time=trajectory.start_time) is trajectory
 

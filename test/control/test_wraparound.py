@@ -44,7 +44,7 @@ def test_differences_are_the_smallest_that_mean_the_same(rng, far):
     assert_allclose(found, small, atol=1e-15 * max(far, 1.0) * TURN * 4.0)
 
 
-def test_what_is_no_turn_away_keeps_its_bits(rng):
+def test_positions_less_than_a_turn_away_keep_their_bits(rng):
     q = rng.uniform(-3.1, 3.1, size=(50, 3))
     each = Wraparound([TURN, np.inf, TURN])
     assert_array_equal(each(q), q)
@@ -100,7 +100,7 @@ def test_joints_with_limits_go_all_the_way(rng):
 
 
 @pytest.mark.parametrize('feedback', ['computed_torque', 'pd'])
-def test_the_integral_goes_on_where_the_position_wraps(arm, feedback):
+def test_the_integral_continues_where_the_position_wraps(arm, feedback):
     gains = {'kp': 100.0, 'kd': 20.0, 'ki': 300.0}
     laws = [law_of(arm, feedback, **gains) for _ in range(2)]
     rest = np.zeros(6)

@@ -133,7 +133,7 @@ def test_without_a_robot_the_demo_takes_the_embedded_arm():
     assert arguments().robot == 'six_axis_arm'
 
 
-def test_help_tells_laws_gains_and_exit_codes(capsys):
+def test_help_lists_laws_gains_and_exit_codes(capsys):
     with pytest.raises(SystemExit):
         main(['demo', '--help'])
     text = capsys.readouterr().out

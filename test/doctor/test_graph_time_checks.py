@@ -73,7 +73,7 @@ def test_nodes_that_disagree_are_reported():
     assert finding.cure.startswith('ros2 param set /b use_sim_time true')
 
 
-def test_a_clock_that_nobody_follows_is_reported():
+def test_a_clock_without_subscribers_is_reported():
     (finding,) = sim_time_findings(graph([('/b', False)], heard_by()))
     assert finding.level == 'warn'
     assert finding.what == (
@@ -83,7 +83,7 @@ def test_a_clock_that_nobody_follows_is_reported():
 
 
 @pytest.mark.parametrize('topics', [(), (heard_by('/a', '/b', source=''),)])
-def test_a_time_that_nobody_tells_is_an_error(topics):
+def test_simulated_time_without_a_publisher_is_an_error(topics):
     (finding,) = sim_time_findings(graph([('/a', True), ('/c', False)], *topics))
     assert finding.level == 'error' and finding.what.startswith('/a follows simulated time')
     (finding,) = sim_time_findings(graph([('/a', True), ('/b', True)], *topics))

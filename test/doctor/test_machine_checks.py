@@ -144,7 +144,7 @@ def test_governors_that_save_power_are_reported(tmp_path):
         assert level == ('ok' if name == 'performance' else 'warn')
 
 
-def test_without_rclpy_nothing_else_is_said_of_ros():
+def test_without_rclpy_nothing_else_is_reported_about_ros():
     (finding,) = ros_findings({'ROS_DOMAIN_ID': 'x'}, rclpy=False)
     assert (finding.subject, finding.level) == ('rclpy', 'warn') and 'pip install' in finding.cure
 

@@ -228,7 +228,7 @@ def test_levels_are_those_that_there_are():
 
 
 @pytest.mark.parametrize('role', ['visual', 'collision'])
-def test_a_link_that_moves_and_has_shapes_wants_an_inertial(role):
+def test_a_moving_link_with_shapes_needs_an_inertial(role):
     shape = f'<{role}><geometry><sphere radius="0.1"/></geometry></{role}>'
     level, subject, what, cure = only(arm(upper=shape))
     assert (level, subject) == ('warn', "link 'upper'")

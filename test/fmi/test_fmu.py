@@ -266,7 +266,7 @@ def test_states_go_back_exactly_also_as_bytes(arm):
     assert 'no state of this FMU' in running.messages[-1]
 
 
-def test_a_reset_begins_anew(tmp_path):
+def test_a_reset_starts_again(tmp_path):
     robot = Robot.from_urdf(example_robots.path('panda'))
     running = Running(tmp_path, make_fmu(robot))
     made = running.instance()

@@ -174,7 +174,7 @@ def test_a_killed_worker_of_a_cluster_loses_no_run_and_a_scheduler_that_goes_awa
 
 
 @pytest.mark.slow
-def test_a_cluster_without_a_worker_is_reported_and_goes_on_with_the_next_one(
+def test_a_cluster_without_a_worker_is_reported_and_continues_with_the_next_one(
     path, tmp_path, importable, capfd
 ):
     (tmp_path / 'controllers.py').write_text(SLEEPY)

@@ -288,7 +288,7 @@ def test_an_actuator_that_is_dead_and_saturated_is_dead(arm):
         assert list(simulator.tau) == [0.0, 0.0]
 
 
-def test_friction_comes_on_top_of_its_own(arm):
+def test_a_friction_fault_adds_to_the_friction_of_the_joint(arm):
     simulator, injector = rig(arm, Fault('friction', 3.0, ('elbow',)))
     injector.update(0.0)
     assert list(simulator.physics.model.friction) == [0.0, 3.0]
@@ -366,7 +366,7 @@ def test_another_simulation_takes_over_what_acts(arm):
     assert other.physics.model.effort[1] == 0.0 and simulator.physics.model.effort[1] == 15.0
 
 
-def test_what_began_and_ended_is_kept_for_those_alone_who_want_it():
+def test_beginnings_and_ends_of_faults_are_kept_on_request_only():
     kept, lean = (FaultInjector(['a'], np.arange(1), keep_changes=keep) for keep in (True, False))
     for injector in (kept, lean):
         for k in range(100):

@@ -206,7 +206,7 @@ def no_unit(folder, what):
         ('integer', 'of the type Int32; it must be one Real or Float64'),
     ],
 )
-def test_what_is_no_controller_is_reported(tmp_path, what, words):
+def test_an_fmu_that_is_not_a_controller_is_reported(tmp_path, what, words):
     no_unit(tmp_path, what)
     scenario = read_scenario(scenario_of(tmp_path, {'fmu': 'bad.fmu'}))
     with pytest.raises(ValueError, match=f'(?s){words}') as error:
@@ -227,7 +227,7 @@ def test_without_fmpy_the_cure_is_reported(tmp_path, units, monkeypatch):
         make_controller(read_scenario(scenario_of(tmp_path, {'fmu': 'lonely.fmu'})))
 
 
-def test_an_fmu_that_was_replaced_is_read_anew(tmp_path):
+def test_a_replaced_fmu_is_read_again(tmp_path):
     names = [Number('a', 'input'), Number('b', 'input'), Number('t1'), Number('t2')]
     patterns = {'position': '{joint}', 'effort': 't{index1}'}
     scenario = scenario_of(

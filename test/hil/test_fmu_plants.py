@@ -253,7 +253,7 @@ def test_a_plant_without_a_joint_of_the_robot_is_refused(tmp_path):
         Bench(read_scenario(path))
 
 
-def test_a_controller_is_no_plant(units):
+def test_a_controller_is_not_a_plant(units):
     path = scenario_of(units, {'fmu': 'feedback3.fmu'}, plant={'fmu': 'feedback3.fmu'})
     with pytest.raises(ValueError, match='shoulder.position is an input, but must be an output'):
         Bench(read_scenario(path))

@@ -444,7 +444,7 @@ def test_recordings_of_others_are_reported(recorded, tmp_path):
             replay(given, path)
 
 
-def test_what_is_no_recording_is_reported(recorded, tmp_path):
+def test_a_file_that_is_not_a_recording_is_reported(recorded, tmp_path):
     scenario, _, path = recorded
     text = tmp_path / 'text.mcap'
     text.write_text('a letter, and a long one at that')
@@ -513,7 +513,7 @@ def test_wrong_words_about_recordings_are_reported(tmp_path, capsys, monkeypatch
     assert 'pip install' in capsys.readouterr().err
 
 
-def test_a_full_disk_is_no_fault_of_the_controller(recorded, tmp_path, monkeypatch):
+def test_a_full_disk_is_not_a_fault_of_the_controller(recorded, tmp_path, monkeypatch):
     scenario, run, _ = recorded
 
     class Full(McapWriter):

@@ -243,7 +243,7 @@ def test_wrong_entries_are_refused_by_line_and_key(tmp_path, given, words):
 
 
 @pytest.mark.slow
-def test_each_run_of_a_campaign_has_a_program_of_its_own(run, tmp_path, capsys):
+def test_each_run_of_a_campaign_starts_its_own_program(run, tmp_path, capsys):
     words = [sys.executable, str(tmp_path / 'program.py'), 'plain', '{port}']
     noise = {'duration': 0.02, 'faults': [{'fault': 'position_noise', 'value': 1e-4}]}
     code, output, _ = run({'udp': {'port': free_port(), 'command': words}}, **noise)

@@ -94,7 +94,7 @@ def test_arguments_that_cannot_be_are_refused(robot, options, text):
 # -- validation -----------------------------------------------------------------------------------
 
 
-def test_a_right_model_has_nothing_to_tell(robot):
+def test_validation_of_a_correct_model_gives_no_hints(robot):
     found = validate_model(robot, recorded(robot))
     assert found.joint_names == robot.joint_names
     assert all(fit.relative < 0.03 and not fit.hint for fit in found.joints)

@@ -258,7 +258,7 @@ def test_a_floating_base_is_refused(robot):
 
 
 @pytest.mark.parametrize('cut', [-0.1, 0.2])
-def test_a_recording_whose_angles_wrap_tells_the_same(cut):
+def test_a_recording_with_wrapped_angles_gives_the_same_payload(cut):
     """The driver gives angles within a turn that ends within the motion."""
     free = without_limits('six_axis_arm')
     whole = recorded(free, payload=PAYLOAD, speed=2.0)

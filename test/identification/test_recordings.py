@@ -202,7 +202,7 @@ def parts_of(recording, rate):
 
 
 @pytest.mark.parametrize('rate', [1, 2])
-def test_joints_in_messages_of_their_own_are_merged(tmp_path, original, monkeypatch, rate):
+def test_joints_in_separate_messages_are_merged(tmp_path, original, monkeypatch, rate):
     parts = parts_of(original, rate)
     both = sorted((m for part in parts for m in messages(part)), key=itemgetter(0))
     monkeypatch.setitem(globals(), 'messages', lambda _: both)
@@ -217,7 +217,7 @@ def test_joints_in_messages_of_their_own_are_merged(tmp_path, original, monkeypa
     assert_allclose(found.positions, original.positions[:count], atol=tolerance)
 
 
-def test_joints_on_topics_of_their_own_are_merged_if_both_are_named(tmp_path, original):
+def test_joints_on_separate_topics_are_merged_if_both_are_named(tmp_path, original):
     first, second = parts_of(original, 1)
     write_bag(tmp_path / 'run.db3', first)
     with sqlite3.connect(tmp_path / 'run.db3') as bag:
@@ -255,7 +255,7 @@ def test_of_a_file_cut_off_what_was_written_is_read(tmp_path, original):
     assert 'ends too early' in found.notes[0]
 
 
-def test_what_is_no_mcap_is_refused(tmp_path):
+def test_a_file_that_is_not_mcap_is_refused(tmp_path):
     outside.load('mcap')
     path = tmp_path / 'run.mcap'
     for data in (b'', b'\x89MCAP', b'something else altogether'):
@@ -453,7 +453,7 @@ def test_the_robot_is_read_from_a_bag(tmp_path, original, topic):
         assert read_robot_description(str(place)) == '<robot name="me"/>'
 
 
-def test_what_is_no_description_is_refused(tmp_path, original):
+def test_a_malformed_robot_description_is_refused(tmp_path, original):
     path = tmp_path / 'run.db3'
     write_bag(path, original)
     add_to_bag(path, '/robot_description', 'std_msgs/msg/String', b'\0\1\0\0\xff\xff')

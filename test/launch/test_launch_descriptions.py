@@ -317,7 +317,7 @@ def test_clock_on_another_topic_is_that_of_all(machine):
     assert nodes['robot_state_publisher'].parameters['use_sim_time']
 
 
-def test_without_clock_nobody_publishes_or_follows_it(machine):
+def test_without_clock_no_node_publishes_or_follows_it(machine):
     machine.packages.add('robot_state_publisher')
     nodes = machine.launch('bringup.launch.py', 'clock:=false')
     assert nodes['simulator'].parameters['clock_publish_rate'] == 0.0

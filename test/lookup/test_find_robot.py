@@ -238,7 +238,7 @@ def test_of_several_robots_that_may_be_meant_all_are_named(examples):
     assert 'swarm' not in refusal(find_robot, 'arm')
 
 
-def test_a_file_without_links_is_no_robot(examples):
+def test_a_file_without_links_is_not_a_robot(examples):
     (examples / 'ur5.urdf').write_text('<robot name="ur5"/>')
     assert find_robot('ur5') == examples / 'ur5_robot.urdf'
 

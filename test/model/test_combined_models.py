@@ -282,7 +282,7 @@ def test_all_joints_of_a_tree_beside_loops_have_motors():
     assert whole.actuated_joints == tuple(f'free/{name}' for name in free.joint_names)
 
 
-def test_joints_that_close_loops_have_names_of_their_own():
+def test_joints_that_close_loops_have_their_own_names():
     chain = linkages.four_bar()
     text = (
         '<robot name="r"><link name="x"/><link name="y"/><joint name="bar/{}" type="fixed">'

@@ -411,7 +411,7 @@ def test_a_rack_and_pinion_closes_a_loop_and_stays_meshed():
 
 
 @pytest.mark.parametrize('kind', sorted(set(registered_joint_types()) - {'floating'}))
-def test_types_close_loops_if_they_tell_their_constraints_from_frames(kind):
+def test_types_close_loops_if_they_give_their_constraints_from_frames(kind):
     entry = registered_joint_types()[kind]
     example = entry.kind.examples()[0]
     given = {
@@ -537,7 +537,7 @@ def test_bad_files_are_refused_by_line(tmp_path, data, words):
 
 
 @pytest.mark.parametrize('source', ['/nonexistent.yaml', '.', 3, [1], ''])
-def test_what_is_no_file_is_refused(source):
+def test_a_path_that_is_not_a_file_is_refused(source):
     with pytest.raises(ModelError, match=';'):
         load_urdf(WRIST, extension=source)
 

@@ -89,7 +89,7 @@ def test_a_base_without_links_has_a_name_and_no_inertia():
     assert floating.body(1).name == 'base' and floating.body(1).inertia.mass == 0
 
 
-def test_what_is_fixed_to_the_world_is_no_part_of_the_base():
+def test_links_fixed_to_the_world_are_not_part_of_the_base():
     text = (
         random_trees.mixed_tree(1)
         .replace(

@@ -117,7 +117,7 @@ def test_what_stands_still_limits_nothing_unless_it_stands_outside_its_limits():
     assert "joint 'f0'" in outside.warnings[0] and 'from 0.7 to 0.7' in outside.warnings[0]
 
 
-def test_a_speed_or_an_effort_of_zero_is_no_limit_of_a_follower():
+def test_a_speed_or_an_effort_of_zero_is_not_a_limit_of_a_follower():
     passive = driven((1.0, 0.0, limit(-1, 1, 0.0, 0.0)))
     assert limits_of(passive) == (-1.0, 1.0, 5.0, 10.0)
     idle = driven((1.0, 0.0, limit(-1, 1, 2.0, 3.0)), master=limit(-1, 1, 0.0, 0.0))

@@ -162,7 +162,7 @@ def test_configurations_go_through_the_robot(robots, joint):
     assert math.isfinite(robot.energy(q, v).total)
 
 
-def test_an_edited_type_is_compiled_anew():
+def test_an_edited_type_is_compiled_again():
     """It is not the package's, so its source must be part of the key of the cache."""
     lift = '1.0 - cos(q[0])'
     kinds = worked_example(), worked_example(lift, f'2.0 * ({lift})')

@@ -111,7 +111,7 @@ def test_a_joint_moved_in_time_is_hybrid_dynamics(joint, motion):
 @pytest.mark.seed('JM12', 'CT10')
 @every_motion
 @every_joint
-def test_forces_are_rates_of_momentum_while_time_goes_on(joint, motion):
+def test_forces_are_rates_of_momentum_while_time_continues(joint, motion):
     """Newton's law for all bodies, differentiated along a motion that the time takes part in."""
     model = arm(Rheonomic(joint, motion))
     q, v, *_ = states(joint, motion)
@@ -228,7 +228,7 @@ def test_a_joint_that_stands_still_welds_its_bodies_together():
     assert_allclose(texts[0], a, atol=1e-9)
 
 
-def test_time_stands_where_nobody_sets_it():
+def test_time_stays_constant_unless_it_is_set():
     joint = Rheonomic(JOINTS['slider'], MOTIONS['harmonic'])
     robot = Robot(arm(joint))
     q, v, *_ = states(JOINTS['slider'], MOTIONS['harmonic'])

@@ -34,7 +34,7 @@ def fingers(*mimics, kinds=None):
 
 
 @pytest.mark.seed('GR01')
-def test_a_mimic_joint_adds_no_freedom():
+def test_a_mimic_joint_adds_no_dof():
     model = load_urdf(fingers(None, ('j0', -2, 0.5)))
     assert (model.nv, model.tree_nv, model.joint_names) == (1, 2, ('j0',))
     assert model.couplings == (Coupling(2, 1, -2.0, 0.5),)

@@ -212,7 +212,7 @@ def test_vendor_elements_make_no_noise(capfd, monkeypatch):
     assert capfd.readouterr() == ('', '')
 
 
-def test_a_namespace_for_xacro_is_no_harm():
+def test_a_namespace_for_xacro_is_allowed():
     text = '<?xml version="1.0"?><robot name="r" xmlns:xacro="http://x"><link name="a"/></robot>'
     assert load_urdf(text).name == 'r'
 

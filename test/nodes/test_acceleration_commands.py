@@ -120,7 +120,7 @@ def test_an_old_acceleration_no_longer_counts():
         ((0.0, -2e9), 'beyond 1e+09'),
     ],
 )
-def test_what_is_no_acceleration_is_refused(values, text):
+def test_an_invalid_acceleration_is_refused(values, text):
     rig = Rig()
     rig.accelerate(*values)
     assert rig.commands.refused == 1 and text in rig.reported.events[-1]
@@ -141,7 +141,7 @@ def test_the_effort_limit_holds_and_is_counted():
     assert rig.ports.states[-1].effort[0] == 40.0
 
 
-def test_unless_they_are_asked_for_nobody_looks_for_accelerations():
+def test_accelerations_are_read_only_on_request():
     rig = Rig(turntable(), acceleration_commands=False)
     rig.accelerate(1.0)
     assert len(rig.ports.accelerations) == 1 and ACCELERATION not in rig.modes

@@ -73,7 +73,7 @@ def test_the_stand_in_of_the_start_does_not_grow_old(action):
     assert rig.modes == [ZERO, ZERO]
 
 
-def test_each_joint_has_an_age_of_its_own():
+def test_each_joint_has_its_own_age():
     rig = commanded('effort')
     drives = rig.commands.drives
     drives.received[1] += 1.0

@@ -78,7 +78,7 @@ class Rig:
 KINDS = pytest.mark.parametrize('kind', [Commands, SlowCommands], ids=['compiled', 'read'])
 
 
-def test_a_tag_tells_the_interfaces_of_each_joint():
+def test_a_tag_lists_the_interfaces_of_each_joint():
     text = tag_text(
         a=(['effort'], ['position', 'velocity']), b=([], ['position']), c=(['position'], [])
     )
@@ -234,7 +234,7 @@ def test_a_velocity_of_zero_holds_when_an_effort_lets_go(switching):
     assert switching.drive(A) == (VELOCITY, 0.0)
 
 
-def test_a_velocity_of_zero_is_no_news_beside_a_position(switching):
+def test_a_velocity_of_zero_beside_a_position_is_ignored(switching):
     switching.send(times=5, position={A: 0.3})
     switching.send(times=5, position={A: 0.3}, velocity={A: 0.0})
     assert switching.drive(A) == (POSITION, 0.3)
@@ -350,7 +350,7 @@ def test_the_end_of_position_commands_is_noticed(switching, count, timeout, leve
     assert texts.condition_now[:2] == (OK, 'receiving')
 
 
-def test_nobody_is_silent_while_any_joint_is_commanded(switching):
+def test_no_command_timeout_is_reported_while_any_joint_is_commanded(switching):
     commands = switching.commands
     switching.send(times=5, position={A: 0.3, B: 0.2})
     commands.reports.diagnostics = texts = Texts()

@@ -181,7 +181,7 @@ def test_commands_are_as_old_as_they_were_by_the_present_clock():
 
 
 @pytest.mark.parametrize('lockstep, step', [('off', 0), ('stamp', 1_000_000)])
-def test_time_goes_on_by_a_step_where_somebody_answers(lockstep, step):
+def test_time_advances_one_step_for_each_response(lockstep, step):
     cycle, ports = make(initial_command='zero', lockstep=lockstep)
     run(cycle, ports, 5)
     kept = keep(cycle)

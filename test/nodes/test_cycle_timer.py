@@ -69,7 +69,7 @@ def test_each_report_is_about_what_came_since_the_one_before():
     assert [each.count for each in timer.take()] == [0, 0]
 
 
-def test_an_interruption_is_no_period():
+def test_an_interruption_is_not_a_period():
     timer = CycleTimer()
     for begin in (1.0, 1.5):
         timer.note(begin, begin)

@@ -150,7 +150,7 @@ def test_a_collision_stops_the_robot_once_if_that_is_its_reaction(rig):
     ],
     ids=['effort', 'velocity', 'names', 'nan', 'huge'],
 )
-def test_odd_states_are_refused_and_the_node_goes_on(rig, message, text):
+def test_odd_states_are_refused_and_the_node_continues(rig, message, text):
     since, count = len(rig.ros.diagnostics), len(rig.torques)
     with rig.feed(message):
         rig.ros.until_status(text, 'joint_states', since=since)
@@ -187,7 +187,7 @@ def test_parameters_that_cannot_be_are_refused(rig):
     assert not result.successful and 'payload_link' in result.reason
 
 
-def test_a_known_payload_is_no_push(rig):
+def test_a_known_payload_is_not_reported_as_a_push(rig):
     rig.ros.set_parameters(NODE, payload_link='tool', payload_mass=1.0)
     holds = gravity_torque(Q, payload=1.0)
     state = joint_state(NAMES, Q, (0.0, 0.0), [holds[name] for name in NAMES])

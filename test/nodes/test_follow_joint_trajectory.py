@@ -184,7 +184,7 @@ def seconds(value):
 # -- the way it should go -------------------------------------------------------------------------
 
 
-def test_a_goal_that_is_reached_succeeds_and_tells_on_the_way(rig):
+def test_a_goal_that_is_reached_succeeds_and_gives_feedback(rig):
     rig.moving = True
     sent = rig.send(point(1.0, GOAL))
     assert sent.accepted
@@ -460,7 +460,7 @@ def test_bad_tolerances_end_a_goal_at_once(rig, field, joint, number, code):
 # -- goals that cannot be followed ----------------------------------------------------------------
 
 
-def test_bad_goals_end_with_the_reason_and_the_motion_before_goes_on(rig):
+def test_bad_goals_end_with_the_reason_and_the_motion_before_continues(rig):
     rig.moving = True
     good = rig.send(point(2.0, GOAL))
     rig.until_moving()
@@ -482,7 +482,7 @@ def test_bad_goals_end_with_the_reason_and_the_motion_before_goes_on(rig):
     rig.until_at(GOAL)
 
 
-def test_joints_of_several_freedoms_are_not_for_this_action(rig):
+def test_joints_of_several_dofs_are_not_for_this_action(rig):
     goal = rig.goal(point(1.0, GOAL))
     goal.multi_dof_trajectory.joint_names = ['floating']
     sent = Sent(rig.client, rig.ros, goal)
@@ -634,9 +634,7 @@ def test_when_the_node_is_stopped_the_goal_ends_with_a_result(ros, action):
 
 
 @pytest.mark.parametrize('transition', ['deactivate', 'shutdown'])
-def test_when_the_node_is_no_longer_active_the_goal_ends_and_new_ones_are_rejected(
-    ros, action, transition
-):
+def test_after_deactivation_the_goal_ends_and_new_ones_are_rejected(ros, action, transition):
     name = f'resting_{transition}'
     parameters = {'robot_description': TWO_LINK_ARM, 'state_timeout': 30.0}
     apart = ['-r', f'__node:={name}', '-r', f'joint_states:=/{name}/joint_states']

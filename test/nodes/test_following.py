@@ -63,7 +63,7 @@ def test_a_trajectory_is_reached_once_and_then_no_longer_looked_at(loop):
     assert loop.run(30) == ['reached'] and loop.followed.present == ()
 
 
-def test_one_that_somebody_waits_for_stays_until_it_is_removed(loop):
+def test_a_followed_motion_with_a_client_stays_until_it_is_removed(loop):
     following = loop.follow('somebody')
     assert loop.run(120) == ['reached'] and loop.run(10) == []
     assert loop.followed.waited_for() == (following,)

@@ -126,7 +126,7 @@ def test_parts_of_the_state_from_two_publishers_make_one(rig):
     rig.ros.node.destroy_publisher(other)
 
 
-def test_a_joint_that_nobody_reports_stops_the_torque_and_is_named(rig):
+def test_an_unreported_joint_stops_the_torque_and_is_named(rig):
     rig.until_silent()
     since = len(rig.ros.diagnostics)
     with rig.feed(['elbow'], position=(-0.4,)):

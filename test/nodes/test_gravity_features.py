@@ -237,7 +237,7 @@ def test_joints_that_are_not_commanded_are_measured_and_bend_the_torque_of_other
     assert elbow_only.torques[-1].names == ('elbow',)
 
 
-def test_joints_that_nobody_measures_are_named_with_the_cure(elbow_only):
+def test_unmeasured_joints_are_named_with_the_cure(elbow_only):
     since = len(elbow_only.ros.diagnostics)
     # The watchdog is off, so an old state would do: another node, which has seen none.
     rig = Rig(elbow_only.ros, '/half', state_timeout=0.3)

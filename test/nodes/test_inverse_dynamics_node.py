@@ -263,7 +263,7 @@ NEAR = (0.35, -1.0)
         (trajectory(point(1.0, NEAR), start=2.1e9), 'must be in the time of joint_states'),
     ],
 )
-def test_a_bad_trajectory_is_refused_and_the_motion_before_it_goes_on(rig, message, text):
+def test_a_bad_trajectory_is_refused_and_the_motion_before_it_continues(rig, message, text):
     before = list(rig.latest_desired().position)
     since = len(rig.ros.diagnostics)
     rig.trajectories.publish(message)

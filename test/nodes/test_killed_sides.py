@@ -94,7 +94,9 @@ def sides(request, ros):
 
 
 @pytest.mark.parametrize('moment', [0.0, 0.1, 0.37])
-def test_when_the_simulator_is_killed_the_torque_ends_and_goes_on_with_the_next_one(sides, moment):
+def test_the_torque_ends_when_the_simulator_is_killed_and_continues_with_the_next_one(
+    sides, moment
+):
     ros = sides.ros
     ros.spin(moment)
     since = len(ros.diagnostics)

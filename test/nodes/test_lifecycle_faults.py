@@ -45,7 +45,7 @@ def faulty(ros, monkeypatch):
     end_well(ros, rigs)
 
 
-def test_a_deactivation_that_raises_ends_the_torque_and_begins_anew(faulty):
+def test_a_deactivation_that_raises_ends_the_torque_and_starts_again(faulty):
     rig = faulty('deactivate', shutdown_command='gravity').bring(ACTIVE)
     with states_at(rig):
         rig.flows(HELD)
@@ -76,7 +76,7 @@ def test_a_configuration_that_raises_is_reported_and_can_be_tried_again(faulty):
         assert rig.life.state() == UNCONFIGURED
 
 
-def test_where_even_the_last_torque_fails_the_node_goes_on_and_sends_nothing_more(faulty):
+def test_if_even_the_last_torque_fails_the_node_continues_without_sending(faulty):
     rig = faulty('_send_last').bring(ACTIVE)
     with states_at(rig):
         rig.flows(HELD)

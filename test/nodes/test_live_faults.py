@@ -189,7 +189,7 @@ def test_a_payload_drops_when_its_time_is_over(controller):
     assert len(jumps) == 2 and jumps[1] - jumps[0] == 20
 
 
-def test_wrong_faults_are_refused_and_what_acted_goes_on(controller):
+def test_invalid_faults_are_refused_and_active_ones_continue(controller):
     arm = controller('refused', lockstep='stamp', initial_command='zero')
     run(arm, 3)
     arm.state()

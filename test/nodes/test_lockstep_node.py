@@ -83,7 +83,7 @@ def test_wrong_answers_are_left_out_and_counted(controller):
     assert stamp_of(b'\0\1') == 0
 
 
-def test_who_never_answers_is_reported_and_the_state_comes_again(controller):
+def test_a_controller_that_never_answers_is_reported_and_the_state_is_sent_again(controller):
     arm = controller('silent', lockstep='stamp', lockstep_timeout=0.3, command_timeout=0.1)
     arm.answer(stamp_of(arm.state()), (1.0, 0.0))
     waiting = stamp_of(arm.state())
@@ -101,7 +101,7 @@ def test_who_never_answers_is_reported_and_the_state_comes_again(controller):
     assert arm.values()['states_sent_again'] >= 1
 
 
-def test_who_commands_some_joints_late_leaves_the_others_their_command(controller):
+def test_late_commands_of_some_joints_leave_the_others_unchanged(controller):
     arm = controller('partial', lockstep='stamp', command_timeout=0.05)
     arm.answer(stamp_of(arm.state()), (1.0, 2.0))
     message = joint_state(['elbow'], effort=[3.0])
@@ -161,7 +161,7 @@ def test_pauses_steps_and_resets_leave_lockstep_whole(controller):
     assert deserialize_message(arm.state(), JointState).effort[0] == 5.0
 
 
-def test_an_answer_that_is_no_command_takes_a_cycle_and_is_reported(controller):
+def test_an_answer_that_is_not_a_command_takes_a_cycle_and_is_reported(controller):
     arm = controller('nothing', lockstep='stamp')
     stamp = stamp_of(arm.state())
     message = joint_state(['shoulder', 'elbow'], effort=[np.inf, 0.0])

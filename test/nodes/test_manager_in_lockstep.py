@@ -132,7 +132,7 @@ def test_each_period_is_one_cycle_and_the_motion_does_not_depend_on_who_is_slow(
     assert seen[-1][2] != seen[0][2]
 
 
-def test_before_a_controller_is_active_the_robot_is_held_and_time_goes_on(rig):
+def test_before_a_controller_is_active_the_robot_is_held_and_time_continues(rig):
     """Also with an initial_command that would let it fall."""
     arm = rig(initial_command='zero')
     arm.start_simulator()

@@ -216,7 +216,7 @@ def test_two_sensors_do_not_share_a_topic():
         make(arm(), tag=tag, imus=['tool'])
 
 
-def test_nothing_is_measured_that_nobody_listens_to():
+def test_sensors_without_subscribers_are_not_computed():
     ports = MeasurementRecorder(listened=())
     cycle, _ = make(
         arm(),
@@ -270,7 +270,7 @@ def numbers_behind(data, names):
 
 
 @pytest.mark.parametrize('ground', [False, True])
-def test_a_floating_base_tells_odometry_and_its_frame(ground):
+def test_a_floating_base_publishes_odometry_and_its_frame(ground):
     half = np.sqrt(0.5)
     cycle, ports = make(
         ball(),
@@ -306,7 +306,7 @@ def test_the_frame_of_the_base_is_not_reported_twice_for_one_time():
     assert ports.count('/tf') == frame_count and ports.count('odom') == frame_count + 1
 
 
-def test_packages_that_are_not_there_and_frames_that_are_not_wanted_are_left_out():
+def test_missing_packages_and_disabled_frames_are_left_out():
     ports = MeasurementRecorder(missing=('odom',))
     cycle, _ = make(ball(), ports, publish_tf=False, initial_command='zero')
     cycle.run()
@@ -422,7 +422,7 @@ def test_joint_torques_are_those_of_each_robot_by_its_own_names(tmp_path):
         assert list(torques.effort) == pytest.approx([holds[n] for n in torques.name], abs=1e-6)
 
 
-def test_without_topics_of_their_own_joint_torques_of_all_are_one_message(tmp_path):
+def test_without_separate_topics_all_joint_torques_are_in_one_message(tmp_path):
     cycle, ports = make_three(tmp_path, joint_torques=True, robot_namespaces=False)
     assert set(ports.opened) == {'joint_torques', 'second/lower/imu', 'second/wrist_fts/wrench'}
     cycle.run()
@@ -430,7 +430,7 @@ def test_without_topics_of_their_own_joint_torques_of_all_are_one_message(tmp_pa
     assert names == ['shoulder', 'elbow', 'second/shoulder', 'second/elbow']
 
 
-def test_a_further_base_that_floats_tells_odometry_in_the_frame_of_the_world(tmp_path):
+def test_a_further_floating_base_publishes_odometry_in_the_world_frame(tmp_path):
     cycle, ports = make_three(tmp_path, frame_prefix='lab/', initial_command='zero')
     at_q, at_v = next(
         (q.start, v.start)

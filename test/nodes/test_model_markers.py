@@ -185,7 +185,7 @@ def listening(ros):
         yield ros, process
 
 
-def test_markers_come_while_somebody_listens_and_show_the_gravity_torque(listening):
+def test_markers_for_subscribers_show_the_gravity_torque(listening):
     from node_harness import TWO_LINK_ARM
     from visualization_msgs.msg import MarkerArray
 

@@ -133,7 +133,7 @@ def test_a_plan_is_executed_by_the_controllers_of_the_page(
     ros.until(lambda: robot == pytest.approx(expected, abs=1e-4), 'the goal')
 
 
-def test_the_controllers_behind_ros2_control_have_actions_of_their_own_and_all_joints():
+def test_the_controllers_behind_ros2_control_have_their_own_actions_and_all_joints():
     manager = yaml.safe_load(BEHIND_ROS2_CONTROL)['moveit_simple_controller_manager']
     names = manager['controller_names']
     assert len(set(names)) == len(names) == 2 and not any('/' in name for name in names)

@@ -37,7 +37,7 @@ def test_joints_are_found_by_name(names):
     assert naming.in_order == (names == NAMES)
 
 
-def test_names_without_freedom_are_not_called_unknown():
+def test_names_without_dof_are_not_called_unknown():
     assert JointNames(NAMES, ignored=['mount']).naming(['a', 'mount', 'x']).unknown == ('x',)
 
 

@@ -405,7 +405,7 @@ def test_trajectories_and_commands_went_on_in_between(attack):
 # -- what it left behind --------------------------------------------------------------------------
 
 
-def test_diagnostics_tell_what_was_refused(target):
+def test_diagnostics_report_refused_messages(target):
     reported = {
         'gravity_compensation': {
             'joint_states': {'not finite', 'truncated', 'name given twice', 'time backwards'},

@@ -118,7 +118,7 @@ def test_bad_descriptions_are_reported_and_a_good_one_on_the_topic_is_taken(
         ('trajectory_feedforward', 'moves has a mass'),
     ],
 )
-def test_a_robot_without_masses_is_refused_by_whoever_needs_its_weight(ros, module, text):
+def test_a_robot_without_masses_is_refused_by_nodes_that_need_its_weight(ros, module, text):
     parameters = {'robot_description': WITHOUT_MASSES}
     assert_ends_with(ros, module, parameters, 'cannot be used', text)
 

@@ -147,7 +147,7 @@ raise SystemExit(node_process.run_node(load, []))
 
 
 @pytest.mark.parametrize('signals, code', [(0, 1), (1, 0), (2, 0)])
-def test_what_a_signal_makes_fail_in_the_start_up_is_no_failure(ros, signals, code):
+def test_an_error_during_start_up_after_a_signal_is_not_a_failure(ros, signals, code):
     done = subprocess.run(
         [sys.executable, '-c', START_UP_THAT_FAILS, str(signals)],
         env={**os.environ, 'ROS_DOMAIN_ID': str(ros.domain), 'PYTHONPATH': python_path()},

@@ -197,7 +197,7 @@ def test_stamps_of_any_kind_never_make_the_robot_leap(follower, seed):
 
 @pytest.mark.parametrize('pause', [0.05, 1.0])
 @pytest.mark.parametrize('timeout', [0.0, 0.1])
-def test_a_stopped_controller_does_not_leap_when_it_goes_on(ros, timeout, pause):
+def test_a_stopped_controller_does_not_leap_when_it_continues(ros, timeout, pause):
     follower = Follower(
         ros,
         f'/stopped_{round(10 * timeout)}_{round(100 * pause)}',

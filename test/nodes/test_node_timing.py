@@ -99,7 +99,7 @@ def test_answers_that_take_longer_than_a_period_are_overruns(domain):
     domain.set_parameter(TORQUE, 'update_rate', 0.0)
 
 
-def test_silence_is_no_period(domain):
+def test_silence_is_not_a_period(domain):
     newest(domain, TORQUE, lambda _, v: v['periodicity.min'] > 0.0)
     since, message = len(domain.diagnostics), domain.feed.message
     domain.feed.message = None

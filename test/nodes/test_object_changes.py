@@ -244,7 +244,7 @@ def test_what_is_not_there_cannot_be_deleted(same, name):
     same.run()
 
 
-def test_an_error_that_nobody_thought_of_changes_nothing(same, monkeypatch):
+def test_an_unexpected_error_changes_nothing(same, monkeypatch):
     def fail(*arguments):
         raise MemoryError('no room')
 

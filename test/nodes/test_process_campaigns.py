@@ -156,7 +156,7 @@ def test_a_kept_controller_that_fails_is_replaced_for_the_next_run(ros, tmp_path
     assert len(seen(tmp_path)) == 1 + sum(lost[:-1])
 
 
-def test_a_kept_node_with_a_lifecycle_begins_anew_in_each_run(ros, tmp_path):
+def test_a_kept_lifecycle_node_starts_again_in_each_run(ros, tmp_path):
     """The node inverse_dynamics, whose integral would otherwise go on from run to run."""
     node = [sys.executable, '-m', 'rbd_ros.nodes.inverse_dynamics', '--ros-args']
     for name, value in {
@@ -268,7 +268,7 @@ def holder(tmp_path):
         process.communicate()
 
 
-def test_each_process_has_a_domain_of_its_own_until_it_ends(holder, monkeypatch):
+def test_each_process_has_its_own_domain_until_it_ends(holder, monkeypatch):
     from rbd_ros.nodes.bench import domains
 
     one, first, reach = holder(100)
@@ -282,7 +282,7 @@ def test_each_process_has_a_domain_of_its_own_until_it_ends(holder, monkeypatch)
     assert holder(7, ROS_AUTOMATIC_DISCOVERY_RANGE='SUBNET')[2] == 'SUBNET'
 
 
-def test_a_domain_that_somebody_uses_is_left_alone(holder):
+def test_a_domain_in_use_is_left_alone(holder):
     from rbd_ros.nodes.bench.domains import is_unused
 
     process, domain, _ = holder(40)

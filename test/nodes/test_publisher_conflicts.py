@@ -64,7 +64,7 @@ def test_a_conflict_with_a_node_that_never_gets_a_name_is_reported_too():
     assert len(graph.reported) == 1 and 'a node without a name' in graph.reported[0]
 
 
-def test_looks_begin_anew_with_each_one_without_a_name():
+def test_a_publisher_without_a_name_restarts_the_monitor():
     graph = Graph(named('simulator'), UNKNOWN)
     monitor = ConflictMonitor(graph, graph)
     for _ in range(4):

@@ -256,7 +256,7 @@ def test_priority_and_locked_memory_are_granted_or_reported(ros, module):
 @pytest.mark.skipif(
     os.geteuid() != 0 or shutil.which('setpriv') is None, reason='only root gives rights up'
 )
-def test_a_node_without_the_rights_says_so_and_goes_on(ros, monkeypatch, tmp_path):
+def test_a_node_without_the_rights_says_so_and_continues(ros, monkeypatch, tmp_path):
     import node_harness
 
     def bare(command):

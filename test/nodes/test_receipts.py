@@ -47,7 +47,7 @@ def receipts():
     rclpy.shutdown(context=context)
 
 
-def test_a_request_that_is_seen_before_the_state_is_no_receipt(receipts, monkeypatch):
+def test_a_request_that_is_seen_before_the_state_does_not_count(receipts, monkeypatch):
     client = LateLook()
     monkeypatch.setattr(receipts, '_clients', {'/hardware': client})
     monkeypatch.setattr(receipts, '_look', lambda: None)

@@ -64,7 +64,7 @@ def publish_until(rig, kind, topic, message, condition, what):
     rig.ros.node.destroy_publisher(publisher)
 
 
-def test_each_robot_tells_its_own_joints_by_its_own_names(rig):
+def test_each_robot_publishes_its_joints_by_its_own_names(rig):
     assert rig.own[-1].name == rig.left[-1].name == ['shoulder', 'elbow']
     own, left = rig.own[0], rig.left[0]
     assert list(own.position) == pytest.approx(HERE, abs=1e-3)

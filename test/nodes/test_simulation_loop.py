@@ -247,7 +247,7 @@ def test_a_failing_step_ends_the_run_and_is_reported(make):
     assert again.finished.wait(CEILING) and not again.left
 
 
-def test_a_resume_that_takes_long_is_no_over_run(make, clock):
+def test_a_resume_that_takes_long_is_not_an_over_run(make, clock):
     plant = make(paused=True)
 
     def resume():
@@ -261,7 +261,7 @@ def test_a_resume_that_takes_long_is_no_over_run(make, clock):
     assert plant.loop.interruptions == before + 1
 
 
-def test_a_loop_that_waits_for_somebody_has_a_cycle_for_each_answer(make):
+def test_a_waiting_loop_runs_one_cycle_for_each_answer(make):
     answers = []
     plant = make(ready=lambda: bool(answers and answers.pop()) or time.sleep(0.001))
     answers.extend([True] * 5)
@@ -283,7 +283,7 @@ def test_a_wait_that_fails_pauses_the_loop_and_is_reported(make):
 
 
 @pytest.mark.parametrize('where', ['cycle', 'steps', 'ready'])
-def test_what_fails_while_the_loop_is_stopping_is_no_failure(make, where):
+def test_an_error_while_the_loop_is_stopping_is_not_a_failure(make, where):
     """The end of the node destroys what cycles publish to and wait for."""
     begun = threading.Event()
 

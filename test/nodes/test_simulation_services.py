@@ -361,7 +361,7 @@ def test_a_snapshot_brings_back_what_was_deleted(rig):
     assert (after.pose, after.twist) == (before.pose, before.twist)
 
 
-def test_a_reset_of_all_restores_the_scene_and_time_goes_on(rig):
+def test_a_reset_of_all_restores_the_scene_and_time_continues(rig):
     assert rig.ask('StepSimulation', 'step_simulation', steps=10).result.result == OK
     before = rig.time()
     assert rig.ask('ResetSimulation', 'reset_simulation', scope=1).result.result == 0
@@ -413,7 +413,7 @@ def heard_client(rig):
         goal = Goal(rig, 1, goal.client)
 
 
-def test_the_action_tells_after_each_step(rig):
+def test_the_action_gives_feedback_after_each_step(rig):
     before = rig.time()
     client, steps = heard_client(rig)
     before += steps * 1_000_000

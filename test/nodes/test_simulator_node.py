@@ -174,7 +174,7 @@ def test_a_bad_command_by_name_is_reported_and_the_arm_stays_held(rig, message, 
         assert list(state.position) == START
 
 
-def test_nan_by_name_is_no_command_and_no_cause_for_alarm(rig):
+def test_nan_by_name_is_ignored_without_a_warning(rig):
     """As from ros2_control, before a controller is active."""
     for message in (
         joint_state(effort=[math.nan, math.nan]),
@@ -219,7 +219,7 @@ def test_a_best_effort_commander_is_reported(rig):
     rig.ros.node.destroy_publisher(publisher)
 
 
-def test_a_pause_is_no_over_run(rig):
+def test_a_pause_is_not_an_over_run(rig):
     since = len(rig.ros.diagnostics)
     for _ in range(4):  # about a second each, at any phase of the diagnostics
         rig.pause(True)
@@ -335,7 +335,7 @@ def test_states_reach_best_effort_and_reliable_subscribers(rig):
         rig.ros.until(lambda m=messages: m, 'a state')
 
 
-def test_diagnostics_tell_over_runs_and_steps(rig):
+def test_diagnostics_report_overruns_and_steps(rig):
     status = rig.ros.until(
         lambda: next(
             (

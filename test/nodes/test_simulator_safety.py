@@ -264,7 +264,7 @@ def wrench(link, x=0.0, torque=0.0):
     ],
     ids=lambda x: repr(x)[:12],
 )
-def test_a_bad_wrench_is_refused_by_name_and_time_goes_on(rig, message, text):
+def test_a_bad_wrench_is_refused_by_name_and_time_continues(rig, message, text):
     since = len(rig.ros.diagnostics)
     rig.wrench.publish(message)
     status = rig.until_reported(text, 'external_wrench', since)
@@ -272,7 +272,7 @@ def test_a_bad_wrench_is_refused_by_name_and_time_goes_on(rig, message, text):
     until_time_passes(rig)
 
 
-def test_more_wrenches_than_there_is_room_for_are_refused_and_time_goes_on(rig):
+def test_too_many_wrenches_are_refused_and_time_continues(rig):
     since = len(rig.ros.diagnostics)
     for k in range(LINKS):
         rig.wrench.publish(wrench(f'link_{k}', 1e-3))
@@ -309,7 +309,7 @@ def test_more_wrenches_than_there_is_room_for_are_refused_and_time_goes_on(rig):
     ids=range(6),
 )
 @pytest.mark.parametrize('topic', ['wrench', 'by_name', 'by_order'])
-def test_bytes_that_are_no_message_change_nothing_and_time_goes_on(rig, topic, data):
+def test_malformed_bytes_change_nothing_and_time_continues(rig, topic, data):
     for _ in range(20):
         getattr(rig, topic).publish(data)
         rig.ros.spin(0.005)
@@ -321,7 +321,7 @@ def test_bytes_that_are_no_message_change_nothing_and_time_goes_on(rig, topic, d
 # -- commands -------------------------------------------------------------------------------------
 
 
-def test_a_finite_command_that_overflows_is_refused_and_time_goes_on(another):
+def test_a_finite_command_that_overflows_is_refused_and_time_continues(another):
     """There is no limit of torque that would cut it."""
     rig = another({'robot_description': FREE_ARM})
     for message, what in (

@@ -136,7 +136,7 @@ def test_objects_are_placed_pushed_and_put_back(rig):
     assert rig.call(Trigger, 'step').success and rig.call(SetBool, 'pause', data=False).success
 
 
-def test_objects_are_spawned_and_deleted_while_time_goes_on(rig):
+def test_objects_are_spawned_and_deleted_while_time_continues(rig):
     ros = rig.ros
     moving = ros.listen(MarkerArray, '/simulator/object_markers', reliable(1))
     standing = ros.listen(MarkerArray, '/simulator/world_markers', reliable(1, True))
@@ -186,7 +186,7 @@ def test_the_page_of_watch_follows_objects_and_contacts(rig, monkeypatch):
     assert forces == pytest.approx([0.0, 0.0, 2.0 * 9.81], abs=1e-5)
 
 
-def test_diagnostics_tell_of_contacts(rig):
+def test_diagnostics_report_contacts(rig):
     def world():
         return next(
             (

@@ -100,7 +100,7 @@ def faults(arm, text, words):
     arm.ros.until_status(words, 'faults', since=since)
 
 
-def test_what_follows_a_snapshot_is_the_same_bitwise_and_time_goes_on(controller):
+def test_steps_after_a_snapshot_are_bitwise_identical_and_time_continues(controller):
     arm = controller('twice', lockstep='stamp', initial_command='zero')
     _, before = run(arm, 120)
     assert re.search(r'saved a, of 0\.12\d* s$', save(arm))
@@ -158,7 +158,7 @@ def test_a_snapshot_without_faults_ends_faults(controller):
     assert run(arm, 50)[0] == first
 
 
-def test_a_file_goes_on_in_another_process_and_in_the_library(controller, tmp_path):
+def test_a_snapshot_file_continues_in_another_process_and_in_the_library(controller, tmp_path):
     options = {
         'lockstep': 'stamp',
         'initial_command': 'zero',
@@ -222,7 +222,7 @@ def test_without_a_period_there_is_nothing_to_rewind_to(controller):
     assert 'rewind_period above 0' in ask(arm, 'rewind', good=False)
 
 
-def test_what_cannot_be_is_reported_everywhere_and_the_node_goes_on(controller, tmp_path):
+def test_impossible_requests_are_reported_and_the_node_continues(controller, tmp_path):
     folder = tmp_path / 'kept'
     folder.mkdir()
     arm = controller(

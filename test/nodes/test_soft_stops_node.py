@@ -110,7 +110,7 @@ def test_soft_stops_come_before_the_rate_and_the_effort_limits(start):
 
 @pytest.mark.parametrize('command', ['zero', 'gravity'])
 @pytest.mark.parametrize('module', ['gravity_compensation', 'inverse_dynamics'])
-def test_a_joint_that_is_far_too_fast_ends_the_torque_until_somebody_has_looked(
+def test_a_joint_that_is_far_too_fast_ends_the_torque_until_it_is_acknowledged(
     start, module, command
 ):
     from lifecycle_harness import Managed

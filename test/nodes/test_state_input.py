@@ -295,7 +295,7 @@ def test_garbage_that_does_not_agree_with_itself_is_never_taken():
         assert table.send(0.0, side * rng.uniform(2.0, 8.0), dt=0.001) is None
 
 
-def test_after_time_began_anew_any_position_is_taken():
+def test_any_position_is_accepted_after_time_restarts():
     table = Turntable()
     for _ in range(3):
         table.send(0.0, 0.0)

@@ -166,7 +166,7 @@ def test_from_velocity_to_nan_the_velocity_times_out_only_with_the_messages(rig)
     rig.until_at(0.6, -0.5)
 
 
-def test_death_in_position_mode_is_reported_and_a_new_manager_goes_on(rig):
+def test_death_in_position_mode_is_reported_and_a_new_manager_continues(rig):
     rig.claim(position=(0.4, -0.4), effort=(0.0, 0.0), velocity=(0.0, 0.0))
     rig.until_at(0.4, -0.4)
     since = len(rig.ros.diagnostics)

@@ -198,7 +198,7 @@ def test_the_program_is_shown_the_turn_that_is_nearest():
     ],
     ids=['nan', 'inf', 'short', 'version', 'joints', 'head', 'silent', 'foreign'],
 )
-def test_bad_answers_are_not_sent_on_and_reported_and_the_node_goes_on(rig, answer, text):
+def test_bad_responses_are_dropped_and_reported_and_the_node_continues(rig, answer, text):
     with Program(rig.port) as program, Feed(rig.states, rig.state(), rate=50.0):
         program.answer = lambda state: [packet(state, (2.5, 0.25))]
         rig.comes((2.5, 0.25))

@@ -42,7 +42,7 @@ def watch():
         dog.watchdog.stop()
 
 
-def test_it_tells_once_that_it_starves(watch):
+def test_a_watchdog_reports_starvation_once(watch):
     dog = watch(0.02)
     dog.watchdog.feed(time.monotonic())
     assert dog.barks()
@@ -98,7 +98,7 @@ def test_simulated_time_that_stands_still_is_not_waited_for_for_ever(watch):
     assert dog.barks()
 
 
-def test_without_a_timeout_it_never_tells(watch):
+def test_a_watchdog_without_a_timeout_never_reports(watch):
     dog = watch(0.0)
     dog.watchdog.feed(time.monotonic() - 100.0)
     time.sleep(0.1)
@@ -106,7 +106,7 @@ def test_without_a_timeout_it_never_tells(watch):
     assert not dog.watchdog.interrupted(time.monotonic(), 100.0)
 
 
-def test_a_gap_that_nobody_noticed_counts_as_one(watch):
+def test_an_unnoticed_gap_counts_as_one(watch):
     watchdog = Watchdog(0.1, lambda: None)  # never started
     watchdog.feed(10.0)
     assert not watchdog.interrupted(10.05, 0.05)

@@ -363,7 +363,7 @@ def test_wrenches_move_with_their_point():
 # -- diagnostics ----------------------------------------------------------------------------------
 
 
-def test_diagnostics_tell_contacts_and_the_largest_residuals(rig):
+def test_diagnostics_report_contacts_and_the_largest_residuals(rig):
     rig.run(50)
     values = rig.cycle.world_interface.values()
     assert values['contacts'] == len(rig.simulator.contacts) >= 4
@@ -395,7 +395,7 @@ def test_steps_that_were_not_solved_are_reported(rig):
     assert len(rig.reported.codes) == 2
 
 
-def test_what_overlaps_and_cannot_be_parted_is_named_once(rig):
+def test_an_overlap_that_cannot_be_corrected_is_reported_once(rig):
     rig.run(50)
     contact_state = rig.simulator.physics.contact_state
     contact_state.unresolved[0], contact_state.contacts.gap[0] = 1, -0.002

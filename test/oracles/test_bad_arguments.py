@@ -102,7 +102,7 @@ def test_bad_point(robot):
         robot.point_jacobian(z, 'link1', np.zeros(2))
 
 
-def test_center_of_mass_of_nothing_is_no_number():
+def test_center_of_mass_of_nothing_is_not_a_number():
     """Neither a crash nor a made-up place."""
     for text in ('<robot name="a"><link name="b"/></robot>', chain([{'type': 'revolute'}])):
         robot = Robot.from_urdf(text)

@@ -53,7 +53,7 @@ def robot():
     return Robot.from_urdf(random_trees.mixed_tree(3), floating_base=True)
 
 
-def test_results_go_where_the_caller_wants_them(robot):
+def test_results_are_written_to_out(robot):
     rng = np.random.default_rng(3)
     q, v = robot.random_configuration(rng), rng.normal(size=robot.nv)
     out = np.empty(robot.nv)

@@ -34,7 +34,7 @@ def test_distances_have_a_row_for_each_configuration(rows):
 
 
 @pytest.mark.parametrize('with_robot', [True, False])
-def test_a_simulation_tells_that_nothing_moves_near_anything(with_robot):
+def test_a_simulation_without_moving_bodies_has_no_distances(with_robot):
     simulator = Simulator(Robot.from_urdf(BLOCK) if with_robot else None, world=WORLD)
     simulator.step(n=10)
     found = simulator.distances()

@@ -145,7 +145,7 @@ def test_stiction_and_stribecks_dip():
 
 @every_robot
 @pytest.mark.seed('BL12')
-def test_motors_are_dofs_of_their_own(name):
+def test_motors_are_separate_dofs(name):
     """The robot moves as before, and each rotor by its own torque."""
     subject = named_robot(name)
     names = [x for x in subject.joint_names if x != 'floating_base'][:2]

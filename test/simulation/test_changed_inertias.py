@@ -33,7 +33,7 @@ KINDS = [
 
 
 @pytest.mark.parametrize('options', KINDS, ids=str)
-def test_the_motion_goes_on_as_that_of_the_robot_with_them(arm, loaded, options):
+def test_the_motion_continues_as_that_of_the_robot_with_them(arm, loaded, options):
     simulator, other = Simulator(arm, **options), Simulator(loaded, **options)
     tau = arm.gravity_torque(Q)
     simulator.reset(Q)

@@ -71,7 +71,7 @@ def test_the_motion_of_the_rest_is_not_changed_by_a_bit(simulator):
     assert simulator.status == untouched.status
 
 
-def test_what_others_touch_goes_on_when_one_before_them_is_gone(simulator):
+def test_contacts_of_other_objects_continue_when_an_object_is_removed(simulator):
     """Numbers of objects, bodies, shapes and pairs are others then."""
     untouched = Simulator(simulator.robot, world=WORLD)
     untouched.reset(v=[0.3, -0.2])

@@ -166,7 +166,7 @@ def test_parallel_axes_neither_warn_nor_lock():
     assert np.abs(simulator.q).max() > 0.5 and simulator.status.unconverged_steps == 0
 
 
-def test_a_start_that_is_nearly_singular_is_no_rounded_axis():
+def test_a_nearly_singular_start_is_not_reported_as_a_rounded_axis():
     simulator = Simulator(loop_mechanisms.parallelogram())
     simulator.reset([1e-7, -1e-7, 1e-7])
     assert simulator.warnings == ()

@@ -90,7 +90,7 @@ def assert_same(one, other):
 @pytest.mark.parametrize(
     'make', [in_a_world, on_soft_ground, changed, of_objects, on_rigid_ground]
 )
-def test_a_copy_goes_on_in_the_same_way_and_by_itself(make, duplicate):
+def test_a_copy_continues_identically_and_independently(make, duplicate):
     original = make()
     torque = TORQUE[: original.robot.nv]
     original.step(torque, n=40)
@@ -149,7 +149,7 @@ def test_families_and_frames_are_copied_before_and_after_use(duplicate):
         np.testing.assert_array_equal(pose(q), robot.frame('tool0').pose(q))
 
 
-def test_kernels_are_not_pickled_and_tell_what_to_do():
+def test_kernels_are_not_pickled_and_the_error_names_the_cure():
     robot = arm()
     kernel = robot.kernel('inverse_dynamics')
     function = robot.function('gravity_torque', ['gravity'])

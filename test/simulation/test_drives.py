@@ -120,7 +120,7 @@ def test_torques_are_those_of_hybrid_dynamics(subject, seed, request):
 
 @pytest.mark.parametrize('cut', ['ground', 'rocker'])
 @pytest.mark.parametrize('servo', [0, 1, 2])
-def test_a_servo_in_a_loop_exerts_what_moves_the_linkage_as_it_wants(cut, servo):
+def test_a_servo_in_a_loop_moves_the_linkage_as_commanded(cut, servo):
     """Against the explicit equation: the acceleration of one joint is that of all."""
     subject = loop_mechanisms.four_bar(cut=cut)
     bars, y, yd = loop_mechanisms.four_bar_bars(cut), 1.0, 0.8

@@ -475,7 +475,7 @@ def test_in_a_world_a_press_pushes_with_its_gain_and_at_most_its_effort():
 
 
 @pytest.mark.slow
-def test_in_a_world_no_step_exceeds_the_effort_whoever_hits():
+def test_in_a_world_no_step_exceeds_the_effort_during_impacts():
     """A heavy box falls on a stiff press: counters are those of the step that is kept."""
     objects = {
         'floor': {'type': 'plane'},

@@ -172,7 +172,7 @@ def test_an_object_between_walls_stays_as_deep_as_it_is():
 # -- overlaps that are resolved -----------------------------------------------------------
 
 
-def test_a_slider_is_parted_at_the_return_speed_and_gains_none():
+def test_overlap_at_a_slider_is_corrected_at_the_return_speed_without_gain():
     simulator = simulated(False, robot=slider(), post=post(-0.197))
     depths = steps(simulator, 10)
     expected = np.maximum(0.003 - WAY * np.arange(10), 0.0)
@@ -180,7 +180,7 @@ def test_a_slider_is_parted_at_the_return_speed_and_gains_none():
     assert simulator.v[0] == 0.0 and simulator.status.unresolved_overlap_steps == 0
 
 
-def test_a_hinge_is_parted_as_fast_as_it_may_turn():
+def test_overlap_at_a_hinge_is_corrected_at_its_maximum_velocity():
     """Until the rest is less than a step: that is done at once."""
     stop = post(-0.07, 0.05, xyz=[-0.07, 0, -0.18], surface=SMOOTH)
     simulator = simulated(False, NOTHING, robot=hinge(), stop=stop)
@@ -238,7 +238,7 @@ def test_no_point_of_an_object_is_fast():
 
 @pytest.mark.slow
 @pytest.mark.parametrize('start', range(6))
-def test_a_linkage_is_parted_with_its_loops_closed(start):
+def test_overlap_of_a_linkage_is_corrected_with_its_loops_closed(start):
     bars = Robot.from_urdf(
         resource_path('urdf', 'four_bar.urdf'),
         extension=resource_path('config', 'four_bar.yaml'),
@@ -315,7 +315,7 @@ def crowded(request):
 
 @pytest.mark.slow
 @pytest.mark.parametrize('seed', range(4))
-def test_real_robots_that_begin_in_things_are_parted_within_bounds(crowded, seed):
+def test_overlaps_of_real_robots_at_the_start_are_corrected_within_bounds(crowded, seed):
     rng, robot = np.random.default_rng(seed), crowded.robot
     q, first = robot.neutral(), 7 if robot.nq > robot.nv else 0
     if first:

@@ -387,7 +387,7 @@ def test_rollouts_in_a_world_are_those_of_steps(arm):
         assert np.array_equal(simulator.q, q[-1])
 
 
-def test_overlapping_bodies_are_parted_slowly_and_gain_no_speed():
+def test_overlaps_are_corrected_slowly_without_gain_of_speed():
     cube = box(0, 0, 0.07)  # 3 cm deep
     simulator = Simulator(None, world=world(cube=cube))
     assert simulator.warnings == (

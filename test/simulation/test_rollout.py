@@ -404,7 +404,7 @@ def test_python_threads_may_ask_at_the_same_time(rng, eager):
     assert len(simulator._rollouts._idle) <= 2
 
 
-def test_memory_is_given_back_when_fewer_threads_are_wanted(rng, eager):
+def test_memory_is_released_when_fewer_threads_are_requested(rng, eager):
     simulator = walker()
     (q, v), kept = walker_starts(12, rng), []
     simulator.rollout(q, v, steps=1)

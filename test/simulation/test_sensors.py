@@ -346,7 +346,7 @@ def test_torsional_friction_on_a_link_beyond_a_sensor_is_taken_off():
 
 
 @pytest.mark.slow
-def test_what_touches_within_the_links_beyond_cancels():
+def test_contact_forces_within_the_links_beyond_cancel():
     tongs = robot(
         link('base'),
         link('palm', 1.0, (0.1, 0.1, 0.1)),
@@ -370,7 +370,7 @@ def test_what_touches_within_the_links_beyond_cancels():
 
 
 @pytest.mark.parametrize('integrator', ['semi_implicit', 'midpoint', 'rk4'])
-def test_inertial_units_read_what_differences_of_poses_tell(integrator):
+def test_inertial_units_agree_with_differences_of_poses(integrator):
     robot = arm(floating_base=True)
     simulator = Simulator(robot, integrator=integrator)
     q = robot.integrate(robot.neutral(), np.linspace(0.1, 0.6, robot.nv), 1.0)

@@ -370,7 +370,7 @@ def test_links_of_one_robot_that_a_joint_connects_do_not_touch_but_those_of_two_
         assert sorted(own) == expected
 
 
-def test_robots_that_overlap_at_the_start_are_parted():
+def test_overlaps_of_robots_at_the_start_are_corrected():
     first, second = slider(1.0), slider(1.0)
     world = World(robots=(moving('other', second, (0.19, 0, 0)),), surface=SLIPPERY)
     simulator = Simulator(first, world=world)
@@ -477,7 +477,7 @@ def test_loops_that_cannot_be_closed_are_named(tmp_path, arm):
         Simulator(arm, world={'robots': {'bar': {**entry, 'static': False}}})
 
 
-def test_nothing_to_simulate_and_what_is_no_robot():
+def test_nothing_to_simulate_and_a_file_that_is_not_a_robot():
     with pytest.raises(ValueError, match='without a robot there must be a world'):
         Simulator(None)
     with pytest.raises(ValueError, match='robot must be a Robot, got str'):

@@ -73,7 +73,7 @@ def test_what_follows_is_the_same_bitwise(arm, make, tmp_path):
     assert np.abs(other.v).max() > 1e-3
 
 
-def test_another_process_goes_on_bitwise(arm, tmp_path):
+def test_another_process_continues_bitwise(arm, tmp_path):
     """With other hash seeds: nothing in the identity depends on the order of sets."""
     simulator = in_a_world(arm)
     simulator.step(TAU, 100)

@@ -127,7 +127,7 @@ def test_sweeps_settle_on_stiff_ground(worlds, seed):
 
 
 @pytest.mark.parametrize('mobilities', [(1.0, 0.01, 90.0), (1.0, 90.0, 0.01), (9.0, 1.0, 1.0)])
-def test_a_point_that_moves_easily_one_way_is_no_reason_to_swing(mobilities):
+def test_a_point_with_anisotropic_mobility_does_not_oscillate(mobilities):
     """Of one contact whose three directions are moved by one degree of freedom each."""
     physics, _ = crawling(0)
     problem, state, contacts = physics.fields.work.problem, physics.state, physics.contacts

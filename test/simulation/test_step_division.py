@@ -154,7 +154,7 @@ def test_substeps_are_not_too_many_however_fast_it_is():
     assert h / MAX_SUBSTEPS >= substep > 0.4 * h / MAX_SUBSTEPS
 
 
-def test_what_is_no_number_divides_nothing():
+def test_nan_is_not_used_as_a_divisor():
     simulator = started(heavy_tips.two_links(1000.0), IN_LINE)
     simulator.physics.state.v[:] = np.nan
     physics = simulator.physics
@@ -181,7 +181,7 @@ def passing(integrator='rk4'):
 
 
 @pytest.mark.parametrize('integrator', WITH_LOOPS)
-def test_a_snapshot_between_divided_steps_goes_on_bitwise(integrator):
+def test_a_snapshot_between_divided_steps_continues_bitwise(integrator):
     simulator = passing(integrator)
     kept, before = simulator.snapshot(), simulator.status.substeps
     simulator.step(n=20)

@@ -54,7 +54,7 @@ def test_one_that_never_ends_rises_and_stays():
     assert course(simulator, 'sled', 41)[1:] == pytest.approx(0.0, abs=1e-9)
 
 
-def test_a_place_that_was_used_before_begins_anew():
+def test_a_reset_removes_the_ramp_of_a_wrench():
     simulator = Simulator(rail(), timestep=H)
     simulator.apply_wrench('sled', [0, 0, 0, 30.0, 0, 0], 0.005, ramp=0.005)
     course(simulator, 'sled', 20)

@@ -83,7 +83,7 @@ def test_vectors_of_two_spaces_do_not_mix(space, operation):
         getattr(motion.zero(), operation)(force.zero())
 
 
-def test_all_of_it_is_no_scalar(space, subspace):
+def test_spatial_quantities_are_not_scalars(space, subspace):
     for quantity in (space[0].zero(), space[1].zero(), subspace, subspace.T):
         assert isinstance(quantity, SpatialQuantity)
         with pytest.raises(TypeError):

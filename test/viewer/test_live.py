@@ -80,7 +80,7 @@ def test_the_head_is_that_of_the_page_and_differs_for_another_one(page):
         ('/play', 'null', {'Content_Type': 'text/plain'}, 403),
     ],
 )
-def test_what_is_no_order_of_the_page_is_refused(page, path, body, headers, status):
+def test_a_request_that_is_not_of_the_page_is_refused(page, path, body, headers, status):
     assert ask(page, 'POST', path, body, **headers)[0] == status
     assert page.orders() == []
 

@@ -100,7 +100,7 @@ def test_poses_are_those_of_the_frames():
             assert np.allclose(rotation(pose[3:]), expected[:3, :3])
 
 
-def test_meshes_are_read_once_scaled_and_with_colors_of_their_own(tmp_path):
+def test_meshes_are_read_once_scaled_and_with_their_own_colors(tmp_path):
     (tmp_path / 'm.obj').write_text('mtllib m.mtl\nusemtl g\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n')
     (tmp_path / 'm.mtl').write_text('newmtl g\nKd 0 1 0\n')
     mesh, large = '<mesh filename="m.obj"/>', '<mesh filename="m.obj" scale="2 2 -2"/>'

@@ -95,7 +95,7 @@ def test_a_mapping_is_the_same_as_the_file(monkeypatch):
     assert from_mapping.robots[0].model.links == from_file.robots[0].model.links
 
 
-def test_a_file_written_anew_is_the_same(tmp_path):
+def test_a_file_read_and_written_again_is_the_same(tmp_path):
     content = yaml.safe_load(TEXT)
     content['robots']['second_arm']['urdf'] = str(ARM)
     path = tmp_path / 'again.yaml'
@@ -197,7 +197,7 @@ def test_springs_of_hunt_and_crossley():
     assert world['b'].surface == Surface(stiffness=1e6, exponent=1.5, dissipation=0.3)
 
 
-def test_a_pair_of_springs_that_cannot_be_combined_has_one_of_its_own():
+def test_a_pair_of_springs_that_cannot_be_combined_needs_a_pair_entry():
     def world(**entry):
         objects = {
             'a': {**BOX, 'surface': {'compliance': {'stiffness': 1e6, 'exponent': 2}}},
@@ -688,7 +688,7 @@ def test_positions_at_the_start_may_lie_on_a_limit_but_for_rounding():
             arm(sign * (limit + 2e-6))
 
 
-def test_joints_that_follow_others_have_no_position_of_their_own(tmp_path):
+def test_mimic_joints_have_no_initial_position(tmp_path):
     path = tmp_path / 'gripper.urdf'
     path.write_text(gripper())
     entry = {'urdf': str(path), 'initial_joint_positions': {'right': 0.01}}

@@ -162,7 +162,7 @@ def test_real_robots_answer_like_in_pinocchio(name, floating, reference):
         check(what, name, ours, theirs, max(1e-10, 1e-14 * scale))
 
 
-def test_a_frame_with_too_few_freedoms_has_a_response_only():
+def test_a_frame_with_too_few_dofs_has_a_response_only():
     robot = named_robot('gears')
     q, v, tau = random_state(robot)
     name = robot.link_names[1]

@@ -175,7 +175,7 @@ def test_batches_and_out():
         assert out[0].shape == (m, m)
 
 
-def test_a_frame_with_too_few_freedoms_is_named():
+def test_a_frame_with_too_few_dofs_is_named():
     robot = named_robot('gears')
     q, v, _ = random_state(robot)
     name = robot.link_names[1]

@@ -92,7 +92,7 @@ def test_a_long_way_to_the_frame_costs_in_proportion():
     assert many - some == some - few <= 10 * 1000
 
 
-def test_a_frame_with_too_few_freedoms_is_named():
+def test_a_frame_with_too_few_dofs_is_named():
     robot = named_robot('gears')
     name = robot.link_names[-1]
     with pytest.raises(ModelError, match=f'{name}.* of the 6 degrees of freedom'):

@@ -369,7 +369,7 @@ def test_batches_are_their_rows(method):
 
 
 @every_method
-def test_a_state_that_is_no_number_spoils_its_row_only(method):
+def test_a_state_that_is_not_a_number_spoils_its_row_only(method):
     robot, _, gamma, rates = mechanism('four-bar, hinge')
     q = np.array([gamma(y) for y in CRANKS])
     tau = np.zeros((4, 3))
@@ -381,7 +381,7 @@ def test_a_state_that_is_no_number_spoils_its_row_only(method):
     assert list(robot.loops.rank(q)) == [2, -1, 2, 2]
 
 
-def test_results_go_where_they_are_wanted():
+def test_results_are_written_to_out():
     robot, _, gamma, _ = mechanism('four-bar, hinge')
     out = np.empty(3), np.empty(5)
     found = robot.loops.forward_dynamics(gamma(0.4), np.zeros(3), np.zeros(3), out=out)

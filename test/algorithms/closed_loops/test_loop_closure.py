@@ -110,7 +110,7 @@ def test_forward_dynamics_does_not_ignore_loops():
         four_bar().forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3))
 
 
-def test_a_four_bar_has_one_freedom_and_three_redundant_constraints():
+def test_a_four_bar_has_one_dof_and_three_redundant_constraints():
     """In space: n = 3, n_c = 5, r = 2 (book 8.10)."""
     robot = four_bar()
     found = robot.loops.mobility(closed(robot, 0.9))

@@ -158,7 +158,7 @@ def test_joints_below_the_root_have_columns_that_are_exactly_zero():
         assert np.any(K[:, body.v]) == (j in path)
 
 
-def test_gravity_is_no_matter_of_the_constraints():
+def test_gravity_does_not_change_the_constraints():
     """The base's acceleration against gravity is the same for both sides (book 8.6, footnote)."""
     tree = named_tree('floating base')
     model = with_random_loops(tree.model, PAIRS[:1], np.random.default_rng(1), ((0, 4),))

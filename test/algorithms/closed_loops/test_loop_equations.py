@@ -91,7 +91,7 @@ def test_compiled_equations_are_those_on_floats(name):
 
 
 @pytest.mark.parametrize('joint', ALL_PAIRS, ids=example_id)
-def test_active_forces_do_work_along_the_freedoms_only_by_their_own_numbers(joint):
+def test_active_forces_do_unit_work_along_the_motion_subspace(joint):
     """S^T T^a = 1 (book eq 3.36)."""
     S = joint.motion_subspace(joint.neutral())
     products = [S.T @ Ta for Ta in active_force_subspace(joint)]

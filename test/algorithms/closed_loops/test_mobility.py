@@ -171,7 +171,7 @@ def test_rank_and_null_space_of_any_loop_of_a_robot(joint, mimics, rng):
 
 
 @pytest.mark.seed('CL13', kind='part')
-def test_a_tree_is_as_mobile_as_it_has_freedoms():
+def test_a_tree_is_as_mobile_as_it_has_dofs():
     model = linkages.four_bar().with_loops(())
     found = mobility(model, linkages.FOUR_BAR)
     assert found.mobility == found.generic() == found.generic(2) == 3

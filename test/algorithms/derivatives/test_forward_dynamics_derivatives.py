@@ -221,7 +221,7 @@ def test_a_kernel_is_made_of_the_way_with_the_fewest_operations(name):
     assert len(best) > 1
 
 
-def test_where_there_are_many_freedoms_only_ways_by_hand_are_tried():
+def test_only_handwritten_derivatives_are_tried_for_many_dofs():
     many, very_many = (
         Robot.from_urdf(random_trees.chain_of_hinges(5, joints)).model for joints in (20, 70)
     )

@@ -132,7 +132,7 @@ def test_kernels_are_made_of_it_where_all_joints_are_hinges_that_move_freely():
     assert definition_of(geared, 'forward_dynamics').alternative is None
 
 
-def test_nobody_pays_for_it_who_has_no_use():
+def test_it_never_takes_more_operations_than_articulated_bodies():
     """A kernel never takes more operations than by articulated bodies."""
     for seed in range(3):
         model = load_urdf(random_trees.tree(seed, 5, ('revolute',)))

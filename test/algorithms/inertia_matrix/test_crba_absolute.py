@@ -65,7 +65,7 @@ def test_chain_takes_the_composite_of_the_higher_number(joints, rng):
 
 @pytest.mark.seed('FM04', kind='full')
 @pytest.mark.parametrize('floating_base', [False, True])
-def test_chain_of_joints_of_several_freedoms(floating_base):
+def test_chain_of_joints_of_several_dofs(floating_base):
     text = random_trees.tree(5, bodies=7, branching=0.0)
     armature = dict.fromkeys(layout.read(text, floating_base).types, 0.3)
     model = load_urdf(text, floating_base, armature=armature)
@@ -76,7 +76,7 @@ def test_chain_of_joints_of_several_freedoms(floating_base):
 
 
 @pytest.mark.parametrize('name', ['branches', 'floating base'])
-def test_a_tree_with_branches_is_no_chain(name):
+def test_a_tree_with_branches_is_not_a_chain(name):
     tree = named_tree(name)
     with pytest.raises(ModelError, match='branches off'):
         crba_unbranched(tree.model, tree.ungeared_states[0].q.tolist())

@@ -21,13 +21,13 @@ def test_printed_example_of_table_6_4():
 
 
 @pytest.mark.seed('FM10', kind='full')
-def test_joints_of_one_freedom_change_nothing():
+def test_joints_of_one_dof_change_nothing():
     parents = (0, 1, 1, 2, 2, 3, 0, 7)
     assert expand_parents(parents, (1,) * 8) == parents
 
 
 @pytest.mark.seed('FM10', kind='part')
-def test_a_joint_without_freedom_hands_its_children_on():
+def test_a_joint_without_dof_passes_its_children_to_its_parent():
     assert expand_parents((0, 1, 2, 2, 0, 5), (2, 0, 1, 1, 0, 1)) == (0, 1, 2, 2, 0)
     assert expand_parents((), ()) == ()
 
@@ -55,6 +55,6 @@ def test_body_numbers_of_a_model_are_the_array_of_its_tree():
 @pytest.mark.parametrize(
     'parents, freedoms', [((0, 2), (1, 1)), ((1,), (1,)), ((0, -1), (1, 1)), ((0, 1), (1,))]
 )
-def test_what_is_no_tree_is_refused(parents, freedoms):
+def test_a_malformed_tree_is_refused(parents, freedoms):
     with pytest.raises(ValueError, match='parent'):
         expand_parents(parents, freedoms)

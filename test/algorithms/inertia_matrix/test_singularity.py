@@ -56,7 +56,7 @@ def test_a_small_finger_on_a_heavy_arm_is_not_massless():
     assert massless_joints(model) == singular_joints(model) == ()
 
 
-def test_two_joints_on_one_axis_with_nothing_between_share_a_freedom():
+def test_two_joints_on_one_axis_with_nothing_between_share_a_dof():
     model = load_urdf(arm(None, middle=''))
     assert massless_joints(model) == ()
     assert singular_joints(model) == ('j', 'k')

@@ -57,7 +57,7 @@ def test_density_is_the_share_of_elements_that_are_not_zero(model, rng):
 
 @pytest.mark.seed('FM07', kind='part')
 @every_tree
-def test_joints_of_several_freedoms_count_by_their_variables(name):
+def test_joints_of_several_dofs_count_by_their_variables(name):
     model = named_tree(name).model
     found = tree_statistics(expanded_parents(model))
     assert found.n == model.tree_nv

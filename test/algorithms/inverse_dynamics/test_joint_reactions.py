@@ -12,7 +12,7 @@ from rbd_ros import Robot
 
 @pytest.mark.seed('ID07')
 @every_robot
-def test_the_part_along_the_freedoms_is_the_joint_force_less_the_rotor(name):
+def test_the_part_along_the_dofs_is_the_joint_force_less_the_rotor(name):
     robot = named_robot(name)
     model = robot.model
     q, v, a = random_state(robot)

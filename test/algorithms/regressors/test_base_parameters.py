@@ -81,7 +81,7 @@ def test_forces_depend_on_the_base_parameters_alone(name):
         assert np.linalg.matrix_rank(stack / size, tol=1e-8) == len(base.columns)
 
 
-def test_inertia_that_a_hinge_cannot_tell_from_its_parents_does_not_count():
+def test_inertia_that_a_hinge_cannot_separate_from_its_parent_does_not_count():
     """Book table 9.7: of a hinge about z, Ixx and Iyy together, m, and m cz."""
     robot = planar_arm()
     base = robot.regressors.base_parameters()

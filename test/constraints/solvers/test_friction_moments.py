@@ -101,7 +101,7 @@ def test_a_ball_that_hardly_turns_stops_in_one_system():
 
 @pytest.mark.parametrize('solver', SOLVERS)
 @pytest.mark.parametrize('direction', np.linspace(0.0, 2.0 * math.pi, 7)[:-1])
-def test_a_rolling_ball_is_slowed_down_and_goes_on_rolling(direction, solver):
+def test_a_rolling_ball_is_slowed_down_and_keeps_rolling(direction, solver):
     """The moment c N against the turning; friction keeps it rolling: F (R + I / (m R)) = c N."""
     e, speed, c = np.array([math.cos(direction), math.sin(direction)]), 0.8, 0.002
     velocity = [-speed / RADIUS * e[1], speed / RADIUS * e[0], 0, *(speed * e), 0]

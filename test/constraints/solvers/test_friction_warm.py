@@ -121,7 +121,7 @@ def test_contacts_that_come_and_rows_whose_bounds_have_moved():
     assert space.state[2] == SLIDE
 
 
-def test_what_touches_is_guessed_to_stick():
+def test_loaded_or_approaching_contacts_are_guessed_to_stick():
     """By loads and velocities: contacts that bear something or approach; rows off their bounds."""
     low, high = [-2.0, -2.0, 0.0, 0.0, -2.0, -2.0], [2.0, 2.0, np.inf, np.inf, 2.0, 2.0]
     g = [-1.0, 0, 0, 1.0, 0, 0, 1.0, 0, 0, 0.0, 0, 0, 0.1, -0.1, -0.5, 0.5, 0.3, 0.3]

@@ -52,7 +52,7 @@ def test_what_lies_on_many_points_is_solved_to_the_tolerance(name):
     assert np.abs(x - np.clip(x - v, space.low, space.high)).max(initial=0.0) < 1e-9
 
 
-def test_states_that_are_guessed_anew_spare_the_hardest_methods():
+def test_a_new_guess_of_contact_states_spares_the_hardest_methods():
     """Where the step before led into a corner."""
     space = space_of('slow_sliding')
     solved = solve_space.bind(Record(space))(COMBINED, MAX_ITERATIONS, 1e-10)

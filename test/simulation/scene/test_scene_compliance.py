@@ -117,7 +117,7 @@ def test_compliant_and_rigid_contacts_are_one_problem():
 
 
 @pytest.mark.parametrize('count', [1, 7])
-def test_only_rigid_contacts_of_an_island_are_parted(count):
+def test_only_overlaps_of_rigid_contacts_are_corrected(count):
     """Light cubes in a heavy plate, which lies deep in a soft floor and stays there."""
     mass, sunk, deep = 1e3, 0.02, 0.01
     K = (mass + count) * G / (4 * sunk)

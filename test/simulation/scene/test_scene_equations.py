@@ -315,7 +315,7 @@ def test_in_an_impact_servos_do_nothing(e):
 
 
 @pytest.mark.parametrize('depth, moves', [(5e-10, False), (2e-9, True)])
-def test_what_overlaps_by_rounding_is_not_parted(depth, moves):
+def test_overlap_by_rounding_is_not_corrected(depth, moves):
     step = Step(simulated(ball=ball(z=0.1 - depth)))
     assert abs(step.displaced()[5] - depth * moves) < 1e-12
 

@@ -45,9 +45,7 @@ def test_the_last_ball_of_newtons_cradle_leaves(law):
 
 @pytest.mark.parametrize('law', LAWS)
 @pytest.mark.parametrize('factor, bounces', [(0.5, False), (1.9, False), (2.1, True)])
-def test_what_is_no_faster_than_gravity_makes_it_in_two_steps_does_not_bounce(
-    factor, bounces, law
-):
+def test_impacts_slower_than_two_steps_of_gravity_do_not_bounce(factor, bounces, law):
     """All of gravity counts, whatever its direction: here its magnitude is 13."""
     h, e = 1e-3, 0.8
     start = ball(velocity=(0, 0, -factor * h * 13.0), friction=0.0, restitution=e)

@@ -92,9 +92,7 @@ def check_that_it_goes_on(simulator, efforts):
 
 @pytest.mark.parametrize('is_pile', [False, True])
 @pytest.mark.parametrize('kind', MOVING)
-def test_steps_of_an_object_that_goes_on_take_nothing_to_solve(
-    kind, is_pile, efforts, monkeypatch
-):
+def test_steps_of_an_object_in_steady_motion_need_no_solver(kind, is_pile, efforts, monkeypatch):
     if is_pile:
         monkeypatch.setattr(step, 'MATRIX_FREE_THRESHOLD', 0)
     pairs = UNEQUAL if 'slides ' in kind else []
@@ -103,7 +101,7 @@ def test_steps_of_an_object_that_goes_on_take_nothing_to_solve(
 
 
 @pytest.mark.parametrize('side', [1.0, -1.0])
-def test_steps_of_a_robot_that_goes_on_take_nothing_to_solve(side, efforts):
+def test_steps_of_a_robot_in_steady_motion_need_no_solver(side, efforts):
     """Its joints slide to either side, but for one that rests."""
     pairs = [{'links': ['floor', 'robot'], 'friction': 0.5, 'rolling': 0.002}]
     simulator = simulated(pairs=pairs, robot=on_rails())

@@ -155,7 +155,7 @@ def test_forces_that_are_a_little_off_are_not_kept(compared):
 
 
 @pytest.mark.parametrize('kind', ['rests', 'robot'])
-def test_bodies_are_parted_whether_forces_are_kept_or_not(kind, monkeypatch):
+def test_overlaps_are_corrected_whether_forces_are_kept_or_not(kind, monkeypatch):
     """There the matrix is needed, and made."""
     ends = []
     for keeps in (True, False):

@@ -149,7 +149,7 @@ def test_constraint_force_does_no_work_and_the_rest_is_active(joint):
 
 
 @every_joint
-def test_active_forces_have_unit_power_on_their_freedoms(joint):
+def test_active_forces_have_unit_power_on_their_dofs(joint):
     S = joint.motion_subspace([0.4] * joint.nq)
     for k, column in enumerate(active_forces(S)):
         assert_allclose(S.T @ ForceVector.from_array(column), np.eye(joint.nv)[k], atol=1e-15)

@@ -65,7 +65,7 @@ class Constrained:
 
 @pytest.mark.seed('CT12', kind='full')
 @every_joint
-def test_apparent_inverse_inertia_has_the_range_of_the_freedoms(joint):
+def test_apparent_inverse_inertia_has_the_range_of_the_motion_subspace(joint):
     """Symmetric and positive-semidefinite; rank nf, range S, null space that of T."""
     body = Constrained(joint)
     Phi, b = (np.array(x) for x in apparent_inertia(body.I, body.p, body.S, body.c))
@@ -134,7 +134,7 @@ def test_generalized_equation_is_that_of_a_tree_of_one_body(joint):
 
 @pytest.mark.seed('CT14')
 @every_joint
-def test_generalized_forces_do_not_tell_the_constraint_force(joint):
+def test_generalized_forces_do_not_determine_the_constraint_force(joint):
     """Forces with the same S^T f accelerate alike, and are carried by different constraints."""
     body = Constrained(joint)
     if joint.nv == 6:

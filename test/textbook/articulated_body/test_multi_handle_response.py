@@ -47,7 +47,7 @@ def test_forces_on_handles_accelerate_all_of_them(name, reference):
 
 @pytest.mark.seed('AB05', kind='full')
 @every_tree
-def test_the_matrix_is_symmetric_and_its_rank_that_of_the_handles_freedoms(name):
+def test_the_matrix_is_symmetric_and_its_rank_that_of_the_handles_dofs(name):
     """Positive-semidefinite; blocks on the diagonal are those of single handles (book 7.1)."""
     tree = named_tree(name)
     links = three_links(tree)

@@ -138,7 +138,7 @@ def test_constants_of_a_function_are_part_of_its_key():
     assert found == [1.0, 1.5]
 
 
-def test_the_key_tells_functions_that_return_the_same_terms_elsewhere():
+def test_functions_that_return_the_same_terms_elsewhere_have_different_keys():
     tree = linkages.linkage([linkages.Rod(0), linkages.Rod(1, 0.3)])
     found = [
         ExplicitLoops(tree, gamma, 2).motion([0.5, 2.0], [1.0, 1.0]).q.tolist()
@@ -147,7 +147,7 @@ def test_the_key_tells_functions_that_return_the_same_terms_elsewhere():
     assert found == [[0.5, 2.0], [2.0, -0.5]]
 
 
-def test_the_key_tells_models():
+def test_different_models_have_different_keys():
     trees = [linkages.linkage([linkages.Rod(0), linkages.Rod(1, 0.3)], seed=n) for n in (1, 2)]
     gamma, state = (lambda y: [y[0], 3.0 * y[0]]), ([0.5], [1.0], [0.1, 0.2])
     for tree in trees:

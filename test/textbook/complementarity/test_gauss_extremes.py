@@ -14,7 +14,7 @@ def test_forces_that_are_rounding_errors_are_no_solution():
         solve_gauss(np.eye(2), np.zeros(2), T, d)
 
 
-def test_whatever_the_scales_nothing_that_is_returned_penetrates(rng):
+def test_solutions_at_any_scale_do_not_penetrate(rng):
     solved = 0
     for _ in range(300):
         n, r = rng.integers(1, 4), rng.integers(1, 6)

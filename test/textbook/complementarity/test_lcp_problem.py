@@ -59,7 +59,7 @@ def test_accelerations_are_zero_up_to_rounding_of_large_forces():
         assert found.acceleration.tolist() == [0.0, 0.0, 0.0]
 
 
-def test_what_is_no_solution_is_reported():
+def test_a_vector_that_is_not_a_solution_is_reported():
     problem = LcpProblem.of(np.eye(2), [-1.0, -1.0])
     assert problem.solution_of(np.array([0]), 1) is None
     assert problem.solution_of(np.array([0, 1]), 1) is not None
@@ -71,7 +71,7 @@ def test_what_is_no_solution_is_reported():
     assert nearly.solution_of(np.array([0, 1]), 1) is None
 
 
-def test_what_is_no_proof_is_reported():
+def test_an_imperfect_certificate_is_reported():
     slot = LcpProblem.of([[1.0, -1.0], [-1.0, 1.0]], [-1.0, 0.9])
     error = slot.refusal(np.array([2.0, 2.0]))
     assert error.certificate.tolist() == [0.5, 0.5] and error.rate == pytest.approx(-0.05)

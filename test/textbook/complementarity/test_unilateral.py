@@ -121,7 +121,7 @@ def test_what_no_motion_can_do_is_refused():
 
 
 @pytest.mark.seed('CN05')
-def test_an_impulse_elsewhere_and_the_end_of_a_surface_change_the_velocity_of_what_touches():
+def test_an_impulse_elsewhere_and_the_end_of_a_surface_change_contact_velocities():
     touching = UnilateralConstraint(0.0, 0.0)
     assert touching.strike(-1.0) is COLLIDING  # another contact's impulse; its own follows
     assert touching.strike(0.0) is TOUCHING

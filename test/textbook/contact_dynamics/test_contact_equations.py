@@ -84,7 +84,7 @@ def test_active_contacts_are_rows_of_the_kkt_system(name):
     assert_allclose(found.free + found.response @ force, a, atol=1e-8 * scale)
 
 
-def test_results_go_where_the_caller_wants_them_and_batches_are_rows():
+def test_results_are_written_to_out_and_batches_are_rows():
     robot = named_robot('floating base')
     contacts = robot.contacts.between([(None, robot.body_names[-1])], tangents=True)
     q, v, tau = random_state(robot)

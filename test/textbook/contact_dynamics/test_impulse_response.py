@@ -125,7 +125,7 @@ def test_it_is_the_limit_of_forward_dynamics_under_short_forces(name):
 
 @pytest.mark.seed('CN15', kind='full')
 @sample
-def test_the_articulated_inertia_of_a_handle_tells_its_change_of_velocity(name):
+def test_the_articulated_inertia_of_a_handle_determines_its_change_of_velocity(name):
     """11.56: iota = I^A dv of the body hit; and dv = J dqd (11.59)."""
     tree = named_tree(name)
     robot = Robot(tree.model)

@@ -56,7 +56,7 @@ class Rolling:
 
 
 @pytest.mark.seed('CT08', kind='full')
-def test_a_rolling_ball_has_three_freedoms_of_velocity():
+def test_a_rolling_ball_has_three_dofs_of_velocity():
     """K has rank 3 of 6: it rolls two ways and spins; no other motion, and no power of lambda."""
     rng = np.random.default_rng(1)
     ball = Rolling(np.array([0.0, 0.6, 0.8]))

@@ -202,7 +202,7 @@ def test_matrices_of_a_wrong_shape_are_refused():
 
 @pytest.mark.parametrize('tangents', [False, True])
 @pytest.mark.parametrize('batch', [(), (3,)])
-def test_results_go_where_the_caller_wants_them(batch, tangents):
+def test_results_are_written_to_out(batch, tangents):
     body = free_body()
     contacts = body.contacts.between([(None, 'body')] * 2, tangents)
     rng = np.random.default_rng(1)

@@ -120,7 +120,7 @@ def test_complement_eliminates_the_constraint_wrench(name):
 
 @pytest.mark.seed('DN05')
 @every_free_simple_tree
-def test_constraint_wrench_is_no_more_than_the_joints_transmit(name):
+def test_constraint_wrench_is_at_most_what_the_joints_transmit(name):
     """Summed over what a joint carries, about its center: M tdot + Mdot t - w^E less the motor."""
     tree = simple_tree(name)
     q, v, a = tree.ungeared_states[0]

@@ -64,7 +64,7 @@ def test_without_external_forces(name):
 
 @pytest.mark.seed('FB01')
 @every_free_floating_tree
-def test_it_is_the_articulated_body_algorithm_with_a_joint_of_six_freedoms(name):
+def test_it_is_the_articulated_body_algorithm_with_a_joint_of_six_dofs(name):
     """And the solution by the inertia matrix is the same."""
     tree = floating_tree(name)
     for state in tree.states:
@@ -118,7 +118,7 @@ def test_a_tree_without_a_joint_in_the_model_is_all_that_the_text_takes():
 
 
 @pytest.mark.parametrize('name', sorted(example_robots.distinct())[:3] or ['none'])
-def test_machine_code_agrees_with_the_joint_of_six_freedoms_on_real_robots(name):
+def test_machine_code_agrees_with_the_joint_of_six_dofs_on_real_robots(name):
     """For single states, batches, external forces, and where the results are to go."""
     if name == 'none':
         pytest.skip('no real robots')

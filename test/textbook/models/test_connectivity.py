@@ -197,7 +197,7 @@ def test_joints_that_are_to_stay_outside_do():
 
 
 @pytest.mark.parametrize('joints', [('J1', 'J2'), ('J1', 'J1', 'J2'), ('J1', 'J2', 'J9')])
-def test_what_is_no_spanning_tree_is_refused(joints):
+def test_edges_that_are_not_a_spanning_tree_are_refused(joints):
     with pytest.raises(ModelError, match='as many different joints'):
         SpanningTree(CRANK_SLIDER, joints)
     with pytest.raises(ModelError, match='nothing connects'):

@@ -354,7 +354,7 @@ def test_a_joint_reversed_twice_is_itself(joint):
         assert_allclose(b.to_array(), a.to_array(), atol=1e-12)
 
 
-def test_an_edited_type_is_compiled_anew_when_it_is_reversed():
+def test_an_edited_type_is_compiled_again_when_it_is_reversed():
     """Its source is part of the key of the cache, though its name and parameters are the same."""
     lift = '1.0 - cos(q[0])'
     kinds = worked_example(), worked_example(lift, f'2.0 * ({lift})')

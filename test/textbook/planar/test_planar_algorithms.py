@@ -127,7 +127,7 @@ def test_compiled_planar_kernels_take_forces_and_gravity_at_run_time():
 
 
 @pytest.mark.seed('PV05', kind='full')
-def test_planar_kernels_take_fewer_operations_where_the_plane_is_no_coordinate_plane():
+def test_planar_kernels_take_fewer_operations_where_the_plane_is_not_a_coordinate_plane():
     """Than the same text in space, that is. Where it is one, known zeros save as much."""
     in_space = replace(declaration_of(forward_dynamics), specialization=None)
     counts = {}

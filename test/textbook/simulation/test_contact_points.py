@@ -90,7 +90,7 @@ def test_rates_are_those_along_the_motion(name):
     assert_allclose(equations.d - equations.T.T @ equations.free, second, atol=2e-4)
 
 
-def test_links_that_are_fixed_to_a_body_have_places_of_their_own():
+def test_links_fixed_to_a_body_have_their_own_positions():
     subject = robot(
         link('base'), link('arm', 1.0, (0.1,) * 3), link('tip'), link('shelf'),
         joint('turn', 'base', 'arm', axis=(0, 0, 1), xyz=(0, 0, 1)),

@@ -157,7 +157,7 @@ def test_helical_motion_returns_its_own_pitch(h, rng):
 
 @pytest.mark.seed('SV06')
 @pytest.mark.parametrize('joint', [x for x in JOINTS if x.nv == 1], ids=example_id)
-def test_joints_of_one_freedom_have_the_screw_of_their_motion(joint):
+def test_joints_of_one_dof_have_the_screw_of_their_motion(joint):
     """Hinges have a line, sliders a free vector, others their pitch."""
     S = joint.motion_subspace([0.3]).columns[0]
     moved = twist(lambda q: joint.transform([q]), 0.3)
