@@ -22,6 +22,7 @@ from support.source_imports import imports, module_name, PACKAGE, package_source
 # What each room may import of the others. A new room must be entered here on purpose.
 MAY_IMPORT = {
     'bounded_files': set(),
+    'extension_points': set(),
     'lazy_names': set(),
     'plot_names': set(),
     'programs': set(),
@@ -147,7 +148,7 @@ UPWARD = {
     },
 }
 # Known to every room.
-FOR_ALL = {'bounded_files', 'lazy_names', 'plot_names', 'programs'}
+FOR_ALL = {'bounded_files', 'extension_points', 'lazy_names', 'plot_names', 'programs'}
 KNOW_ROS = {'nodes', 'demonstration'}
 # Modules of other rooms that do, when they are used.
 MAY_KNOW_ROS = {
@@ -156,11 +157,12 @@ MAY_KNOW_ROS = {
     'rbd_ros.viewer.watching',
 }
 
-# Classes of messages are found by the names that topics are declared with; algorithms, in their
-# folder; public names of a package, in the file that it names; controllers under test, by a
-# scenario; programs, by their commands.
+# Classes of messages are found by the names that topics are declared with; algorithms and what
+# else declares itself, in their folders; public names of a package, in the file that it names;
+# controllers under test, by a scenario; programs, by their commands.
 IMPORT_BY_NAME = {
     'rbd_ros.algorithms',
+    'rbd_ros.extension_points',
     'rbd_ros.hil.controllers',
     'rbd_ros.lazy_names',
     'rbd_ros.nodes.common.communication',

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joint types by name, for files: those of the package, and those that users register.
+"""Joint types by name, for files: those of the folder joints/, and those that users register.
 
 A file can name only what is here; nothing in it imports code.
 """
@@ -11,6 +11,7 @@ import inspect
 import re
 from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple, Type
 
+from rbd_ros.extension_points import declared_in
 from rbd_ros.model import joints
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.joint_checks import check_joint_type
@@ -96,12 +97,10 @@ def registered_joint_types() -> Dict[str, RegisteredType]:
 
 def _own_types() -> Dict[str, RegisteredType]:
     found: Dict[str, RegisteredType] = {}
-    for title in joints.__all__:
-        kind = getattr(joints, title)
-        if isinstance(kind, type) and issubclass(kind, JointType) and not inspect.isabstract(kind):
-            entry = _entry(_snake(title), kind)
-            if entry is not None:
-                found[entry.name] = entry
+    for kind in declared_in(joints, JointType):
+        entry = None if inspect.isabstract(kind) else _entry(_snake(kind.__name__), kind)
+        if entry is not None:
+            found[entry.name] = entry
     return found
 
 

@@ -1,32 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """The algorithm that CONTRIBUTING.md shows works, from its text, as a file and as a function."""
 
-import re
 import types
 
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 from support import random_trees
-from support.source_imports import ROOT
+from support.contributing import shown_in
 
 from rbd_ros import algorithms, Robot
 from rbd_ros.algorithms import catalog
 from rbd_ros.robot.kernels import declared
 
 
-def worked_example():
-    """Return the text of the example."""
-    page = (ROOT / 'CONTRIBUTING.md').read_text(encoding='utf-8')
-    section = page.split('## A new algorithm')[1].split('\n## ')[0]
-    (text,) = re.findall(r'^```python\n(.*?)^```', section, re.DOTALL | re.MULTILINE)
-    return text
-
-
 @pytest.fixture
 def in_the_folder(tmp_path, monkeypatch):
     """Yield the example as a file among the algorithms."""
-    (tmp_path / 'base_wrench.py').write_text(worked_example(), encoding='utf-8')
+    (tmp_path / 'base_wrench.py').write_text(shown_in('A new algorithm'), encoding='utf-8')
     monkeypatch.setattr(algorithms, '__path__', [*algorithms.__path__, str(tmp_path)])
     catalog.cache_clear()
     yield
@@ -68,7 +59,7 @@ def test_a_file_in_the_folder_is_an_algorithm(in_the_folder, robot):
 
 def test_a_function_elsewhere_is_an_algorithm(robot):
     module = types.ModuleType('mine')
-    exec(compile(worked_example(), 'CONTRIBUTING.md', 'exec'), module.__dict__)
+    exec(compile(shown_in('A new algorithm'), 'CONTRIBUTING.md', 'exec'), module.__dict__)
     check(robot, robot.kernel(module.base_wrench))
     link = robot.link_names[-1]
     q, v, a = state(robot)

@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The target that CONTRIBUTING.md shows works, from its text, as a file among the targets."""
 
-import importlib
-import re
-import sys
-
 import numpy as np
 import pytest
 from support import random_trees
+from support.contributing import as_a_file
 from support.errors import relative_error
 from support.programs import program
-from support.source_imports import ROOT
 
 from rbd_ros import Robot
 from rbd_ros.compiler import Graph, targets
@@ -19,13 +15,8 @@ from rbd_ros.compiler import Graph, targets
 @pytest.fixture
 def target(tmp_path, monkeypatch):
     """Yield the example, imported from the folder of targets."""
-    page = (ROOT / 'CONTRIBUTING.md').read_text(encoding='utf-8')
-    section = page.split('## A new target')[1].split('\n## ')[0]
-    (text,) = re.findall(r'^```python\n(.*?)^```', section, re.DOTALL | re.MULTILINE)
-    (tmp_path / 'numpy_text.py').write_text(text, encoding='utf-8')
-    monkeypatch.setattr(targets, '__path__', [*targets.__path__, str(tmp_path)])
-    yield importlib.import_module('rbd_ros.compiler.targets.numpy_text')
-    del sys.modules['rbd_ros.compiler.targets.numpy_text'], targets.numpy_text
+    with as_a_file('A new target', targets, 'numpy_text', tmp_path, monkeypatch) as module:
+        yield module
 
 
 def run(target, what, *arrays):

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from support.contributing import as_a_file
 
 from rbd_ros.lookup.resources import resource_path
-from rbd_ros.model import joint_registry, load_urdf, ModelError, register_joint_type
+from rbd_ros.model import joint_registry, joints, load_urdf, ModelError, register_joint_type
 from rbd_ros.model.joint_checks import check_joint_type
 from rbd_ros.model.joints import Helical, JointType, Planar, Revolute, Spherical, Universal
 from rbd_ros.spatial import ForceVector, MotionSubspace, MotionVector
@@ -39,6 +40,13 @@ def test_a_registered_type_is_known_to_files():
     assert model.body(1).joint == Screw((0.0, 1.0, 0.0), 0.1)
     register_joint_type(Screw, 'lead_screw')
     load_urdf(ARM, extension={'joints': {name: {**entry, 'type': 'lead_screw'}}})
+
+
+def test_a_type_is_known_to_files_by_its_file(tmp_path, monkeypatch):
+    with as_a_file('A new joint type', joints, 'cam', tmp_path, monkeypatch) as module:
+        name = load_urdf(ARM).joint_names[0]
+        model = load_urdf(ARM, extension={'joints': {name: {'type': 'cam', 'radius': 0.1}}})
+        assert model.body(1).joint == module.Cam(0.1)
 
 
 def test_every_type_of_the_package_passes():

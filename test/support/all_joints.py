@@ -2,46 +2,35 @@
 """Every joint type that lies in rbd_ros/model/joints, and trees with it."""
 
 import functools
-import importlib
-import pkgutil
-import re
 import sys
 import types
 
 import numpy as np
 import pytest
 
+from rbd_ros.extension_points import declared_in
 from rbd_ros.model import Body, joints as folder, Link, Model
 from rbd_ros.model.joints import JointType, Prismatic, Revolute
 from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
 from rbd_ros.spatial.rotation import rpy_rotation
-from support.source_imports import ROOT
+from support.contributing import shown_in
 
 STEP = 2e-3  # of Richardson's scheme of sixth order: 1e-16 / STEP against STEP^6
 
 
 def joint_types():
     """Return all concrete types of the folder, and the example of CONTRIBUTING.md."""
-    for module in pkgutil.iter_modules(folder.__path__):
-        importlib.import_module(f'{folder.__name__}.{module.name}')
-    found, todo = [worked_example()], [JointType]
-    while todo:
-        kind = todo.pop()
-        todo += kind.__subclasses__()
-        if kind.__module__.startswith(folder.__name__) and not kind.__abstractmethods__:
-            found.append(kind)
-    return sorted(found, key=lambda kind: kind.__name__)
+    found = [each for each in declared_in(folder, JointType) if not each.__abstractmethods__]
+    return sorted([worked_example(), *found], key=lambda kind: kind.__name__)
 
 
 @functools.lru_cache(maxsize=None)
 def worked_example(old='', new=''):
     """Return the joint type that CONTRIBUTING.md shows, from its text, with an edit."""
-    page = (ROOT / 'CONTRIBUTING.md').read_text(encoding='utf-8')
-    section = page.split('## A new joint type')[1].split('\n## ')[0]
-    (text,) = re.findall(r'^```python\n(.*?)^```', section, re.DOTALL | re.MULTILINE)
+    text = shown_in('A new joint type').replace(old, new)
     module = types.ModuleType('cam')
     sys.modules[module.__name__] = module  # where dataclasses look their annotations up
-    exec(compile(text.replace(old, new), 'CONTRIBUTING.md', 'exec'), module.__dict__)
+    exec(compile(text, 'CONTRIBUTING.md', 'exec'), module.__dict__)
     return module.Cam
 
 
