@@ -58,8 +58,8 @@ def load(group: str, name: str) -> Tuple[Any, str]:
         return entry.load(), package
     except Exception as error:  # whatever the other package raises
         raise ExtensionError(
-            f'{name!r} of the package {package} cannot be imported from {entry.value}, as its entry '
-            f'points {group} say: {type(error).__name__}: {error}; repair the package or uninstall it'
+            f'{name!r} of the package {package} cannot be imported from {entry.value} (entry '
+            f'point of {group}): {type(error).__name__}: {error}; repair or uninstall it'
         ) from None
 
 
