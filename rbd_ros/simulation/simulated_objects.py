@@ -82,6 +82,7 @@ def resolve_world(
         contact is given with the other
     :raises WorldFileError: naming file, line, entry and cure
     """
+    # The argument has priority over the `srdf` of a world file, as in the launch files.
     world = _read_source(robot, source, ground, contact, contact_links)
     if srdf is None or world is None:
         return world
@@ -99,6 +100,8 @@ def _read_source(
         if ground is not True or robot is None:
             return None
         return _rigid_ground(robot, contact or ContactParameters(), contact_links)
+    # A world has its own ground and surfaces: arguments of the other contact model would have no
+    # effect there, so each is refused with the entry that replaces it.
     if ground:
         raise ValueError(
             'ground does not apply to a world; leave it out and add a plane to the world'
@@ -114,6 +117,7 @@ def _read_source(
         )
     if isinstance(source, World):
         return source
+    # Imported here, as most simulations read no file. Without joints there are no links to check.
     from rbd_ros.world.world_file import read_world
 
     return read_world(source, robot=robot.model if robot is not None and robot.nv else None)
@@ -124,6 +128,8 @@ def _rigid_ground(
     contact: ContactParameters,
     links: Optional[Sequence[str]],
 ) -> World:
+    # Rigid contact has Coulomb friction only. Whether something else was given shows by comparison
+    # with the defaults.
     if contact != replace(ContactParameters(), friction=contact.friction):
         raise ValueError(
             'contact: stiffness and damping need a compliant ground, but ground=True is rigid; '
@@ -191,6 +197,8 @@ class SimulatedObjects:
         -0.04905
         """
         o = self._object(name)
+        # The state is that of the center of mass; the pose is that of the object's frame,
+        # whose origin is at p = p_c - R c, with the center c in object coordinates.
         pose = np.eye(4)
         rotation_of(self._physics.objects.quaternion[o], pose[:3, :3])
         center = self._physics.model.scene.bodies.center[o]
@@ -217,6 +225,8 @@ class SimulatedObjects:
         bodies = self._physics.model.scene.bodies
         R = np.zeros((3, 3))
         rotation_of(objects.quaternion[o], R)
+        # The state holds the angular momentum L in world coordinates, as free bodies keep it:
+        # omega = R I^-1 R^T L. The origin moves at v_c - omega x R c.
         turning = R @ np.linalg.solve(bodies.inertia[o], R.T @ objects.angular_momentum[o])
         return np.concatenate(
             [turning, objects.velocity[o] - np.cross(turning, R @ bodies.center[o])]
@@ -252,6 +262,7 @@ class SimulatedObjects:
             )
         if not (np.isfinite(T).all() and np.isfinite(twist).all()):
             raise ValueError(f'pose and velocity of {name!r} must be finite')
+        # A reflection is orthonormal as well: only the determinant excludes it.
         R = T[:3, :3]
         if (
             np.abs(R.T @ R - np.eye(3)).max() > _ROUNDING
@@ -261,6 +272,8 @@ class SimulatedObjects:
             raise ValueError('pose must be a rotation, a position, and 0 0 0 1 below')
         scene = self._physics.scene
         assert scene is not None
+        # `place` takes the velocity along the object's axes. The list of near pairs holds for the
+        # old pose, so the next step looks at all pairs.
         local = np.concatenate([R.T @ twist[:3], R.T @ twist[3:]])
         place(self._physics.objects, o, scene.objects[o], T, local)
         self._physics.forget_near_pairs()
@@ -284,6 +297,8 @@ class SimulatedObjects:
         >>> simulator.distance_pairs[nearest], found.gradient[nearest].shape
         (('robot/base_link_inertia', 'robot/upper_arm_link'), (6,))
         """
+        # Only the state is read under the mutex: distances may take long, and steps of another
+        # thread continue meanwhile.
         with self._physics.mutex:
             poses = {name: self.object_pose(name) for name in self.objects}
             configuration = self._physics.state.q.copy() if q is None else q
@@ -398,8 +413,12 @@ class SimulatedObjects:
         scene, contacts = physics.scene, contact_state.contacts
         assert scene is not None
         found: List[ContactPoint] = []
+        # The arrays are longer than the number of contacts; contacts without an impulse were only
+        # near.
         for c in range(int(contact_state.counts[NOW])):
             if contact_state.impulse[c, 0] > 0.0:
+                # Impulses of the step over its length are mean forces; rows of `frame` are normal
+                # and tangents in world coordinates.
                 moment = contact_state.moment[c] if len(contact_state.moment) else np.zeros(3)
                 first, second = scene.names_of(int(contacts.pair[c]))
                 frame = contacts.frame[c]

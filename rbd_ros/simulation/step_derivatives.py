@@ -106,12 +106,16 @@ class _System(NamedTuple):
         """
         model, position = self.model, np.maximum(self.model.position, 0)
         # A joint with one degree of freedom has one position, which changes by its velocity.
+        # Springs are implicit, at s = h lead after the beginning: x(s) = x + s v + s^2 a. The part
+        # with the unknown acceleration a moves to the left side, as s^2 K on the diagonal of H.
         x, dx = start.q[position], start.dq
         ahead, dahead = h * lead * start.v, h * lead[:, None] * start.dv
         force = -model.stiffness * (x + ahead - model.spring_rest)
         change = -model.stiffness[:, None] * (dx + dahead)
         added = (h * lead) ** 2 * model.stiffness
         if self.driven:
+            # Likewise the servo, at the end of the step: position x + h v + h^2 a, and
+            # velocity v + h a.
             away = Wraparound(self.robot.position_periods)(self.servo.q - x)
             force += self.kp * (away - h * start.v)
             force += self.kd * (self.servo.v - start.v)
@@ -132,6 +136,9 @@ class _System(NamedTuple):
         """Return q exp(u), and its derivative."""
         if self.model.is_flat:
             return q + u, dq + du
+        # (q exp(u)) exp(w) for small changes: what dq moves at the beginning is carried along the
+        # displacement by exp(-ad u); a change of u itself counts by the derivative of the
+        # exponential.
         n = len(u)
         # exp of [[-ad u, 1], [0, 0]] has exp(-ad u) and the sum over (-ad u)^k / (k + 1)!.
         both = np.zeros((2 * n, 2 * n))
@@ -159,8 +166,11 @@ class _System(NamedTuple):
         :param h: time in which what is stuck loses that velocity [s]
         """
         damping = self.model.damping
+        # Implicit differentiation of ID(q, v, a) + added a = f, where ID = H a + C:
+        # (H + added) da = df - dID/dq dq - dID/dv dv. The derivative of H is part of that of ID.
         H = self.robot.mass_matrix(at.q) + np.diag(added + elastic[2])
         force = self.tau + elastic[0] - damping * damped - self.robot.bias_force(at.q, at.v)
+        # Joints that stick lose their velocity within the step, whatever the forces: a = -v / h.
         H[self.stuck] = np.eye(len(force))[self.stuck]
         force[self.stuck] = -damped[self.stuck] / h
         a = np.asarray(np.linalg.solve(H, force), dtype=float)
@@ -172,6 +182,8 @@ class _System(NamedTuple):
 
 
 def _semi_implicit(system: _System, at: _Point, h: float) -> _Point:
+    # v' = v + h a(q, v), then q' = q exp(h v'): symplectic Euler, with damping at the new
+    # velocity, which adds h D to the inertia.
     elastic = system.elastic(at, np.ones(len(at.v)), h)
     a, da = system.acceleration(at, at.v, at.dv, h * system.model.damping, elastic, h)
     v, dv = at.v + h * a, at.dv + h * da
@@ -181,6 +193,8 @@ def _semi_implicit(system: _System, at: _Point, h: float) -> _Point:
 
 def _midpoint(system: _System, at: _Point, h: float) -> _Point:
     elastic = system.elastic(at, system.model.spring_lead, h)
+    # The acceleration of the middle depends on the mean velocity, which depends on it: as many
+    # rounds of substitution as the simulator makes, each of them differentiated.
     q, dq = system.moved(at.q, at.dq, 0.5 * h * at.v, 0.5 * h * at.dv)
     a, da = np.zeros_like(at.v), np.zeros_like(at.dv)
     # What the solver is needed for, see midpoint.py.
@@ -198,6 +212,9 @@ def _midpoint(system: _System, at: _Point, h: float) -> _Point:
 
 def _runge_kutta(system: _System, at: _Point, h: float) -> _Point:
     none = np.zeros(len(at.v))
+    # Runge-Kutta-Munthe-Kaas: stages are displacements u from the beginning, in the Lie algebra of
+    # the configurations; w is the velocity of a stage, and `part` and `weight` are those of the
+    # classical method of order 4.
     u, w, du, dw = none, at.v, np.zeros_like(at.dv), at.dv
     shift, gain, dshift, dgain = none, none, np.zeros_like(du), np.zeros_like(du)
     for part, weight in ((0.5, 1.0), (0.5, 2.0), (1.0, 2.0), (0.0, 1.0)):
@@ -239,6 +256,7 @@ def step_derivatives(simulator: Simulator, tau: FloatArray) -> StepDerivatives:
     # What is cut at the effort limit does not change with what is asked.
     applied, free = np.clip(tau, -model.effort, model.effort), np.abs(tau) <= model.effort
     servo = physics.state.servo
+    # A servo replaces the torque of its joint; cut at the effort limit, it is constant as well.
     driven = (servo.kp > 0.0) | (servo.kd > 0.0)
     if driven.any():
         free = np.where(driven, taken.servo_segment == FREE, free)
@@ -257,6 +275,7 @@ def step_derivatives(simulator: Simulator, tau: FloatArray) -> StepDerivatives:
         np.where(free, servo.kp, 0.0),
         np.where(free, servo.kd, 0.0),
     )
+    # Columns are derivatives by q, v and tau at the beginning, in this order.
     nothing, one = np.zeros((n, n)), np.eye(n)
     at = _Point(
         simulator.q,
@@ -265,6 +284,8 @@ def step_derivatives(simulator: Simulator, tau: FloatArray) -> StepDerivatives:
         np.hstack([nothing, one, nothing]),
     )
     step = _semi_implicit if system.driven else _STEPS[simulator.integrator]
+    # Substeps are as long as those of the simulator. Their number and lengths are piecewise
+    # constant in the state, so they are not differentiated.
     parts = count_substeps(model, at.v)
     for _ in range(parts):
         left = model.timestep / parts
@@ -309,6 +330,8 @@ class _Taken(NamedTuple):
 
 
 def _taken(simulator: Simulator, tau: FloatArray) -> _Taken:
+    # Only the step itself finds on which segment of its law of friction a joint is: it is made,
+    # and undone by the snapshot.
     before = simulator.snapshot()
     try:
         simulator.step(tau)
@@ -340,6 +363,8 @@ def _require_same(simulator: Simulator, taken: _Taken, end: _Point, sticks: bool
             'a joint sticks by friction, where the step of rk4 is not differentiable; use '
             "integrator='midpoint'"
         )
+    # If both differ, the simulator did something that is not differentiated: it met a contact or a
+    # position limit, or friction changed its direction within the step.
     close = _ROUNDING * (1.0 + np.abs(end.v).max(initial=0.0))
     same = np.allclose(taken.q, end.q, rtol=_ROUNDING, atol=close)
     if not (same and np.allclose(taken.v, end.v, rtol=_ROUNDING, atol=close)):

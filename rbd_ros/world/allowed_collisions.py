@@ -156,6 +156,7 @@ def enabled_pairs(srdf: Union[str, os.PathLike[str]]) -> FrozenSet[LinkPair]:
 
 
 def _pair(a: str, b: str) -> LinkPair:
+    # Pairs have no order: one form makes them comparable.
     return (a, b) if a <= b else (b, a)
 
 
@@ -173,6 +174,7 @@ def read_srdf(source: Union[str, os.PathLike[str]]) -> Tuple[str, List[Entry]]:
     label, elements = srdf_elements(source)
     entries: List[Entry] = []
     for element in elements:
+        # Elements of other names belong to MoveIt (groups, end effectors) and are valid.
         if len(element.path) != 1 or element.path[0] not in _LINKS:
             continue
         (tag,) = element.path

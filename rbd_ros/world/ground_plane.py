@@ -36,12 +36,16 @@ def level_ground(
     >>> world.touch('robot/tool0', 'ground'), world.touch('robot/wrist_3_link', 'ground')
     (True, False)
     """
+    # `model.link` raises ValueError with similar names. A misspelled link would fall through.
     for link in links or ():
         model.link(link)
+    # The surface of the world is that of the links as well: the pair of a link and the ground has
+    # this friction, the mean of two equal coefficients.
     surface = Surface((float(friction), float(friction)))
     placement = PluckerTransform.translation((0.0, 0.0, float(height)))
     return World(
         (WorldObject(GROUND, Plane(), placement, surface),),
+        # A world lists the pairs without contact; `links` lists those with it.
         ignored=frozenset(
             (f'{ROBOT}/{link}', GROUND)
             for link in model.links

@@ -36,6 +36,7 @@ def heights(entries: Dict[str, Field], path: str) -> NDArray[np.float64]:
     if not path:
         return _rows(entries['heights'])
     field = entries['file']
+    # The ending decides, before the file is opened: `range` belongs to one of the two kinds only.
     image = Path(path).suffix.lower() in _IMAGES
     if not image and Path(path).suffix.lower() != '.npy':
         raise field.error('a height field is an image (.png) or an array (.npy); convert it')
@@ -62,6 +63,8 @@ def heights(entries: Dict[str, Field], path: str) -> NDArray[np.float64]:
             raise entries['range'].error(
                 f'expected 2 numbers, got {len(bounds)}; write "[low, high]"'
             )
+        # In place, as the grid may take 512 MiB. A range with low > high is allowed: it inverts
+        # the image.
         low, high = (bound.number() for bound in bounds)
         grid *= high - low
         grid += low
@@ -95,11 +98,14 @@ def _array(path: str) -> NDArray[Any]:
         header = read.get(read_magic(file))
         if header is None:
             raise ValueError('it does not hold an array of numbers')
+        # Only the header is read before the shape is checked: the size of the file does not bound
+        # that of the array, as a header may claim any shape.
         shape, _, kind = header(file)
         if kind.kind not in 'fiu' or kind.hasobject:
             raise ValueError('it does not hold an array of numbers')
         _check_shape(shape)
         file.seek(0)
+        # Without pickle, which runs code of the file.
         grid: NDArray[Any] = np.load(file, allow_pickle=False)
     return grid
 

@@ -31,4 +31,5 @@ class NamedPose:
     placement: PluckerTransform = field(default_factory=PluckerTransform.identity)
     description: str = ''
     tags: Tuple[str, ...] = ()
+    # As in the spawn points of simulation_interfaces (NamedPose, Bounds).
     size: Optional[Vector3] = None

@@ -42,13 +42,16 @@ def solid_inertia(shape: Solid, density: float = 1.0, convex: bool = False) -> R
     if isinstance(shape, Box):
         x, y, z = shape.size
         mass = density * x * y * z
+        # About the center: I_xx = m (y^2 + z^2) / 12, and so on.
         moments = [mass * (a * a + b * b) / 12.0 for a, b in ((y, z), (z, x), (x, y))]
     elif isinstance(shape, Sphere):
         mass = density * 4.0 / 3.0 * math.pi * shape.radius**3
+        # I = 2/5 m r^2.
         moments = [0.4 * mass * shape.radius**2] * 3
     elif isinstance(shape, (Cylinder, Capsule)):
         r2, length = shape.radius**2, shape.length
         mass = density * math.pi * r2 * length
+        # A cylinder along z: I_xx = I_yy = m (r^2 / 4 + l^2 / 12), I_zz = m r^2 / 2.
         across, along = mass * (r2 / 4.0 + length**2 / 12.0), mass * r2 / 2.0
         if isinstance(shape, Capsule):
             # Both half spheres together; their centers of mass lie 3/8 r beyond the cylinder.
@@ -87,17 +90,21 @@ def triangles_inertia(triangles: FloatArray, density: float = 1.0) -> RigidBodyI
     a, b, c = (triangles[:, k] - middle for k in range(3))
     six_volumes = np.einsum('ij,ij->i', a, np.cross(b, c))
     volume = six_volumes.sum() / 6.0
+    # Relative to the size of the mesh, so that the test does not depend on its unit of length.
     extent = float(np.ptp(triangles.reshape(-1, 3), axis=0).max())
     if not abs(volume) > 1e-12 * extent**3:
         raise MeshError('its triangles enclose no volume; give a mesh of a solid')
     if volume < 0.0:
         volume, six_volumes = -volume, -six_volumes
     total = a + b + c
+    # The centroid of a tetrahedron with a corner at the origin is s / 4, with s the sum of the
+    # others.
     center = (six_volumes @ total) / (24.0 * volume)
     # Integral of x x^T over a tetrahedron with a corner at the origin: V / 20 (sum of x_k x_k^T
     # over its corners + s s^T), s their sum.
     second = sum(np.einsum('i,ij,ik->jk', six_volumes, x, x) for x in (a, b, c, total)) / 120.0
     second = density * (second - volume * np.outer(center, center))
+    # From second moments to the inertia tensor: I = tr(S) 1 - S.
     about_center = np.trace(second) * np.eye(3) - second
     return RigidBodyInertia.from_mass_center(
         float(density * volume),

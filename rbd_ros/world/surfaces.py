@@ -77,6 +77,8 @@ class Surface:
             raise ValueError(f'stiffness must be positive and finite, got {self.stiffness}')
         if self.stiffness is None and self.damping > 0.0:
             raise ValueError('damping needs stiffness; give both')
+        # Dissipation exists in Hunt and Crossley's law alone, so it chooses that law. The class is
+        # frozen.
         if self.exponent is None and self.dissipation > 0.0:
             object.__setattr__(self, 'exponent', HERTZ)
         if self.exponent is not None:
@@ -98,6 +100,7 @@ class Surface:
     def anisotropy(self) -> float:
         """Ratio of the larger to the smaller coefficient of friction, 1 if there is none."""
         low, high = sorted(self.friction)
+        # Two zeros are isotropic; with one zero the ratio has no bound.
         return 1.0 if low == high else math.inf if low == 0.0 else high / low
 
 
@@ -196,5 +199,6 @@ def _in_series(first: Surface, second: Surface) -> Surface:
         if first.exponent is None
         else (soft[0] + soft[1]) ** -n,
         damping=damping,
+        # Dissipated powers add up: f c_i (dd_i/dt)^2 in each spring, rates as depths.
         dissipation=shares[0] ** 2 * first.dissipation + shares[1] ** 2 * second.dissipation,
     )

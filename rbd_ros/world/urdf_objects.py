@@ -44,6 +44,7 @@ def urdf_object(
     >>> ball.name, ball.shape.radius, ball.inertia.mass
     ('ball', 0.05, 2.0)
     """
+    # With a floating base, so that the only link is a body that has an inertia.
     model = load_urdf(text, floating_base=True, package_paths=package_paths)
     name = name or model.name
     where = f'URDF of {name[:80]!r}'
@@ -59,6 +60,7 @@ def urdf_object(
             'one'
         )
     (shape,) = shapes
+    # A `WorldObject` has one frame for its shape, pose and inertia.
     if np.abs(np.array(shape.placement.pose(), dtype=float) - np.eye(4)).max() > SAME_FRAME:
         raise WorldFileError(
             f'{where}: its collision shape has an <origin> that is not zero; move the frame of '
@@ -72,6 +74,7 @@ def urdf_object(
     body = model.bodies[0]
     if not body.inertia.mass > 0.0:
         raise WorldFileError(f'{where}: its link has no mass; add an inertial element')
+    # Colors belong to visuals; an object is drawn by its collision shape, in the first color.
     seen = [each.color for each in model.geometries if each.color is not None]
     color = None
     if seen:

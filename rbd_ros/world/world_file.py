@@ -266,6 +266,7 @@ class _Reader:
             if problem:
                 where = whole.document.where(line)
                 raise ModelError(f'{where}: {section}: {name[:80]!r} {problem}')
+            # Objects and robots share their names, as pairs refer to both.
             taken[name] = line
             yield name, field
 
@@ -367,6 +368,7 @@ class _Reader:
             allowed,
             movable,
             enabled,
+            # Without a position it is placed on what is below it.
             'xyz' not in entries,
         )
 
@@ -408,6 +410,7 @@ class _Reader:
         if 'disable_collisions' not in self.entries:
             return frozenset()
         pairs = self.entries['disable_collisions'].sequence()
+        # Existence of both names is checked here, where file and line are known.
         return frozenset(self._pair(field, world) for field in pairs)
 
     def _pair(self, field: Field, world: World) -> Tuple[str, str]:
@@ -467,6 +470,7 @@ def _position(model: Model, joint: str, field: Field) -> float:
             raise field.error(
                 f'it mimics joint {master!r}; give the position of {master!r} instead'
             )
+    # One number of the file is one position variable.
     if body.joint.nq != 1:
         raise field.error(
             'only joints with one degree of freedom can have an initial position; leave it out'

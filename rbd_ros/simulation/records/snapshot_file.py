@@ -59,6 +59,7 @@ def save_snapshot(snapshot: Snapshot, path: Union[str, 'os.PathLike[str]']) -> N
         'version': __version__,
         'robot': snapshot.robot,
         'start_time': snapshot.start_time,
+        # Pairs, as keys of JSON objects are texts and handles are numbers.
         'handles': [[handle, row] for handle, row in snapshot.handles.items()],
         'next_handle': snapshot.next_handle,
         'objects': list(snapshot.objects),
@@ -67,7 +68,9 @@ def save_snapshot(snapshot: Snapshot, path: Union[str, 'os.PathLike[str]']) -> N
         'beside': dict(snapshot.beside),
     }
     arrays: Dict[str, Any] = dict(snapshot.arrays)
+    # JSON as an array of bytes: an array of Python objects would need pickle, which runs code.
     arrays[ABOUT] = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
+    # Compressed in memory first, so that the file is written by a single call.
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)
     try:
@@ -81,6 +84,8 @@ def save_snapshot(snapshot: Snapshot, path: Union[str, 'os.PathLike[str]']) -> N
 
 def _replace(place: Path, content: bytes) -> None:
     """Write a file whole or not at all."""
+    # In the same folder, as a rename is atomic within a file system only: readers see the old file
+    # or the new one.
     number, name = tempfile.mkstemp(prefix=f'.{place.name}.', dir=place.parent)
     try:
         with os.fdopen(number, 'wb') as file:
@@ -115,6 +120,8 @@ def load_snapshot(path: Union[str, 'os.PathLike[str]']) -> Snapshot:
         raise SnapshotError(
             f'{path} cannot be read: {error.strerror or error}; check the path'
         ) from None
+    # Values of a manipulated file may have any type: conversions check them, and every failure is
+    # reported as a damaged file. `Simulator.restore` checks names and shapes of arrays.
     about = _about(path, arrays.pop(ABOUT, None))
     try:
         return Snapshot(
@@ -135,6 +142,8 @@ def load_snapshot(path: Union[str, 'os.PathLike[str]']) -> Snapshot:
 def _arrays(path: Any, file: Any) -> Dict[str, Any]:
     try:
         with zipfile.ZipFile(file) as archive:
+            # The directory of the archive gives the unpacked sizes: a small file that unpacks to
+            # terabytes is refused before anything is read.
             problem = archive_problem(archive, MAX_BYTES)
             if problem:
                 raise SnapshotError(f'{path}: {problem}; give a snapshot')
@@ -145,6 +154,7 @@ def _arrays(path: Any, file: Any) -> Dict[str, Any]:
         raise
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, SyntaxError) as error:
         raise _damaged(path) from error
+    # Unknown compression, encryption, absurd shapes and malformed headers.
     except (NotImplementedError, RuntimeError, MemoryError, TypeError) as error:
         raise _damaged(path) from error
 
@@ -162,6 +172,8 @@ def _about(path: Any, text: Any) -> Dict[str, Any]:
             f'{path} has the format {str(header["format"])[:80]!r}, but this version reads '
             f'{FORMAT!r}: take the snapshot again'
         )
+    # Arrays mirror the internal state, whose meaning may change between versions: continuing from
+    # another version would be wrong without an error.
     if header['version'] != __version__:
         raise SnapshotError(
             f'{path} was written by rbd_ros {str(header["version"])[:80]}, but this is '

@@ -98,6 +98,7 @@ class DcMotor:
         :param voltage: voltage asked for [V]
         :param v: speed of the joint [rad/s]
         """
+        # Balance of voltages with di/dt = 0: V = R i + k N v, the second term the back EMF.
         return (self.applied(voltage) - self.torque_constant * self.ratio * v) / self.resistance
 
     def current_rate(self, current: float, voltage: float, v: float) -> float:
@@ -110,6 +111,7 @@ class DcMotor:
         """
         if not self.inductance:
             raise ValueError('without inductance the current has no dynamics; use steady_current')
+        # L di/dt = V - k N v - R i = R (i_steady - i).
         missing = self.steady_current(voltage, v) - current
         return missing * self.resistance / self.inductance
 
@@ -124,6 +126,8 @@ class DcMotor:
         settled = self.steady_current(voltage, v)
         if not self.inductance:
             return settled
+        # The linear equation has the time constant L / R; its solution holds for steps of any
+        # length, also those far longer than it.
         return settled + (current - settled) * math.exp(-self.resistance * dt / self.inductance)
 
     def torque(self, current: float) -> float:
@@ -140,6 +144,7 @@ class DcMotor:
         :param v: speed of the joint [rad/s]
         """
         drive = self.ratio * self.torque_constant
+        # V = R i + k N v with i = tau / (N k).
         return self.applied(self.resistance * torque / drive + drive * v)
 
 
@@ -178,12 +183,15 @@ class Transmission:
         :param deflection: position of the motor less that of the joint, of any shape [rad or m]
         :param rate: its rate [rad/s or m/s]
         """
+        # Without play the shaft pulls as well as it pushes.
         delta, speed = np.asarray(deflection, dtype=float), np.asarray(rate, dtype=float)
         if not self.play:
             linear: FloatArray = self.stiffness * delta + self.damping * speed
             return linear
         side = np.sign(delta)
         compression = np.abs(delta) - 0.5 * self.play
+        # A flank cannot pull: where damping exceeds the spring as the parts separate, the torque
+        # is zero (as the normal force of a compliant contact).
         size = np.maximum(0.0, self.stiffness * compression + self.damping * side * speed)
         torque: FloatArray = np.where(compression > 0.0, side * size, 0.0)
         return torque
@@ -199,6 +207,8 @@ class Transmission:
         :param motor: where the motor is [rad or m]
         """
         middle = np.asarray(motor, dtype=float)
+        # The joint stays anywhere in the dead zone and is pushed by the flank that reaches it,
+        # which is the play operator of hysteresis.
         where: FloatArray = np.clip(joint, middle - 0.5 * self.play, middle + 0.5 * self.play)
         return where
 
@@ -246,8 +256,11 @@ class JointFriction:
         :param v: velocity [rad/s or m/s]
         :param applied: all other torque on the joint, which it balances at rest [N m or N]
         """
+        # At rest friction is set-valued: it balances what is applied, up to breakaway.
         if v == 0.0:
             return -min(max(applied, -self.breakaway), self.breakaway)
+        # Stribeck's curve with the exponent 2 (Armstrong-Helouvry, Dupont and Canudas de Wit
+        # 1994).
         dip = math.exp(-((v / self.stribeck_velocity) ** 2))
         size = self.coulomb + (self.breakaway - self.coulomb) * dip
         return -math.copysign(size, v) - self.viscous * v
@@ -278,6 +291,7 @@ def with_motors(robot: Robot, inertia: Mapping[str, float], suffix: str = '_moto
         if name not in model.joint_names:
             raise ValueError(f'unknown joint {name!r}; there are {", ".join(model.joint_names)}')
         _require(f'inertia of the motor of {name!r}', float(value))
+        # No mass, and inertia about the axis alone: the mass of the motor belongs to its link.
         rotor = RigidBodyInertia(0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, float(value)))
         motor = f'{name}{suffix}'
         still = PluckerTransform.identity()
