@@ -85,11 +85,16 @@ def test_tests_come_nearest_first():
     assert mutation.tests_of('rbd_ros/algorithms/momentum/energy.py') == [
         ('test/algorithms/momentum/test_energy.py',),
         ('test/algorithms/momentum',),
+        ('test/algorithms',),
         mutation.TEXTS['rbd_ros/algorithms'],
     ]
     own, *others = mutation.tests_of('rbd_ros/model/joints/planar.py')
     assert own == mutation.OWN['rbd_ros/model/joints']
-    assert others == [('test/model',), mutation.TEXTS['rbd_ros/model/joints']]
+    assert others == [
+        ('test/model/joints',),
+        ('test/model',),
+        mutation.TEXTS['rbd_ros/model/joints'],
+    ]
     assert mutation.tests_of('rbd_ros/constraints/friction.py')[1:] == [('test/constraints',)]
     for place, tests in mutation.OWN.items():
         assert all((mutation.ROOT / path).exists() for path in (place, *tests)), place

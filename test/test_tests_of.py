@@ -4,7 +4,7 @@
 from types import SimpleNamespace
 
 import pytest
-from support import tests_of
+from support import tests_index, tests_of
 from support.source_imports import module_name, ROOT
 
 

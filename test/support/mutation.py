@@ -19,7 +19,7 @@ TEXTS = {
     'rbd_ros/algorithms': _OF_ALGORITHMS,
     'rbd_ros/textbook': _OF_ALGORITHMS,
     'rbd_ros/model/joints': (
-        'test/model/test_joints.py',
+        'test/model/joints/test_joints.py',
         'test/model/test_joints_in_trees.py',
         'test/algorithms',
     ),
@@ -42,14 +42,14 @@ _OF_CONVEX_PAIRS = (
 # Single steps by the interpreter first: they are quick, and notice most.
 _OF_STEPS_IN_WORLDS = (
     'test/simulation/scene/test_scene_equations.py',
-    'test/simulation/test_rigid_contact.py',
+    'test/simulation/stepping/test_rigid_contact.py',
 )
 _OF_ISLANDS = (
     'test/simulation/scene/test_scene_equations.py',
     'test/simulation/scene/test_scene_speculative_contacts.py',
     'test/simulation/scene/test_scene_warm_start.py',
     'test/simulation/scene/test_scene_springs.py',
-    'test/simulation/test_rigid_contact.py',
+    'test/simulation/stepping/test_rigid_contact.py',
 )
 _OF_PLANAR_VECTORS = ('test/textbook/planar/test_planar_vectors.py',)
 #: Tests of texts that have no test file of their own name.
@@ -76,7 +76,7 @@ OWN = {
         'test/textbook/floating_base/test_floating_momentum.py',
     ),
     'rbd_ros/collision/concave/candidates.py': (
-        'test/collision/test_reduction.py',
+        'test/collision/convex/test_reduction.py',
         'test/collision/test_concave_contacts.py',
     ),
     'rbd_ros/collision/concave/concave_pairs.py': ('test/collision/test_concave_contacts.py',),
@@ -93,8 +93,8 @@ OWN = {
         'test/collision/test_distance_of_shapes.py',
     ),
     'rbd_ros/collision/scene/overlapping_links.py': (
-        'test/collision/test_self_collision.py',
-        'test/collision/test_scene_contacts.py',
+        'test/collision/scene/test_self_collision.py',
+        'test/collision/scene/test_scene_contacts.py',
     ),
     'rbd_ros/collision/pairs/plane_hull.py': (
         'test/collision/test_nearest_features.py',
@@ -102,15 +102,13 @@ OWN = {
         'test/collision/test_scene_meshes.py',
     ),
     'rbd_ros/collision/scene/scene.py': (
-        'test/collision/test_scene_contacts.py',
+        'test/collision/scene/test_scene_contacts.py',
         'test/collision/test_moving_robots.py',
     ),
     'rbd_ros/collision/shapes/scene_shapes.py': ('test/collision/test_scene_meshes.py',),
     'rbd_ros/world/surfaces.py': ('test/world/test_world.py',),
     'rbd_ros/world/world_objects.py': ('test/world/test_world_file.py',),
-    'rbd_ros/constraints/friction_bodies.py': (
-        'test/constraints/solvers/test_friction_bodies.py',
-    ),
+    'rbd_ros/constraints/friction_bodies.py': ('test/constraints/test_friction_bodies.py',),
     'rbd_ros/constraints/friction_solution.py': (
         'test/constraints/solvers/test_friction_moments.py',
         'test/constraints/test_friction_space.py',
@@ -169,34 +167,36 @@ OWN = {
         'test/contact/test_shapes.py',
     ),
     'rbd_ros/contact/ground.py': ('test/contact/test_shapes.py', 'test/contact/test_law.py'),
-    'rbd_ros/model/joints/exponential.py': ('test/model/test_exponential.py',),
-    'rbd_ros/model/joints/quaternion.py': ('test/model/test_quaternion.py',),
-    'rbd_ros/model/joints/rheonomic.py': ('test/model/test_rheonomic.py',),
-    'rbd_ros/model/joints': ('test/model/test_joints.py', 'test/model/test_equivalent.py'),
+    'rbd_ros/model/joints/exponential.py': ('test/model/joints/test_exponential.py',),
+    'rbd_ros/model/joints/quaternion.py': ('test/model/joints/test_quaternion.py',),
+    'rbd_ros/model/joints/rheonomic.py': ('test/model/joints/test_rheonomic.py',),
+    'rbd_ros/model/joints': ('test/model/joints/test_joints.py', 'test/model/test_equivalent.py'),
     'rbd_ros/simulation/stepping/external_forces.py': (
         'test/simulation/test_stepping.py',
         'test/simulation/test_simulator.py',
     ),
     'rbd_ros/simulation/stepping/ground_contact.py': (
-        'test/simulation/test_ground_contact.py',
-        'test/simulation/test_solver.py',
+        'test/simulation/stepping/test_ground_contact.py',
+        'test/simulation/stepping/test_solver.py',
     ),
     'rbd_ros/simulation/loops/loop_closing.py': ('test/simulation/test_closed_loops.py',),
-    'rbd_ros/simulation/loops/loop_directions.py': ('test/simulation/test_loop_solver.py',),
+    'rbd_ros/simulation/loops/loop_directions.py': ('test/simulation/loops/test_loop_solver.py',),
     'rbd_ros/simulation/loops/loop_drives.py': (
-        'test/simulation/test_loop_drives.py',
-        'test/simulation/test_loop_solver.py',
+        'test/simulation/loops/test_loop_drives.py',
+        'test/simulation/loops/test_loop_solver.py',
     ),
-    'rbd_ros/simulation/integrators/free_base_midpoint.py': ('test/simulation/test_midpoint.py',),
+    'rbd_ros/simulation/integrators/free_base_midpoint.py': (
+        'test/simulation/integrators/test_midpoint.py',
+    ),
     'rbd_ros/simulation/integrators/midpoint.py': (
-        'test/simulation/test_midpoint.py',
+        'test/simulation/integrators/test_midpoint.py',
         'test/simulation/test_joint_friction_and_limits.py',
     ),
     'rbd_ros/simulation/integrators/displacement.py': ('test/simulation/test_stepping.py',),
     'rbd_ros/simulation/integrators/runge_kutta.py': (
         'test/simulation/test_stepping.py',
-        'test/simulation/test_runge_kutta.py',
-        'test/simulation/test_loop_drives.py',
+        'test/simulation/integrators/test_runge_kutta.py',
+        'test/simulation/loops/test_loop_drives.py',
         'test/simulation/test_joint_friction_and_limits.py',
     ),
     'rbd_ros/simulation/scene/impacts.py': (
@@ -231,7 +231,7 @@ OWN = {
     'rbd_ros/simulation/scene/servo.py': ('test/simulation/test_implicit_pd.py',),
     'rbd_ros/simulation/stepping/joint_servo.py': ('test/simulation/test_implicit_pd.py',),
     'rbd_ros/simulation/integrators/semi_implicit.py': (
-        'test/simulation/test_solver.py',
+        'test/simulation/stepping/test_solver.py',
         'test/simulation/test_joint_friction_and_limits.py',
         'test/simulation/test_smooth_motion.py',
     ),
@@ -245,7 +245,7 @@ OWN = {
     'rbd_ros/simulation/start/start_overlaps.py': (
         'test/simulation/test_rigid_ground.py',
         'test/simulation/test_meshes_in_worlds.py',
-        'test/simulation/test_rigid_contact.py',
+        'test/simulation/stepping/test_rigid_contact.py',
     ),
     'rbd_ros/simulation/start/start_warnings.py': (
         'test/simulation/test_rigid_ground.py',
@@ -255,8 +255,8 @@ OWN = {
         'test/simulation/test_joint_friction_and_limits.py',
     ),
     'rbd_ros/simulation/stepping/sweeps.py': (
-        'test/simulation/test_solver.py',
-        'test/simulation/test_loop_solver.py',
+        'test/simulation/stepping/test_solver.py',
+        'test/simulation/loops/test_loop_solver.py',
     ),
 }
 # No texts, but what texts are declared with
@@ -317,15 +317,15 @@ def texts() -> list[str]:
 def tests_of(file: str) -> list[tuple[str, ...]]:
     """Return the tests that an error in a text should fail.
 
-    Its own, those of its chapter, all others.
+    Its own, those of its folders, the nearest first, all others.
     """
     path = Path(file)
     folder = next(each for each in TEXTS if path.is_relative_to(each))
     named = Path('test', *path.parent.parts[1:], f'test_{path.name}')
     places = (file, path.parent.as_posix())
     own = next((OWN[place] for place in places if place in OWN), (named.as_posix(),))
-    chapter = next(place for place in named.parents if (ROOT / place).exists())
-    return list(dict.fromkeys((own, (chapter.as_posix(),), TEXTS[folder])))
+    folders = [(place.as_posix(),) for place in named.parents[:-2] if (ROOT / place).exists()]
+    return list(dict.fromkeys((own, *folders, TEXTS[folder])))
 
 
 def equivalent() -> dict[str, str]:

@@ -5,8 +5,8 @@
 
 reads lines of JSON from its standard input and answers each with one on its standard output:
 
-    {"tests": ["test/model/test_joints.py"], "keep_bytecode": false, "limit": 600.0}
-    {"failed": "test/model/test_joints.py::test_sizes_fit", "is_test": true, "seconds": 0.4}
+    {"tests": ["test/model/joints/test_joints.py"], "keep_bytecode": false, "limit": 600.0}
+    {"failed": "test/model/joints/test_joints.py::test_sizes_fit", "is_test": true, "seconds": 0.4}
 
 `failed` is the first test that fails, null if none does; `is_test` is false if it is not known
 which one that is, as of a crash. Libraries are imported once, here;

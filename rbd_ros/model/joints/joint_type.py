@@ -2,8 +2,8 @@
 """Interface of joint types: the methods that algorithms, configurations and integrators call.
 
 A joint type knows kinematics only. A new type is one file with a class of its own: nothing else
-in the package asks which type a joint is, and test/model/test_joints.py tries every type it finds
-in this folder, by its `examples`.
+in the package asks which type a joint is, and test/model/joints/test_joints.py tries every type it
+finds in this folder, by its `examples`.
 """
 
 from __future__ import annotations

@@ -431,7 +431,7 @@ def test_a_file_may_say_that_what_is_in_it_runs_seldom(monkeypatch):
 
 
 def test_the_first_loop_of_the_page_runs(tmp_path):
-    page = Path(__file__).parents[2] / 'docs' / 'loop_language.md'
+    page = Path(__file__).parents[3] / 'docs' / 'loop_language.md'
     (tmp_path / 'first_loop.py').write_text(
         re.search(r'```python\n(.*?)```', page.read_text(), re.S)[1]
     )
