@@ -183,3 +183,15 @@ def test_replaced_names_of_nodes_and_commands_do_not_come_back():
     ):
         rows = [(old, new) for where, old, new in decisions() if where in kinds]
         assert rows and not any(old & names - new for old, new in rows)
+
+
+def test_names_of_the_glossary_exist():
+    page = (ROOT / 'docs' / 'glossary.md').read_text(encoding='utf-8').partition('## Decisions')[0]
+    named = {name for _, _, names in decisions() for name in names} | set(identifiers(page))
+    exist = set(COMMANDS)
+    for folder in ('rbd_ros', 'benchmark', 'config'):
+        for path in (ROOT / folder).rglob('*.*'):
+            if path.suffix in ('.py', '.yaml'):
+                exist.update(re.findall(r'\w+', path.read_text(encoding='utf-8')))
+                exist.update(path.with_suffix('').relative_to(ROOT).parts)
+    assert not {name for name in named if not set(re.findall(r'\w+', name)) <= exist}
