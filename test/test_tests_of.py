@@ -27,6 +27,11 @@ def test_an_untested_module_has_the_tests_of_the_modules_that_import_it():
     assert found and all(path.is_file() for path in found)
 
 
+def test_the_index_of_the_tests_is_fresh():
+    on_disk = tests_index.PAGE.read_text(encoding='utf-8')
+    assert on_disk == tests_index.page(), 'stale: run scripts/update_test_index'
+
+
 def test_a_file_that_is_not_a_source_file_is_refused(capsys):
     assert tests_of.main(['no_such_file.py']) == 2
     assert 'no_such_file.py: no file of this repository' in capsys.readouterr().err
