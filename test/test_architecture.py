@@ -58,6 +58,7 @@ MAY_IMPORT = {
         'world',
         'contact',
         'constraints',
+        'wire',
     },
     'identification': {'spatial', 'model', 'algorithms', 'robot', 'control', 'wire'},
     'fmi': {'spatial', 'model', 'algorithms', 'robot', 'contact', 'simulation', 'compiler'},

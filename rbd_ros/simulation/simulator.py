@@ -755,6 +755,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         imus: Sequence[str] = (),
         force_torque: Sequence[str] = (),
         joint_torques: Sequence[str] = (),
+        **others: Sequence[str],
     ) -> Sensors:
         """Return sensors that read the last step; see docs/simulation_how_to.md.
 
@@ -762,6 +763,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         :param force_torque: names of joints, fixed ones too, or of links for the joints that bear
             them; the wrench is that of the parent on the child
         :param joint_torques: names of joints
+        :param others: places of further sensors by kind; `sensors[kind]` has their readings
         :raises ValueError: for unknown names, and where no joint bears a link
         :raises ModelError: for sensors of forces and torques on a robot with kinematic loops
 
@@ -779,7 +781,8 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         # Imported when they are asked for.
         from rbd_ros.simulation.sensors.sensors import Sensors
 
-        return Sensors(self._physics, imus, force_torque, joint_torques)
+        places = {'imus': imus, 'force_torque': force_torque, 'joint_torques': joint_torques}
+        return Sensors(self._physics, {**places, **others})
 
     @exclusive
     def snapshot(self) -> Snapshot:

@@ -46,7 +46,7 @@ class MeasurementRecorder:
         self.listened, self.missing = listened, missing
         self.opened, self.sent = {}, []
 
-    def open(self, topic, declared):
+    def open(self, topic, declared, message_type=''):
         self.opened[topic] = declared
         return topic not in self.missing
 
@@ -182,7 +182,10 @@ def test_the_tag_says_where_sensors_are_and_parameters_add_to_it():
 @pytest.mark.parametrize(
     'parameters, text',
     [
-        ({'imus': ['nose']}, "parameter imus: the robot has no link 'nose'"),
+        ({'imus': ['nose']}, "parameter imus: unknown link 'nose'"),
+        ({'sensors': ['imus:nose']}, "parameter sensors: unknown link 'nose'"),
+        ({'sensors': ['tool']}, "parameter sensors: unknown kind of sensors 'tool'.*imus"),
+        ({'sensors': ['joint_torques:elbow']}, 'use the parameter joint_torques'),
         ({'force_torque_sensors': ['nose']}, 'parameter force_torque_sensors: .*nose'),
         ({'force_torque_sensors': ['base']}, "parameter force_torque_sensors: 'base'"),
         ({'odom_frame': ''}, 'odom_frame must be a name'),

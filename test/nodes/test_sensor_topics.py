@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sensors, odometry and acceleration commands of the simulator, as others see them over DDS."""
 
+import os
+
 import numpy as np
 import pytest
 from support import outside
+from support.contributing import shown_in
 from support.simulated_robots import GRAVITY as G
+from support.tiny_distribution import install
 
 outside.load('rclpy')
 
-from geometry_msgs.msg import WrenchStamped
+from geometry_msgs.msg import PointStamped, WrenchStamped
 from node_harness import gravity_torque, reliable, Ros, TWO_LINK_ARM
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float64MultiArray
@@ -105,7 +109,23 @@ def test_a_floating_robot_runs_with_whatever_packages_there_are(ros):
     assert process.stop() == 0
 
 
+def test_a_sensor_of_another_package_has_a_topic(ros, tmp_path, monkeypatch):
+    text = shown_in('A new sensor').replace("name = 'markers'", "name = 'far_markers'")
+    line = {'rbd_ros.sensors': 'far_markers = far_sensors:Markers'}
+    install(tmp_path, monkeypatch, 'far-sensors', text, line)
+    path = os.pathsep.join([str(tmp_path), os.environ.get('PYTHONPATH', '')])
+    monkeypatch.setenv('PYTHONPATH', path.rstrip(os.pathsep))
+    process = ros.start(
+        'simulator', {'robot_description': TWO_LINK_ARM, 'sensors': ['far_markers:tool']}
+    )
+    found = ros.listen(PointStamped, 'tool/marker', reliable(1))
+    ros.until(lambda: found, 'a marker')
+    assert found[-1].header.frame_id == 'world'
+    assert np.linalg.norm([found[-1].point.x, found[-1].point.z]) == pytest.approx(0.9)
+    assert process.stop() == 0
+
+
 def test_a_sensor_that_the_robot_has_not_ends_the_node_by_name(ros):
     process = ros.start('simulator', {'robot_description': TWO_LINK_ARM, 'imus': ['nose']})
     assert process.wait() not in (0, 'had to be killed')
-    assert "parameter imus: the robot has no link 'nose'" in process.output()
+    assert "parameter imus: unknown link 'nose'" in process.output()

@@ -10,6 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Dict, FrozenSet, List, Optional, Sequence, Tuple
 
+import numpy as np
+
+from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 from rbd_ros.model import ModelError
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.model.floating_model import is_free_base
@@ -176,3 +179,17 @@ def check_no_loops(model: Model, what: str) -> None:
             f'{what} of {model.name!r}: the forces of its loop joints {names} are not unique, so '
             'the force of one joint is unknown; inertial sensors work for all robots'
         )
+
+
+def integers(values: Sequence[int]) -> IntArray:
+    """Return numbers as machine code has them, (n,)."""
+    return np.array(values, dtype=np.int64)
+
+
+def poses(placements: Sequence[PluckerTransform]) -> FloatArray:
+    """Return the poses of frames, rotation row by row and position, (n, 12)."""
+    rows = []
+    for placement in placements:
+        pose = np.array(placement.pose(), dtype=float)
+        rows.append(np.concatenate([pose[:3, :3].ravel(), pose[:3, 3]]))
+    return np.array(rows, dtype=float).reshape(-1, 12)

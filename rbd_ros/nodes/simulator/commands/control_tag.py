@@ -46,17 +46,8 @@ class SensorTag(NamedTuple):
     states: FrozenSet[str]
     is_unread: bool = False
 
-    @property
-    def is_imu(self) -> bool:
-        """True if it measures orientation, angular velocity or linear acceleration."""
-        return self._measures('orientation', 'angular_velocity', 'linear_acceleration')
-
-    @property
-    def is_force_torque(self) -> bool:
-        """True if it measures force or torque."""
-        return self._measures('force', 'torque')
-
-    def _measures(self, *quantities: str) -> bool:
+    def measures(self, quantities: Sequence[str]) -> bool:
+        """Return whether one of its state interfaces is one of these quantities."""
         return any(state.rpartition('.')[0] in quantities for state in self.states)
 
 

@@ -90,7 +90,7 @@ def make_measurements(
         parameters['odom_frame'],
         world_frame,
     )
-    if not (any(r.base or r.joints for r in found) or names.imus or names.force_torque):
+    if not (any(r.base or r.joints for r in found) or names):
         return None
     if joints:
         check_no_loops(model, 'joint_torques')

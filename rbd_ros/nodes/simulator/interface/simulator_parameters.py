@@ -383,6 +383,13 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         element=str,
     ),
     Parameter(
+        'sensors',
+        (),
+        'Sensors as kind:place, such as imus:tool0, also of kinds that other packages declare; '
+        'each has a topic.',
+        element=str,
+    ),
+    Parameter(
         'joint_torques',
         False,
         'Whether to publish the efforts that joints transmit on joint_torques.',

@@ -4,22 +4,14 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple
+from typing import Any, Callable, Dict, List, Mapping
 
 from rbd_ros.model import Model
 from rbd_ros.nodes.simulator.commands.control_tag import ControlTag, SensorTag
-from rbd_ros.simulation.sensors.sensor_places import check_no_loops, find_cut
+from rbd_ros.simulation.sensors.sensors import sensor_kind, sensor_kinds
 
-
-class SensorNames(NamedTuple):
-    """Sensors by the names that their topics have, with their place.
-
-    :param imus: links
-    :param force_torque: joints or links
-    """
-
-    imus: Dict[str, str]
-    force_torque: Dict[str, str]
+#: Places of sensors by kind, and by the names that their topics have.
+SensorNames = Dict[str, Dict[str, str]]
 
 
 def sensors_of(
@@ -32,73 +24,56 @@ def sensors_of(
     :param warn: called with sensors that cannot be placed, or stay NaN elsewhere
     :raises ValueError: for a parameter that names what the robot has not, or what has no sensor
     """
-    imus: Dict[str, str] = {}
-    gauges: Dict[str, str] = {}
+    kinds = {name: kind for name, kind in sensor_kinds().items() if kind.topic}
+    names: SensorNames = {name: {} for name in kinds}
     unread: List[str] = []
     for sensor in tag.sensors.values():
-        if not (sensor.is_imu or sensor.is_force_torque):
+        meant = [kind for kind in kinds.values() if sensor.measures(kind.quantities)]
+        if not meant:
             continue
         try:
-            _add_of_tag(model, sensor, imus, gauges)
+            place = _place_of_tag(model, sensor)
+            for kind in meant:
+                kind.check(model, place)
         except ValueError as error:
             warn(f'sensor {sensor.name!r} of the robot description is left out: {error}')
             continue
+        for kind in meant:
+            _enter(names[kind.name], sensor.name, place, kind.parameter)
         if sensor.is_unread:
-            unread.append(f'{sensor.name}: {" and ".join(topics_of(sensor))}')
+            topics = ' and '.join(f'{topic_of(sensor.name)}/{kind.topic}' for kind in meant)
+            unread.append(f'{sensor.name}: {topics}')
     if unread:
         warn(
             'JointStateTopicSystem of ros2_control reads joints only, so its state interfaces of '
             f'sensors stay NaN. Their readings are on topics of this node ({"; ".join(unread)})'
         )
-    for name in parameters['imus']:
-        _check_link(model, name, 'imus')
-        _enter(imus, name, name, 'imus')
-    for name in parameters['force_torque_sensors']:
+    asked = [('sensors', entry) for entry in parameters['sensors']]
+    for name, kind in kinds.items():
+        if kind.parameter:
+            asked += [(kind.parameter, f'{name}:{place}') for place in parameters[kind.parameter]]
+    for parameter, entry in asked:
+        name, _, place = entry.partition(':')
         try:
-            _check_gauge(model, name)
+            kind = sensor_kind(name)
+            if not kind.topic:
+                raise ValueError(f'{name} has no topic for one sensor; use the parameter {name}')
+            kind.check(model, place)
         except ValueError as error:
-            raise ValueError(f'parameter force_torque_sensors: {error}') from None
-        _enter(gauges, name, name, 'force_torque_sensors')
-    return SensorNames(imus, gauges)
+            raise ValueError(f'parameter {parameter}: {error}') from None
+        _enter(names.setdefault(name, {}), place, place, parameter)
+    return {name: places for name, places in names.items() if places}
 
 
-def _add_of_tag(
-    model: Model, sensor: SensorTag, imus: Dict[str, str], gauges: Dict[str, str]
-) -> None:
-    places = [each for each in (sensor.frame, sensor.name) if _is_place(model, each)]
-    if not places:
-        raise ValueError(
-            f'its <param name="frame_id"> {sensor.frame!r} is not a link or joint of the robot, '
-            'and neither is its name'
-        )
-    if sensor.is_force_torque:
-        _check_gauge(model, places[0])
-    if sensor.is_imu:
-        _check_link(model, places[0], 'imus')
-        _enter(imus, sensor.name, places[0], 'imus')
-    if sensor.is_force_torque:
-        _enter(gauges, sensor.name, places[0], 'force_torque_sensors')
-
-
-def topics_of(sensor: SensorTag) -> List[str]:
-    """Return the names of the topics of a sensor."""
-    kinds = {'imu': sensor.is_imu, 'wrench': sensor.is_force_torque}
-    return [f'{topic_of(sensor.name)}/{kind}' for kind, has in kinds.items() if has]
-
-
-def _is_place(model: Model, name: str) -> bool:
-    joints = (body.joint_name for body in model.bodies)
-    return name in model.links or name in model.joint_frames or name in joints
-
-
-def _check_link(model: Model, name: str, parameter: str) -> None:
-    if name not in model.links:
-        raise ValueError(f'parameter {parameter}: the robot has no link {name!r}')
-
-
-def _check_gauge(model: Model, name: str) -> None:
-    find_cut(model, name)
-    check_no_loops(model, 'sensors of forces')
+def _place_of_tag(model: Model, sensor: SensorTag) -> str:
+    joints = [body.joint_name for body in model.bodies]
+    for place in (sensor.frame, sensor.name):
+        if place in model.links or place in model.joint_frames or place in joints:
+            return place
+    raise ValueError(
+        f'its <param name="frame_id"> {sensor.frame!r} is not a link or joint of the robot, and '
+        'neither is its name'
+    )
 
 
 def _enter(sensors: Dict[str, str], name: str, place: str, parameter: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Callable, Dict
 from rclpy.node import Node
 
 from rbd_ros.nodes.common.communication import publisher, raw
+from rbd_ros.nodes.common.node_interface import Topic
 from rbd_ros.nodes.simulator.interface.simulator_interface import INTERFACE
 
 
@@ -23,13 +24,17 @@ class RosMeasurementPorts:
         self._publishers: Dict[str, Any] = {}
         self._send: Dict[str, Callable[[bytes], None]] = {}
 
-    def open(self, topic: str, declared: str) -> bool:
+    def open(self, topic: str, declared: str, message_type: str = '') -> bool:
         """Open a topic; return whether the package of its messages is installed.
 
         :param topic: its name
         :param declared: the name that the interface of the node has for it
+        :param message_type: type of a topic that the interface has not
         """
-        declaration = INTERFACE.topic(declared)
+        if any(each.name == declared for each in INTERFACE.topics):
+            declaration = INTERFACE.topic(declared)
+        else:
+            declaration = Topic(declared, message_type, 'out', '', depth=10)
         try:
             made = publisher(self._node, replace(declaration, name=topic))
         except ImportError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measurements of the simulated robot: inertial units, wrenches, joint torques, odometry.
+"""Measurements of the simulated robot: sensors of all kinds, joint torques, odometry.
 
 All runs in the thread of the simulation loop, after a cycle. Like the cycle, it needs no node:
 messages go out through `MeasurementPorts`. What nobody listens to is not measured.
@@ -14,13 +14,12 @@ from rbd_ros.nodes.simulator.state.declared_sensors import SensorNames
 from rbd_ros.nodes.simulator.state.measured_robots import MeasuredBase, MeasuredRobot
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator
+from rbd_ros.simulation.sensors.sensor import Sensor
 from rbd_ros.simulation.sensors.sensors import SensorBinding, Sensors
 from rbd_ros.wire import (
-    ImuWriter,
     JointStateWriter,
     OdometryWriter,
     TransformsWriter,
-    WrenchStampedWriter,
 )
 
 ODOM, TF, TORQUES = 'odom', '/tf', 'joint_torques'
@@ -29,11 +28,12 @@ ODOM, TF, TORQUES = 'odom', '/tf', 'joint_torques'
 class MeasurementPorts(Protocol):
     """Sinks of messages about measurements, by topic."""
 
-    def open(self, topic: str, declared: str) -> bool:
+    def open(self, topic: str, declared: str, message_type: str = '') -> bool:
         """Open a topic before the first message; return whether there can be one.
 
         :param topic: its name
         :param declared: the name that the interface of the node has for it
+        :param message_type: type of a topic that the interface has not
         """
 
     def has_subscribers(self, topic: str) -> bool:
@@ -41,6 +41,15 @@ class MeasurementPorts(Protocol):
 
     def send(self, topic: str, data: bytes) -> None:
         """Send a message."""
+
+
+class _Reading(NamedTuple):
+    """Message of a sensor, with its kind and its number there."""
+
+    topic: str
+    message: Any
+    kind: Sensor
+    k: int
 
 
 class _Torques(NamedTuple):
@@ -98,7 +107,7 @@ class Measurements:
 
     :param simulator: the simulation
     :param parameters: values of the simulator node's parameters
-    :param names: sensors that there are
+    :param names: places of sensors by kind and name
     :param robots: robots whose joint torques and odometry are published
     :param ports: where messages go to
     :param timestep: of a cycle [ns]
@@ -117,24 +126,21 @@ class Measurements:
         prefix = parameters['frame_prefix']
         joints = [joint for robot in robots for joint in robot.joints]
         self._sensors: Optional[Sensors] = None
-        self._imus: List[ImuWriter] = []
-        self._wrenches: List[WrenchStampedWriter] = []
+        self._messages: List[_Reading] = []
         self._torques: List[_Torques] = []
-        if names.imus or names.force_torque or joints:
-            self._sensors = simulator.sensors(
-                list(names.imus.values()), list(names.force_torque.values()), joints
-            )
-            self._imus = [ImuWriter(prefix + link) for link in names.imus.values()]
-            self._wrenches = [
-                WrenchStampedWriter(prefix + link) for link in self._sensors.wrench_links
-            ]
-        self._imu_topics = [f'{name}/imu' for name in names.imus]
-        self._wrench_topics = [f'{name}/wrench' for name in names.force_torque]
-        for topic in self._imu_topics:
-            ports.open(topic, '<sensor>/imu')
-        for topic in self._wrench_topics:
-            ports.open(topic, '<sensor>/wrench')
-        begin = len(self._wrenches)
+        places = {kind: list(each.values()) for kind, each in names.items()}
+        if joints:
+            places[TORQUES] = joints
+        if places:
+            self._sensors = simulator.sensors(**places)
+        for name, each in names.items():
+            kind = self._sensors.kinds[name]
+            for k, sensor in enumerate(each):
+                topic = f'{sensor}/{kind.topic}'
+                if ports.open(topic, f'<sensor>/{kind.topic}', kind.message_type):
+                    message = kind.message(prefix + kind.frame(k))
+                    self._messages.append(_Reading(topic, message, kind, k))
+        begin = 0
         for robot in robots:
             if robot.joints:
                 topic, end = robot.prefix + TORQUES, begin + len(robot.joints)
@@ -171,28 +177,17 @@ class Measurements:
         if self._sensors is None:
             return
         has_subscribers, send = self._ports.has_subscribers, self._ports.send
-        imus = [k for k, topic in enumerate(self._imu_topics) if has_subscribers(topic)]
-        wrenches = [k for k, topic in enumerate(self._wrench_topics) if has_subscribers(topic)]
+        readings = [each for each in self._messages if has_subscribers(each.topic)]
         torques = [each for each in self._torques if has_subscribers(each.topic)]
-        if not imus and not wrenches and not torques:
+        if not readings and not torques:
             return
         self._sensors.read()
-        buffers = self._sensors.buffers
-        for k in imus:
-            message = self._imus[k]
-            message.orientation[:3] = buffers.orientation[k, 1:]
-            message.orientation[3] = buffers.orientation[k, 0]
-            message.angular_velocity[:] = buffers.angular_velocity[k]
-            message.linear_acceleration[:] = buffers.acceleration[k]
+        for topic, message, kind, k in readings:
+            kind.fill(message, k)
             message.set_stamp_ns(time)
-            send(self._imu_topics[k], message.data())
-        for k in wrenches:
-            wrench = self._wrenches[k]
-            wrench.torque[:], wrench.force[:] = buffers.wrench[k, :3], buffers.wrench[k, 3:]
-            wrench.set_stamp_ns(time)
-            send(self._wrench_topics[k], wrench.data())
+            send(topic, message.data())
         for topic, efforts, chosen in torques:
-            efforts.effort[:] = buffers.torque[chosen]
+            efforts.effort[:] = self._sensors.kinds[TORQUES].torque[chosen]
             efforts.set_stamp_ns(time)
             send(topic, efforts.data())
 

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Force and torque sensors: what the parent of a joint exerts on its child."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, NamedTuple, Optional, Sequence
+
+from rbd_ros.compiler.loops import allocate, compiled, entry_point, floats, Record, stack_array
+from rbd_ros.contact.contact_arrays import FloatArray
+from rbd_ros.model import Model
+from rbd_ros.simulation.physics import Physics
+from rbd_ros.simulation.sensors.sensor import Sensor
+from rbd_ros.simulation.sensors.sensor_places import check_no_loops, find_cut
+from rbd_ros.simulation.sensors.transmitted_forces import CutForces, TransmittedForces
+from rbd_ros.wire import WrenchStampedWriter
+
+
+class Wrenches(NamedTuple):
+    """Readings of force and torque sensors.
+
+    :param wrench: moment and force of each, in its axes, about its origin [N m, N]
+    """
+
+    wrench: FloatArray = floats('n', 6)
+
+
+class ForceTorqueSensors(Sensor):
+    """Force and torque sensors at joints, fixed ones too, or links for the joints that bear them.
+
+    They read what the parent of the joint exerts on its child, about the origin and in the axes of
+    the child link: [moment; force], the mean of the last step. It is what the motion of all beyond
+    the joint takes, less gravity, contacts and external forces there.
+    """
+
+    name = 'force_torque'
+    parameter = 'force_torque_sensors'
+    topic = 'wrench'
+    message_type = 'geometry_msgs/msg/WrenchStamped'
+    quantities = ('force', 'torque')
+
+    def __init__(self, physics: Physics, places: Sequence[str]):
+        super().__init__(physics, places)
+        self.cuts = [find_cut(physics.robot.model, name) for name in places]
+        self._wrenches = allocate(Wrenches, n=len(places))
+        self._record = Record(self._wrenches)
+
+    @classmethod
+    def check(cls, model: Model, place: str) -> None:
+        """Refuse places that no joint bears, and robots with loops."""
+        find_cut(model, place)
+        check_no_loops(model, 'sensors of forces')
+
+    def bind(
+        self, record: Record, forces: Optional[TransmittedForces], first: int
+    ) -> Callable[[], Any]:
+        """Return what reads them."""
+        assert forces is not None
+        read = read_wrenches.bind(forces.record, self._record, release_gil=False)
+        return lambda: read(first)
+
+    def reading(self, k: int) -> FloatArray:
+        """Return moment and force, (6,) [N m, N]."""
+        wrench: FloatArray = self._wrenches.wrench[k].copy()
+        return wrench
+
+    def frame(self, k: int) -> str:
+        """Return the link beyond the joint."""
+        return self.cuts[k].link
+
+    def message(self, frame_id: str) -> WrenchStampedWriter:
+        """Return a message."""
+        return WrenchStampedWriter(frame_id)
+
+    def fill(self, message: WrenchStampedWriter, k: int) -> None:
+        """Write the reading of a sensor."""
+        wrench = self._wrenches.wrench[k]
+        message.torque[:], message.force[:] = wrench[:3], wrench[3:]
+
+
+@entry_point
+def read_wrenches(forces: CutForces, wrenches: Wrenches, first: int) -> int:
+    """Read the sensors.
+
+    :param first: number of the first one among all joints of which it is known what they transmit
+    """
+    for k in range(len(wrenches.wrench)):
+        from_base(forces.pose[first + k], forces.wrench[first + k], wrenches.wrench[k])
+    return 0
+
+
+@compiled
+def from_base(pose: FloatArray, total: FloatArray, local: FloatArray) -> None:
+    """Compute the wrench in the axes of a frame of one about the origin of the base.
+
+    Undoes `into_base` of transmitted_forces.py.
+    """
+    moment = stack_array(3)
+    for r in range(3):
+        i, j = (r + 1) % 3, (r + 2) % 3
+        moment[r] = total[r] - pose[9 + i] * total[3 + j] + pose[9 + j] * total[3 + i]
+    for r in range(3):
+        local[r] = local[3 + r] = 0.0
+        for k in range(3):
+            local[r] += pose[3 * k + r] * moment[k]
+            local[3 + r] += pose[3 * k + r] * total[3 + k]

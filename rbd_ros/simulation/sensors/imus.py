@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inertial units: orientation, angular velocity and proper acceleration of links (REP 145)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable, NamedTuple, Optional, Sequence
+
+import numpy as np
+
+from rbd_ros.collision.scene.scene_bounds import compose
+from rbd_ros.compiler.loops import (
+    allocate,
+    call_kernel,
+    compiled,
+    entry_point,
+    floats,
+    Record,
+    stack_array,
+    view,
+)
+from rbd_ros.contact.contact_arrays import FloatArray, IntArray
+from rbd_ros.contact.detection import body_velocities
+from rbd_ros.model import Model
+from rbd_ros.model.errors import unknown_name
+from rbd_ros.simulation.physics import Physics
+from rbd_ros.simulation.records.simulation_model import SimulationModel
+from rbd_ros.simulation.records.simulation_state import STEPS
+from rbd_ros.simulation.records.workspace import PhysicsRecord
+from rbd_ros.simulation.sensors.sensor import Sensor
+from rbd_ros.simulation.sensors.sensor_places import integers, poses
+from rbd_ros.simulation.sensors.transmitted_forces import TransmittedForces
+from rbd_ros.simulation.stepping.linear import copy
+from rbd_ros.wire import ImuWriter
+
+
+class ImuReading(NamedTuple):
+    """Reading of an inertial unit, in its own axes.
+
+    :param orientation: quaternion w, x, y, z of its axes in the world, (4,)
+    :param angular_velocity: (3,) [rad/s]
+    :param linear_acceleration: proper acceleration of its origin: at rest g, upwards, (3,) [m/s^2]
+    """
+
+    orientation: FloatArray
+    angular_velocity: FloatArray
+    linear_acceleration: FloatArray
+
+
+class ImuPlaces(NamedTuple):
+    """Places of inertial units, constants.
+
+    :param kinematics: address of the kernel contact_kinematics
+    :param body: body of each, (n,)
+    :param pose: pose of each in its body, rotation row by row and position, (n, 12)
+    :param gravity: acceleration of gravity, (3,) [m/s^2]
+    """
+
+    kinematics: int
+    body: IntArray
+    pose: FloatArray
+    gravity: FloatArray
+
+
+class ImuBuffers(NamedTuple):
+    """Readings of inertial units, and buffers for finding them.
+
+    :param rotation: of each, from its axes to those of the world, row by row
+    :param orientation: the same as quaternion w, x, y, z
+    :param angular_velocity: in its axes [rad/s]
+    :param acceleration: proper acceleration in its axes [m/s^2]
+    :param given: inputs of the kernel one after another
+    :param q: of it, configuration
+    :param v: of it, velocity
+    :param found: outputs of the kernel one after another
+    :param poses: of it, rotation row by row and position of each body
+    :param columns: of it, motion columns of the tree in base coordinates
+    :param velocities: spatial velocities of the bodies in base coordinates
+    :param speed: velocity of the origin of each [m/s]
+    """
+
+    rotation: FloatArray = floats('n', 9)
+    orientation: FloatArray = floats('n', 4)
+    angular_velocity: FloatArray = floats('n', 3)
+    acceleration: FloatArray = floats('n', 3)
+    given: FloatArray = view()
+    q: FloatArray = floats('nq', within='given')
+    v: FloatArray = floats('nv', within='given')
+    found: FloatArray = view()
+    poses: FloatArray = floats('bodies', 12, within='found')
+    columns: FloatArray = floats('tree_nv', 6, within='found')
+    velocities: FloatArray = floats('bodies', 6)
+    speed: FloatArray = floats('n', 3)
+
+
+class Imus(Sensor):
+    """Inertial units at links.
+
+    They read the orientation and the angular velocity after the last step, and as acceleration
+    that which takes the velocity of their origin from the beginning of the step to its end, less
+    gravity: velocities add up from it, with impacts, whatever the integrator.
+    """
+
+    name = 'imus'
+    parameter = 'imus'
+    topic = 'imu'
+    message_type = 'sensor_msgs/msg/Imu'
+    quantities = ('orientation', 'angular_velocity', 'linear_acceleration')
+
+    def __init__(self, physics: Physics, places: Sequence[str]):
+        super().__init__(physics, places)
+        robot, model = physics.robot, physics.robot.model
+        frames = [model.link(name) for name in places]
+        self._places = Record(
+            ImuPlaces(
+                kinematics=int(robot.kernel('contact_kinematics').address),
+                body=integers([frame.body for frame in frames]),
+                pose=poses([frame.placement for frame in frames]),
+                gravity=np.array(model.gravity, dtype=float),
+            )
+        )
+        self._buffers = allocate(
+            ImuBuffers,
+            n=len(places),
+            nq=robot.nq,
+            nv=robot.nv,
+            bodies=len(model.bodies) + 1,
+            tree_nv=model.tree_nv,
+        )
+        self._record = Record(self._buffers)
+
+    @classmethod
+    def check(cls, model: Model, place: str) -> None:
+        """Refuse names that are not those of links."""
+        if place not in model.links:
+            raise ValueError(unknown_name('link', place, tuple(model.links)))
+
+    def bind(
+        self, record: Record, forces: Optional[TransmittedForces], first: int
+    ) -> Callable[[], Any]:
+        """Return what reads them."""
+        return read_imus.bind(record, self._places, self._record, release_gil=False)
+
+    def reading(self, k: int) -> ImuReading:
+        """Return the reading of a unit."""
+        buffers = self._buffers
+        return ImuReading(
+            buffers.orientation[k].copy(),
+            buffers.angular_velocity[k].copy(),
+            buffers.acceleration[k].copy(),
+        )
+
+    def message(self, frame_id: str) -> ImuWriter:
+        """Return a message, of unknown covariance."""
+        return ImuWriter(frame_id)
+
+    def fill(self, message: ImuWriter, k: int) -> None:
+        """Write the reading of a unit."""
+        buffers = self._buffers
+        message.orientation[:3] = buffers.orientation[k, 1:]
+        message.orientation[3] = buffers.orientation[k, 0]
+        message.angular_velocity[:] = buffers.angular_velocity[k]
+        message.linear_acceleration[:] = buffers.acceleration[k]
+
+
+@entry_point
+def read_imus(physics: PhysicsRecord, places: ImuPlaces, buffers: ImuBuffers) -> int:
+    """Read the units after the last step; before the first one, those of a robot that is held.
+
+    The mean acceleration of a step is how it changes the velocity.
+
+    :return: number of steps taken so far
+    """
+    model, state = physics.model, physics.state
+    resting = state.counters[STEPS] == 0
+    if not resting:
+        copy(state.start_q, buffers.q)
+        copy(state.start_v, buffers.v)
+        place_imus(model, places, buffers)
+        for s in range(len(places.body)):
+            copy(buffers.speed[s], buffers.acceleration[s])
+    copy(state.q, buffers.q)
+    copy(state.v, buffers.v)
+    place_imus(model, places, buffers)
+    change = stack_array(3)
+    for s in range(len(places.body)):
+        R, w = buffers.rotation[s], buffers.velocities[places.body[s]]
+        to_quaternion(R, buffers.orientation[s])
+        for r in range(3):
+            change[r] = -places.gravity[r]
+            if not resting:
+                change[r] += (buffers.speed[s, r] - buffers.acceleration[s, r]) / model.timestep
+        for r in range(3):
+            buffers.angular_velocity[s, r] = R[r] * w[0] + R[3 + r] * w[1] + R[6 + r] * w[2]
+            buffers.acceleration[s, r] = (
+                R[r] * change[0] + R[3 + r] * change[1] + R[6 + r] * change[2]
+            )
+    steps: int = state.counters[STEPS]
+    return steps
+
+
+@compiled
+def to_quaternion(R: FloatArray, quaternion: FloatArray) -> None:
+    """Compute the unit quaternion w, x, y, z of a rotation, with its largest part positive.
+
+    :param R: rotation matrix row by row, (9,)
+    :param quaternion: the result, (4,)
+    """
+    # Four times the squares of its parts: from the largest, nothing cancels.
+    trace, best = R[0] + R[4] + R[8], 0
+    most = trace
+    for k in range(3):
+        if R[4 * k] > most:
+            most, best = R[4 * k], k + 1
+    if best == 0:
+        quaternion[0] = 0.5 * math.sqrt(1.0 + trace)
+        for r in range(3):
+            i, j = (r + 1) % 3, (r + 2) % 3
+            quaternion[1 + r] = (R[3 * j + i] - R[3 * i + j]) / (4.0 * quaternion[0])
+    else:
+        r = best - 1
+        i, j = (r + 1) % 3, (r + 2) % 3
+        half = 0.5 * math.sqrt(1.0 + R[4 * r] - R[4 * i] - R[4 * j])
+        quaternion[0] = (R[3 * j + i] - R[3 * i + j]) / (4.0 * half)
+        quaternion[1 + r] = half
+        quaternion[1 + i] = (R[3 * i + r] + R[3 * r + i]) / (4.0 * half)
+        quaternion[1 + j] = (R[3 * j + r] + R[3 * r + j]) / (4.0 * half)
+
+
+@compiled
+def place_imus(model: SimulationModel, places: ImuPlaces, buffers: ImuBuffers) -> None:
+    """Find rotations and velocities of the units at `q` and `v`."""
+    tree, pose = model.tree, stack_array(12)
+    call_kernel(places.kinematics, buffers.given, buffers.found)
+    body_velocities(
+        buffers.columns,
+        tree.parent,
+        tree.dof_first,
+        tree.dof_index,
+        tree.dof_ratio,
+        buffers.v,
+        buffers.velocities,
+    )
+    for s in range(len(places.body)):
+        compose(buffers.poses[places.body[s]], places.pose[s], pose)
+        v = buffers.velocities[places.body[s]]
+        for r in range(9):
+            buffers.rotation[s, r] = pose[r]
+        for r in range(3):
+            i, j = (r + 1) % 3, (r + 2) % 3
+            buffers.speed[s, r] = v[3 + r] + v[i] * pose[9 + j] - v[j] * pose[9 + i]

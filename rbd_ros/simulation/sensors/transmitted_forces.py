@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Forces that joints transmit in a step, which several kinds of sensors read.
+
+A step has a mean acceleration; what bodies transmit for it follows by the Newton-Euler
+algorithm (book 5.3) where the step takes its forces, at its beginning or, with integrators that
+look at the middle, there. What the world does to links that are beyond a joint is not transmitted
+by it, and taken off.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, List, NamedTuple, Optional, Sequence
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from rbd_ros.collision.scene.scene import Scene
+from rbd_ros.collision.scene.scene_bounds import compose
+from rbd_ros.compiler.loops import (
+    allocate,
+    call_kernel,
+    compiled,
+    entry_point,
+    floats,
+    Record,
+    stack_array,
+    view,
+)
+from rbd_ros.contact.contact_arrays import FloatArray, IntArray
+from rbd_ros.robot import Robot
+from rbd_ros.simulation.physics import Physics
+from rbd_ros.simulation.records.simulation_model import SimulationModel
+from rbd_ros.simulation.records.simulation_state import NEAR, State, STEPS
+from rbd_ros.simulation.records.workspace import PhysicsRecord
+from rbd_ros.simulation.scene.scene_state import NOW
+from rbd_ros.simulation.sensors.sensor_places import (
+    check_no_loops,
+    Cut,
+    cut_model,
+    integers,
+    poses,
+)
+from rbd_ros.simulation.stepping.linear import clear, copy
+from rbd_ros.world.world import ROBOT
+
+
+class CutPlaces(NamedTuple):
+    """Joints of which it is known what they transmit, constants.
+
+    Poses are rotation row by row and position.
+
+    :param midpoint: whether the step takes its forces in the middle
+    :param kinematics: address of the kernel contact_kinematics
+    :param reactions: address of the kernel joint_reactions of the cut model
+    :param cut_body: body of the cut model beyond each joint, (G,)
+    :param body: body of the robot that it is part of, (G,)
+    :param pose: pose of the link beyond the joint in that, (G, 12)
+    :param link_beyond: 1 for links of the robot that are beyond each joint, (G, links)
+    :param ground_beyond: likewise for shapes that touch a compliant ground, (G, shapes)
+    :param scene_beyond: likewise for shapes in a world, (G, shapes)
+    """
+
+    midpoint: bool
+    kinematics: int
+    reactions: int
+    cut_body: IntArray
+    body: IntArray
+    pose: FloatArray
+    link_beyond: IntArray
+    ground_beyond: IntArray
+    scene_beyond: IntArray
+
+
+class CutForces(NamedTuple):
+    """Forces that the joints transmit, and buffers for finding them.
+
+    :param wrench: moment about the origin of the base and force, of each [N m, N]
+    :param pose: pose of the link beyond each in the base, rotation row by row and position
+    :param given: inputs of kernels one after another
+    :param q: of it, configuration
+    :param v: of it, velocity
+    :param a: of it, acceleration
+    :param found: outputs of the kernel contact_kinematics one after another
+    :param poses: of it, rotation row by row and position of each body
+    :param columns: of it, motion columns of the tree in base coordinates
+    :param reactions: what is transmitted to each body of the cut model [N m, N]
+    :param moved: inputs of the kernel integrate one after another
+    :param from_q: of it, where from
+    :param displacement: of it, by what
+    """
+
+    wrench: FloatArray = floats('cuts', 6)
+    pose: FloatArray = floats('cuts', 12)
+    given: FloatArray = view()
+    q: FloatArray = floats('nq', within='given')
+    v: FloatArray = floats('nv', within='given')
+    a: FloatArray = floats('nv', within='given')
+    found: FloatArray = view()
+    poses: FloatArray = floats('bodies', 12, within='found')
+    columns: FloatArray = floats('tree_nv', 6, within='found')
+    reactions: FloatArray = floats('cut_bodies', 6)
+    moved: FloatArray = view()
+    from_q: FloatArray = floats('nq', within='moved')
+    displacement: FloatArray = floats('nv', within='moved')
+
+
+class TransmittedForces:
+    """Forces that joints of a simulation transmit in the last step.
+
+    :param physics: the simulation
+    :param cuts: the joints
+    :raises ModelError: on a robot with kinematic loops
+    """
+
+    def __init__(self, physics: Physics, cuts: Sequence[Cut]):
+        robot, model = physics.robot, physics.robot.model
+        check_no_loops(model, 'sensors of forces and torques')
+        self._physics, self._cuts = physics, list(cuts)
+        cut, cut_bodies = cut_model(model, cuts)
+        #: Kernel of the reactions at all cuts, of the robot with its inertias or with others.
+        self._reactions: WeakKeyDictionary[Robot, Any] = WeakKeyDictionary()
+        self.prepare(physics.loaded)
+        # The kernel has all bodies but the base.
+        self._cut_bodies = np.array(cut_bodies, dtype=np.int64) - 1
+        #: The forces, see `CutForces`.
+        self.record = Record(
+            allocate(
+                CutForces,
+                cuts=len(cuts),
+                nq=robot.nq,
+                nv=robot.nv,
+                bodies=len(model.bodies) + 1,
+                tree_nv=model.tree_nv,
+                cut_bodies=len(cut.bodies),
+            )
+        )
+
+    def prepare(self, robot: Robot) -> None:
+        """Compile what is needed if the robot gets other inertias: see `Physics.load`.
+
+        :param robot: the robot with them
+        """
+        if robot not in self._reactions:
+            cut, _ = cut_model(robot.model, self._cuts)
+            self._reactions[robot] = Robot(cut).kernel('joint_reactions')
+
+    def bind(self, record: Record, scene: Optional[Scene]) -> Callable[[], Any]:
+        """Return what finds the forces.
+
+        :param record: the simulation, perhaps in a world that it does not have yet
+        :param scene: its shapes
+        """
+        physics, model = self._physics, self._physics.robot.model
+        self.prepare(physics.loaded)
+        prefix = f'{ROBOT}/'
+        names = [] if scene is None else [each.name for each in scene.shapes]
+        places = CutPlaces(
+            midpoint=physics.integrator != 'semi_implicit',
+            kinematics=int(physics.robot.kernel('contact_kinematics').address),
+            reactions=int(self._reactions[physics.loaded].address),
+            cut_body=self._cut_bodies,
+            body=integers([cut.body for cut in self._cuts]),
+            pose=poses([cut.placement for cut in self._cuts]),
+            link_beyond=self._beyond(list(model.links)),
+            ground_beyond=self._beyond([each.link for each in physics.geometries]),
+            scene_beyond=self._beyond(
+                [name.removeprefix(prefix) if name not in model.links else name for name in names]
+            ),
+        )
+        return find_transmitted.bind(record, Record(places), self.record, release_gil=False)
+
+    def _beyond(self, names: List[str]) -> np.ndarray:
+        """Return which of the links are beyond each cut, (G, n)."""
+        rows = [[int(name in cut.beyond) for name in names] for cut in self._cuts]
+        return np.array(rows, dtype=np.int64).reshape(len(self._cuts), len(names))
+
+
+@entry_point
+def find_transmitted(physics: PhysicsRecord, places: CutPlaces, buffers: CutForces) -> int:
+    """Find what the joints transmitted in the last step; before the first one, to a held robot.
+
+    :return: number of steps taken so far
+    """
+    model, state = physics.model, physics.state
+    steps: int = state.counters[STEPS]
+    look_at_step(model, state, places, buffers)
+    call_kernel(places.kinematics, buffers.given, buffers.found)
+    call_kernel(places.reactions, buffers.given, buffers.reactions)
+    for g in range(len(places.cut_body)):
+        compose(buffers.poses[places.body[g]], places.pose[g], buffers.pose[g])
+        into_base(buffers.pose[g], buffers.reactions[places.cut_body[g]], buffers.wrench[g])
+        if steps > 0:
+            take_off_world(physics, places, g, buffers.wrench[g])
+    return steps
+
+
+@compiled
+def look_at_step(
+    model: SimulationModel, state: State, places: CutPlaces, buffers: CutForces
+) -> None:
+    """Find `q`, `v` and `a` of the last step, where it takes its forces."""
+    if state.counters[STEPS] == 0:
+        copy(state.q, buffers.q)
+        copy(state.v, buffers.v)
+        clear(buffers.a)
+        return
+    copy(state.start_q, buffers.q)
+    copy(state.start_v, buffers.v)
+    copy(state.acceleration, buffers.a)
+    if places.midpoint:
+        for i in range(len(buffers.v)):
+            buffers.v[i] = 0.5 * (state.start_v[i] + state.v[i])
+            buffers.displacement[i] = 0.5 * model.timestep * buffers.v[i]
+        copy(state.start_q, buffers.from_q)
+        call_kernel(model.integrate, buffers.moved, buffers.q)
+
+
+@compiled
+def take_off_world(physics: PhysicsRecord, places: CutPlaces, g: int, total: FloatArray) -> None:
+    """Subtract what the world did in the last step to links that are beyond a joint.
+
+    :param g: number of the joint
+    :param total: what is transmitted, about the origin of the base, (6,) [N m, N]
+    """
+    model, state = physics.model, physics.state
+    outer, force, moment = physics.external_forces, stack_array(3), stack_array(3)
+    if model.has_external_forces:
+        for w in range(len(outer.acted)):
+            if outer.acted[w] == state.counters[STEPS] and outer.link[w] >= 0:
+                if places.link_beyond[g, outer.link[w]] == 1:
+                    for r in range(6):
+                        total[r] -= outer.wrench[w, r]
+    if model.has_ground:
+        contacts, plane = physics.contacts, model.ground.plane
+        for c in range(state.counters[NEAR]):
+            if places.ground_beyond[g, contacts.shape[c]] == 1:
+                along(plane, contacts.force[c], 1.0, force)
+                subtract_force(total, contacts.position[c], force)
+    if model.has_scene:
+        contact_state, touching = physics.contact_state, physics.contact_state.contacts
+        for c in range(contact_state.counts[NOW]):
+            pair = model.scene.table.pair[touching.pair[c]]
+            # What acts on the second acts the other way on the first; within, both cancel.
+            sign = places.scene_beyond[g, pair[1]] - places.scene_beyond[g, pair[0]]
+            if sign != 0:
+                share = sign / model.timestep
+                along(touching.frame[c], contact_state.impulse[c], share, force)
+                subtract_force(total, touching.position[c], force)
+                if model.scene.bounces:
+                    along(touching.frame[c], contact_state.impact_impulse[c], share, force)
+                    subtract_force(total, touching.position[c], force)
+                if model.scene.has_friction_moments:
+                    along(touching.frame[c], contact_state.moment[c], share, moment)
+                    for r in range(3):
+                        total[r] -= moment[r]
+                    if model.scene.bounces:
+                        along(touching.frame[c], contact_state.impact_moment[c], share, moment)
+                        for r in range(3):
+                            total[r] -= moment[r]
+
+
+@compiled
+def along(axes: FloatArray, parts: FloatArray, scale: float, result: FloatArray) -> None:
+    """Compute the vector that has parts along axes.
+
+    :param axes: the rows, (3, 3)
+    :param parts: (3,)
+    :param scale: factor
+    :param result: (3,)
+    """
+    for r in range(3):
+        result[r] = scale * (parts[0] * axes[0, r] + parts[1] * axes[1, r] + parts[2] * axes[2, r])
+
+
+@compiled
+def subtract_force(total: FloatArray, point: FloatArray, force: FloatArray) -> None:
+    """Subtract a force that acts at a point from what acts about the origin."""
+    for r in range(3):
+        i, j = (r + 1) % 3, (r + 2) % 3
+        total[r] -= point[i] * force[j] - point[j] * force[i]
+        total[3 + r] -= force[r]
+
+
+@compiled
+def into_base(pose: FloatArray, local: FloatArray, total: FloatArray) -> None:
+    """Compute the wrench about the origin of the base of one in the axes of a frame.
+
+    :param pose: rotation of the frame row by row, and its position, (12,)
+    :param local: moment and force, (6,)
+    :param total: the result, (6,)
+    """
+    for r in range(3):
+        total[r] = total[3 + r] = 0.0
+        for k in range(3):
+            total[r] += pose[3 * r + k] * local[k]
+            total[3 + r] += pose[3 * r + k] * local[3 + k]
+    for r in range(3):
+        i, j = (r + 1) % 3, (r + 2) % 3
+        total[r] += pose[9 + i] * total[3 + j] - pose[9 + j] * total[3 + i]
