@@ -21,7 +21,7 @@ EXIT_CODES = {
 
 
 def named_command(words: Sequence[str]) -> Optional[str]:
-    """Return the first word that is no option, which is the command; None if there is none."""
+    """Return the first word that is not an option, which is the command, or None."""
     return next((word for word in words if not word.startswith('-')), None)
 
 

@@ -67,7 +67,7 @@ def _run(argv: List[str]) -> int:
 
 
 def _unknown(word: str) -> int:
-    """Report a word that is no command, with the nearest ones."""
+    """Report an unknown command, with similar ones."""
     found = nearest(word)
     hint = f'did you mean {" or ".join(found)}? ' if found else ''
     make_parser(None).print_usage(sys.stderr)

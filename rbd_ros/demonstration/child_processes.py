@@ -41,7 +41,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 class Children:
-    """Child processes; as a context manager it stops them all, whatever happens.
+    """Child processes; as a context manager it stops them all, also after an error.
 
     While it is entered, SIGINT, SIGTERM and SIGHUP raise `Interrupted` in the main thread, except
     while a child is being started or stopped: then they wait until that is done.

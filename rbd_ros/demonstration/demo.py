@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`rbd_ros demo`: a simulated arm tracks a fast motion over ROS 2 under three control laws.
 
-Simulator, inverse_dynamics node and recorder are processes of their own that talk over DDS, on
+Simulator, inverse_dynamics node and recorder are separate processes that talk over DDS, on
 this machine only. This program plans the motion, starts and stops them, and reports.
 """
 

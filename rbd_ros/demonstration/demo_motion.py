@@ -18,7 +18,7 @@ from rbd_ros.control.motion.trajectory import JointTrajectory
 from rbd_ros.robot import Robot
 
 SWINGS = (1, 2, 1, 2, 3, 2)  # swings of the first, second ... joint in one motion
-WIDE_RANGE = 2.0 * np.pi  # the middle of a range beyond this is no typical position [rad]
+WIDE_RANGE = 2.0 * np.pi  # the middle of a range beyond this is not a typical position [rad]
 BENT = 0.5  # center of such joints instead, away from the singular straight arm [rad]
 MAX_SWING = 1.0  # maximum amplitude of one swing; of n swings, each is n times smaller [rad]
 MAX_SLIDE = 0.15  # likewise, of a prismatic joint [m]

@@ -45,7 +45,7 @@ DRAIN_INTERVAL = 0.002  # messages wait in the middleware, which has noted their
 PROGRESS_INTERVAL = 0.1  # [s]
 QUEUE = 1000
 # Nothing that is waited for takes so long, unless it never comes: the first time of all, the
-# simulation's loops are compiled, beside whatever else the machine does [s].
+# simulation's loops are compiled, beside other load of the machine [s].
 CEILING = 600.0
 PATIENCE = 5.0  # after which it is printed what is waited for [s]
 WAY_PART = 0.8  # fraction of the lead for the way to the start of the motion
@@ -252,7 +252,7 @@ class TrajectoryExperiment(Node):
 
 
 def _take(subscription: Subscription) -> List[Raw]:
-    """Return all messages that wait, as they came over the wire, and when each was sent [ns]."""
+    """Return all waiting messages as serialized bytes, and when each was sent [ns]."""
     result = []
     with subscription.handle:
         while True:
@@ -283,7 +283,7 @@ def trajectory_message(plan: Plan, start: int) -> JointTrajectory:
 
 
 def decode(plan: Plan, start: int, states: Sequence[Raw], commands: Sequence[Raw]) -> Recording:
-    """Return the recording from messages as they came over the wire."""
+    """Return the recording of serialized messages."""
     messages = [deserialize_message(data, JointState) for data, _ in states]
     order: List[int] = []
     if messages:

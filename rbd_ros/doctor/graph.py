@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judgment of a ROS graph: who speaks to whom, with what quality of service, about which joints.
+"""Checks of a ROS graph: publishers and subscribers, their quality of service, their joints.
 
 It judges a snapshot (`Graph`), which graph_reading.py takes; ROS itself is not known here.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Taking of a snapshot of a ROS graph, as a node of its own that listens for a while.
+"""Snapshot of a ROS graph, taken by a separate node that listens for a while.
 
 It subscribes best effort to joint states and /clock and transient local to descriptions, asks
 nodes for their state and whose time they take, publishes nothing, and leaves itself out.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Questions to the nodes of a ROS graph: whether they follow /clock, and their lifecycle states.
 
-All are asked at once, and nobody is waited for long: a node that does not answer is left out.
+All are asked at once, with a timeout: a node that does not answer is left out.
 """
 
 from __future__ import annotations

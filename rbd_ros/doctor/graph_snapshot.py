@@ -21,7 +21,7 @@ class Endpoint:
     :param type: type of its messages
     :param reliable: whether it is reliable, not best effort
     :param durable: whether it is transient local, not volatile
-    :param deadline: time between messages that is offered or asked for [s]; 0: none
+    :param deadline: time between messages that is offered or requested [s]; 0: none
     :param middleware: what its node speaks DDS with, as far as that is known; '' if not
 
     >>> from rbd_ros.doctor.graph_snapshot import Endpoint
@@ -42,8 +42,8 @@ class Topic:
     """A topic with all its ends.
 
     :param name: full name
-    :param publishers: who publishes
-    :param subscribers: who subscribes
+    :param publishers: its publishers
+    :param subscribers: its subscriptions
 
     >>> from rbd_ros.doctor.graph_snapshot import Topic
     >>> Topic('/left/joint_states').last
@@ -91,7 +91,7 @@ class HeardStates:
 class HeardClock:
     """Record of what was heard on a topic of simulated time.
 
-    :param topic: full name of the topic, /clock if nothing else was asked for
+    :param topic: full name of the topic, /clock by default
     :param duration: time that was listened [s]
     :param arrivals: times when messages came, (N,) [s]
     :param times: times that they carried, (N,) [s]
@@ -123,7 +123,7 @@ class Graph:
     :param heard: what was heard of joint states
     :param joints: joints of the robot in the order of its description, by the topic of the
         description
-    :param clocks: what was heard of simulated time, of topics that somebody publishes
+    :param clocks: what was heard on topics of simulated time that have a publisher
     :param sim_time: whether nodes take simulated time (`use_sim_time`), of those that answered
     :param states: states of the managed nodes, of those that answered
 

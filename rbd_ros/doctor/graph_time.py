@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judgment of the time in a ROS graph: who follows simulated time, and how that runs."""
+"""Checks of the time in a ROS graph: which nodes follow simulated time, and how it runs."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _SUBJECT = 'use_sim_time'
 
 
 def sim_time_findings(graph: Graph) -> List[Finding]:
-    """Return the nodes that take another time than the rest, or a time that nobody publishes.
+    """Return the nodes that use another time than the rest, or one without a publisher.
 
-    Anyone who publishes simulated time has a time of its own, and is not asked for another one. A
+    Publishers of simulated time are left out, since they keep their own time. A
     node that follows it subscribes to it: that shows to which topic, if it was remapped.
 
     :param graph: the snapshot

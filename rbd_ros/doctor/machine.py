@@ -30,9 +30,9 @@ OLDEST: Dict[str, Tuple[int, ...]] = {
 }
 OLDEST_PYTHON, NEWEST_PYTHON = (3, 10), (3, 14)
 
-#: Highest ROS domain whose ports are no ephemeral ports of Linux, and the highest that there is.
+#: Highest ROS domain whose ports are not ephemeral ports of Linux, and the highest of all.
 SAFE_DOMAIN, MAX_DOMAIN = 101, 232
-#: A middleware with a configuration of its own for how far nodes look for others.
+#: A middleware that configures discovery in its own way.
 ZENOH = 'rmw_zenoh_cpp'
 DISCOVERY_RANGES = ('SUBNET', 'LOCALHOST', 'OFF', 'SYSTEM_DEFAULT')
 
@@ -273,7 +273,7 @@ def governor_finding(folder: str = _GOVERNORS) -> Finding:
 
 
 def installed_middleware(environment: Mapping[str, str] = os.environ) -> List[str]:
-    """Return the names of the RMW implementations that are installed; none where nobody says.
+    """Return the names of the installed RMW implementations; none if they are unknown.
 
     :param environment: environment variables, of which AMENT_PREFIX_PATH has the places
 

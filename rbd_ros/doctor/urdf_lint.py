@@ -28,7 +28,7 @@ from rbd_ros.robot.accuracy_diagnosis import diagnose, MAX_CENTER_RATIO, MAX_CON
 
 FloatArray = NDArray[np.float64]
 
-#: Mass that a body carries in units of its own, from which on solvers of contact need many sweeps.
+#: Ratio of carried mass to a body's mass, from which on contact solvers need many sweeps.
 MASS_RATIO = 100.0
 #: Distance of a center of mass from the shapes of its link, in diagonals of their box.
 FAR, ABSURD = 0.5, 10.0
@@ -53,7 +53,7 @@ _CURES = (
         'export it again: moments about the center of mass, in kg m^2, with all digits',
     ),
 )
-# Warnings of the reader that are findings of their own here.
+# Warnings of the reader that are separate findings here.
 _LIMITS = re.compile(
     r'joints that have (the (effort|velocity) limit 0|a <limit> without|no <limit>)'
 )

@@ -36,7 +36,7 @@ class PhysicsSource(NamedTuple):
 
 
 class _Recorder(Robot):
-    """A robot that remembers which kernels were asked for."""
+    """A robot that records which kernels were used."""
 
     def kernel(self, algorithm: Any, **options: Any) -> Any:
         """Return the kernel of an algorithm."""
@@ -55,7 +55,7 @@ def physics_source(
 
     :param timestep: h [s]
     :param integrator: one of `rbd_ros.simulation.physics.INTEGRATORS`; None: as of `Simulator`
-    :param ground: what there is to touch, None for nothing
+    :param ground: the ground, None for none
     :raises ValueError: for a time step or integrator that is none, or a robot that cannot move
     :raises ModelError: for a model that is not simulated
     """
@@ -159,7 +159,7 @@ def _packed(name: str, inputs: List[int], outputs: List[int]) -> str:
 
 
 def _text(name: str) -> str:
-    """Return the name as a string in C; what is no plain character becomes an underline."""
+    """Return the name as a string in C; other than plain characters become underscores."""
     plain = (x if x.isascii() and x.isprintable() and x not in '"\\?' else '_' for x in name)
     return f'"{"".join(plain)}"'
 

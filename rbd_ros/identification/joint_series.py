@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joint states of a file as they come, and the topic that they are taken from."""
+"""Raw joint states of a file, and the topic that they are taken from."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_NUMBERS = 200_000_000
 
 
 class JointSeries:
-    """Joint states as they come, by the names that their messages have.
+    """Raw joint states, by the names that their messages have.
 
     :param label: what the file is called in messages
     """
@@ -121,7 +121,7 @@ def _interpolated(rows: List[Tuple[float, Any, Any]], times: Any) -> Any:
 
     NaN where there were none for a while: there, nothing is known of the robot.
 
-    :param rows: time [s], positions and efforts, as they came
+    :param rows: time [s], positions and efforts, unchanged
     :param times: increasing as far as they are used [s], (N,)
     """
     stamps, first = np.unique([row[0] for row in rows], return_index=True)
@@ -157,7 +157,7 @@ def chosen_topics(label: str, requested: str, topics: Iterable[str]) -> List[str
 
     One, or those that are named with commas between.
 
-    :raises RecordingError: if there is none or several of a name, naming those that there are
+    :raises RecordingError: if no topic, or more than one, has the name; it lists the topics
     """
     given = sorted(set(topics))
     which = f'there are {listed(given)}' if given else 'there are none of joint states'

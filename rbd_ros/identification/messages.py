@@ -128,7 +128,7 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
             "select count(*) from sqlite_master where type = 'table' and name in (?, ?)",
             ('topics', 'messages'),
         ).fetchone()
-        if tables != (2,):  # what a view computes has no end, if it wants
+        if tables != (2,):  # a view may compute without end
             raise sqlite3.DatabaseError('it has no tables topics and messages')
         yield bag
 
@@ -136,7 +136,7 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
 def read_bag(path: Path, topic: str, series: JointSeries) -> None:
     """Compute the joint states of the SQLite file of a ROS 2 bag.
 
-    :raises RecordingError: if it is no such file
+    :raises RecordingError: if the file is not of this format
     """
     try:
         with _opened(path) as bag:
@@ -180,7 +180,7 @@ def read_robot_description(path: Path) -> Optional[str]:
     """Return the text of the first robot description in a file, None if there is none.
 
     :param path: file .mcap or .db3, which may be compressed
-    :raises RecordingError: if it is no such file
+    :raises RecordingError: if the file is not of this format
     """
     is_mcap = path.name.lower().removesuffix('.zstd').endswith('.mcap')
     found: Iterable[bytes] = _of_mcap(path) if is_mcap else _of_bag(path)

@@ -70,7 +70,7 @@ class ModelValidation:
     :param payload: payload of the last link that would explain the errors; None if none would
     :param payload_explains: share of the squared errors, each joint by its own effort, that it
         would explain
-    :param notes: what is odd about the recording
+    :param notes: warnings about the recording
 
     >>> from rbd_ros.identification import validate_model
     >>> found = validate_model(robot, recorded())

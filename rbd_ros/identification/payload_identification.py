@@ -65,7 +65,7 @@ class PayloadEstimate:
     :param seen: those of the ten parameters that the recording determines by themselves
     :param body: parameters of a body that has what was found, (10,); what was not is chosen
     :param adjusted: whether the estimate was one that no body can have
-    :param notes: what is odd about the recording
+    :param notes: warnings about the recording
 
     >>> from rbd_ros.identification import identify_payload
     >>> carried = payload_parameters(1.5, (0.0, 0.02, 0.08), np.diag([0.004, 0.004, 0.002]))

@@ -40,7 +40,7 @@ class Recording:
     :param times: times of the N states [s], (N,), strictly increasing
     :param positions: (N, n) [rad or m]
     :param efforts: measured efforts, (N, n) [N m or N]
-    :param notes: what is odd about the recording, and what was done about it
+    :param notes: warnings about the recording, and what was done about them
     :param label: what the recording is called in messages
 
     >>> from rbd_ros.identification import Recording
@@ -179,10 +179,10 @@ class Recording:
 def recording_of(
     joint_names: Sequence[str], times: Floats, q: Floats, tau: Floats, label: str
 ) -> Recording:
-    """Return the recording of states as they came: sorted out, with notes about what was left out.
+    """Return the recording of raw states: unusable ones are left out, with notes about them.
 
     :param joint_names: names of the n joints
-    :param times: as they came [s], (N,)
+    :param times: in the order of arrival [s], (N,)
     :param q: positions, (N, n); NaN where there was none
     :param tau: efforts, (N, n); NaN where there was none
     :param label: what the recording is called in messages

@@ -54,7 +54,7 @@ class ModelEstimate:
     :param base: which combinations of the parameters were estimated
     :param estimate: what the equations say: base parameters, then friction and offsets
     :param nominal: what the description says of the same
-    :param notes: what is odd about the recording
+    :param notes: warnings about the recording
 
     >>> from rbd_ros.identification import identify_base_parameters
     >>> found = identify_base_parameters(robot, recorded())

@@ -118,7 +118,7 @@ class Arguments:
 
     def _check_names(self, words: Sequence[str], file_name: str) -> None:
         for name in (word.partition(':=')[0] for word in words if ':=' in word):
-            # launch has a few arguments of its own, such as launch-prefix.
+            # Arguments of launch itself, such as launch-prefix.
             if name not in self._known and not name.startswith('launch-'):
                 near = difflib.get_close_matches(name, self._known, n=3)
                 raise ArgumentError(

@@ -164,7 +164,7 @@ def _refuse_idle(arguments: Arguments, clear: Dict[str, dict], started: List[str
 def _further_controllers(
     request: Request, interfaces: Dict[str, Any], clear: Dict[str, dict], started: List[str]
 ) -> List[Action]:
-    """Return controllers of the movable robots of the world, if these have topics of their own."""
+    """Return controllers of the movable robots of the world, if these have separate topics."""
     arguments = request.arguments
     if arguments.boolean('robot_namespaces', ('',)) != 'true' or not arguments['world']:
         return []

@@ -13,7 +13,7 @@ from rbd_ros.nodes.common.node_interface import NodeInterface, Parameter
 
 FROM_TOPIC = 'topic'
 LOG_LEVELS = ('debug', 'info', 'warn', 'error', 'fatal')
-# Parameters for which launch files have an argument with a meaning of its own.
+# Parameters for which launch files have an argument with another meaning.
 REPLACED = ('robot_description', 'robot_description_file', 'frame_prefix')
 
 # Declarations of one name, by node.

@@ -58,7 +58,7 @@ def launched_robot(
         text = robot.text
     except (RobotNotFoundError, ModelError) as error:
         raise ArgumentError(f'launch argument urdf: {error}') from None
-    # Both are set, whatever a parameter file says: a node would prefer the text.
+    # Both are set, even if a parameter file sets one: a node would prefer the text.
     if robot.expanded is None:
         given = {'robot_description': '', 'robot_description_file': str(robot.path)}
     else:

@@ -58,7 +58,7 @@ def parse_xml(data: bytes, max_elements: int) -> Element:
         parser.Parse(data, True)
     except expat.ExpatError as error:
         raise ValueError(f'not XML: {error}') from None
-    except LookupError as error:  # an encoding that nobody knows
+    except LookupError as error:  # an unknown encoding
         raise ValueError(f'not XML: {error}') from None
     root: Element = builder.close()
     return root

@@ -105,7 +105,7 @@ def transform_of_pose(name: str, pose: ArrayLike) -> PluckerTransform:
 
     :param name: name of the robot
     :param pose: homogeneous matrix, orthonormal but for rounding, (4, 4) [1, m]
-    :raises ModelError: if it is no pose, naming the robot
+    :raises ModelError: if it is not a pose, naming the robot
     """
     try:
         T = np.array(pose, dtype=float)

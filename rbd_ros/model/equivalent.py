@@ -5,8 +5,8 @@ Two DoFs of a model do not show in its equations of motion. A joint's axis may b
 any of its points, so the frame of a body can be moved along the axis, to the point where the
 translation from the parent's frame is shortest. And what a joint cannot excite of the inertia of
 its body (for a revolute joint: the mass, the first moment along the axis, and an equal inertia
-about both other axes) may as well be part of its parent. Parameters that become zero in this way
-cost nothing once the code is specialized.
+about both other axes) can be moved to its parent without effect. Parameters that become zero in
+this way cost nothing once the code is specialized.
 
 The resulting model is for joint forces and accelerations only. Its inertias may be unphysical, and
 its energy and momentum are not the robot's.

@@ -26,7 +26,7 @@ def unknown_name(what: str, name: str, known: Iterable[str]) -> str:
 
     :param what: kind of thing that has the name, such as 'link'
     :param name: the name
-    :param known: names that there are
+    :param known: known names
     """
     known = list(known)
     close: Optional[List[str]] = (

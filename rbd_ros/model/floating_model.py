@@ -54,7 +54,7 @@ def with_floating_base(model: Model) -> Model:
 def refuse_second_base(bodies: Sequence[Body], links: Iterable[Link], base: int) -> None:
     """Refuse to let a base move that has no mass and carries only what moves freely on it.
 
-    Such a base is the world: with a joint of its own, the pose of the robot would be there twice.
+    Such a base is the world: with another joint, the pose of the robot would be given twice.
 
     :param bodies: bodies of a model
     :param links: links of the model
@@ -75,7 +75,7 @@ def with_fixed_base(model: Model) -> Model:
     """Return the model without the joint of its floating base, which is now body 0.
 
     What moves relative to the base is left: nq shrinks by 7 and nv by 6. Where the base is, the
-    model no longer says, and what is fixed to the world is no part of it.
+    model no longer says, and what is fixed to the world is not part of it.
 
     :param model: model with a floating base
     :raises ModelError: if it has none, or a loop joint connects it to the world

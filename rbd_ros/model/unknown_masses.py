@@ -68,7 +68,7 @@ def require_masses(model: Model, gravity: Any) -> None:
 
     :param model: model whose inertias are numbers
     :param gravity: acceleration of gravity, (3,) [m/s^2]
-    :raises ModelError: if torques against gravity would all be zero for want of masses
+    :raises ModelError: if all gravity torques would be zero because masses are missing
 
     >>> from rbd_ros.model.unknown_masses import require_masses
     >>> require_masses(model, (0.0, 0.0, -9.81))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The physics of a simulation: commands in, a step, the state out.
 
-`Physics` knows nothing of who drives it: `Simulator` is its face for people (checked arguments,
+`Physics` does not know its caller: `Simulator` is its face for people (checked arguments,
 names of links, warnings), the simulator node its face for ROS. Recording, lockstep and fault
 injection are written around `step` in the same way.
 """
@@ -45,7 +45,7 @@ MAX_ANGLE = 2.0**49
 #: Names of the integrators.
 INTEGRATORS = ('midpoint', 'semi_implicit', 'rk4')
 
-#: Said to whom wants to change the world of a simulation that has none.
+#: Message of an attempt to change the world of a simulation without one.
 NO_WORLD = (
     'a simulation without a world cannot get objects; create it with a world, such as world={}'
 )
@@ -184,7 +184,7 @@ class Physics:
         )
 
     def allow_servos(self) -> None:
-        """Let joints have servos from now on: the loop that takes steps is made again for them.
+        """Allow servos of joints: the loop that takes steps is rebuilt for them.
 
         >>> from rbd_ros.simulation import Physics
         >>> physics = Physics(robot)
@@ -197,7 +197,7 @@ class Physics:
                 self._replace_model(self.model._replace(has_servos=True))
 
     def allow_friction(self, allowed: bool = True) -> None:
-        """Let joints get dry friction from now on, also where none has any: `model.friction`.
+        """Allow dry friction, `model.friction`, also in joints that had none.
 
         :param allowed: whether they may; without, rounding errors are again those of before
 
@@ -214,7 +214,7 @@ class Physics:
                 self._replace_model(self.model._replace(frictional=int(allowed)))
 
     def load(self, robot: Robot) -> None:
-        """Let the robot have other inertias from now on, as with a payload; the motion goes on.
+        """Change the inertias of the robot, as by a payload; the motion continues.
 
         :param robot: the robot with them, and else the same; `prepare_load` compiles beforehand
             what takes seconds
@@ -235,7 +235,7 @@ class Physics:
             self._replace_model(self.model._replace(**kernels))
 
     def prepare_load(self, robot: Robot) -> Dict[str, int]:
-        """Compile what `load` needs of a robot, while the simulation goes on elsewhere.
+        """Compile what `load` needs for a robot; other threads may step meanwhile.
 
         :param robot: as for `load`
         :return: addresses of its kernels, by fields of `model`
@@ -261,7 +261,7 @@ class Physics:
 
     def _replace_model(self, model: SimulationModel) -> None:
         self.model = model
-        # The other records stay, with all that is in them: the motion goes on.
+        # The other records stay, with all that is in them: the motion continues.
         self.fields = self.fields._replace(model=model)
         self.record = Record(self.fields)
         self._forget_steps()
@@ -277,14 +277,14 @@ class Physics:
         return self.start_time + int(self.state.counters[STEPS]) * self.model.timestep
 
     def allow_external_forces(self) -> None:
-        """Let external forces act from now on: the loop of steps is made again for them."""
+        """Allow external forces: the loop that takes steps is rebuilt for them."""
         with self.mutex:
             if not self.model.has_external_forces:
                 self._replace_model(with_external_forces(self.model, self.robot))
 
     @property
     def steps(self) -> Steps:
-        """The loop that takes steps; compiled when it is first asked for."""
+        """The loop that takes steps; compiled on first use."""
         with self.mutex:
             if self._steps is None and not self.robot.nv and not self.model.has_scene:
                 self._steps = Steps(ask_first, self._let_time_pass, 0)
@@ -323,7 +323,7 @@ class Physics:
         return self.state
 
     def failure(self, taken: int) -> Exception:
-        """Return the error that says why fewer steps were taken than asked for.
+        """Return the error with the reason why fewer steps were taken than requested.
 
         :param taken: what `advance` returned
         """
@@ -405,7 +405,7 @@ class Physics:
         return place_on_ground(self.record) if self.model.has_ground else -1
 
     def forget_near_pairs(self) -> None:
-        """Say that something was moved otherwise than by a step.
+        """Clear the list of near pairs, after something was moved other than by a step.
 
         >>> from rbd_ros.simulation import Physics
         >>> physics = Physics(robot)
@@ -416,7 +416,7 @@ class Physics:
         self.fields.work.scene.buffers.listed[:] = 0
 
     def prepared(self, world: World) -> PreparedScene:
-        """Return what `change_world` needs, made while the simulation goes on elsewhere.
+        """Return what `change_world` needs; other threads may step meanwhile.
 
         :param world: what is to be around the robot
         :raises ValueError: if there is no world now, or that one cannot be used
@@ -440,7 +440,7 @@ class Physics:
         return prepare_scene(self.robot, world, self.scene, self.record, self.mutex)
 
     def change_world(self, prepared: PreparedScene) -> None:
-        """Let another world be around the robot from now on; the motion goes on.
+        """Replace the world around the robot; the motion continues.
 
         Objects that both have move on as they do, and others begin at their start. Records of
         `fields` other than `work`, `objects` and `contact_state` stay where they are.

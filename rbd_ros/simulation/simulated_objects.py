@@ -240,7 +240,7 @@ class SimulatedObjects:
         :param pose: homogeneous matrix of its frame in the world, (4, 4); None: where it is
         :param velocity: angular velocity and velocity of its origin along the axes of the world,
             (6,) [rad/s, m/s]; None: at rest if a pose is given, else as it is
-        :raises ValueError: for an unknown name, a wrong shape, or what is no pose; nothing is
+        :raises ValueError: for an unknown name, a wrong shape, or an invalid pose; nothing is
             changed
 
         >>> ball = {'ball': {'type': 'sphere', 'radius': 0.1, 'static': False, 'mass': 1.0}}
@@ -315,7 +315,7 @@ class SimulatedObjects:
         return self._robot_in_world().pairs
 
     def _robot_in_world(self) -> RobotInWorld:
-        # Made when somebody asks, and again where the world is another one.
+        # Made on first use, and again after the world has changed.
         physics, made = self._physics, self._distances
         if made is None or made[0] is not physics.world:
             made = self._distances = (
@@ -328,7 +328,7 @@ class SimulatedObjects:
 
     @exclusive
     def add_object(self, name: str, entry: Mapping[str, Any]) -> None:
-        """Let a further object be in the world from now on; the motion of all else goes on.
+        """Add an object to the world; the motion of all else continues.
 
         It is where its entry says, also after the next `reset`. Machine code is compiled only
         if it has a kind of shape that nothing in the world had so far.
@@ -354,7 +354,7 @@ class SimulatedObjects:
 
     @exclusive
     def remove_object(self, name: str) -> None:
-        """Take an object out of the world, movable or not; the motion of all else goes on.
+        """Remove an object, movable or not; the motion of all else continues.
 
         :param name: its name
         :raises ValueError: for an unknown name, or if the simulation has no world
@@ -368,7 +368,7 @@ class SimulatedObjects:
 
     @exclusive
     def change_world(self, world: Union[World, PreparedScene]) -> None:
-        """Let another world be around the robot from now on; the motion goes on.
+        """Replace the world around the robot; the motion continues.
 
         Objects of the same name move on as they do, also if their shapes are others. Wrenches on
         objects that are gone end.

@@ -110,7 +110,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
     :param timestep: h [s]
     :param integrator: 'midpoint', 'semi_implicit' (Euler) or 'rk4', see docs/simulation.md; None:
         midpoint, with kinematic loops semi_implicit
-    :param ground: what there is to touch: None for nothing, True for z <= 0, rigid as in a world
+    :param ground: None for none, True for rigid ground z <= 0, or a compliant half-space
         of one plane, or a `HalfSpace`, which is compliant
     :param contact: friction of the ground, and what else the contact with a `HalfSpace` is like;
         None for the defaults of `ContactParameters`
@@ -174,7 +174,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         if not (ground is None or isinstance(ground, (bool, HalfSpace))):
             raise ValueError(f'ground must be None, True or a HalfSpace, got {ground!r}')
         around = resolve_world(robot, world, ground, contact, contact_links, srdf)
-        # Of a copy: what there is around the robot says the rest.
+        # Of a copy: its world has the rest.
         self._given = (
             (robot, contact, contact_links)
             if world is None and ground is not True
@@ -594,7 +594,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         the joints: those of `set_joint_pd`, with its gains.
 
         A motion whose dynamics are not finite ends: from that step on its rows are NaN, and
-        `diverged` has the number of the step. The others go on.
+        `diverged` has the number of the step. The others continue.
 
         Where all rollouts have the same start or torque, its array has no axis for them; the
         results always do. Other Python threads run meanwhile, and may call this, too. After Ctrl-C
@@ -723,7 +723,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         forces.link[free] = links.index(link) if link in links else -1
         forces.acted[free] = 0
         counters[layout.FORCES] += 1
-        # Not used again: an old handle must clear nobody else's force.
+        # Not used again: an old handle must not clear another force.
         handle, self._next_handle = self._next_handle, self._next_handle + 1
         self._handles[handle] = free
         return handle

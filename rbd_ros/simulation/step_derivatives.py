@@ -62,7 +62,7 @@ class StepDerivatives(NamedTuple):
 
 
 class _Point(NamedTuple):
-    """A state on the way, and its derivatives by all that there is to differentiate by.
+    """An intermediate state, and its derivatives by initial state and torque.
 
     :param dq: derivative of q along the velocities at q, (nv, 3 nv)
     :param dv: derivative of v, (nv, 3 nv)
@@ -298,7 +298,7 @@ def step_derivatives(simulator: Simulator, tau: FloatArray) -> StepDerivatives:
 
 
 def _require_smooth(simulator: Simulator) -> None:
-    """Check that there is nothing that a step is never differentiated with."""
+    """Refuse loops, and springs that are too stiff: their steps are not differentiated."""
     physics = simulator.physics
     model, name = physics.model, repr(physics.robot.name)
     if model.has_loops:

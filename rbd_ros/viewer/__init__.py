@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The robot in a browser page: what there is to see, recordings of its motion, and live ones.
+"""The robot in a browser page: scenes, recordings of motions, and live pages.
 
 Pages hold all that they need and load nothing from a network. The names below are loaded on first
 use.

@@ -118,7 +118,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(404)
 
     def do_POST(self) -> None:
-        self.close_connection = True  # whatever of the body is not read
+        self.close_connection = True  # the part of the body that is not read
         name = self.path[1:]
         if not self._is_local() or self.headers.get('Content-Type') != 'application/json':
             return self._answer(403)
@@ -179,9 +179,9 @@ class _Handler(BaseHTTPRequestHandler):
                 fresh, seen, state = server.version != seen, server.version, server.state
             if state is None:
                 return
-            # A comment finds out whether there is still somebody.
+            # A comment fails if the browser is gone.
             self.wfile.write(f'data: {state}\n\n'.encode() if fresh and state else b':\n\n')
             self.wfile.flush()
 
     def log_message(self, *arguments: Any) -> None:
-        """Say nothing: the terminal is the user's."""
+        """Log nothing, since the terminal is the user's."""

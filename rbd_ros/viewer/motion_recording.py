@@ -25,7 +25,7 @@ class MotionRecording:
     """A motion of a robot.
 
     :param robot: the robot
-    :param scene: what there is to see; None: the robot's visual shapes
+    :param scene: what is drawn; None: the robot's visual shapes
     :param ground: what the grid is drawn on; None for no grid
 
     >>> recording = MotionRecording(robot)
@@ -162,7 +162,7 @@ class MotionRecording:
 
     @property
     def radius(self) -> float:
-        """Radius of what there is to see in the first frame [m].
+        """Radius of the scene in the first frame [m].
 
         >>> recording = MotionRecording(robot)
         >>> recording.add(0.0, robot.neutral())
@@ -198,10 +198,10 @@ class MotionRecording:
 
 
 def check_format(path: Union[str, 'os.PathLike[str]']) -> None:
-    """Refuse a file that no recording can be written to, before there is one.
+    """Check that a recording can be written to a file, before recording.
 
     :raises ValueError: if its name ends otherwise than .html, .mp4 or .mcap, its folder is not
-        there, or for want of what the format needs, with the cure
+        there, or a program that the format needs is missing, with the cure
 
     >>> from rbd_ros.viewer.motion_recording import check_format
     >>> check_format('motion.html')

@@ -30,7 +30,7 @@ _FOLDER = Path(__file__).parent / 'page'
 def page(scene: Scene, ground: Optional[HalfSpace], start: ArrayLike, **more: Any) -> str:
     """Return the text of a page that shows a scene.
 
-    :param scene: what there is to see
+    :param scene: what is drawn
     :param ground: what the grid is drawn on, None for no grid; where there is a world, not drawn
     :param start: poses of the frames that the camera is placed for, (frames, 7)
     :param more: what else viewer.js is to know: times and poses of a recording, or that it is live
@@ -117,7 +117,7 @@ def ground_pose(ground: HalfSpace) -> FloatArray:
 
 
 def reach(scene: Scene, poses: FloatArray) -> Tuple[List[float], float]:
-    """Return the center and radius of what there is to see at these poses [m].
+    """Return the center and radius of the scene at these poses [m].
 
     What moves counts, and what stands still near it.
     """

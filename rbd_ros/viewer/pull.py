@@ -67,7 +67,7 @@ class Pull(ABC):
     def apply(self) -> None:
         """Pull during the next step."""
         at = self.position()
-        # Of the last step: the velocity of the point without a kernel of its own.
+        # Of the last step: the velocity of the point without another kernel.
         v = np.zeros(3) if self._before is None else (at - self._before) / self.simulator.timestep
         self._before = at
         force = self.stiffness * (self.target - at) - self.damping * v

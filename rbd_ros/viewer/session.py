@@ -37,7 +37,7 @@ class LiveSession:
     """A simulation that runs in real time for browsers on this machine, until it is stopped.
 
     :param simulator: the simulation; it begins where that is, and so it does after a reset
-    :param scene: what there is to see
+    :param scene: what is drawn
     :param torque: torque for each step, called with the simulator; None for none
     :param port: port of 127.0.0.1; 0 for any that is free
     :param still: why nothing moves, which the page says then; '' for a simulation that runs
@@ -150,7 +150,7 @@ class LiveSession:
         for name, value in () if self._still else orders:
             if name == 'pull':
                 self._take_hold(value)
-                continue  # the clock goes on
+                continue  # the clock continues
             if name == 'release':
                 self._let_go()
                 continue
@@ -314,7 +314,7 @@ def record(
     """Simulate for a while and record it, 60 frames a second.
 
     :param simulator: the simulation
-    :param scene: what there is to see
+    :param scene: what is drawn
     :param duration: how long [s]
     :param torque: torque for each step, called with the simulator; None for none
     :param progress: called with the share of the time that is simulated

@@ -57,7 +57,7 @@ def unavailable_reason() -> str:
 
 
 class _Server(HTTPServer):
-    """Server of a page that sends its pictures back, at an address that nobody can guess."""
+    """Server of a page that sends its pictures back, at a secret address."""
 
     def __init__(self, text: str):
         super().__init__(('127.0.0.1', 0), _Handler)
@@ -89,7 +89,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def log_message(self, *arguments: Any) -> None:
-        """Say nothing: the terminal is the user's."""
+        """Log nothing, since the terminal is the user's."""
 
 
 def pictures(

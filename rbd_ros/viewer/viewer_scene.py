@@ -52,7 +52,7 @@ class Ground:
 class Scene:
     """Shapes of a robot and of a world.
 
-    :param name: name of the robot, or of what there is
+    :param name: name of the robot or the world
     :param links: links that carry shapes, whose poses are to be given
     :param shapes: the shapes
     :param parts: triangles of meshes, in meters
@@ -150,7 +150,7 @@ def make_scene(
     :param world: what is around the robot: a world file or its content (docs/world.md), or what
         `read_world` made of it
     :raises ValueError: for other shapes
-    :raises WorldFileError: for whatever is wrong with the world
+    :raises WorldFileError: for an error in the world
 
     >>> scene = make_scene(robot.model)
     >>> scene.shapes[0].link, scene.shapes[0].kind, scene.notices

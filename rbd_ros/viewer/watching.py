@@ -40,7 +40,7 @@ class WatchSession:
     If there are objects that move, it follows those of a simulator node, too.
 
     :param robot: the robot that is watched, with those of its world that move
-    :param scene: what there is to see
+    :param scene: what is drawn
     :param namespace: namespace of the topics, as '/left'; '' for none
     :param port: port of 127.0.0.1; 0 for any that is free
     :raises ValueError: if there is no rclpy, the namespace is none, or the port cannot be used
@@ -166,7 +166,7 @@ class WatchSession:
         }
 
     def _problem(self) -> str:
-        """Say what is not heard of."""
+        """Report topics without messages."""
         if self._heard == -math.inf:
             return f'No message on {self._ros.topic} yet.'
         if time.monotonic() - self._heard > _SILENT:
@@ -188,7 +188,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 class _Ros:
-    """A node of its own context, so that nobody else's is ended."""
+    """A node with its own context, so that other nodes keep theirs."""
 
     def __init__(self, context: Any, node: Any, executor: Any, count: int):
         self._context, self._node, self._executor = context, node, executor
@@ -245,7 +245,7 @@ def _subscriber(namespace: str, callbacks: Mapping[str, Callable[[Any], None]]) 
         node.create_subscription(kinds[topic], topic, take, quality)
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(node)
-    # Each time one of them: with its topics, a node has a timer or two of its own.
+    # One at a time: the node has timers as well as topics.
     return _Ros(context, node, executor, 2 * len(callbacks))
 
 

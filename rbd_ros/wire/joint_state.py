@@ -38,7 +38,7 @@ class NameList:
 class JointStateData:
     """Content of a JointState; a field that is empty is None.
 
-    Lengths are as they came: a field need not have as many numbers as there are names. Arrays
+    Lengths are unchanged: a field need not have as many numbers as there are names. Arrays
     cannot be written to. They change with the next message of the same layout: copy what must
     last longer.
 
@@ -144,7 +144,7 @@ class _Layout:
         if (kind, positions, velocities, efforts) != self._fixed:
             return False
         if not data.startswith(self._raw, FRAME):
-            # Other bytes may still mean the same names: nobody clears the padding.
+            # Other bytes may still mean the same names: publishers do not clear the padding.
             raw = data[FRAME : self._head]
             if int.from_bytes(raw, 'little') & self._mask != self._key:
                 return False

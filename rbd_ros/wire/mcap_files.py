@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MCAP files written and read, whatever is in them, by the library mcap if it is there.
+"""Writer and reader of MCAP files, by the library mcap if it is installed.
 
 Files are written chunk by chunk, so that of one that was cut off all whole chunks are there; they
 are read as far as they go.
@@ -120,7 +120,7 @@ class McapWriter:
         self.flush()
 
     def flush(self) -> None:
-        """Let the file have all that was written."""
+        """Flush all that was written to the file."""
         self._unflushed = 0
         # Older libraries finish chunks by their size alone.
         getattr(self._writer, 'flush', self._stream.flush)()

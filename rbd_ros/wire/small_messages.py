@@ -15,7 +15,7 @@ from rbd_ros.wire.pattern import make_pattern, Pattern
 MAX_BYTES = 1 << 18  # maximum size of a message [bytes]
 MAX_DIMENSIONS = 16  # of a Float64MultiArray; their labels and sizes are skipped
 
-# What everybody sends: little-endian, no dimensions, an offset that nobody uses, count, numbers.
+# The usual layout: little-endian, no dimensions, an unused offset, count, numbers.
 _PLAIN = struct.Struct('<Hxx I I I')
 _PLAIN_DATA = 20
 
@@ -50,7 +50,7 @@ class Float64MultiArrayReader:
 
 
 def plain_array_pattern(count: int) -> Optional[Pattern]:
-    """Return the pattern of Float64MultiArrays of `count` numbers as everybody sends them.
+    """Return the pattern of Float64MultiArrays of `count` numbers in the usual layout.
 
     No dimensions.
     """
@@ -122,7 +122,7 @@ class WrenchStampedReader:
 def _frame(cursor: Cursor, what: str) -> str:
     """Return the name of a frame.
 
-    :raises WireError: if it is no text
+    :raises WireError: if it is not text
     """
     text = cursor.text(what)
     try:

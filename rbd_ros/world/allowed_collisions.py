@@ -142,7 +142,7 @@ def connected_bodies(model: Model) -> Set[Tuple[int, int]]:
 
 
 def enabled_pairs(srdf: Union[str, os.PathLike[str]]) -> FrozenSet[LinkPair]:
-    """Return the pairs of links that an SRDF lets touch in so many words.
+    """Return the pairs of links of `enable_collisions` in an SRDF.
 
     :param srdf: path of an SRDF file, or its XML
     :raises SrdfError: if it cannot be read, or an entry lacks a link
@@ -161,7 +161,7 @@ def _pair(a: str, b: str) -> LinkPair:
 
 
 def read_srdf(source: Union[str, os.PathLike[str]]) -> Tuple[str, List[Entry]]:
-    """Read what an SRDF says of collisions; groups, states and the rest are not read.
+    """Read the collision entries of an SRDF; groups, states and the rest are not read.
 
     :param source: path of the file, or its XML, which begins with '<'
     :return: what the file is called in messages, and the entries in their order

@@ -21,7 +21,7 @@ def level_ground(
     friction: float = 0.8,
     links: Optional[Sequence[str]] = None,
 ) -> World:
-    """Return the world of nothing but solid ground z <= height.
+    """Return a world that has only solid ground z <= height.
 
     :param model: model of the robot on it, whose gravity that of the world is
     :param height: of the plane [m]

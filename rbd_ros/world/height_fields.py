@@ -111,7 +111,7 @@ def _array(path: str) -> NDArray[Any]:
 
 
 def _image(path: str) -> NDArray[Any]:
-    """Return the brightness from 0 to 1; of colors their mean, opacity does not count."""
+    """Return the brightness from 0 to 1: the mean of the colors; opacity is ignored."""
     from matplotlib.image import imread
 
     with open_regular(path, MAX_IMAGE) as file:
@@ -137,4 +137,4 @@ def _check_shape(shape: Tuple[int, ...], most: int = MAX_SIDE, cure: str = '') -
 
 
 class _ShapeError(ValueError):
-    """A grid that is too large, or none."""
+    """An array that is not a grid, or too large."""

@@ -24,14 +24,14 @@ def urdf_object(
     surface: Optional[Surface] = None,
     package_paths: Iterable[Union[str, os.PathLike[str]]] = (),
 ) -> WorldObject:
-    """Return movable object of a URDF that has one link, with an inertia and one collision shape.
+    """Return the movable object of a URDF with one link, its inertia and collision shape.
 
     The collision shape is at the origin of the link, whose frame is that of the object. A mesh
     counts as its convex hull, as those of robots do.
 
     :param text: the URDF, or the path of its file
     :param name: name of the object; '': that of the robot in the URDF
-    :param surface: what it is like to touch; None: as a `Surface` that says nothing
+    :param surface: its surface; None: the default `Surface()`
     :param package_paths: directories in which package:// names are looked for first
     :raises ModelError: for a description that cannot become a model
     :raises WorldFileError: if it is not one such link, saying what is to be changed

@@ -61,11 +61,11 @@ class WorldObject:
     :param name: name
     :param shape: its shape
     :param placement: transform from world to object coordinates, at the start
-    :param surface: what it is like to touch
+    :param surface: its surface
     :param inertia: inertia in object coordinates; None: it does not move
     :param velocity: velocity at the start, angular and of the object's origin, in object
         coordinates
-    :param color: red, green, blue and opacity, 0 to 1, (4,); None: as the viewer likes
+    :param color: red, green, blue and opacity, 0 to 1, (4,); None: the viewer's default
     :param convex: whether the convex hull of a mesh is meant
     :raises ValueError: if its shape is none of `rbd_ros.model.geometry`, or it moves and has no
         mass, no inertia or no bounded volume, naming it
@@ -133,7 +133,7 @@ class WorldRobot:
     :param placement: transform from world coordinates to those of its root link, at the start
     :param floating: whether its root link moves freely
     :param configuration: positions at the start by joint [rad or m]; others are neutral
-    :param surface: what its links are like to touch
+    :param surface: surface of its links
     :param allowed: pairs of its links that never touch each other; None: `allowed_pairs` of its
         model
     :param movable: whether it moves, as a part of the robot that is simulated in the world
@@ -194,7 +194,7 @@ Pair = Tuple[str, str]
 
 @dataclass(frozen=True)
 class World:
-    """Objects and robots around a robot, and what they are like to touch.
+    """Objects and robots around a robot, with their surfaces.
 
     Names of pairs are those of objects and of robots, 'robot' for the one that is simulated, or
     with a link: 'robot/tool0'.
@@ -206,9 +206,8 @@ class World:
     :param gravity: acceleration of gravity in world coordinates, (3,) [m/s^2]
     :param surface: surface of everything without its own surface
     :param poses: poses with names, which touch nothing
-    :param robot_surface: what the links of the robot that is simulated are like to touch; None:
-        as `surface`
-    :param link_surfaces: what single links of robots are like to touch, by 'robot/tool0'
+    :param robot_surface: surface of the links of the simulated robot; None: as `surface`
+    :param link_surfaces: surfaces of single links, by 'robot/tool0'
     :param srdf: path of the SRDF of the robot that is simulated, or its XML; None: its links
         touch each other but those that are connected, or overlap as they are neutral
     :raises ValueError: if two have one name, or a pair or a link's surface names what is not there
@@ -256,7 +255,7 @@ class World:
             if '/' not in name:
                 raise ValueError(f'{name!r} does not name a link; write "robot/link"')
 
-    # -- what there is
+    # -- content
 
     @cached_property
     def names(self) -> Tuple[str, ...]:
@@ -307,7 +306,7 @@ class World:
         )
 
     def check_name(self, name: str) -> None:
-        """Refuse what names nothing that can touch.
+        """Refuse the name of a thing that does not exist.
 
         :param name: name of an object, robot, or link of a robot as 'robot/link'
         :raises ValueError: with similar names
@@ -335,7 +334,7 @@ class World:
     def with_objects(self, *objects: WorldObject) -> World:
         """Return the world with further objects.
 
-        :param objects: they
+        :param objects: the objects to add
         :raises ValueError: if something has the name of one of them
 
         >>> from rbd_ros.world import World, WorldObject
@@ -346,7 +345,7 @@ class World:
         return replace(self, objects=(*self.objects, *objects))
 
     def without(self, name: str) -> World:
-        """Return the world without an object, and without what it says of pairs with it.
+        """Return the world without an object and the entries of its pairs.
 
         :param name: name of the object
         :raises ValueError: if there is no such object, with similar names

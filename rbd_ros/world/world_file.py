@@ -73,7 +73,7 @@ def read_world(
     :param robot: model of the robot in this world, if its links are to be checked where pairs
         name them
     :param package_paths: directories in which package:// names are looked for first
-    :raises WorldFileError: for whatever is wrong with it, naming file, line, entry and cure
+    :raises WorldFileError: for an error in it, naming file, line, entry and cure
 
     >>> from rbd_ros.world import read_world
     >>> world = read_world('config/table_world.yaml')
@@ -107,14 +107,14 @@ def extend_world(
 ) -> World:
     """Return the world with further objects, and with what is known of pairs with them.
 
-    :param world: what there is
+    :param world: the world to extend
     :param source: YAML text, or a mapping with the same content: the sections `objects`,
         `defaults`, which count for these objects, `pairs` and `disable_collisions` of a world
         file, each of them optional; files are looked for from the working directory. An entry of
         `pairs` replaces that of the world for the same two
     :param robot: model of the robot in this world, if its links are to be checked
     :param package_paths: directories in which package:// names are looked for first
-    :raises WorldFileError: for whatever is wrong with it, and names that something has already
+    :raises WorldFileError: for an error in it, and for names that are taken
 
     >>> from rbd_ros.world import extend_world, read_world
     >>> world = read_world('config/push_world.yaml')
@@ -147,9 +147,9 @@ def read_object(
 
     :param name: its name
     :param text: YAML of the entry, as it stands below the name
-    :param surface: what it is like to touch where the entry does not say it
+    :param surface: default of its surface
     :param package_paths: directories in which package:// names are looked for first
-    :raises WorldFileError: for whatever is wrong with it, naming line, key and cure
+    :raises WorldFileError: for an error in it, naming line, key and cure
 
     >>> from rbd_ros.world.world_file import read_object
     >>> read_object('ball', '{type: sphere, radius: 0.05, static: false, density: 700}').movable
@@ -167,7 +167,7 @@ def read_object(
 def _named_pose(name: str, entry: Field) -> NamedPose:
     """Return the pose of an entry of a world file.
 
-    :raises ModelError: for whatever is wrong with it, naming line, key and cure
+    :raises ModelError: for an error in it, naming line, key and cure
     """
     entries = entry.mapping((), (*POSE, 'description', 'tags', 'size'))
     size = None
@@ -212,7 +212,7 @@ class _Reader:
                 self.entries[name] = entry
 
     def world(self, base: Optional[World] = None) -> World:
-        """Return what the file describes, in addition to what there is."""
+        """Return the world with what the file describes."""
         # Defaults first: entries take from them what they do not say.
         defaults = self._defaults(Surface() if base is None else base.surface)
         base = base or World(surface=defaults.surface)
@@ -414,7 +414,7 @@ class _Reader:
         return frozenset(self._pair(field, world) for field in pairs)
 
     def _pair(self, field: Field, world: World) -> Tuple[str, str]:
-        """Return the names of two things that there are."""
+        """Return the names of two known things."""
         parts = field.sequence()
         if len(parts) != 2:
             raise field.error(f'expected 2 names, got {len(parts)}; write "[box, table]"')

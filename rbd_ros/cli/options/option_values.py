@@ -18,7 +18,7 @@ def numbers(option: str, text: str, count: Optional[int] = None) -> List[float]:
     """Read numbers with commas between them.
 
     :param count: how many; None for any number of them
-    :raises ValueError: for another count, or what is no finite number, naming the option
+    :raises ValueError: for another count, or a number that is not finite, naming the option
 
     >>> from rbd_ros.cli.options.option_values import numbers
     >>> numbers('--gravity', '0,0,-9.81', 3)
@@ -48,7 +48,7 @@ def positive(option: str, value: Optional[float]) -> Optional[float]:
 def joint_values(option: str, text: str) -> Dict[str, float]:
     """Read positions of joints by name [rad, m].
 
-    :raises ValueError: for what is no joint with a finite position, or a joint twice
+    :raises ValueError: unless each is another joint with a finite position
 
     >>> from rbd_ros.cli.options.option_values import joint_values
     >>> joint_values('--pose', 'shoulder=0.5,elbow=-1')
@@ -104,7 +104,7 @@ def place_joints(option: str, values: Mapping[str, float], robot: Robot, q: Floa
 def payload(robot: Robot, text: str) -> Tuple[str, FloatArray]:
     """Read a payload: the link that carries it, and its inertial parameters, (10,).
 
-    :raises ValueError: for what is no payload, or for a link that the robot does not have
+    :raises ValueError: for a malformed payload, or a link that the robot does not have
 
     >>> from rbd_ros.cli.options.option_values import payload
     >>> payload(robot, '2@tool0:0,0,0.1')

@@ -37,7 +37,7 @@ def begin(text: str, simulator: Simulator, robot: Optional[Robot]) -> None:
     :param text: its value
     :param simulator: the simulation, at its default start
     :param robot: the named robot, None if there are only those of a world
-    :raises ValueError: if it is no configuration of the robot
+    :raises ValueError: if it is not a configuration of the robot
     """
     own = simulator.robot.nq if robot is None else robot.nq
     if '=' in text:

@@ -261,4 +261,4 @@ def _scalar(kind: str, text: str) -> Any:
 
 
 class Number(str):
-    """Text of a number that stood in a file without quotes, and so is no name."""
+    """Text of a number without quotes in a file, which therefore is not a name."""

@@ -82,7 +82,7 @@ def _composed(
 
 
 def with_rotors(model: Model, section: Field) -> Model:
-    """Return the model with rotors behind gears, as bodies of their own or as armature.
+    """Return the model with rotors behind gears, as separate bodies or as armature.
 
     A rotor as a body is mounted on the parent of the joint that it drives, spins `ratio` times as
     fast, and its inertia is added to what the URDF has.

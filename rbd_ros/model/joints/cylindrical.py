@@ -34,7 +34,7 @@ class Cylindrical(JointType):
         return MotionSubspace([MotionVector(self.axis, ZERO3), MotionVector(ZERO3, self.axis)])
 
     def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
-        """Return the couples and forces across the axis."""
+        """Return the moments and forces across the axis."""
         u, v = across(self.axis)
         couples = (ForceVector(u, ZERO3), ForceVector(v, ZERO3))
         return (*couples, ForceVector(ZERO3, u), ForceVector(ZERO3, v))

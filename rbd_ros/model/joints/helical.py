@@ -36,7 +36,7 @@ class Helical(JointType):
         return MotionSubspace([MotionVector(self.axis, linear3.scale(self.pitch, self.axis))])
 
     def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
-        """Return the couples and forces across the axis, and the force along it with its couple.
+        """Return the moments and forces across the axis, and the force along it with its moment.
 
         The last is [-h axis; axis]: without friction, a nut under a load turns.
         """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Interface of joint types: the methods that algorithms, configurations and integrators call.
 
-A joint type knows kinematics only. A new type is one file with a class of its own: nothing else
+A joint type knows kinematics only. A new type is one file with one class: nothing else
 in the package asks which type a joint is, and test/model/joints/test_joints.py tries every type it
 finds in this folder, by its `examples`.
 """
@@ -132,7 +132,7 @@ class JointType(ABC):
         """Return the position without redundancy, such as the length of a quaternion, (nq,).
 
         :param q: position of floats, (nq,)
-        :raises ValueError: if it is no position of the joint, such as a zero quaternion
+        :raises ValueError: if it is not a position of the joint, such as a zero quaternion
         """
         return tuple(q)
 
@@ -179,7 +179,7 @@ class JointType(ABC):
 
     @property
     def closes_loops(self) -> bool:
-        """True if it may be a loop joint: a lower pair, or a type with a `loop_error` of its own.
+        """True if it may be a loop joint: a lower pair, or a type with its own `loop_error`.
 
         Such a type has `constraint_forces_at`, `motion_subspace_at` and `displacement_at`, too.
         """
@@ -251,7 +251,7 @@ class JointType(ABC):
         return ZERO3
 
     def not_excited(self, inertia: RigidBodyInertia) -> Optional[RigidBodyInertia]:
-        """Return the part of the body's inertia that may as well be the parent's (book table 9.7).
+        """Return the part of the inertia that can be moved to the parent (book table 9.7).
 
         It is an I_delta with I_delta S = 0, X_J^T I_delta X_J = I_delta and S^T v x* I_delta v = 0
         for all positions and velocities (book eq 9.30), so no motion of the joint shows whose it

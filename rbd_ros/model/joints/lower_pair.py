@@ -24,7 +24,7 @@ def position_error(X: PluckerTransform, S: MotionSubspace) -> MotionVector:
     """Return the displacement from where a lower pair would be closed, to first order (table 8.1).
 
     Only its components along the constraint forces T mean anything: they are zero where the pair
-    is closed, in whatever position, and change there at the rate T^T times the relative velocity.
+    is closed, in any position, and change there at the rate T^T times the relative velocity.
 
     :param X: transform from predecessor to successor coordinates
     :param S: motion subspace of the pair

@@ -59,7 +59,7 @@ class Planar(JointType):
         )
 
     def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
-        """Return the couples within the plane, and the force along its normal."""
+        """Return the moments within the plane, and the force along its normal."""
         x_axis, y_axis, normal = self.axes
         return ForceVector(x_axis, ZERO3), ForceVector(y_axis, ZERO3), ForceVector(ZERO3, normal)
 

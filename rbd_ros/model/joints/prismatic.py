@@ -38,7 +38,7 @@ class Prismatic(JointType):
         return MotionSubspace([MotionVector(ZERO3, self.axis)])
 
     def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
-        """Return all couples, and forces across the axis."""
+        """Return all moments, and forces across the axis."""
         couples = [ForceVector(row, ZERO3) for row in IDENTITY3]
         return (*couples, *(ForceVector(ZERO3, u) for u in across(self.axis)))
 

@@ -50,7 +50,7 @@ class RackAndPinion(JointType):
     def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
         """Return all that do no work on S.
 
-        Of the couple about z and the forces in the plane, two.
+        Of the moment about z and the forces in the plane, two.
         """
         return self._constraint_forces(cos(q[0]), sin(q[0]))
 

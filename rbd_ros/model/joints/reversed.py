@@ -20,7 +20,7 @@ class Reversed(JointView):
     """The same joint, gone through from its successor to its predecessor.
 
     A joint that is in the reverse direction in a spanning tree has its polarity from the
-    mechanism, not from the tree: a rack that a pinion carries is no pinion on a rack. Positions,
+    mechanism, not from the tree: a rack carried by a pinion is not a pinion on a rack. Positions,
     velocities and forces mean what they mean for the joint itself. `reverse` makes one.
 
     :param joint: the joint as it is in the mechanism

@@ -40,7 +40,7 @@ class Revolute(JointType):
         return MotionSubspace([MotionVector(self.axis, ZERO3)])
 
     def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
-        """Return the couples across the axis, and all forces."""
+        """Return the moments across the axis, and all forces."""
         couples = [ForceVector(u, ZERO3) for u in across(self.axis)]
         return (*couples, *(ForceVector(ZERO3, row) for row in IDENTITY3))
 

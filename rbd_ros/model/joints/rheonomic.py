@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joint that is moved as a given function of time (book 3.4, 3.5): a rheonomic constraint.
 
-It has no degree of freedom: whatever force the motion takes is a constraint force. Where that
+It has no degree of freedom: any force that the motion takes is a constraint force. Where that
 force is needed, or the motion is not known beforehand, hybrid dynamics (book 9.1) with an ordinary
 joint and its acceleration is what to use.
 """
@@ -74,7 +74,7 @@ class Polynomial:
 class Rheonomic(JointType):
     """A joint of one degree of freedom whose position is a given function of the time.
 
-    Its only position variable is the time [s], which `integrate` lets stand: who steps in time
+    Its only position variable is the time [s], which `integrate` keeps: the integrator
     sets it, and the simulator refuses such joints. There is no velocity variable, S is empty, and
     sigma of v_J = S qd + sigma (book eq 3.33) is what `calc` returns for v_J. So Jacobians and the
     Coriolis matrix leave out what comes of the motion; forward and inverse dynamics and the bias

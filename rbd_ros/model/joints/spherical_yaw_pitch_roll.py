@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Spherical joint by yaw, pitch and roll (book 4.5, eq 4.7 to 4.9), which has singularities.
 
-`Spherical`, by a quaternion, has none. This one is for those who want angles, as in a gimbal.
+`Spherical`, by a quaternion, has none. This type has the angles of a gimbal.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class Universal(JointType):
         )
 
     def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
-        """Return the couple across both axes, and all forces."""
+        """Return the moment across both axes, and all forces."""
         couple = ForceVector(linear3.cross(self._turned_first(q), self.second), ZERO3)
         return (couple, *(ForceVector(ZERO3, row) for row in IDENTITY3))
 
@@ -62,7 +62,7 @@ class Universal(JointType):
         return (linear3.dot(self.first, self.second) - apart, *r)
 
     def constraint_forces_at(self, X: PluckerTransform) -> Tuple[ForceVector, ...]:
-        """Return the couple across both axes, and all forces."""
+        """Return the moment across both axes, and all forces."""
         couple = ForceVector(linear3.cross(linear3.apply(X.E, self.first), self.second), ZERO3)
         return (couple, *(ForceVector(ZERO3, row) for row in IDENTITY3))
 

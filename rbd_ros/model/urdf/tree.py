@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tree structure of a URDF: its root, its joints in depth-first order, and why it is no tree."""
+"""Tree structure of a URDF: its root, and its joints in depth-first order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rbd_ros.model.urdf.urdf_document import quote
 
 
 def find_root(links: Mapping[str, Any], joints: Mapping[str, Any]) -> str:
-    """Return the name of the one link that is no joint's child.
+    """Return the name of the root, the only link that is not a child of a joint.
 
     :raises ModelError: for joints between unknown links, links with two parents, several roots,
         none, and cycles

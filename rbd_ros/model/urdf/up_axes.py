@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Up axes that COLLADA files give, and by which nobody turns their shapes, as RViz does not."""
+"""Up axes of COLLADA files, which are ignored, as RViz does."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def _owner(node: Element, document: Document) -> str:
 def _parse(kind: Any, node: Element, owner: str) -> Any:
     try:
         return kind.from_xml(node, ParserPath(node.tag))
-    except Exception as error:  # whatever it may be, the user is to see a ModelError
+    except Exception as error:  # whatever the error, the user gets a ModelError
         reason = ' '.join(str(error).split())
         raise ModelError(f'{owner}: {reason}; correct the element') from error
 
@@ -129,7 +129,7 @@ def _prepare_joint(node: Element, owner: str, description: Description) -> None:
     soft = node.find('safety_controller')
     if soft is not None:
         for gain in ('k_position', 'k_velocity'):
-            soft.set(gain, '0')  # the parser insists on numbers, and nobody here asks for them
+            soft.set(gain, '0')  # required by the parser, not used here
     limit = node.find('limit')
     if limit is not None:
         missing = [name for name in ('effort', 'velocity') if limit.get(name) is None]

@@ -51,7 +51,7 @@ def load_urdf(
 
     :param source: path of a URDF or xacro file, or its XML as a string
     :param floating_base: whether the root link moves freely, by a joint named 'floating_base'
-        before all others; the description must have no floating base of its own
+        before all others; the description must not have a floating base
     :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
     :param strict: whether an unphysical inertia is an error instead of a warning
     :param armature: reflected rotor inertia by joint name [kg m^2 or kg], or the path of a YAML

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Expansion of xacro, recognized by what is in a document, whatever its file is called."""
+"""Expansion of xacro, recognized by its content, not by the name of its file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rbd_ros.model.errors import ModelError
 #: Longest time that the process may wait for files and for the processor [s].
 MAX_WAIT = 600.0
 
-# How xacro names an argument that the file asks for and nobody gives.
+# How xacro names a missing argument.
 _MISSING = re.compile(r'Undefined substitution argument (\w+)')
 _PACKAGE = re.compile(r"there is no package '[^']*'")
 _START = (

@@ -24,7 +24,7 @@ MAX_MEMORY = 4 << 30
 
 
 class _Arguments(Dict[str, str]):
-    """Arguments by name that know which of them were asked for."""
+    """Arguments by name that record which of them were used."""
 
     def __init__(self, given: Dict[str, str]):
         super().__init__(given)
@@ -58,7 +58,7 @@ def main(request: Dict[str, Any]) -> None:
         answer = {'error': f'it takes more than {MAX_MEMORY} bytes of memory'}
     except RecursionError:
         answer = {'error': 'its macros call each other without end'}
-    except Exception as error:  # whatever an expression in the file may raise
+    except Exception as error:  # anything that an expression in the file may raise
         cause = getattr(error, 'exc', None)
         if isinstance(cause, OSError) and cause.filename:  # which xacro says twice
             reason = f'{cause.filename}: {cause.strerror}'
@@ -96,7 +96,7 @@ def _expanded(request: Dict[str, Any]) -> Dict[str, Any]:
     unknown = [name for name in given if name not in arguments.asked]
     if unknown:
         texts = [request['text'] or '', *(read_text(each, MAX_TEXT) for each in files)]
-        # One may be asked for only where another one has some value.
+        # One may be used only where another one has some value.
         known = _named(texts)
         unknown = [name for name in unknown if name not in known]
         if unknown:
@@ -114,7 +114,7 @@ def _named(texts: List[str]) -> Set[str]:
 
 
 def _find_packages(paths: MeshPaths) -> None:
-    """Let $(find package) be answered as package:// is."""
+    """Resolve $(find package) as package:// is."""
 
     def get_package_share_directory(package: str, *_: Any, **__: Any) -> str:
         found = paths.package(package)

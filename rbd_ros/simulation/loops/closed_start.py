@@ -26,7 +26,7 @@ _ASIDE = 0.3
 #: digits. A right angle of five digits is wrong by 4e-6.
 _ROUNDING, _BLUNDER = 1e-12, 1e-5
 
-#: Number of other configurations that assembly begins with, if it fails from the one asked for.
+#: Number of other configurations that assembly begins with, if it fails from the given one.
 _STARTS = 40
 
 
@@ -35,7 +35,7 @@ class ClosedStart(NamedTuple):
 
     :param q: configuration, (nq,)
     :param v: velocity, (nv,)
-    :param displacement: from what was asked for, in velocity variables, (nv,) [rad, m]
+    :param displacement: from the requested configuration, in velocity variables, (nv,) [rad, m]
     :param change: of the velocity, (nv,) [rad/s, m/s]
     :param rounded: names of the loops with a constraint that is redundant but for a small part,
         and that part

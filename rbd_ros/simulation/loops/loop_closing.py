@@ -4,7 +4,7 @@
 A semi-implicit step goes where its velocity leads, corrected along the constraint forces at the
 beginning until the loops are closed, and the correction is a part of the velocity (SHAKE, Ryckaert
 et al. 1977); then the velocity is projected onto the loops at the end (RATTLE, Andersen 1983). A
-projection alone would slow down whatever turns. A step that cannot be closed in this way, as in
+projection alone would slow down every rotation. A step that cannot be closed in this way, as in
 a singular configuration, or that a limit cuts short, is closed by Newton's method without
 changing the velocity; at last the step is made shorter.
 """
@@ -215,7 +215,7 @@ def is_near(
     :param p: the corrected one, (nq,)
     :param h: time step [s]
     """
-    # What was moved by just as much is near, whatever rounding says.
+    # A displacement equal to the bound but for rounding is near.
     excused = 1e-9 * h
     for k in range(len(q)):
         # Of quaternions it is half of the angle.

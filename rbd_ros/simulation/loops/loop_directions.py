@@ -29,7 +29,7 @@ from rbd_ros.simulation.stepping.linear import (
 )
 
 #: Part of a constraint's natural size below which what is left of it counts as zero: far above
-#: rounding, and crossed in less than a step by whatever passes a singular configuration.
+#: rounding, and crossed in less than a step when passing a singular configuration.
 TOLERANCE = 1e-7
 
 #: Places in `Loops.counts`.
@@ -50,7 +50,7 @@ def find_loops(model: SimulationModel, state: State, mass: FloatArray, loops: Lo
 
 @compiled
 def fix_held(segment: IntArray, loops: Loops) -> None:
-    """Let corrections leave joints where they are that friction or a limit holds.
+    """Exclude joints that friction or a limit holds from corrections.
 
     :param segment: where on its law each joint is, (nv,)
     """
@@ -97,7 +97,7 @@ def find_directions(model: SimulationModel, mass: FloatArray, K: FloatArray, loo
 def find_references(
     model: SimulationModel, mass: FloatArray, K: FloatArray, reference: FloatArray
 ) -> None:
-    """Find the natural size of each row: that of the largest of its loop, which is no rounding."""
+    """Find the scale of each row, that of the largest row of its loop."""
     for loop in range(len(model.loop_first) - 1):
         largest = 0.0
         for c in range(model.loop_first[loop], model.loop_first[loop + 1]):
@@ -140,7 +140,7 @@ def triangulate(
             size = square / (reference[c] * reference[c]) if reference[c] > 0.0 else 0.0
             if size > largest:
                 pivot, largest = c, size
-        # Negated, so that what is no number ends it.
+        # Negated, so that NaN ends it.
         if not largest > TOLERANCE * TOLERANCE:
             return k
         if pivot != k:
@@ -156,7 +156,7 @@ def triangulate(
 
 @compiled
 def reflect_rows(rows: FloatArray, u: FloatArray, k: int, count: int, width: int) -> None:
-    """Reflect rows k and after so that nothing is left of row k behind its diagonal.
+    """Apply a Householder reflection that zeroes row k beyond its diagonal.
 
     :param u: unit vector of the reflection, a result
     """

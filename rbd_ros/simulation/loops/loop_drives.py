@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drives of a robot with loops: what servos must exert for the accelerations they want.
+"""Drives of a robot with loops: servo torques for prescribed accelerations.
 
 Hybrid dynamics, as in loop_solver.py, with accelerations: a = sum of y_k n_k + c, where c closes
-the loops by itself, K c = k. Servos prescribe sums of the y. Where several want to prescribe the
+the loops by itself, K c = k. Servos prescribe sums of the y. Where several prescribe the
 same motion, one does, and the others exert nothing. Likewise for what bears gravity.
 """
 

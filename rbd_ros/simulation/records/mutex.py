@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One thread at a time: the mutex of what works on memory of its own.
+"""Mutex of a simulation: one thread at a time works on its memory.
 
 Machine code runs for long without the interpreter's lock, in memory that belongs to a simulation.
 A thread that reads or changes that memory holds the mutex of the simulation; other threads wait.
@@ -33,7 +33,7 @@ class Mutex:
 
     def __init__(self) -> None:
         # Who waits for the lock holds the queue: a thread that takes the one again and again gets
-        # behind the other, too, and starves nobody.
+        # behind the other, too, and does not starve.
         self._lock, self._queue = threading.Lock(), threading.Lock()
         self._owner = 0
         #: How often its owner holds it, for machine code under the interpreter's lock, (1,).
@@ -59,7 +59,7 @@ class Mutex:
             self._lock.release()
 
     def copy(self, array: Array) -> Array:
-        """Copy an array that nobody changes meanwhile.
+        """Copy an array such that no other thread changes it meanwhile.
 
         :param array: part of the memory
 
@@ -68,7 +68,7 @@ class Mutex:
         array([1., 1.])
         """
         # Faster than to take it: under the interpreter's lock a copy is made at once, so it is
-        # enough that nobody had taken the mutex before, nor has since.
+        # enough that no thread had taken the mutex before, nor has since.
         changes = self._changes
         found = array.copy()
         if changes & 1 or changes != self._changes or not self._excludes_threads:
@@ -78,7 +78,7 @@ class Mutex:
 
 
 def exclusive(method: Method) -> Method:
-    """Let a method of a simulation hold its mutex (decorator)."""
+    """Hold the mutex of a simulation during a method (decorator)."""
 
     @wraps(method)
     def run(self: Any, *arguments: Any, **named: Any) -> Any:

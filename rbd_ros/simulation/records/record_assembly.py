@@ -81,7 +81,7 @@ def make_simulation_model(
 
     :param robot: the robot
     :param timestep: h [s]
-    :param ground: what there is to touch, None for nothing
+    :param ground: the ground, None for none
     :param contact: parameters of soft contact
     :param shapes: collision shapes, none if there is nothing to touch
     :param speed_limit: guard on the speed of joints [rad/s or m/s]
@@ -126,7 +126,7 @@ def make_simulation_model(
         has_external_forces=False,  # until one is applied, or announced
         has_loops=has_loops,
         has_springs=bool(stiffness.any()),
-        has_servos=False,  # until one is asked for
+        has_servos=False,  # until one is used
         is_flat=all(body.joint.is_flat for body in model.bodies),
         runge_kutta=runge_kutta,
         midpoint=midpoint,
@@ -369,7 +369,7 @@ def _is_stiff(robot: Robot, diagonal: FloatArray) -> BoolArray:
             mobility = np.diag(np.linalg.inv(robot.mass_matrix(q)))
         except np.linalg.LinAlgError:  # no inertia at all there: any damping is stiff
             return diagonal > 0.0
-        # Negated, so that what is no number counts as stiff.
+        # Negated, so that NaN counts as stiff.
         stiff |= ~(diagonal * mobility <= 1.0) & (diagonal > 0.0)
     return stiff
 
@@ -381,7 +381,7 @@ def _free_bases(robot: Robot) -> Tuple[IntArray, FloatArray]:
     for i, (at_q, at_v) in model.independent_slices.items():
         body = model.body(i)
         pose = body.joint.pose_variables()
-        # Rotors (armature) have momentum of their own, which the mass matrix does not distinguish.
+        # The momentum of rotors (armature) cannot be separated in the mass matrix.
         # A loop that is closed by the world holds the base.
         held = any(
             (i in model.support(loop.predecessor.body))

@@ -70,7 +70,7 @@ class Servo(NamedTuple):
 
 
 class State(NamedTuple):
-    """Positions, velocities, and whatever else the next step depends on.
+    """Positions, velocities, and all else that the next step depends on.
 
     :param packed: q, v and torque one after another, the inputs of forward dynamics; kernels of q,
         or of q and v, read its beginning
@@ -105,7 +105,7 @@ class State(NamedTuple):
     touching: IntArray = integers('points')
     counters: IntArray = integers(COUNTERS)
     servo: Servo = _nested(Servo)
-    # What the last step was like, for anyone who asks: after a snapshot is restored, too. The next
+    # Facts about the last step for its users, also after a snapshot is restored. The next
     # step itself asks for the acceleration.
     saturated: IntArray = integers('nv')
     applied: FloatArray = floats('nv')
@@ -118,7 +118,7 @@ class State(NamedTuple):
 
 
 class ExternalForces(NamedTuple):
-    """Forces on bodies from outside, each in a row of its own.
+    """External forces on bodies, one in each row.
 
     :param moment: moment [N m]
     :param force: force [N]
@@ -136,7 +136,7 @@ class ExternalForces(NamedTuple):
     point: FloatArray = floats(MAX_FORCES, 3)
     use: IntArray = integers(MAX_FORCES, 3)
     ramp: IntArray = integers(MAX_FORCES, 2)
-    # For anyone who asks what the last step was like.
+    # Facts about the last step for its users.
     link: IntArray = integers(MAX_FORCES)
     acted: IntArray = integers(MAX_FORCES)
     wrench: FloatArray = floats(MAX_FORCES, 6)

@@ -31,7 +31,7 @@ _TEXTS = ('format', 'version', 'robot')
 
 
 class SnapshotError(ValueError):
-    """A file that is no snapshot, or one that cannot be used; the message names file and cure."""
+    """A file that is not a usable snapshot; the message names file and cure."""
 
 
 def save_snapshot(snapshot: Snapshot, path: Union[str, 'os.PathLike[str]']) -> None:

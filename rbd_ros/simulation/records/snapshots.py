@@ -34,7 +34,7 @@ class Snapshot:
     :param objects: names of the movable objects
     :param identity: of which simulation it is, see `identity_of`
     :param frictional: whether joints may have dry friction
-    :param beside: what anyone who runs the simulation keeps with it, JSON values
+    :param beside: further values of the caller, as JSON
     """
 
     robot: str
@@ -49,7 +49,7 @@ class Snapshot:
 
 
 def identity_of(physics: Physics) -> Dict[str, str]:
-    """Say by name and by fingerprints which simulation this is; not in what state.
+    """Return name and fingerprints of a simulation, independent of its state.
 
     Faults of a bench (efforts that are cut, friction that is added) do not count.
 
@@ -119,7 +119,7 @@ def _digest(record: Tuple[Any, ...]) -> str:
 
 def _feed(total: Any, record: Tuple[Any, ...]) -> None:
     for name, each in zip(record._fields, record):  # type: ignore[attr-defined]
-        # What machine code is able to do is no matter: there may be more of it than is needed.
+        # Features of the machine code are ignored: there may be more than needed.
         if isinstance(each, bool) and name != 'poisson':
             continue
         total.update(name.encode())

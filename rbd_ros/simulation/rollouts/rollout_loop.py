@@ -2,8 +2,8 @@
 """The loop of `Simulator.rollout`: steps of many rollouts one after another, in one thread.
 
 Steps are numbered through all rollouts: those of the first one, then those of the second one, and
-so on. A call does some of them in a row, and the next call of the same thread goes on from there,
-in the middle of a rollout if need be.
+so on. A call does some of them in a row, and the next call of the same thread continues from
+there, in the middle of a rollout if need be.
 """
 
 from __future__ import annotations

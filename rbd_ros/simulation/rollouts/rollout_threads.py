@@ -2,9 +2,9 @@
 """Threads of `Simulator.rollout`, and the rollouts that each of them does.
 
 The caller begins at once and finds out how long a step takes. If it pays, other threads come to
-its help. All take chunks of rollouts until none is left, each in records of its own, which are
+its help. All take chunks of rollouts until none is left, each in its own records, which are
 kept for the next call. Between slices of machine code, which last some hundredths of a second, a
-thread looks whether to go on: after Ctrl-C it does not.
+thread checks for Ctrl-C, which ends the rollouts.
 
 Threads share nothing but constants, and no rollout is divided among them: its numbers are the
 same, however many there are.
@@ -34,7 +34,7 @@ _FIRST, _SLICE, _CHUNK, _ALONE = 64, 20e-3, 1e-3, 0.4e-3
 
 
 class _Worker:
-    """Records of one thread: a simulation of its own, of which the constants are shared."""
+    """Records of one thread: a separate simulation that shares the constants."""
 
     def __init__(self, model: SimulationModel, nq: int):
         fields = make_physics_record(model, nq)
@@ -152,7 +152,7 @@ class RolloutThreads:
         return _Worker(self._model, self._nq)
 
     def _worker(self) -> _Worker:
-        """Return the records that nobody uses; several Python threads may ask at once."""
+        """Return unused records; several Python threads may call it at once."""
         try:
             return self._idle.pop()
         except IndexError:
@@ -184,7 +184,7 @@ class RolloutThreads:
                     return
                 first, last = job.take()
         finally:
-            # Here, not where it was taken: who was interrupted need not wait for this.
+            # Here, not where it was taken: after Ctrl-C the caller need not wait for this.
             if len(self._idle) < threads():
                 self._idle.append(worker)
 

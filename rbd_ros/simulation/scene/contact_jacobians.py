@@ -63,7 +63,7 @@ def leaf_dof_of(model: SimulationModel, contacts: SceneContacts, c: int) -> int:
     first, second = contacts.body_id[c, 0], contacts.body_id[c, 1]
     a = model.tree.leaf_dof[first] if 0 < first < model.scene.first_object else -2
     b = model.tree.leaf_dof[second] if 0 < second < model.scene.first_object else -2
-    # -2 is no body of the robot: the other one's path alone, or -1.
+    # -2: not a body of the robot. The path is that of the other body, or -1.
     if a == -2 or b == -2:
         return max(a, b)
     leaf = -1

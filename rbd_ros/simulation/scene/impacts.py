@@ -38,7 +38,7 @@ from rbd_ros.simulation.scene.restitution import expand
 from rbd_ros.simulation.scene.scene_state import ContactState, Objects, SceneModel, SceneWork
 from rbd_ros.simulation.stepping.linear import add_scaled, clear
 
-#: Rounds of impacts in a step, each of which goes on to the next body: so many, and these
+#: Rounds of impacts in a step, each of which reaches the next body: so many, and these
 #: for each contact, as a row of balls has one for each of its contacts.
 MAX_IMPACTS, IMPACTS_OF_CONTACT = 100, 2
 
@@ -69,9 +69,9 @@ def collide(
     count: int,
     h: float,
 ) -> bool:
-    """Let what bounces rebound, changing velocities; return whether anything did.
+    """Apply restitution to contacts that rebound; return whether any did.
 
-    An impact that is not solved to the tolerance, or that goes on after all rounds, is counted.
+    An impact that is not solved to the tolerance, or that continues after all rounds, is counted.
 
     Contacts that approach each other take part, all at once, with Newton's law of restitution or
     Poisson's (restitution.py); what they set in motion towards others, in the next round. So an

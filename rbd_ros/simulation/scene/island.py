@@ -99,7 +99,7 @@ def solve_island(
         scene.free[3 * n + k] = v + scene.row_bias[k]
         scene.row_impulse[k] = contact_state.joint_impulse[scene.row_kind[k], scene.row_joint[k]]
     kept, solved, unit = False, True, 1.0
-    # Springs that are not linear want the matrix, and moments have no rows without it.
+    # Nonlinear springs need the matrix, and moments have no rows without it.
     if not model.scene.has_nonlinear_springs:
         if not model.scene.has_friction_moments:
             # Where forces change by much, they do so step after step: no use in trying.
@@ -171,7 +171,7 @@ def solve_with_springs(
 def solve_problem(
     model: SimulationModel, contact_state: ContactState, scene: SceneWork, n: int, m: int, h: float
 ) -> Tuple[bool, float]:
-    """Find impulses from those that there are; return whether they solve it, and U.
+    """Find impulses from the present ones; return whether they solve the problem, and U.
 
     :param n: number of contacts
     :param m: number of rows

@@ -99,7 +99,7 @@ def solve_once(
     n: int,
     h: float,
 ) -> bool:
-    """Find impulses from those that there are; return whether they solve the problem.
+    """Find impulses from the present ones; return whether they solve the problem.
 
     Contacts that had no impulse and do not close by themselves are left out at first. Those that
     the impulses of the others close are added then, so that none is missing in the end. Exchanges

@@ -221,7 +221,7 @@ def correct_island(
     if of_robot:
         find_joint_displacement(model, work)
         for i in range(len(scene.joint_displacement)):
-            # What sweeps have left over. What is no number is none.
+            # What sweeps have left over; NaN counts as nothing.
             if scene.joint_displacement[i] == scene.joint_displacement[i]:
                 x = min(
                     max(scene.joint_displacement[i], scene.min_displacement[i]),
@@ -261,7 +261,7 @@ def find_bounds(model: SimulationModel, state: State, work: Workspace, h: float)
 
 @compiled
 def is_within_bounds(scene: SceneWork) -> bool:
-    """Return whether the robot's displacement is within bounds; what is no number is not."""
+    """Return whether the robot's displacement is within bounds, and not NaN."""
     for i in range(len(scene.joint_displacement)):
         if (
             not scene.min_displacement[i]
@@ -578,14 +578,14 @@ def limit_displacement(
             far += angular_speed(displacement) * arm
             if part * far > max_step:
                 part = max_step / far
-            # No finite displacement was found: none is better than one that is no number.
+            # No finite displacement was found: none is better than NaN.
             elif not far < math.inf:
                 part = 0.0
             farthest = max(farthest, far)
     before = remaining_depth(model, contacts, scene, n, max_step, 0.0)
     # Joints that return to their limits may do so where nothing overlaps.
     allowed = max(before, n * MIN_DEPTH * MIN_DEPTH)
-    # Backtracking until what is left of overlaps is no more than before; at last nothing moves.
+    # Backtracking until the remaining overlaps are at most those before; at last nothing moves.
     for halving in range(MAX_HALVINGS + 1):
         if remaining_depth(model, contacts, scene, n, max_step, part) <= allowed:
             break

@@ -37,7 +37,7 @@ from rbd_ros.simulation.stepping.linear import (
 )
 
 #: Velocity short of the limits from which on a joint is expected to reach them by what rests on
-#: the robot [rad/s, m/s], besides half of its own.
+#: the robot [rad/s, m/s], besides half of its velocity.
 REACH = 0.1
 
 #: Load by that of the step before from which on it has jumped: something has struck the robot.
@@ -237,7 +237,7 @@ def end_robot(
 
 @compiled
 def exceeds_limits(model: SimulationModel, work: Workspace) -> bool:
-    """Return whether joints exceed limits that were no rows, which they are from now on.
+    """Return whether joints exceed limits without rows, which then get rows.
 
     What exceeds a row by the tolerance of the solver is put onto it, unless that opens loops.
     """
@@ -306,7 +306,7 @@ def hold_bases(
 
 @compiled
 def hold_base(model: SimulationModel, body: int, held: IntArray) -> None:
-    """Mark the free base, if there is one, that a body of the robot hangs on.
+    """Mark the free base, if there is one, that carries a body of the robot.
 
     :param body: number of the body
     :param held: the marks, one for each free base

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """State of a simulation's world besides the robot: movable objects and rigid contacts.
 
-Sizes: movable `objects`, `contacts` that there is room for, and what the frictional problem of one
+Sizes: movable `objects`, maximum number of `contacts`, and what the frictional problem of one
 island has room for (contact_problem.py): `island_rows` of contacts and joints together, of them
 `joint_rows`. Contacts with moments are `moment_contacts`; `springs` are all contacts or none.
 """

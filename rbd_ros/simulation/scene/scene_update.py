@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Another world for a simulation that goes on: what is made for it, and what stays.
+"""Replacement of the world of a running simulation: what is rebuilt, and what stays.
 
 To make it takes a tenth of a second for a robot with meshes, to go over to it a fraction of a
 millisecond, so that a simulation in another thread stands still for the second part only.
@@ -71,7 +71,7 @@ def prepare_scene(
     model = fields.model
     tolerance, bodies = model.scene.tolerance, len(robot.model.bodies)
     constants = make_scene_model(scene, world, bodies, tolerance)
-    # New arrays beside the old ones: the simulation goes on with the old until it switches.
+    # New arrays beside the old ones, which the simulation uses until it switches.
     made = make_physics_record(model._replace(scene=_able(constants, model.scene)), robot.nq)
     # The robot's own: machine code of others may know where they are.
     made = made._replace(

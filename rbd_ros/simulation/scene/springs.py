@@ -26,7 +26,7 @@ MAX_ROUNDS, FEW_ROUNDS, MAX_STEPS = 30, 3, 200
 #: are almost flat are taken for less flat ones, which errs by one part in a million a round.
 SOFTEST = 1e6
 
-#: Change of a velocity that is no more than rounding.
+#: Change of a velocity that counts as rounding.
 ROUNDING = 4e-16
 
 #: Velocity error by that of the solver up to which a contact is on its curve.

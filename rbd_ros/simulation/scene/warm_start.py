@@ -14,7 +14,7 @@ from rbd_ros.simulation.scene.scene_state import SceneWork
 
 @compiled
 def begin_contact(space: FrictionSpace, friction: FloatArray, a: int, impulse: FloatArray) -> None:
-    """Enter the start of a contact: its impulse and what it does.
+    """Enter the initial impulse of a contact, and its effect on the velocities.
 
     :param friction: coefficients along both tangents, (2,)
     :param a: number of the contact in the problem

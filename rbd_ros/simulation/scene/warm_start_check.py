@@ -43,7 +43,7 @@ from rbd_ros.simulation.stepping.linear import add_scaled, clear
 def reuse_forces(
     model: SimulationModel, contact_state: ContactState, scene: SceneWork, n: int, m: int, h: float
 ) -> Tuple[bool, float]:
-    """Enter what there is of a problem without its matrix; return whether forces solve it, and U.
+    """Enter the parts of a problem but for its matrix; return whether forces solve it, and U.
 
     If they do, the space holds them and their velocities, as the solver would leave it; else
     nothing of what it holds is of use. Springs that are linear are among what may be in it, those

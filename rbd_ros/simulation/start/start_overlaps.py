@@ -49,7 +49,7 @@ class Overlap(NamedTuple):
     :param first: whose the one shape is
     :param second: whose the other one is
     :param depth: penetration depth [m]
-    :param pairs: how many pairs of shapes are as deep as was asked for
+    :param pairs: number of pairs of shapes at least that deep
     """
 
     first: str
@@ -158,7 +158,7 @@ def robot_warnings(
     :param scene: shapes and pairs
     :param model: constants of the simulation
     :param q: configuration, (nq,)
-    :param min_depth: depth that is worth a warning [m]
+    :param min_depth: minimum depth of a warning [m]
 
     >>> from rbd_ros.simulation.start.start_overlaps import robot_warnings
     >>> ball = {'type': 'sphere', 'radius': 0.1, 'xyz': [0.0, 0.23, 1.08]}
@@ -181,7 +181,7 @@ def other_warnings(physics: Physics, min_depth: float) -> List[str]:
     """Return warnings of all else that overlaps at the start.
 
     :param physics: a simulation with a world, at a reset
-    :param min_depth: depth that is worth a warning [m]
+    :param min_depth: minimum depth of a warning [m]
 
     >>> from rbd_ros.simulation.start.start_overlaps import other_warnings
     >>> floor = {'objects': {'floor': {'type': 'plane'}}}
@@ -198,7 +198,7 @@ def spawn_overlap_warnings(
 
     :param physics: a simulation with a world, of which a step has been taken
     :param names: names of the objects and robots that are new
-    :param min_depth: depth that is worth a warning [m]
+    :param min_depth: minimum depth of a warning [m]
 
     >>> from rbd_ros.simulation.start.start_overlaps import spawn_overlap_warnings
     >>> simulator = Simulator(robot, world={'objects': {'floor': {'type': 'plane'}}})

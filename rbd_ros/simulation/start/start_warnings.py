@@ -17,7 +17,7 @@ from rbd_ros.simulation.records.simulation_model import SimulationModel
 #: Eigenvalue of a mass matrix with ones on its diagonal that counts as zero: above rounding.
 SINGULAR = 1e-11
 
-#: Penetration depth that is worth a warning [m].
+#: Minimum penetration depth of a warning [m].
 DEEP = 2e-3
 
 

@@ -95,7 +95,7 @@ class DcMotor:
     def steady_current(self, voltage: float, v: float) -> float:
         """Return the current once it has settled, at a constant speed [A].
 
-        :param voltage: voltage asked for [V]
+        :param voltage: requested voltage [V]
         :param v: speed of the joint [rad/s]
         """
         # Balance of voltages with di/dt = 0: V = R i + k N v, the second term the back EMF.
@@ -105,7 +105,7 @@ class DcMotor:
         """Return the rate of the current [A/s].
 
         :param current: current now [A]
-        :param voltage: voltage asked for [V]
+        :param voltage: requested voltage [V]
         :param v: speed of the joint [rad/s]
         :raises ValueError: if there is no inductance
         """
@@ -119,7 +119,7 @@ class DcMotor:
         """Return the current after some time at a constant voltage and speed, exactly [A].
 
         :param current: current now [A]
-        :param voltage: voltage asked for [V]
+        :param voltage: requested voltage [V]
         :param v: speed of the joint [rad/s]
         :param dt: time [s]
         """
@@ -267,7 +267,7 @@ class JointFriction:
 
 
 def with_motors(robot: Robot, inertia: Mapping[str, float], suffix: str = '_motor') -> Robot:
-    """Return robot with motors of their own DoF, for joints that elastic transmissions drive.
+    """Return the robot with motors as separate DoFs, for joints driven by elastic transmissions.
 
     Each motor is one more joint, its rotor turning beside the base: position and velocity
     variables after those of the robot, in the order of `inertia`. Nothing connects it to its

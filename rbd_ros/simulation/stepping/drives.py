@@ -172,7 +172,7 @@ def find_torque(
     if servos:
         add_servos(model, state, drives, tau, duration)
     for i in range(len(tau)):
-        if not abs(tau[i]) < math.inf:  # also false for what is no number
+        if not abs(tau[i]) < math.inf:  # also false for NaN
             # No torque rather than a wrong one, for all joints: they belong to one motion.
             clear(tau)
             return False

@@ -248,7 +248,7 @@ def update_deformations(
 
 @compiled
 def start_contacts(model: SimulationModel, state: State, dynamics: Dynamics) -> int:
-    """Let contact points inside the ground touch its surface there; elsewhere it is at rest.
+    """Start with the surface deformed to contact points inside the ground, elsewhere at rest.
 
     If all of it were at rest, a robot that starts a millimetre deep would be thrown out: D would
     oppose the velocity that takes the surface to the body within one step.

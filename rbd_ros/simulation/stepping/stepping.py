@@ -148,7 +148,7 @@ def take_substep(
             return False
     if not done:
         follow_velocity(model, state, work, h)
-    # Closing the loops corrects both: what is no number is found out after it.
+    # Closing the loops corrects both: NaN is found after it.
     if model.has_loops:
         if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
             return False
@@ -300,7 +300,7 @@ def close_loops(physics: PhysicsRecord) -> int:
 
 @entry_point
 def place_on_ground(physics: PhysicsRecord) -> int:
-    """Begin contact at the present configuration.
+    """Start contact with the ground at the present configuration.
 
     :return: the contact point that is deepest in the ground, -1 if there is none
     """

@@ -47,7 +47,7 @@ def sweep_to_rest(
     n = len(v)
     find_response(model, problem, v, count)
     response, p = problem.response, problem.swept_impulse
-    # From no impulse at all: what Newton's method left behind when it failed is no better guess.
+    # From no impulse at all: the last iterate of a failed Newton's method is not a better guess.
     clear(p)
     if model.has_ground:
         for c in range(count):
