@@ -302,7 +302,7 @@ def _specialization(
         return None
     algorithm = replace(_required(specialization), name=name)
     if algorithm.result is not result:
-        raise TypeError(f'{name}: {specialization!r} has other results')
+        raise TypeError(f'{name}: {specialization!r} has other outputs')
     return Specialization(algorithm, prefer_when, applicable_when)
 
 

@@ -74,7 +74,7 @@ class Program:
         # Targets write by index without checks: outputs that do not fit would write beyond their
         # arrays.
         if found != [output.size for output in self.outputs]:
-            raise ValueError(f'{self.name}: outputs of {found} numbers, not {self.outputs}')
+            raise ValueError(f'{self.name}: outputs have {found} numbers, not {self.outputs}')
 
     def expanded(self) -> Program:
         """Return the same program with scalar products written out, see `Definition.program`."""

@@ -28,10 +28,8 @@ Deformation = Tuple[float, ...]
 
 def _require(name: str, value: float, positive: bool) -> None:
     if not (0.0 < value < math.inf or (value == 0.0 and not positive)):
-        raise ValueError(
-            f'{name} must {"be positive" if positive else "not be negative"}, and finite, got '
-            f'{value}'
-        )
+        what = 'be positive and finite' if positive else 'not be negative or infinite'
+        raise ValueError(f'{name} must {what}, got {value}')
 
 
 class Surface(Protocol):

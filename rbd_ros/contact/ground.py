@@ -88,7 +88,7 @@ class ContactParameters:
         for name in ('damping', 'friction', 'tangential_damping'):
             value = getattr(self, name)
             if value is not None and not 0.0 <= value < math.inf:
-                raise ValueError(f'contact {name} must not be negative, and finite, got {value}')
+                raise ValueError(f'contact {name} must not be negative or infinite, got {value}')
 
     def array(self) -> FloatArray:
         """Return the numbers as compiled loops take them.

@@ -73,7 +73,7 @@ def read_rates(text: str) -> Tuple[Fraction, ...]:
             raise ValueError(f'--rates: {word[:80]}: give rates from {bounds}')
         found.add(rate)
     if len(found) > MAX_RATE_COUNT:
-        raise ValueError(f'--rates: {len(found)} of them; give at most {MAX_RATE_COUNT}')
+        raise ValueError(f'--rates has {len(found)} values; give at most {MAX_RATE_COUNT}')
     return tuple(sorted(found))
 
 

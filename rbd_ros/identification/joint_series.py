@@ -168,8 +168,8 @@ def chosen_topics(label: str, requested: str, topics: Iterable[str]) -> List[str
             raise RecordingError(f'{label} has no topic {shown(name)}: {which}; name one')
         if len(found) > 1:
             raise RecordingError(
-                f'{label} has several topics: {listed(found)}; name one, or those that have the '
-                'joints of the robot between them, with commas'
+                f'{label} has several topics: {listed(found)}; name one, or '
+                'several with commas that contain all joints of the robot together'
             )
         chosen.extend(found)
     return chosen

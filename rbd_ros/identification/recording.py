@@ -111,8 +111,8 @@ class Recording:
         here = (since >= begin) & (since <= end)
         if here.sum() < 2:
             raise RecordingError(
-                f'{self.label}: no state was recorded between {begin:g} and {end:g} s; it has '
-                f'{self.duration:g} s'
+                f'{self.label}: no state was recorded between {begin:g} and {end:g} s; it '
+                f'lasts {self.duration:g} s'
             )
         return Recording(
             self.joint_names,

@@ -81,7 +81,7 @@ def read_robot_description(path: str) -> str:
         if found:
             return found
     raise RecordingError(
-        f'{path} has no robot description: name the robot before it, or record the topic '
+        f'{path} has no robot description: give the robot as well, or record the topic '
         'robot_description too'
     )
 

@@ -153,7 +153,7 @@ def find_robot(name: str, package_paths: Iterable[Union[str, os.PathLike[str]]] 
         raise RobotNotFoundError(_no_such_robot(name, list(embedded), list(examples)))
     if len(found) > 1:
         raise RobotNotFoundError(
-            f'robot {name!r} may be one of {len(found)}: {", ".join(found)}; name one of them'
+            f'robot {name!r} is ambiguous: {", ".join(found)}; name one of them'
         )
     return robots[found[0]]
 

@@ -55,7 +55,7 @@ def find_world(name: str, package_paths: Sequence[str] = ()) -> Path:
             return embedded[found[0]]
         if found:
             raise WorldNotFoundError(
-                f'world {name!r} may be one of {len(found)}: {", ".join(found)}; name one of them'
+                f'world {name!r} is ambiguous: {", ".join(found)}; name one of them'
             )
     raise WorldNotFoundError(
         f'there is no file {os.path.abspath(path)}, and no world of that name comes with rbd_ros '

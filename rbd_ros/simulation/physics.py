@@ -256,7 +256,9 @@ class Physics:
             self.robot.nq,
             list(own.links),
         ):
-            raise ValueError(f'{robot.name!r} is not {self.robot.name!r} with other inertias')
+            raise ValueError(
+                f'{robot.name!r} must be {self.robot.name!r} with other inertias only'
+            )
         return dynamics_of(self.model, robot, self.integrator)
 
     def _replace_model(self, model: SimulationModel) -> None:

@@ -79,7 +79,7 @@ def test_scalar_products_are_differentiated_and_constants_do_not_move():
 
 
 def test_a_direction_has_the_rates_of_all_arguments():
-    with pytest.raises(ValueError, match='rates of 1 arguments, but there are 2'):
+    with pytest.raises(ValueError, match='got 1 rates for 2 arguments'):
         definition(lambda x: derivatives(lambda y: y, x, [[1.0]])[0]).interpret(X.tolist())
 
 

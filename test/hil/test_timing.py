@@ -200,7 +200,7 @@ def test_rates_are_read_in_order_and_once(text, found):
         ('-1', 'from 0.01 to 100'),
         ('nan', 'not a rate'),
         ('101', 'from 0.01 to 100'),
-        (','.join(map(str, range(1, 14))), '13 of them'),
+        (','.join(map(str, range(1, 14))), '13 values'),
     ],
 )
 def test_wrong_rates_are_refused(text, words):

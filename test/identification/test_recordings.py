@@ -151,7 +151,7 @@ def test_bags_that_are_compressed_as_files_are_read(tmp_path, original, ending):
     path.write_bytes(compressed(plain.read_bytes()))
     for place in (path, path.parent):
         same(read_recording(str(place)), original)
-    with pytest.raises(RecordingError, match='has no robot description: name the robot'):
+    with pytest.raises(RecordingError, match='has no robot description: give the robot'):
         read_robot_description(str(path))
     path.write_bytes(path.read_bytes()[:4] + b'no more')
     with pytest.raises(RecordingError, match='cannot be unpacked'):
@@ -445,7 +445,7 @@ def add_to_bag(path, topic, kind, data):
 def test_the_robot_is_read_from_a_bag(tmp_path, original, topic):
     path = tmp_path / 'run.db3'
     write_bag(path, original)
-    with pytest.raises(RecordingError, match='run.db3 has no robot description: name the robot'):
+    with pytest.raises(RecordingError, match='run.db3 has no robot description: give the robot'):
         read_robot_description(str(path))
     add_to_bag(path, '/other', 'std_msgs/msg/String', string('nothing'))
     add_to_bag(path, topic, 'std_msgs/msg/String', string('<robot name="me"/>'))

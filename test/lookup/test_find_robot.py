@@ -261,7 +261,7 @@ def test_robots_that_the_pages_promise_are_there_in_python_too(name):
 
 def test_python_takes_a_name_or_says_what_there_is(examples, monkeypatch):
     assert Robot.from_urdf('Two-Link').joint_names == ('shoulder', 'elbow')
-    with pytest.raises(ModelError, match='may be one of 3: six_axis_arm, stanford_arm, two_link'):
+    with pytest.raises(ModelError, match='is ambiguous: six_axis_arm, stanford_arm, two_link'):
         Robot.from_urdf('arm')
     with pytest.raises(ModelError, match="no robot 'pandas'.*did you mean panda"):
         Robot.from_urdf('pandas')

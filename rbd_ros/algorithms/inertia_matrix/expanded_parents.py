@@ -31,7 +31,7 @@ def expand_parents(parents: Parents, freedoms: Sequence[int]) -> Tuple[int, ...]
     """
     if len(parents) != len(freedoms):
         raise ValueError(
-            f'{len(parents)} parents, but the degrees of freedom of {len(freedoms)} joints'
+            f'got parents of {len(parents)} bodies, but degrees of freedom of {len(freedoms)}'
         )
     for i, parent in enumerate(parents, start=1):
         if not 0 <= parent < i:

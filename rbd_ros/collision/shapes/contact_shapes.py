@@ -26,7 +26,7 @@ def _check(shape: str, **sizes: float) -> None:
     for name, size in sizes.items():
         if not 0.0 <= size < math.inf:
             raise ValueError(
-                f'{name} of a {shape} must not be negative, and finite, got {size} (in meters)'
+                f'{name} of a {shape} must not be negative or infinite, got {size} (in meters)'
             )
 
 

@@ -109,7 +109,7 @@ def differentiated(
     directions = []
     for each in rates:
         if len(each) != len(arguments):
-            raise ValueError(f'rates of {len(each)} arguments, but there are {len(arguments)}')
+            raise ValueError(f'got {len(each)} rates for {len(arguments)} arguments')
         moving = [k for k, rate in enumerate(each) if not is_zero(rate)]
         directions.append(along([arguments[k] for k in moving], [each[k] for k in moving]))
     rows = directional_derivatives(graph, values, directions)

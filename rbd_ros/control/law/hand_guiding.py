@@ -87,7 +87,7 @@ class GuidingSettings:
         if not 0.0 < energy < np.inf:
             raise ValueError(f'energy must be positive and finite, got {energy}')
         if not 0.0 <= damping < np.inf:
-            raise ValueError(f'damping must not be negative, and finite, got {damping}')
+            raise ValueError(f'damping must not be negative or infinite, got {damping}')
         return cls(
             _numbers(robot, 'stiffness', stiffness),
             float(damping),

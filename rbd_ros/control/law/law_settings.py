@@ -302,8 +302,8 @@ def _positive(name: str, value: Any, or_zero: bool = False) -> float:
     except (TypeError, ValueError):
         number = np.nan
     if not (0.0 < number < np.inf or (or_zero and number == 0.0)):
-        requirement = 'not be negative' if or_zero else 'be positive'
-        raise ValueError(f'{name} must {requirement} and finite, got {value}')
+        what = 'not be negative or infinite' if or_zero else 'be positive and finite'
+        raise ValueError(f'{name} must {what}, got {value}')
     return number
 
 

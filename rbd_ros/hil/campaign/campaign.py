@@ -209,7 +209,7 @@ class Campaign:
         settings = self._settings()
         if any(before.get(name) != settings[name] for name in ('scenario', 'variations')):
             raise ValueError(
-                f'{self.folder} has another campaign, of another scenario or with other values of '
+                f'{self.folder} contains another campaign, with another scenario or values of '
                 '--vary; give another --report'
             )
 

@@ -67,7 +67,7 @@ def replay(scenario: Scenario, path: Any) -> Replay:
     faults = [each for each in recorded.faults if each.kind in _OF_THE_MACHINE]
     unknown = [each.kind for each in recorded.faults if each.kind not in KINDS]
     if unknown:
-        raise HilRecordingError(f'{path}: there is no fault {unknown[0]!r}; record it again')
+        raise HilRecordingError(f'{path}: unknown fault {unknown[0]!r}; record it again')
     run = Bench(scenario).run(_Recorded(recorded), recorded.seed, faults)
     steps = min(len(recorded.time), len(run.time))
     difference, before = '', steps

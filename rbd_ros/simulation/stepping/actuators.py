@@ -26,8 +26,8 @@ from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
 
 def _require(name: str, value: float, positive: bool = True, finite: bool = True) -> None:
     if not (value > 0.0 or (value == 0.0 and not positive)) or (finite and math.isinf(value)):
-        what = 'be positive' if positive else 'not be negative'
-        raise ValueError(f'{name} must {what}{", and finite" if finite else ""}, got {value}')
+        what = ('be positive', ' and finite') if positive else ('not be negative', ' or infinite')
+        raise ValueError(f'{name} must {"".join(what[: 1 + finite])}, got {value}')
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,7 @@ def _check(contact: CandidateContact, vectors: Sequence[str], radii: Sequence[st
     for name in radii:
         value = getattr(contact, name)
         if not 0.0 <= value < math.inf:
-            raise ValueError(f'{name} must not be negative, and finite, got {value}')
+            raise ValueError(f'{name} must not be negative or infinite, got {value}')
     if not 0.0 <= contact.restitution <= 1.0:
         raise ValueError(f'restitution must be between 0 and 1, got {contact.restitution}')
 

@@ -187,7 +187,7 @@ def test_a_motion_subspace_that_depends_on_the_position_is_left_to_the_compiler(
 
 def test_what_takes_the_place_of_derivatives_must_return_the_same():
     result = namedtuple('Result', 'H dH_dq')
-    with pytest.raises(TypeError, match='has other results'):
+    with pytest.raises(TypeError, match='has other outputs'):
         derivatives_of(
             mass_matrix,
             'mass_matrix_derivative',

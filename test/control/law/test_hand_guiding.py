@@ -211,7 +211,7 @@ def test_defaults_follow_from_the_mean_inertia(arm):
         ({'stiffness': -1.0}, "stiffness of joint 'shoulder_pan_joint' is -1; .*not negative"),
         ({'stiffness': [0, 0, np.nan, 0, 0, 0]}, "stiffness of joint 'elbow_joint' is nan"),
         ({'damping': -1.0}, 'damping must not be negative'),
-        ({'damping': np.inf}, 'damping must not .* finite'),
+        ({'damping': np.inf}, 'damping must not .* infinite'),
         ({'speed': 0.0}, 'speed of joint .* positive'),
         ({'band': np.inf}, 'band of joint .* finite'),
         ({'speed': [1.0, 2.0]}, 'speed must be one number or 6'),

@@ -126,7 +126,7 @@ def test_a_free_body_may_touch_the_base():
         (FaceContact, {'restitution': 1.1}, 'between 0 and 1'),
         (FaceContact, {'bounds': (((0, 0), 1.0),)}, 'a bound must be'),
         (SphereContact, {}, 'must have a radius'),
-        (SphereContact, {'radius': np.inf}, 'radius must not be negative, and finite'),
+        (SphereContact, {'radius': np.inf}, 'radius must not be negative or infinite'),
         (SphereContact, {'radius': 1.0, 'other_center': (0, 0)}, 'other_center must be three'),
     ],
 )
