@@ -296,12 +296,10 @@ def test_any_change_closes_the_fast_path(side, close):
     assert side.commander.fast_path_open[0] == 0
 
 
-@pytest.mark.parametrize('way', ['fast cycle', 'machine code', 'Python', 'last command'])
+@pytest.mark.parametrize('way', ['fast cycle', 'slow path', 'last command'])
 def test_the_rate_counts_from_publication_to_publication(clock, arm, way):
     """Messages that the machine delays, now and then by 138 ms, the next one 0.5 ms later."""
     side = Side(arm, MeasuredPosition, way == 'fast cycle')
-    if way == 'Python':
-        side.commander._responder = None
     stream = Stream(arm, np.random.default_rng(0))
     stream._oddities = [stream._nothing]
     delays, rate = np.random.default_rng(1), 200.0

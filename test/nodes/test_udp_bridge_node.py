@@ -174,9 +174,10 @@ def test_the_program_is_shown_the_turn_that_is_nearest():
         writer=SimpleNamespace(values=values), exchange=lambda time, timeout: np.zeros(2)
     )
     diagnostics = SimpleNamespace(condition=lambda *given, **options: None)
+    places = np.arange(2), np.zeros(1, np.int64), np.zeros(2), np.zeros(0)
     commander = BridgeCommander(
-        None, TorqueLimiter([1.0, 1.0]), None, exchange, lambda: 0.1, diagnostics,
-        Wraparound([turn, np.inf]),
+        SimpleNamespace(places=places), TorqueLimiter([1.0, 1.0]), None, exchange, lambda: 0.1,
+        diagnostics, Wraparound([turn, np.inf]),
     )  # fmt: skip
     state = SimpleNamespace(q=np.array([-3.1, -3.1]), v=np.array([0.1, 0.2]), time=0)
     commander._ask(state, (np.array([3.1, 3.1]), np.array([0.3, 0.4]), np.array([0.5, 0.6])))

@@ -191,6 +191,32 @@ def law_definition(
     return Definition.of_one_output('torque_law', inputs, (layout.size,), run, key)
 
 
+def holding_definition(model: Model, payload_link: Optional[str]) -> Definition:
+    """Return the definition of the torque that holds a payload alone against gravity.
+
+    Its inputs are the configuration, gravity, and the payload if there is a link for it.
+
+    :param payload_link: link that carries the payload, if one does
+    """
+    payload = () if payload_link is None else (f'payload:{payload_link}',)
+    inputs = [('q', model.nq), ('gravity', 3), *((name, 10) for name in payload)]
+    algorithm = declared('gravity_torque')
+    loaded = variant(model, algorithm, runtime=('gravity', *payload))
+    empty = variant(model, algorithm, runtime=('gravity',))
+
+    def run(q: Scalars, gravity: Scalars, *mass: Scalars) -> Scalars:
+        (whole,) = evaluate(model, loaded, q, gravity, *mass)
+        (links,) = evaluate(model, empty, q, gravity)
+        return [x - y for x, y in zip(whole, links)]
+
+    key = {
+        'model': model_key(model),
+        'holding': [payload_link],
+        'source': source_key(model, algorithm, holding_definition),
+    }
+    return Definition.of_one_output('payload_torque', inputs, (model.nv,), run, key)
+
+
 def _task_forces(
     layout: Layout,
     given: Dict[str, Scalars],

@@ -3,59 +3,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
 import math
-from typing import Any, Callable, cast, List, NamedTuple, Optional, Sequence, Tuple, Union
+from math import isnan
+from typing import Any, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from rbd_ros.compiler import Definition, make_kernel
-from rbd_ros.compiler.loops import compiled
-from rbd_ros.compiler.runtime.kernel import InterpretedKernel, Kernel
-from rbd_ros.compiler.source import source_digest
+from rbd_ros.compiler.loops import compiled, entry_point, Record
 from rbd_ros.control.control_arrays import BoolArray, FloatArray
-from rbd_ros.spatial.scalar import absolute, clip, Scalar, where_positive
 
-#: In place of an infinite limit of a torque or of its change [N m or N]: one infinite input makes
-#: all results of a kernel NaN.
+#: In place of an infinite limit: no torque that is sent is infinite [N m or N].
 UNLIMITED = 1e300
 
-
-def limited(
-    torque: Sequence[Scalar],
-    last: Sequence[Scalar],
-    step: Sequence[Scalar],
-    limits: Sequence[Scalar],
-) -> List[Scalar]:
-    """Return the torque within its limits, and the number of joints beyond theirs, (nv + 1,).
-
-    The maximum change comes last, so it holds for any two torques. A torque that was within other
-    limits, which have been lowered since, comes down by that change.
-
-    :param torque: requested torque, (nv,) [N m or N]
-    :param last: torque before, (nv,) [N m or N]
-    :param step: maximum change from there, (nv,) [N m or N]
-    :param limits: effort limits, (nv,) [N m or N]
-    """
-    result, beyond = [], 0.0
-    for x, before, change, limit in zip(torque, last, step, limits):
-        high, low, allowed = before + change, before - change, clip(x, limit)
-        reachable = where_positive(
-            allowed - high, high, where_positive(low - allowed, low, allowed)
-        )
-        result.append(reachable)
-        # Of the requested torque, whatever the change would have made of it.
-        beyond = beyond + where_positive(absolute(x) - limit, 1.0, 0.0)
-    return [*result, beyond]
-
-
-@lru_cache(maxsize=None)
-def _kernel(n: int) -> Union[Kernel, InterpretedKernel]:
-    """Return the machine code of `limited` for `n` joints."""
-    inputs = tuple((name, n) for name in ('torque', 'last', 'step', 'limits'))
-    key = {'source': source_digest('rbd_ros.compiler.runtime.kernel', limited)}
-    return make_kernel(Definition.of_one_output('limited_torque', inputs, (n + 1,), limited, key))
+#: Result of `limit` for a torque that is no number, and for one of another number of joints.
+NOT_A_NUMBER, OTHER_SIZE = -1, -2
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +38,6 @@ class TorqueLimits:
 
     effort_limits: FloatArray
     rate: Optional[FloatArray] = None
-    finite_limits: FloatArray = field(init=False)  # `effort_limits` with UNLIMITED for infinity
 
     def __post_init__(self) -> None:
         limits = np.array(self.effort_limits, dtype=float)
@@ -96,47 +57,62 @@ class TorqueLimits:
             rate.flags.writeable = False
         limits.flags.writeable = False
         object.__setattr__(self, 'effort_limits', limits)
-        object.__setattr__(self, 'finite_limits', np.minimum(limits, UNLIMITED))
         object.__setattr__(self, 'rate', rate)
 
 
 class LimiterMemory(NamedTuple):
-    """Memory of a `TorqueLimiter`, for machine code that does all that a call of it does.
+    """Memory of a `TorqueLimiter`, for compiled code that limits torques.
 
-    :param address: address of the kernel, for `call_kernel`
-    :param inputs: inputs of the kernel, packed, (4 nv,): requested torque, `last`, `step`, limits
-    :param last: part of the inputs: torque before, (nv,) [N m or N]
-    :param step: part of the inputs: maximum change from there, (nv,) [N m or N]
+    :param desired: requested torque, (nv,) [N m or N]
+    :param last: torque that it became, (nv,) [N m or N]
+    :param limits: effort limits, (nv,) [N m or N], finite
     :param rate: maximum rate of change, (nv,) [N m/s or N/s]; negative: any
-    :param result: buffer for the output of the kernel, (nv + 1,)
-    :param unlimited: what stands for a change without a limit [N m or N]
     :param standing: of the last torque: its time [s]; 1.0 if there is one, or 0.0; at how many
         joints the requested torque was beyond the effort limits; (3,)
     """
 
-    address: int
-    inputs: FloatArray
+    desired: FloatArray
     last: FloatArray
-    step: FloatArray
+    limits: FloatArray
     rate: FloatArray
-    result: FloatArray
-    unlimited: float
     standing: FloatArray
 
 
 @compiled
-def limiter_elapsed(limiter: LimiterMemory, now: float) -> float:
-    """Return the real time in which the torque may have changed [s]; negative.
+def limit(limiter: LimiterMemory, torque: FloatArray, now: float) -> int:
+    """Limit a torque; the result is `limiter.last`.
 
-    Its change is not limited.
+    The maximum change comes last, so it holds for any two torques. A torque that was within other
+    limits, which have been lowered since, comes down by that change.
 
     :param limiter: memory of the limiter
+    :param torque: requested torque, at least (nv,) [N m or N]
     :param now: time of a monotonic clock [s]
+    :return: at how many joints the requested torque was beyond the effort limits; `NOT_A_NUMBER`
+        if it is none, and then nothing has been changed
     """
-    if limiter.standing[1] == 0.0 or (len(limiter.rate) > 0 and limiter.rate[0] < 0.0):
-        return -1.0
+    n = len(limiter.last)
+    for j in range(n):
+        if isnan(torque[j]):
+            return NOT_A_NUMBER
     elapsed = now - limiter.standing[0]
-    return elapsed if elapsed > 0.0 else 0.0  # NaN is no time either
+    if not elapsed > 0.0:  # NaN is no time either
+        elapsed = 0.0
+    beyond = 0
+    for j in range(n):
+        x, most = torque[j], limiter.limits[j]
+        allowed = most if x > most else -most if x < -most else x
+        if limiter.standing[1] > 0.0 and limiter.rate[j] >= 0.0:
+            change = limiter.rate[j] * elapsed
+            high, low = limiter.last[j] + change, limiter.last[j] - change
+            allowed = high if allowed > high else low if allowed < low else allowed
+        # Of the requested torque, whatever the change has made of it.
+        if abs(x) > most:
+            beyond += 1
+        limiter.desired[j], limiter.last[j] = x, allowed
+    limiter.standing[1], limiter.standing[2] = 1.0, float(beyond)
+    limiter_sent(limiter, now)
+    return beyond
 
 
 @compiled
@@ -150,17 +126,12 @@ def limiter_sent(limiter: LimiterMemory, now: float) -> None:
         limiter.standing[0] = now
 
 
-@compiled
-def limiter_passed(limiter: LimiterMemory, now: float, beyond: float) -> None:
-    """Note that a torque has been computed.
-
-    :param limiter: memory of the limiter
-    :param now: time of a monotonic clock [s]
-    :param beyond: at how many joints the requested torque was beyond the effort limits
-    """
-    limiter.standing[1] = 1.0
-    limiter.standing[2] = beyond
-    limiter_sent(limiter, now)
+@entry_point
+def limit_torque(limiter: LimiterMemory, torque: FloatArray, now: float) -> int:
+    """Limit a torque as `limit` does; return `OTHER_SIZE` for one of another robot."""
+    if len(torque) != len(limiter.last):
+        return OTHER_SIZE
+    return int(limit(limiter, torque, now))
 
 
 class TorqueLimiter:
@@ -197,26 +168,12 @@ class TorqueLimiter:
 
     def __init__(self, effort_limits: Any, rate: Any = None):
         limits = TorqueLimits(effort_limits, rate)
-        n = limits.effort_limits.size
-        kernel, inputs = _kernel(n), np.zeros((4, n))
-        self._limited = cast(Callable[..., FloatArray], kernel.function)
-        self._any_step: FloatArray = np.full(n, UNLIMITED)
-        # Packed, where machine code finds it: see `memory`.
-        self._requested, self._before, step, self._finite_limits = inputs
-        self._rate = np.zeros(n)
-        #: For machine code that does what a call does; only for the thread that calls.
-        self.memory = LimiterMemory(
-            int(kernel.address),
-            inputs.ravel(),
-            self._before,
-            step,
-            self._rate,
-            np.zeros(n + 1),
-            UNLIMITED,
-            np.zeros(3),
-        )
-        self._standing = self.memory.standing
-        self._torque = slice(n)  # of what comes out
+        desired, last, finite, rate = np.zeros((4, limits.effort_limits.size))
+        #: For compiled code that limits torques; only for the thread that calls.
+        self.memory = LimiterMemory(desired, last, finite, rate, np.zeros(3))
+        self.record = Record(self.memory)
+        self._limit = limit_torque.bind(self.record, release_gil=False)
+        self._last, self._standing = last, self.memory.standing
         self._take(limits)
         self.reset()
 
@@ -228,7 +185,7 @@ class TorqueLimiter:
     @property
     def saturated(self) -> BoolArray:
         """At which joints the last requested torque was beyond the effort limits, (nv,) bool."""
-        beyond: BoolArray = np.abs(self._requested) > self._limits.effort_limits
+        beyond: BoolArray = np.abs(self.memory.desired) > self._limits.effort_limits
         return beyond
 
     @property
@@ -249,14 +206,14 @@ class TorqueLimiter:
         self._take(limits)
 
     def _take(self, limits: TorqueLimits) -> None:
-        self._finite_limits[:] = limits.finite_limits
-        self._rate[:] = -1.0 if limits.rate is None else limits.rate
+        self.memory.limits[:] = np.minimum(limits.effort_limits, UNLIMITED)
+        self.memory.rate[:] = -1.0 if limits.rate is None else limits.rate
         self._limits = limits
 
     @property
     def last(self) -> Optional[FloatArray]:
         """Last torque returned, (nv,) [N m or N]; None if there is none since a reset."""
-        return self._before.copy() if self._standing[1] else None
+        return self._last.copy() if self._standing[1] else None
 
     def __call__(self, torque: FloatArray, now: float) -> FloatArray:
         """Return the torque within the limits, (nv,) [N m or N].
@@ -268,22 +225,14 @@ class TorqueLimiter:
         :param now: time of a monotonic clock [s]
         :raises FloatingPointError: if the torque is NaN; nothing is changed
         """
-        limits, step, elapsed = self._limits, self._any_step, limiter_elapsed(self.memory, now)
-        if elapsed >= 0.0 and limits.rate is not None:
-            step = limits.rate * elapsed
-        result = self._limited(torque, self._before, step, limits.finite_limits)
-        beyond = result.item(-1)
-        if not beyond >= 0.0:
-            if np.isnan(torque).any():
-                raise FloatingPointError('the torque is NaN and cannot be limited')
-            # The machine code takes no infinity either.
-            torque, step = (np.clip(x, -UNLIMITED, UNLIMITED) for x in (torque, step))
-            result = self._limited(torque, self._before, step, limits.finite_limits)
-            beyond = result.item(-1)
-        self._requested[:] = torque
-        self._before[:] = applied = result[self._torque]
-        limiter_passed(self.memory, now, beyond)
-        return applied
+        status = self._limit(np.ascontiguousarray(torque, dtype=float), now)
+        if status == NOT_A_NUMBER:
+            raise FloatingPointError('the torque is NaN and cannot be limited')
+        if status == OTHER_SIZE:
+            raise ValueError(
+                f'the torque must have {self._last.size} numbers, got shape {np.shape(torque)}'
+            )
+        return self._last.copy()
 
     def sent(self, now: float) -> None:
         """Note that the last torque has been sent: its change counts from then on.
@@ -303,7 +252,7 @@ class TorqueLimiter:
         >>> limiter.standing is None
         True
         """
-        return (self._before.copy(), float(self._standing[0])) if self._standing[1] else None
+        return (self._last.copy(), float(self._standing[0])) if self._standing[1] else None
 
     def resume(self, torque: FloatArray, time: float) -> None:
         """Go on from a torque that was sent already, as by a limiter before this one.
@@ -316,7 +265,7 @@ class TorqueLimiter:
         >>> limiter(np.zeros(6), 5.001)
         array([2., 2., 2., 2., 2., 2.])
         """
-        self._before[:], self._standing[:2] = torque, (time, 1.0)
+        self._last[:], self._standing[:2] = torque, (time, 1.0)
 
     def towards(self, target: FloatArray, now: float) -> FloatArray:
         """Return the next torque towards a final one, as fast as the rate allows, (nv,).
@@ -335,7 +284,7 @@ class TorqueLimiter:
         """Return whether the torque returned last is `target` within the effort limits."""
         limits = self._limits.effort_limits
         return bool(self._standing[1]) and bool(
-            (self._before == np.minimum(np.maximum(target, -limits), limits)).all()
+            (self._last == np.minimum(np.maximum(target, -limits), limits)).all()
         )
 
     def reset(self) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Quantities that a torque law derives from its settings beforehand; its memory."""
+"""Quantities that a torque law derives from its settings beforehand; its memory and its call."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Callable, cast, NamedTuple, Tuple
 
 import numpy as np
 
-from rbd_ros.compiler.loops import compiled
+from rbd_ros.compiler.loops import call_kernel, compiled, entry_point
 from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.law.gains import friction_stiffness
 from rbd_ros.control.law.law_equations import Layout
@@ -25,11 +25,14 @@ ELASTIC_SHARE = 0.5
 #: which a kernel does not take [N m or N].
 MAXIMUM_INTEGRAL, MAXIMUM_SHARE = 1e6, 1e150
 
+#: Maximum time by which one call advances the integral [s], whatever pause there was.
+MAX_STEP = 0.02
+
 #: What may be passed to a law. `goal` is the desired position less whole turns, as near to the
 #: measured one as can be (see `Wraparound`), or the difference to it for joints whose positions
 #: cannot be subtracted, and `still` is a goal that has been reached.
 SOURCES = ('q', 'v', 'q_desired', 'v_desired', 'a_desired', 'goal', 'still', 'neutral', 'rest')
-Q, Q_DESIRED, GOAL = (SOURCES.index(name) for name in ('q', 'q_desired', 'goal'))
+Q, V, Q_DESIRED, GOAL = 0, 1, 2, 5  # literals, which compiled code knows
 
 
 class PreparedLaw:
@@ -39,7 +42,7 @@ class PreparedLaw:
     :param kernel: machine code of the law
     :param layout: layout of its arrays
     :param inputs: gravity, (3,), and the payload, (10,), if there is one; they are copied
-    :param gravity: function of a configuration, gravity and payload: torque against gravity
+    :param holding: machine code of the torque against gravity
     """
 
     def __init__(
@@ -48,7 +51,7 @@ class PreparedLaw:
         kernel: LawKernel,
         layout: Layout,
         inputs: Tuple[FloatArray, ...],
-        gravity: Callable[..., FloatArray],
+        holding: LawKernel,
     ):
         n = layout.nv
         self.settings = settings
@@ -86,7 +89,7 @@ class PreparedLaw:
         })  # fmt: skip
         #: The last arguments of the kernel, the same in all calls.
         self.constants = (numbers, *(np.array(x) for x in inputs))
-        models = self.constants[1:]
+        models, gravity = self.constants[1:], cast(Callable[..., FloatArray], holding.function)
         #: Torque that holds robot and payload against gravity, (nv,), at a configuration.
         self.holding: Callable[[FloatArray], FloatArray] = lambda q: gravity(q, *models)
         #: Which of `SOURCES` the first arguments of the kernel are.
@@ -117,20 +120,23 @@ def _sources(settings: LawSettings) -> Tuple[str, ...]:
 
 
 class LawMemory(NamedTuple):
-    """Memory of a `TorqueLaw`, for machine code that does all that a call of it does.
+    """Memory of a `TorqueLaw`, on which `law_torque` works.
 
     :param address: address of the kernel, for `call_kernel`
     :param inputs: inputs of the kernel, packed; all but the motion and the time are filled in
-    :param result: buffer for the output of the kernel
-    :param motion: measured and desired motion, in the order of `SOURCES`, (9, nv); the first five
-        rows are to be filled in, and `fill_goal` fills in the sixth
+    :param result: buffer for the output of the kernel, which begins with the torque
+    :param motion: measured and desired motion, in the order of `SOURCES`, (9, nq or nv); the
+        first five rows are to be filled in, and the sixth unless positions can be subtracted
     :param sources: which rows of `motion` the first inputs are, (8,)
+    :param sizes: how many of their numbers count, (8,)
+    :param linear: whether positions are a vector space, and can be subtracted
     :param applied: part of the inputs: torque that was sent last, (nv,) [N m or N]
     :param before: part of the inputs: last output of the kernel
     :param dt: part of the inputs: time since then, (1,) [s]
-    :param longest_step: maximum of `dt` [s]
     :param periods: periods of positions, 0 where there are none, (nv,) [rad]
     :param rates: 1 / period, likewise, (nv,) [1/rad]
+    :param holding: address of the kernel of the torque against gravity
+    :param holding_inputs: its inputs, packed; all but the configuration are filled in
     """
 
     address: int
@@ -138,18 +144,60 @@ class LawMemory(NamedTuple):
     result: FloatArray
     motion: FloatArray
     sources: FloatArray
+    sizes: FloatArray
+    linear: bool
     applied: FloatArray
     before: FloatArray
     dt: FloatArray
-    longest_step: float
     periods: FloatArray
     rates: FloatArray
+    holding: int
+    holding_inputs: FloatArray
 
 
 @compiled
-def fill_goal(law: LawMemory) -> None:
-    """Fill in the goal: the desired position, whole turns apart, nearest to the measured one."""
-    for j in range(law.motion.shape[1]):
-        q, desired = law.motion[Q, j], law.motion[Q_DESIRED, j]
-        ahead = whole_periods(desired - q, law.periods[j], law.rates[j])
-        law.motion[GOAL, j] = desired - ahead
+def law_torque(law: LawMemory, dt: float) -> bool:
+    """Compute the torque of a law, before limits.
+
+    :param law: its memory, with the motion
+    :param dt: time since the state before [s]; what is not positive does not count
+    :return: whether it is finite; if not, the law remembers nothing of it
+    """
+    if law.linear:
+        for j in range(len(law.applied)):
+            q, desired = law.motion[Q, j], law.motion[Q_DESIRED, j]
+            ahead = whole_periods(desired - q, law.periods[j], law.rates[j])
+            law.motion[GOAL, j] = desired - ahead
+    at = 0
+    for k in range(len(law.sources)):
+        for j in range(law.sizes[k]):
+            law.inputs[at] = law.motion[law.sources[k], j]
+            at += 1
+    # `not dt > 0` is true of NaN, too.
+    law.dt[0] = min(dt, MAX_STEP) if dt > 0.0 else 0.0
+    call_kernel(law.address, law.inputs, law.result)
+    if not law.result[len(law.result) - 1] == 0.0:
+        return False
+    for k in range(len(law.result)):
+        law.before[k] = law.result[k]
+    for j in range(len(law.applied)):
+        law.applied[j] = law.result[j]
+    return True
+
+
+@compiled
+def holding_torque(law: LawMemory, torque: FloatArray) -> None:
+    """Compute the torque that holds robot and payload against gravity where they are.
+
+    :param law: memory of the law, with the motion
+    :param torque: the result, (nv,) [N m or N]
+    """
+    for j in range(len(law.applied)):
+        law.holding_inputs[j] = law.motion[Q, j]
+    call_kernel(law.holding, law.holding_inputs, torque)
+
+
+@entry_point
+def compute_torque(law: LawMemory, dt: float) -> int:
+    """Compute a torque as `law_torque` does."""
+    return int(law_torque(law, dt))

@@ -7,21 +7,17 @@ They bound every torque last, before the effort limits. docs/control_law.md has 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 import math
-from typing import Any, Callable, cast, List, Optional, Sequence, Tuple, Union
+from math import isfinite, nan, sqrt
+from typing import NamedTuple, Optional, Tuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rbd_ros.compiler import Definition, make_kernel
-from rbd_ros.compiler.runtime.kernel import InterpretedKernel, Kernel
-from rbd_ros.compiler.source import source_digest
+from rbd_ros.compiler.loops import call_kernel, compiled, entry_point, Record
 from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.robot_joints import dof_names
 from rbd_ros.robot import Robot
-from rbd_ros.spatial.scalar import absolute, Scalar, sqrt, where_positive
-
-Scalars = Sequence[Scalar]
 
 #: Rate at which excess speed is taken away [1/s]: stable with a dead time of some milliseconds.
 BRAKE_RATE = 50.0
@@ -40,64 +36,99 @@ RETURN_SPEED = 0.1
 #: Speed left up to the permitted one at which bounds begin; from twice that on there are none.
 BAND = 0.5
 
-#: In place of infinite limits, which a kernel does not take.
+#: In place of infinite limits, so that all bounds are numbers.
 UNLIMITED_POSITION, UNLIMITED_SPEED, UNLIMITED_TORQUE = 1e9, 1e6, 1e12
 
-INPUTS = ('torque', 'weight', 'limit', 'inertia', 'q', 'v')
-NUMBERS = ('lower', 'upper', 'speed', 'drag', 'friction')
+
+class StopsMemory(NamedTuple):
+    """Memory of `SoftStops`, for compiled code that bounds torques.
+
+    :param exist: whether there are soft stops; if not, the arrays are empty
+    :param mass_matrix: address of the kernel, for `call_kernel`
+    :param inertia: buffer for its output, (nv, nv)
+    :param weight: torque that holds the robot where it is, (nv,) [N m or N]
+    :param torque: torque within the bounds, (nv,) [N m or N]
+    :param lower: minimum positions, (nv,) [rad or m]
+    :param upper: maximum positions, likewise
+    :param speed: maximum speeds, (nv,) [rad/s or m/s]
+    :param drag: half of the viscous friction, (nv,) [N m s/rad or N s/m]
+    :param friction: Coulomb friction, (nv,) [N m or N]
+    :param counts: 1 if the last torque was beyond its bounds, or 0; how many were; (2,)
+    """
+
+    exist: bool
+    mass_matrix: int
+    inertia: FloatArray
+    weight: FloatArray
+    torque: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    speed: FloatArray
+    drag: FloatArray
+    friction: FloatArray
+    counts: NDArray[np.int64]
 
 
-def _clipped(x: Scalar, low: Scalar, high: Scalar) -> Scalar:
-    return where_positive(x - high, high, where_positive(low - x, low, x))
-
-
-def _bound(left: Scalar, rate: Scalar, friction: Scalar, reserve: Scalar) -> Scalar:
+@compiled
+def _bound(left: float, rate: float, friction: float, reserve: float) -> float:
     """Return the maximum torque beside the weight, with the speed `left` to the permitted."""
-    near = _clipped(left / BAND, 0.0, 1.0)
-    far = _clipped(left / BAND - 1.0, 0.0, 1.0)
+    near = min(max(left / BAND, 0.0), 1.0)
+    far = min(max(left / BAND - 1.0, 0.0), 1.0)
     return rate * left + friction * near + reserve * far
 
 
-def _permitted(distance: Scalar, braking: Scalar, speed: Scalar) -> Scalar:
+@compiled
+def _permitted(distance: float, braking: float, speed: float) -> float:
     """Return the speed towards a limit from which a joint can stop before it.
 
     Negative beyond the limit.
     """
-    slow = where_positive(RETURN_SPEED - speed, speed, RETURN_SPEED)
-    room = where_positive(distance, distance, 0.0)
-    stoppable = sqrt(2.0 * braking * room)
-    return _clipped(
-        APPROACH_RATE * distance, -slow, where_positive(speed - stoppable, stoppable, speed)
-    )
+    stoppable = sqrt(2.0 * braking * max(distance, 0.0))
+    return min(max(APPROACH_RATE * distance, -min(RETURN_SPEED, speed)), min(speed, stoppable))
 
 
-def bounded(*arrays: Scalars) -> List[Scalar]:
-    """Return the torque within its bounds, and at how many joints they were exceeded, (nv + 1,).
+@compiled
+def bound(
+    stops: StopsMemory, torque: FloatArray, q: FloatArray, v: FloatArray, limits: FloatArray
+) -> None:
+    """Bound a torque; the result is `stops.torque`.
 
-    :param arrays: vectors of `INPUTS` and of `NUMBERS`, each (nv,)
+    :param stops: memory of the soft stops, with the weight
+    :param torque: requested torque, at least (nv,) [N m or N]
+    :param q: measured position, likewise
+    :param v: measured velocity, likewise
+    :param limits: torques with which joints can brake, (nv,) [N m or N]
     """
-    result, exceeded = [], 0.0
-    for x, weight, limit, m, q, v, lower, upper, speed, drag, friction in zip(*arrays):
-        left = limit - absolute(weight)
+    call_kernel(stops.mass_matrix, q, stops.inertia)
+    stops.counts[0] = 0
+    for j in range(len(stops.torque)):
+        x, weight, m = torque[j], stops.weight[j], stops.inertia[j, j]
+        stops.torque[j] = x
+        # What is no number is reported by what comes next.
+        if not isfinite(x + weight + m + v[j]):
+            stops.torque[j] = nan
+            continue
+        limit = min(limits[j], UNLIMITED_TORQUE)
         # a joint that moves no mass can stop at once
-        braking = where_positive(left, BRAKE_SHARE * left, 0.0) / where_positive(m, m, 1e-9)
-        rate, reserve = BRAKE_RATE * m + drag, 2.0 * limit
-        upwards = _permitted(upper - q, braking, speed) - v
-        downwards = _permitted(q - lower, braking, speed) + v
-        high = weight + _bound(upwards, rate, friction, reserve)
-        low = weight - _bound(downwards, rate, friction, reserve)
-        within = _clipped(x, low, high)
-        result.append(within)
-        exceeded = exceeded + where_positive((x - within) * (x - within), 1.0, 0.0)
-    return [*result, exceeded]
+        braking = BRAKE_SHARE * max(limit - abs(weight), 0.0) / (m if m > 0.0 else 1e-9)
+        rate = BRAKE_RATE * m + stops.drag[j]
+        upwards = _permitted(stops.upper[j] - q[j], braking, stops.speed[j]) - v[j]
+        downwards = _permitted(q[j] - stops.lower[j], braking, stops.speed[j]) + v[j]
+        high = weight + _bound(upwards, rate, stops.friction[j], 2.0 * limit)
+        low = weight - _bound(downwards, rate, stops.friction[j], 2.0 * limit)
+        if x > high or x < low:
+            stops.torque[j] = high if x > high else low
+            stops.counts[0] = 1
+    stops.counts[1] += stops.counts[0]
 
 
-@lru_cache(maxsize=None)
-def _kernel(n: int) -> Union[Kernel, InterpretedKernel]:
-    """Return the machine code of `bounded` for `n` joints."""
-    inputs = tuple((name, n) for name in (*INPUTS, *NUMBERS))
-    key = {'source': source_digest('rbd_ros.compiler.runtime.kernel', bounded)}
-    return make_kernel(Definition.of_one_output('bounded_torque', inputs, (n + 1,), bounded, key))
+@entry_point
+def bound_torque(
+    stops: StopsMemory, torque: FloatArray, q: FloatArray, v: FloatArray, limits: FloatArray
+) -> int:
+    """Bound a torque as `bound` does; return whether it was beyond its bounds."""
+    bound(stops, torque, q, v, limits)
+    return int(stops.counts[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,20 +207,28 @@ class SoftStops:
     """
 
     def __init__(self, robot: Robot, limits: SoftLimits):
-        self._robot = robot
-        kernel = _kernel(robot.nv)
-        self._bounded = cast(Callable[..., FloatArray], kernel.function)
-        self._numbers: Tuple[Any, ...] = (
+        n = robot.nv
+        #: For compiled code that bounds torques; only for the thread that calls.
+        self.memory = StopsMemory(
+            True,
+            int(robot.kernel('mass_matrix').address),
+            np.zeros((n, n)),
+            np.zeros(n),
+            np.zeros(n),
             np.maximum(limits.lower, -UNLIMITED_POSITION),
             np.minimum(limits.upper, UNLIMITED_POSITION),
             np.minimum(limits.speed, UNLIMITED_SPEED),
             0.5 * np.asarray(robot.damping),
             np.array(robot.friction),
+            np.zeros(2, dtype=np.int64),
         )
+        self._bound = bound_torque.bind(Record(self.memory), release_gil=False)
         self._limits = np.asarray(robot.effort_limits)
-        self._torque = slice(robot.nv)
-        #: Whether the last torque was beyond its bounds
-        self.acting = False
+
+    @property
+    def acting(self) -> bool:
+        """Whether the last torque was beyond its bounds."""
+        return bool(self.memory.counts[0])
 
     def __call__(
         self,
@@ -209,10 +248,19 @@ class SoftStops:
             robot's
         """
         limits = self._limits if effort_limits is None else effort_limits
-        limits = np.minimum(limits, UNLIMITED_TORQUE)
-        inertia = self._robot.mass_matrix(q).diagonal()
-        result = self._bounded(
-            torque, weight, limits, np.ascontiguousarray(inertia), q, v, *self._numbers
-        )
-        self.acting = result.item(-1) > 0.0
-        return result[self._torque]
+        self.memory.weight[:] = weight
+        size = self.memory.torque.shape
+        given = (np.broadcast_to(x, size) for x in (torque, q, v, limits))
+        self._bound(*(np.ascontiguousarray(x, dtype=float) for x in given))
+        return self.memory.torque.copy()
+
+
+_NONE: FloatArray = np.zeros(0)
+#: Memory of soft stops that do not exist.
+NO_STOPS = StopsMemory(
+    False,
+    0,
+    np.zeros((0, 0)),
+    *(_NONE, _NONE, _NONE, _NONE, _NONE, _NONE, _NONE),
+    counts=np.zeros(2, dtype=np.int64),
+)

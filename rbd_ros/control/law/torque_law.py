@@ -11,17 +11,15 @@ from typing import Any, Callable, ContextManager, Dict, List, Optional, Tuple
 
 import numpy as np
 
+from rbd_ros.compiler.loops import Record
 from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.law.law_equations import INPUTS, Layout
-from rbd_ros.control.law.law_kernels import gravity_function, law_kernel
+from rbd_ros.control.law.law_kernels import holding_kernel, law_kernel
 from rbd_ros.control.law.law_settings import LawSettings
-from rbd_ros.control.law.prepared_law import LawMemory, PreparedLaw, SOURCES
+from rbd_ros.control.law.prepared_law import compute_torque, LawMemory, PreparedLaw, SOURCES
 from rbd_ros.control.robot_joints import dof_names
 from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import Wraparound
-
-#: Maximum time by which one call advances the integral [s], whatever pause there was.
-MAX_STEP = 0.02
 
 TERMS = ('model', 'feedback', 'friction', 'integral')
 
@@ -89,16 +87,25 @@ class TorqueLaw:
             self._laws['task_impedance'] = law_kernel(
                 robot, False, payload_link, own_weight, task_frame, True
             )
-        self._gravity = gravity_function(robot, payload_link, own_weight)
-        self._torque = self._layout.at('torque')
-        # Memory lies among the kernel's inputs, where machine code finds it: see `memory`.
+        self._holding = holding_kernel(robot, payload_link, own_weight)
+        # Memory lies among the kernel's inputs, where compiled code finds it: see `memory`.
         sizes = [*self._layout.input_sizes.values(), *(10 for _ in payload)]
         self._inputs = np.zeros(sum(sizes))
         parts: List[FloatArray] = np.split(self._inputs, np.cumsum(sizes[:-1]))
         first = INPUTS.index('added')
         self._added, self._applied, self._before, self._passed, *constants = parts[first:]
         self._constants = self._inputs[-sum(part.size for part in constants) :]
-        self._gravity_input = constants[1]
+        self._sizes = np.array(sizes[: INPUTS.index('added')])
+        models = sum(part.size for part in constants[1:])
+        self._holding_inputs = np.zeros(robot.nq + models)
+        self._gravity_inputs = constants[1], self._holding_inputs[robot.nq : robot.nq + 3]
+        self._motion = np.zeros((len(SOURCES), max(robot.nq, robot.nv)))
+        q, v = slice(robot.nq), slice(robot.nv)
+        self._motion[SOURCES.index('neutral'), q] = self._neutral
+        if self._simple:
+            self._motion[SOURCES.index('still')] = self._neutral
+        # What a call fills in: the first rows of the motion.
+        self._filled = [self._motion[k, which] for k, which in enumerate((q, v, q, v, v, v))]
         self._active = self._prepared(settings)
         self._begin(self._active)
 
@@ -148,7 +155,7 @@ class TorqueLaw:
             )
         inputs = (settings.gravity, *payload)
         kernel = self._laws.get(settings.feedback, self._laws['pd'])
-        active = PreparedLaw(settings, kernel, self._layout, inputs, self._gravity)
+        active = PreparedLaw(settings, kernel, self._layout, inputs, self._holding)
         self._try(active)
         return active
 
@@ -194,36 +201,27 @@ class TorqueLaw:
         :raises FloatingPointError: if it is not finite, naming the joints; the integral is as
             before
         """
-        active, rest, neutral = self._active, self._rest, self._neutral
-        if active is not self._current:
-            self._take_over(active)
+        if self._active is not self._current:
+            self._take_over(self._active)
         if q_desired is None:
             q_desired = q
         if v_desired is None:
-            v_desired = rest
+            v_desired = self._rest
         if a_desired is None:
-            a_desired = rest
-        if self._simple:
-            goal, still = self._wraparound.nearest(q_desired, q), neutral
-        else:
-            goal, still = self._wraparound(self.robot.difference(q, q_desired)), rest
-        # `not dt > 0` is true of NaN, too.
-        passed = 0.0 if dt is None or not dt > 0.0 else dt if dt < MAX_STEP else MAX_STEP
-        self._passed[0] = passed
-        result = active.kernel(
-            *active.pick((q, v, q_desired, v_desired, a_desired, goal, still, neutral, rest)),
-            self._added,
-            self._applied,
-            self._before,
-            self._passed,
-            *active.constants,
-        )
-        if result.item(-1) != 0.0:
-            raise FloatingPointError(f'{self._which(result)} is not finite')
-        self._before[:] = result
-        torque = result[self._torque]
-        self._applied[:] = torque
-        return torque
+            a_desired = self._rest
+        given: List[FloatArray] = [q, v, q_desired, v_desired, a_desired]
+        if not self._simple:
+            given.append(self._wraparound(self.robot.difference(q, q_desired)))
+        for row, values in zip(self._filled, given):
+            row[...] = values
+        if not self._compute(-1.0 if dt is None else dt):
+            raise FloatingPointError(self.problem)
+        return self._memory.result[: self.robot.nv].copy()
+
+    @property
+    def problem(self) -> str:
+        """Text on the last torque that was not finite."""
+        return f'{self._which(self._memory.result)} is not finite'
 
     def _take_over(self, active: PreparedLaw) -> None:
         """Change to other settings, at the beginning of a call."""
@@ -238,32 +236,32 @@ class TorqueLaw:
     def _begin(self, active: PreparedLaw) -> None:
         self._current = active
         self._constants[:] = np.concatenate(active.constants)
-        self._memory: Optional[LawMemory] = None
+        self._holding_inputs[self.robot.nq :] = np.concatenate(active.constants[1:])
+        self._memory = LawMemory(
+            active.address,
+            self._inputs,
+            np.zeros(self._layout.size),
+            self._motion,
+            np.array(active.sources),
+            self._sizes,
+            self._simple,
+            self._applied,
+            self._before,
+            self._passed,
+            self._wraparound.periods,
+            self._wraparound.rates,
+            int(self._holding.address),
+            self._holding_inputs,
+        )
+        self._compute = compute_torque.bind(Record(self._memory), release_gil=False)
 
     def memory(self) -> LawMemory:
         """Return memory with the present settings, the same object as long as they do not change.
 
         Only for the thread that computes, and for robots whose positions can be subtracted.
         """
-        active = self._active
-        if active is not self._current:
-            self._take_over(active)
-        if self._memory is None:
-            motion = np.zeros((len(SOURCES), self.robot.nv))
-            motion[SOURCES.index('still')] = motion[SOURCES.index('neutral')] = self._neutral
-            self._memory = LawMemory(
-                active.address,
-                self._inputs,
-                np.zeros(self._layout.size),
-                motion,
-                np.array(active.sources),
-                self._applied,
-                self._before,
-                self._passed,
-                MAX_STEP,
-                self._wraparound.periods,
-                self._wraparound.rates,
-            )
+        if self._active is not self._current:
+            self._take_over(self._active)
         return self._memory
 
     def _which(self, result: FloatArray) -> str:
@@ -325,8 +323,8 @@ class TorqueLaw:
         active = self._active
         if active is not self._current:
             self._take_over(active)
-        active.constants[1][:] = gravity
-        self._gravity_input[:] = gravity
+        for each in (active.constants[1], *self._gravity_inputs):
+            each[:] = gravity
 
     # -- what became of the torque ----------------------------------------------------------------
 

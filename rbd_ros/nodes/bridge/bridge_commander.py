@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Callable, Optional
 
 import numpy as np
@@ -66,16 +65,11 @@ class BridgeCommander(Commander):
         with self.lock:
             if self._closed:
                 return None
-            stops = self._stops
-            if stops is not None:
-                limits = self.limiter.limits.effort_limits
-                torque = stops(torque, law.gravity(state.q), state.q, state.v, limits)
-                self.stopped += stops.acting
             # Whatever a program answers, the node's limits hold.
-            applied = self.limiter(torque, time.monotonic())
-            self._output.publish(applied, state.stamp)
+            self._pass_on(torque, law, state)
+            self._output.send()
             self._sent()
-        return applied
+        return self.answers.torque
 
     def _ask(self, state: MeasuredState, motion: Motion) -> np.ndarray:
         n, values = len(state.q), self._exchange.writer.values

@@ -13,7 +13,6 @@ from rbd_ros.control import servo_command
 from rbd_ros.nodes.common.communication import flush, publisher, raw, subscription
 from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
 from rbd_ros.nodes.gravity.gravity_interface import JOINT_TARGETS, POSITION_COMMANDS
-from rbd_ros.nodes.messages.conversions import representable
 from rbd_ros.nodes.messages.joint_names import JointNames, MessageProblem
 from rbd_ros.nodes.messages.text import shorten
 from rbd_ros.nodes.torque.torque_interface import JOINT_COMMANDS
@@ -133,22 +132,11 @@ class ServoOutput:
         """Views for machine code, see `TorqueMessages`: torques go to an array of its own."""
         return self._joints, self._by_name.stamp, self._torque, self._nothing
 
-    def publish(self, torque: np.ndarray, stamp: int, last: bool = False) -> None:
-        """Publish the positions for torques.
+    def send(self, last: bool = False) -> None:
+        """Publish the positions for the torques as they are.
 
-        :param torque: torques of all joints of the robot, (n,) [N m or N]
-        :param stamp: time of the state that they answer [ns]
         :param last: whether they are those to end with: then offsets are there at once
         """
-        self._torque[:] = torque[self._joints]
-        self._by_name.set_stamp_ns(representable(stamp))
-        self._publish(last)
-
-    def send(self) -> None:
-        """Publish the positions for the torques as they are."""
-        self._publish(False)
-
-    def _publish(self, last: bool) -> None:
         target = self._target
         if np.isnan(target).any():
             return

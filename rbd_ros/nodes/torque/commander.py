@@ -11,7 +11,7 @@ import numpy as np
 
 from rbd_ros.control import TorqueLaw, TorqueLimiter
 from rbd_ros.control.law.soft_stops import SoftStops
-from rbd_ros.nodes.torque.fast_responder import FastResponder
+from rbd_ros.nodes.torque.compiled_answer import CompiledAnswer
 from rbd_ros.nodes.torque.motion_reference import Motion
 from rbd_ros.nodes.torque.state_input import MeasuredState
 from rbd_ros.nodes.torque.torque_output import TorqueOutput
@@ -26,21 +26,23 @@ class Commander:
 
     :param output: where torques go
     :param limiter: limits of torque and of its rate in real time
-    :param quick: whether the law has memory for machine code
-    :param stops: bounds of torque before the limits, if there are; then answers take the slow path
+    :param compiled: whether the law has memory for compiled code
+    :param stops: bounds of torque before the limits, if there are
     """
 
     def __init__(
         self,
         output: TorqueOutput,
         limiter: TorqueLimiter,
-        quick: bool = True,
+        compiled: bool = True,
         stops: Optional[SoftStops] = None,
     ):
         self._output = output
         self.limiter = limiter
-        quick = quick and stops is None and FastResponder.quick()
-        self._responder = FastResponder(limiter, output) if quick else None
+        #: Law, soft stops, limits and messages, compiled
+        self.answers = CompiledAnswer(limiter, output, stops)
+        #: Whether the law is a part of that
+        self.compiled = compiled
         self._stops = stops
         #: Held during an answer: its holder changes what two answers are computed with
         self.lock = threading.Lock()
@@ -49,12 +51,10 @@ class Commander:
         #: Torques that were sent, and that were saturated, (2,)
         self.counts = np.zeros(2, dtype=np.int64)
         self._adjust: Optional[Callable[[TorqueLaw, MeasuredState], None]] = None
-        self._quickly = False  # whether the last answer was one of machine code
         self._closed = False
         self._target: Optional[np.ndarray] = None  # of a last command under way
         self.commanding = False  # whether a torque stands that was no last command
         self.ever = False  # whether any torque was sent since it was at rest
-        self.stopped = 0  # how many torques soft stops have bounded
 
     @property
     def adjust(self) -> Optional[Callable[[TorqueLaw, MeasuredState], None]]:
@@ -77,14 +77,14 @@ class Commander:
         return self.counts[1].item()
 
     @property
-    def responder(self) -> Optional[FastResponder]:
-        """Law, limits and messages in machine code, if there is machine code."""
-        return self._responder
+    def stopped(self) -> int:
+        """Number of torques that soft stops have bounded."""
+        return self.answers.stopped
 
     @property
     def unchanging(self) -> bool:
-        """True if the next state can be answered by machine code alone, as the last one was."""
-        return self._quickly and self._adjust is None and not self._closed
+        """True if there is nothing to look at between two answers."""
+        return self._adjust is None and not self._closed
 
     def send(self) -> None:
         """Send the messages that machine code has filled in; only for the holder of the lock."""
@@ -92,8 +92,8 @@ class Commander:
 
     def prepare(self, law: TorqueLaw) -> None:
         """Compile and allocate what a law needs, before the first state comes."""
-        if self._responder is not None:
-            self._responder.prepare(law)
+        if self.compiled:
+            self.answers.prepare(law)
 
     def answer(self, law: TorqueLaw, state: MeasuredState, motion: Motion) -> Optional[np.ndarray]:
         """Send the torque of the law, within the limits.
@@ -112,24 +112,20 @@ class Commander:
             adjust = self._adjust
             if adjust is not None:
                 adjust(law, state)
-            now = time.monotonic()
-            responder = self._responder
-            if responder is not None and responder(law, state, motion, now):
-                applied, self._quickly = responder.torque, True
-                self._output.send()
+            if self.compiled:
+                self.answers.by_law(law, state, motion, time.monotonic())
             else:
-                self._quickly = False
                 torque = law(state.q, state.v, *motion, state.dt)
-                stops = self._stops
-                if stops is not None:
-                    limits = self.limiter.limits.effort_limits
-                    torque = stops(torque, law.gravity(state.q), state.q, state.v, limits)
-                    self.stopped += stops.acting
-                applied = self.limiter(torque, now)
-                law.applied(applied)
-                self._output.publish(applied, state.stamp)
+                self._pass_on(torque, law, state)
+                law.applied(self.answers.torque)
+            self._output.send()
             self._sent()
-        return applied
+        return self.answers.torque
+
+    def _pass_on(self, torque: np.ndarray, law: TorqueLaw, state: MeasuredState) -> None:
+        """Encode a torque that was computed elsewhere; only for the holder of the lock."""
+        weight = None if self._stops is None else law.gravity(state.q)
+        self.answers.by_torque(torque, weight, state, time.monotonic())
 
     def _sent(self) -> None:
         """Note that a torque of the law was sent; only for the holder of the lock."""
@@ -190,8 +186,8 @@ class Commander:
                         return False
                     if hurry.is_set():
                         self.limiter.reset()
-                    step = self.limiter.towards(torque, time.monotonic())
-                    self._output.publish(step, stamp(), last=True)
+                    self.answers.by_last_torque(torque, time.monotonic(), stamp())
+                    self._output.send(last=True)
                     self.limiter.sent(time.monotonic())
                     if self.limiter.at(torque):
                         self.commanding = False

@@ -1,26 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answer to a state in machine code: the law, the limits and the messages, one after the other.
+"""From a state to the messages with its torque, compiled: law, soft stops, limits, encoding.
 
 Once in a millisecond, most of what the interpreter needs has left the processor's caches: calling
-the law, calling the limiter and filling in messages there costs several times what they do.
+the parts one by one from there costs several times what they do.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
 import numpy as np
 
-from rbd_ros.compiler.loops import call_kernel, compiled, entry_point
-from rbd_ros.control import LawMemory, LimiterMemory
-from rbd_ros.control.law.limits import limiter_elapsed, limiter_passed
-from rbd_ros.control.law.prepared_law import fill_goal
+from rbd_ros.compiler.loops import compiled, entry_point, Record
+from rbd_ros.control import LawMemory, LimiterMemory, TorqueLaw, TorqueLimiter
+from rbd_ros.control.control_arrays import FloatArray
+from rbd_ros.control.law.limits import limit
+from rbd_ros.control.law.prepared_law import holding_torque, law_torque, Q, V
+from rbd_ros.control.law.soft_stops import bound, NO_STOPS, SoftStops, StopsMemory
+from rbd_ros.nodes.messages.conversions import EARLIEST, LATEST, NANOSECONDS
+from rbd_ros.nodes.torque.motion_reference import Motion
+from rbd_ros.nodes.torque.state_input import MeasuredState
+from rbd_ros.nodes.torque.torque_output import TorqueOutput
 
-NANOSECONDS = 1_000_000_000
 LOW_HALF = 0xFFFFFFFF
 
-#: What `answer` returns if something is not finite; law and limiter then report what.
-DECLINED = -1
+#: Results of `answer` and of `pass_on`, which have encoded nothing: the law's torque is not
+#: finite; what comes to the limits is no number; arrays are those of another robot.
+NOT_FINITE, NOT_A_NUMBER, OTHER_SIZE = -1, -2, -3
 
 
 class TorqueMessages(NamedTuple):
@@ -40,61 +46,78 @@ class TorqueMessages(NamedTuple):
 
 
 @compiled
+def passed_on(
+    stops: StopsMemory,
+    limiter: LimiterMemory,
+    messages: TorqueMessages,
+    torque: FloatArray,
+    q: FloatArray,
+    v: FloatArray,
+    now: float,
+    stamp: int,
+) -> int:
+    """Bound and limit a torque, and write it into the messages; the result is `limiter.last`.
+
+    :param stops: memory of the soft stops, with the weight if they exist
+    :param limiter: memory of the limiter
+    :param messages: views of the messages' numbers
+    :param torque: requested torque, (n,) [N m or N]
+    :param q: measured position, (n,)
+    :param v: measured velocity, (n,)
+    :param now: time of a monotonic clock, for the rate of change [s]
+    :param stamp: time of the state [ns]
+    :return: at how many joints the torque was beyond the effort limits, or `NOT_A_NUMBER`
+    """
+    if stops.exist:
+        bound(stops, torque, q, v, limiter.limits)
+        beyond = limit(limiter, stops.torque, now)
+    else:
+        beyond = limit(limiter, torque, now)
+    if beyond < 0:
+        return NOT_A_NUMBER
+    for k in range(len(messages.by_name)):
+        messages.by_name[k] = limiter.last[messages.joints[k]]
+    for k in range(len(messages.by_order)):
+        messages.by_order[k] = limiter.last[messages.joints[k]]
+    # A stamp that came in may be beyond what goes out: that must not cost a torque.
+    time = min(max(stamp, EARLIEST), LATEST)
+    seconds = (time // NANOSECONDS) & LOW_HALF  # they may be negative
+    messages.stamp[0] = ((time % NANOSECONDS) << 32) | seconds
+    return beyond
+
+
+@compiled
 def answered(
     law: LawMemory,
+    stops: StopsMemory,
     limiter: LimiterMemory,
     messages: TorqueMessages,
     dt: float,
     now: float,
     stamp: int,
 ) -> int:
-    """Compute the torque of a law, limit it, and write it into the messages.
+    """Compute the torque of a law and pass it on.
 
-    :param law: memory of the law
-    :param limiter: memory of the limiter
-    :param messages: views of the messages' numbers
+    :param law: memory of the law, with the motion
     :param dt: time since the state before [s]
-    :param now: time of a monotonic clock, for the rate of change [s]
-    :param stamp: time of the state [ns]
-    :return: at how many joints the torque was beyond the effort limits; `DECLINED` if something
-        is not finite, and then nothing has been changed
+    :return: as `passed_on`, or `NOT_FINITE`
     """
-    n = law.motion.shape[1]
-    elapsed = limiter_elapsed(limiter, now)
-    fill_goal(law)
-    at = 0
-    for k in range(len(law.sources)):
-        for j in range(n):
-            law.inputs[at] = law.motion[law.sources[k], j]
-            at += 1
-    # `not dt > 0` is true of NaN, too.
-    law.dt[0] = min(dt, law.longest_step) if dt > 0.0 else 0.0
-    call_kernel(law.address, law.inputs, law.result)
-    if not law.result[len(law.result) - 1] == 0.0:
-        return DECLINED
-    for j in range(n):
-        limiter.inputs[j] = law.result[j]
-        limiter.step[j] = limiter.unlimited if elapsed < 0.0 else limiter.rate[j] * elapsed
-    call_kernel(limiter.address, limiter.inputs, limiter.result)
-    if not limiter.result[n] >= 0.0:
-        return DECLINED
-    for k in range(len(law.result)):
-        law.before[k] = law.result[k]
-    for j in range(n):
-        law.applied[j] = limiter.last[j] = limiter.result[j]
-    for k in range(len(messages.by_name)):
-        messages.by_name[k] = limiter.result[messages.joints[k]]
-    for k in range(len(messages.by_order)):
-        messages.by_order[k] = limiter.result[messages.joints[k]]
-    seconds = (stamp // NANOSECONDS) & LOW_HALF  # they may be negative
-    messages.stamp[0] = ((stamp % NANOSECONDS) << 32) | seconds
-    limiter_passed(limiter, now, limiter.result[n])
-    return int(limiter.result[n])
+    if not law_torque(law, dt):
+        return NOT_FINITE
+    if stops.exist:
+        holding_torque(law, stops.weight)
+    q, v = law.motion[Q], law.motion[V]
+    beyond = passed_on(stops, limiter, messages, law.result, q, v, now, stamp)
+    if beyond >= 0:
+        for j in range(len(law.applied)):
+            law.applied[j] = limiter.last[j]
+    return beyond
 
 
 @entry_point
 def answer(
     law: LawMemory,
+    stops: StopsMemory,
     limiter: LimiterMemory,
     messages: TorqueMessages,
     dt: float,
@@ -102,4 +125,108 @@ def answer(
     stamp: int,
 ) -> int:
     """Do what `answered` does."""
-    return answered(law, limiter, messages, dt, now, stamp)
+    return answered(law, stops, limiter, messages, dt, now, stamp)
+
+
+@entry_point
+def pass_on(
+    stops: StopsMemory,
+    limiter: LimiterMemory,
+    messages: TorqueMessages,
+    torque: FloatArray,
+    q: FloatArray,
+    v: FloatArray,
+    now: float,
+    stamp: int,
+) -> int:
+    """Do what `passed_on` does, for arrays that have the size of the robot."""
+    n = len(limiter.last)
+    if len(torque) != n or len(q) != n or len(v) != n:
+        return OTHER_SIZE
+    return passed_on(stops, limiter, messages, torque, q, v, now, stamp)
+
+
+class CompiledAnswer:
+    """Law, soft stops, limits and messages, on memory that they share with compiled code.
+
+    :param limiter: limits
+    :param output: messages
+    :param stops: soft stops, if there are
+    """
+
+    def __init__(self, limiter: TorqueLimiter, output: TorqueOutput, stops: Optional[SoftStops]):
+        limits, messages = limiter.record, Record(TorqueMessages(*output.places))
+        self._stops = NO_STOPS if stops is None else stops.memory
+        #: Records of soft stops, limiter and messages
+        self.records = Record(self._stops), limits, messages
+        self._pass_on = pass_on.bind(*self.records, release_gil=False)
+        self._pass_on_last = pass_on.bind(Record(NO_STOPS), limits, messages, release_gil=False)
+        #: Record of the law that was answered by last
+        self.law_record: Optional[Record] = None
+        self._memory: Optional[LawMemory] = None
+        #: The last torque, (n,); changed in place by the next
+        self.torque = limiter.memory.last
+
+    @property
+    def stopped(self) -> int:
+        """Number of torques that soft stops have bounded."""
+        return self._stops.counts.item(1)
+
+    def prepare(self, law: TorqueLaw) -> None:
+        """Change to another law, or to other settings of the same one."""
+        self._memory = memory = law.memory()
+        self._q, self._v, self._q_desired, self._v_desired, self._a_desired, *_ = memory.motion
+        self.law_record = Record(memory)
+        self._answer = answer.bind(self.law_record, *self.records, release_gil=False)
+
+    def by_law(self, law: TorqueLaw, state: MeasuredState, motion: Motion, now: float) -> None:
+        """Fill the messages with the torque of a law.
+
+        :param law: the law
+        :param state: measured state
+        :param motion: desired motion
+        :param now: time of a monotonic clock [s]
+        :raises FloatingPointError: if it is not finite, naming the joints
+        """
+        if law.memory() is not self._memory:
+            self.prepare(law)
+        self._q[...], self._v[...] = state.q, state.v
+        self._q_desired[...], self._v_desired[...], self._a_desired[...] = motion
+        status = self._answer(state.dt, now, state.stamp)
+        if status == NOT_FINITE:
+            raise FloatingPointError(law.problem)
+        _refuse(status)
+
+    def by_torque(
+        self, torque: np.ndarray, weight: Optional[np.ndarray], state: MeasuredState, now: float
+    ) -> None:
+        """Fill the messages with a torque that was computed elsewhere.
+
+        :param torque: requested torque, (n,) [N m or N]
+        :param weight: torque that holds the robot where it is, (n,) [N m or N]; None without soft
+            stops
+        :param state: measured state
+        :param now: time of a monotonic clock [s]
+        :raises FloatingPointError: if it is not finite
+        """
+        if weight is not None:
+            self._stops.weight[:] = weight
+        numbers = (np.ascontiguousarray(x, dtype=float) for x in (torque, state.q, state.v))
+        _refuse(self._pass_on(*numbers, now, state.stamp))
+
+    def by_last_torque(self, torque: np.ndarray, now: float, stamp: int) -> None:
+        """Fill the messages with the next torque towards one to end with, within the limits.
+
+        :param torque: torque to end with, (n,) [N m or N]
+        :param now: time of a monotonic clock [s]
+        :param stamp: present time [ns]
+        :raises FloatingPointError: if it is not finite
+        """
+        _refuse(self._pass_on_last(torque, torque, torque, now, stamp))
+
+
+def _refuse(status: int) -> None:
+    if status == NOT_A_NUMBER:
+        raise FloatingPointError('the torque is NaN and cannot be limited')
+    if status == OTHER_SIZE:
+        raise ValueError('the torque is not one of all joints of the robot')

@@ -65,12 +65,11 @@ class ControlLoop:
         self._begun = False
         self.timer = CycleTimer()
         self._note = self.timer.note
-        responder = commander.responder
         self._fast_cycle: Optional[FastCycle] = None
-        if responder is not None:
+        if commander.compiled:
             self._fast_cycle = FastCycle(
                 states,
-                responder,
+                commander.answers,
                 commander.counts,
                 commander.fast_path_open,
                 watchdog.fed,

@@ -16,10 +16,10 @@ import numpy as np
 from rbd_ros.compiler.loops import entry_point, Record
 from rbd_ros.control import LawMemory, LimiterMemory
 from rbd_ros.control.law.limits import limiter_sent
+from rbd_ros.control.law.soft_stops import StopsMemory
 from rbd_ros.nodes.common.cycle_timer import add_cycle, CycleMemory
-from rbd_ros.nodes.messages.conversions import LATEST, NANOSECONDS
-from rbd_ros.nodes.torque.compiled_answer import answered, TorqueMessages
-from rbd_ros.nodes.torque.fast_responder import FastResponder
+from rbd_ros.nodes.messages.conversions import NANOSECONDS
+from rbd_ros.nodes.torque.compiled_answer import answered, CompiledAnswer, TorqueMessages
 from rbd_ros.nodes.torque.fast_state_reader import LastState, StatePattern, taken
 from rbd_ros.nodes.torque.motion_reference import MEASURED, MOVING, Reference
 from rbd_ros.nodes.torque.state_input import StateInput
@@ -58,6 +58,7 @@ def fast_cycle(
     pattern: StatePattern,
     last: LastState,
     law: LawMemory,
+    stops: StopsMemory,
     limiter: LimiterMemory,
     messages: TorqueMessages,
     cycle: CycleState,
@@ -79,15 +80,14 @@ def fast_cycle(
     if elapsed == 0:
         return NOT_TAKEN
     dt = elapsed / NANOSECONDS
-    # A stamp that came in may be beyond what goes out.
-    if dt > MAX_STEP or last.stamp[0] > LATEST:
+    if dt > MAX_STEP:
         return NOT_ANSWERED
     for j in range(len(last.q)):
         law.motion[0, j] = last.q[j]
         law.motion[1, j] = last.v[j]
         if cycle.measured[0] == 1:
             law.motion[2, j] = last.q[j]
-    beyond = answered(law, limiter, messages, dt, now, last.stamp[0])
+    beyond = answered(law, stops, limiter, messages, dt, now, last.stamp[0])
     if beyond < 0:
         return NOT_ANSWERED
     cycle.counts[0] += 1
@@ -139,7 +139,7 @@ class FastCycle:
     def __init__(
         self,
         states: StateInput,
-        answers: FastResponder,
+        answers: CompiledAnswer,
         counts: np.ndarray,
         is_open: np.ndarray,
         fed: np.ndarray,
@@ -158,13 +158,13 @@ class FastCycle:
         self.run: Callable[[bytes, int, float], int] = _decline
         #: Notes begin and end of a cycle whose torque has been sent; under the lock
         self.end: Callable[[float, float], int] = end_cycle.bind(
-            timer, self._record, answers.records[0], release_gil=False
+            timer, self._record, answers.records[1], release_gil=False
         )
 
     def open(self, reference: Reference, may: Callable[[], bool]) -> None:
         """Open the fast path, if nothing forbids it.
 
-        :param reference: reference whose motion was answered last, by `FastResponder`
+        :param reference: reference whose motion was answered last, by `CompiledAnswer`
         :param may: returns whether there is nothing else that would have to be looked at
         """
         records = self._states.fast_reader.pattern, self._answers.law_record

@@ -10,7 +10,6 @@ from rclpy.node import Node
 
 from rbd_ros.nodes.common.communication import flush, publisher, raw
 from rbd_ros.nodes.common.node_interface import Topic
-from rbd_ros.nodes.messages.conversions import representable
 from rbd_ros.nodes.messages.joint_names import JointNames
 from rbd_ros.nodes.messages.text import shorten
 from rbd_ros.nodes.torque.torque_interface import EFFORT_COMMANDS, JOINT_COMMANDS
@@ -51,19 +50,11 @@ class TorqueOutput:
         """Views of the messages for machine code, see `TorqueMessages`."""
         return self._joints, self._by_name.stamp, self._by_name.effort, self._by_order.values
 
-    def publish(self, torque: np.ndarray, stamp: int, last: bool = False) -> None:
-        """Publish torques on the topics chosen.
+    def send(self, last: bool = False) -> None:
+        """Publish the messages as they are.
 
-        :param torque: torques of all joints of the robot, (n,) [N m or N]
-        :param stamp: time of the state that they answer [ns]
         :param last: whether they are those to end with; here that makes no difference
         """
-        self._by_name.effort[:] = self._by_order.values[:] = torque[self._joints]
-        self._by_name.set_stamp_ns(representable(stamp))
-        self.send()
-
-    def send(self) -> None:
-        """Publish the messages as they are."""
         if self._send_by_name is not None:
             self._send_by_name(self._by_name.data())
         if self._send_by_order is not None:

@@ -21,8 +21,8 @@ from rbd_ros.control import (
     TorqueLaw,
 )
 from rbd_ros.control.law.law_equations import INPUTS, law_definition, Layout
+from rbd_ros.control.law.prepared_law import MAX_STEP
 from rbd_ros.control.law.task_impedance import TaskImpedance
-from rbd_ros.control.law.torque_law import MAX_STEP
 from rbd_ros.lookup.resources import resource_path
 
 KP, KD = np.array([100.0, 90, 80, 30, 20, 10]), np.array([20.0, 19, 18, 5, 4, 3])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fast path of the response gives the results of the slow one, whatever the state."""
+"""An answer is that of law, soft stops, limiter and messages one after the other."""
 
 import math
 from types import SimpleNamespace
@@ -13,9 +13,12 @@ outside.load('rclpy')
 
 from rbd_ros.compiler.loops import interpreted_reason
 from rbd_ros.control import LawSettings, payload_parameters, TorqueLaw, TorqueLimiter, TorqueLimits
+from rbd_ros.control.law.soft_stops import SoftLimits, SoftStops
+from rbd_ros.nodes.messages.conversions import representable
 from rbd_ros.nodes.torque import commander as commander_module, torque_output as output_module
 from rbd_ros.nodes.torque.commander import Commander
 from rbd_ros.nodes.torque.torque_output import TorqueOutput
+from rbd_ros.wire import Float64MultiArrayWriter, JointStateWriter
 
 pytestmark = pytest.mark.skipif(
     interpreted_reason() is not None, reason='there is no machine code'
@@ -37,54 +40,92 @@ WORDS = [
 
 
 class Side:
-    """A law, a limiter and messages, on the fast path or the slow one."""
+    """A law, soft stops, a limiter and messages."""
 
-    def __init__(self, robot, settings, joints, form, short, payload_link):
-        self.sent = []
+    def __init__(self, robot, settings, joints, form, payload_link, stops):
+        self.sent, self.joints, self.form = [], joints, form
         self.law = TorqueLaw(robot, settings, payload_link)
         self.limiter = TorqueLimiter(settings.effort_limits)
-        self.commander = Commander(
-            TorqueOutput(self, robot.joint_names, joints, form), self.limiter
-        )
-        if short:
-            self.commander.prepare(self.law)
-        else:
-            self.commander._responder = None
-
-    def answer(self, state, motion):
-        """Return what is sent, or what is raised."""
-        self.sent.clear()
-        try:
-            applied = self.commander.answer(self.law, state, motion).tobytes()
-        except (FloatingPointError, ValueError) as error:
-            applied = str(error)
-        return [applied, *self.sent, *self.memory()]
+        self.stops = SoftStops(robot, SoftLimits.for_robot(robot)) if stops else None
+        self.sent_count = self.saturated = self.stopped = 0
 
     def memory(self):
         """Return all that the next answer depends on, and all that is shown."""
         terms = {name: values.tobytes() for name, values in self.law.terms.items()}
-        limiter, commander = self.limiter, self.commander
+        limiter = self.limiter
         return [
             terms,
             self.law.integral.tobytes(),
             limiter.saturating,
             limiter.saturated.tolist(),
             None if limiter.last is None else limiter.last.tobytes(),
-            (commander.sent, commander.saturated, commander.ever, commander.commanding),
+            self.counts(),
         ]
 
 
-class Counted:
-    """A responder that counts its answers."""
+class Compiled(Side):
+    """What a node does."""
 
-    def __init__(self, responder):
-        self._responder, self.torque = responder, responder.torque
-        self.answers = 0
+    def __init__(self, robot, *given):
+        super().__init__(robot, *given)
+        output = TorqueOutput(self, robot.joint_names, self.joints, self.form)
+        self.commander = Commander(output, self.limiter, True, self.stops)
+        self.commander.prepare(self.law)
 
-    def __call__(self, *arguments):
-        done = self._responder(*arguments)
-        self.answers += done
-        return done
+    def answer(self, state, motion):
+        self.sent.clear()
+        try:
+            applied = self.commander.answer(self.law, state, motion).tobytes()
+        except FloatingPointError as error:
+            applied = str(error)
+        return [applied, *self.sent, *self.memory()]
+
+    def counts(self):
+        commander = self.commander
+        return commander.sent, commander.saturated, commander.stopped
+
+
+class Parts(Side):
+    """Its parts, called one by one."""
+
+    def __init__(self, robot, *given):
+        super().__init__(robot, *given)
+        self.index = [robot.joint_names.index(name) for name in self.joints]
+        self.by_name = JointStateWriter(self.joints, ('effort',))
+        self.by_order = Float64MultiArrayWriter(len(self.joints))
+
+    def answer(self, state, motion):
+        now = commander_module.time.monotonic()
+        self.sent.clear()
+        try:
+            torque = self.law(state.q, state.v, *motion, state.dt)
+        except FloatingPointError as error:
+            return [str(error), *self.memory()]
+        try:
+            applied = self.limited(torque, state, now)
+        except FloatingPointError as error:
+            return [str(error), *self.memory()]
+        self.law.applied(applied)
+        self.sent_count += 1
+        self.saturated += self.limiter.saturating
+        self.by_name.effort[:] = self.by_order.values[:] = applied[self.index]
+        self.by_name.set_stamp_ns(representable(state.stamp))
+        messages = []
+        if self.form != 'array':
+            messages.append(('joint_commands', self.by_name.data()))
+        if self.form != 'joint_state':
+            messages.append(('effort_commands', self.by_order.data()))
+        return [applied.tobytes(), *messages, *self.memory()]
+
+    def limited(self, torque, state, now):
+        if self.stops is not None:
+            limits = self.limiter.limits.effort_limits
+            torque = self.stops(torque, self.law.gravity(state.q), state.q, state.v, limits)
+            self.stopped += self.stops.acting
+        return self.limiter(torque, now)
+
+    def counts(self):
+        return self.sent_count, self.saturated, self.stopped
 
 
 @pytest.fixture
@@ -113,8 +154,9 @@ def vectors(rng, n, scale):
         ('planar_3r without limits', (), 'both', None),
     ],
 )
+@pytest.mark.parametrize('stops', [False, True])
 @pytest.mark.parametrize('seed', range(2))
-def test_both_paths_answer_alike(clock, name, joints, form, payload_link, seed):
+def test_an_answer_is_that_of_its_parts(clock, name, joints, form, payload_link, seed, stops):
     rng = np.random.default_rng(seed)
     robot = without_limits(name.split()[0]) if 'without' in name else load(name)
     n = robot.nv
@@ -137,8 +179,8 @@ def test_both_paths_answer_alike(clock, name, joints, form, payload_link, seed):
         )
 
     first = settings()
-    short, long = (Side(robot, first, joints, form, way, payload_link) for way in (True, False))
-    used = short.commander._responder = Counted(short.commander._responder)
+    given = (robot, first, joints, form, payload_link, stops)
+    short, long = Compiled(*given), Parts(*given)
     refused = saturated = 0
     stamp = 10**18
 
@@ -163,7 +205,7 @@ def test_both_paths_answer_alike(clock, name, joints, form, payload_link, seed):
         elif event == 3:
             motion[rng.integers(3)][rng.integers(n)] = rng.choice([math.nan, 1e250])
         elif event == 4:
-            state_stamp = int(rng.choice([-1, 0, 2**31 - 1, -(2**31), 2**40])) * 10**9 + 7
+            state_stamp = int(rng.choice([-1, 0, 2**31 - 1, -(2**31), 2**33])) * 10**9 + 7
         elif event == 5:
             short.law.reset(), long.law.reset()
         elif event == 6:
@@ -180,21 +222,26 @@ def test_both_paths_answer_alike(clock, name, joints, form, payload_link, seed):
         refused += raised
         saturated += short.limiter.saturating
         assert len(short.sent) == (0 if raised else 2 if form == 'both' else 1)
-    assert used.answers > STEPS / 2 and min(refused, saturated) > 4, (
-        'the stream has all kinds of states'
-    )
+    assert min(refused, saturated) > 4, 'the stream has all kinds of states'
+    assert short.commander.sent > STEPS / 2 and bool(short.commander.stopped) == stops
 
 
-def test_the_fast_path_is_taken(clock, monkeypatch):
+@pytest.mark.parametrize('bad', [np.array([1.0, np.nan, 0.0]), np.zeros(2), np.zeros(6)[::2]])
+@pytest.mark.parametrize('stops', [False, True])
+def test_a_torque_of_another_law_is_limited_or_refused(clock, stops, bad):
     robot = load('planar_3r')
-    side = Side(robot, LawSettings.for_robot(robot), (), 'both', True, None)
-
-    def slow_path(*arguments):
-        raise AssertionError('the slow path')
-
-    monkeypatch.setattr(TorqueLaw, '__call__', slow_path)
-    monkeypatch.setattr(TorqueLimiter, '__call__', slow_path)
+    side = Compiled(robot, LawSettings.for_robot(robot), (), 'array', None, stops)
     rest = np.zeros(robot.nv)
-    state = SimpleNamespace(q=rest, v=rest, stamp=10**18, time=0, dt=0.001, restarted=False)
-    side.commander.answer(side.law, state, (rest, rest, rest))
-    assert [topic for topic, _ in side.sent] == ['joint_commands', 'effort_commands']
+    state = SimpleNamespace(q=rest, v=rest, stamp=10**18)
+    weight = robot.gravity_torque(rest) if stops else None
+    answers = side.commander.answers
+    answers.by_torque(np.full(robot.nv, 1e9), weight, state, 100.0)
+    assert (np.abs(answers.torque) <= robot.effort_limits).all()
+    before = answers.torque.copy()
+    if bad.size == robot.nv and np.isfinite(bad).all():
+        answers.by_torque(bad, weight, state, 100.1)
+        np.testing.assert_array_equal(answers.torque, bad)  # not contiguous, and taken
+        return
+    with pytest.raises((FloatingPointError, ValueError)):
+        answers.by_torque(bad, weight, state, 100.1)
+    np.testing.assert_array_equal(answers.torque, before)
