@@ -33,8 +33,8 @@ def level_ground(
     >>> world = level_ground(robot.model, height=-0.5, links=['tool0'])
     >>> world.names, world['ground'].pose[2, 3]
     (('robot', 'ground'), -0.5)
-    >>> world.touch('robot/tool0', 'ground'), world.touch('robot/wrist_3_link', 'ground')
-    (True, False)
+    >>> [world.can_collide(f'robot/{link}', 'ground') for link in ('tool0', 'wrist_3_link')]
+    [True, False]
     """
     # `model.link` raises ValueError with similar names. A misspelled link would fall through.
     for link in links or ():
@@ -46,7 +46,7 @@ def level_ground(
     return World(
         (WorldObject(GROUND, Plane(), placement, surface),),
         # A world lists the pairs without contact; `links` lists those with it.
-        ignored=frozenset(
+        disabled_collisions=frozenset(
             (f'{ROBOT}/{link}', GROUND)
             for link in model.links
             if links is not None and link not in links

@@ -134,10 +134,10 @@ class WorldRobot:
     :param floating: whether its root link moves freely
     :param configuration: positions at the start by joint [rad or m]; others are neutral
     :param surface: surface of its links
-    :param allowed: pairs of its links that never touch each other; None: `allowed_pairs` of its
-        model
+    :param allowed_collisions: pairs of its links that never touch each other; None: those of
+        `allowed_pairs`
     :param movable: whether it moves, as a part of the robot that is simulated in the world
-    :param enabled: pairs of its links that an SRDF lets touch, also if they overlap
+    :param enabled_collisions: pairs of its links that an SRDF lets touch, also if they overlap
     :param stands: whether it begins, if it moves freely, at the height at which it touches what
         is below it
 
@@ -153,15 +153,15 @@ class WorldRobot:
     floating: bool = False
     configuration: Mapping[str, float] = field(default_factory=dict)
     surface: Surface = Surface()
-    allowed: Optional[FrozenSet[Tuple[str, str]]] = None
+    allowed_collisions: Optional[FrozenSet[Tuple[str, str]]] = None
     movable: bool = False
-    enabled: FrozenSet[Tuple[str, str]] = frozenset()
+    enabled_collisions: FrozenSet[Tuple[str, str]] = frozenset()
     stands: bool = False
 
     def __post_init__(self) -> None:
-        if self.allowed is None:
+        if self.allowed_collisions is None:
             # The class is frozen; this default depends on another field.
-            object.__setattr__(self, 'allowed', allowed_pairs(self.model))
+            object.__setattr__(self, 'allowed_collisions', allowed_pairs(self.model))
 
     @property
     def base_placement(self) -> PluckerTransform:
@@ -202,7 +202,7 @@ class World:
     :param objects: the objects
     :param robots: further robots
     :param pairs: surfaces of pairs; directions of friction are those of the first
-    :param ignored: pairs that do not touch
+    :param disabled_collisions: pairs that do not touch
     :param gravity: acceleration of gravity in world coordinates, (3,) [m/s^2]
     :param surface: surface of everything without its own surface
     :param poses: poses with names, which touch nothing
@@ -215,7 +215,7 @@ class World:
     >>> from rbd_ros.world import World, WorldObject
     >>> from rbd_ros.model.geometry import Plane
     >>> world = World((WorldObject('floor', Plane()),))
-    >>> world.names, world.movable, world.touch('robot/tool0', 'floor')
+    >>> world.names, world.movable, world.can_collide('robot/tool0', 'floor')
     (('robot', 'floor'), (), True)
     >>> world.surface_between('robot/tool0', 'floor').surface == world.surface_of('floor')
     True
@@ -228,7 +228,7 @@ class World:
     objects: Tuple[WorldObject, ...] = ()
     robots: Tuple[WorldRobot, ...] = ()
     pairs: Mapping[Pair, Surface] = field(default_factory=dict)
-    ignored: FrozenSet[Pair] = frozenset()
+    disabled_collisions: FrozenSet[Pair] = frozenset()
     gravity: Vector3 = (0.0, 0.0, -9.81)
     surface: Surface = Surface()
     poses: Tuple[NamedPose, ...] = ()
@@ -247,7 +247,7 @@ class World:
                     'contain a slash'
                 )
         # A misspelled name would silently have no effect.
-        for pair in (*self.pairs, *self.ignored):
+        for pair in (*self.pairs, *self.disabled_collisions):
             for name in pair:
                 self.check_name(name)
         for name in self.link_surfaces:
@@ -362,13 +362,15 @@ class World:
             self,
             objects=tuple(each for each in self.objects if each.name != name),
             pairs={pair: each for pair, each in self.pairs.items() if name not in pair},
-            ignored=frozenset(pair for pair in self.ignored if name not in pair),
+            disabled_collisions=frozenset(
+                pair for pair in self.disabled_collisions if name not in pair
+            ),
         )
 
     # -- pairs
 
-    def touch(self, first: str, second: str) -> bool:
-        """Return whether two things can touch each other.
+    def can_collide(self, first: str, second: str) -> bool:
+        """Return whether two things are tested for contact with each other.
 
         Two objects that do not move cannot, nor can what is ignored, nor two links of a further
         robot that are allowed to overlap.
@@ -382,14 +384,14 @@ class World:
         if first == second:
             return False
         # Entries may name robots or links, in either order.
-        if any(pair in self.ignored for pair, _ in _ways(first, second)):
+        if any(pair in self.disabled_collisions for pair, _ in _ways(first, second)):
             return False
         a, b = (self._by_name.get(name.partition('/')[0]) for name in (first, second))
         if isinstance(a, WorldObject) and isinstance(b, WorldObject):
             return a.movable or b.movable
         if isinstance(a, WorldRobot) and a is b and not self.names_links(first, second):
             one, other = sorted(name.partition('/')[2] for name in (first, second))
-            return (one, other) not in (a.allowed or ())
+            return (one, other) not in (a.allowed_collisions or ())
         return True
 
     def names_links(self, first: str, second: str) -> bool:

@@ -242,7 +242,9 @@ class _Reader:
         )
         # Pairs come last: they name objects, robots and links that have to be there.
         return replace(
-            world, pairs=self._pairs(world), ignored=world.ignored | self._ignored(world)
+            world,
+            pairs=self._pairs(world),
+            disabled_collisions=world.disabled_collisions | self._disabled_collisions(world),
         )
 
     def _named(self, section: str, taken: Dict[str, int]) -> Iterator[Tuple[str, Field]]:
@@ -406,7 +408,7 @@ class _Reader:
         before = {p: each for p, each in world.pairs.items() if frozenset(p) not in given}
         return {**before, **pairs}
 
-    def _ignored(self, world: World) -> FrozenSet[Tuple[str, str]]:
+    def _disabled_collisions(self, world: World) -> FrozenSet[Tuple[str, str]]:
         if 'disable_collisions' not in self.entries:
             return frozenset()
         pairs = self.entries['disable_collisions'].sequence()

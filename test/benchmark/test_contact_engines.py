@@ -176,8 +176,8 @@ def test_a_world_file_has_what_the_scene_has():
     assert world.surface_between('ground', 'plate').surface.friction[0] == 0.4
     gripper = contact_scenes.load('gripper')
     world = read_world(our_engine.world_of(gripper), robot=gripper.machine.robot.model)
-    assert not world.touch('robot/left', 'robot/right')
-    assert world.touch('robot/left', 'cube')
+    assert not world.can_collide('robot/left', 'robot/right')
+    assert world.can_collide('robot/left', 'cube')
 
 
 def test_states_of_objects_are_those_of_the_simulator():

@@ -36,7 +36,11 @@ def test_what_there_is_stays_as_it_is_and_further_objects_follow(world):
     more = extend_world(world, f'objects: {{ball: {{{BALL}}}, wall: {{type: plane}}}}')
     assert more.names == ('robot', 'floor', 'box', 'ball', 'wall')
     assert more.objects[:2] == world.objects and more.gravity == world.gravity
-    assert (more.pairs, more.ignored, more.surface) == (world.pairs, world.ignored, world.surface)
+    assert (more.pairs, more.disabled_collisions, more.surface) == (
+        world.pairs,
+        world.disabled_collisions,
+        world.surface,
+    )
     assert more.surface_of('ball').friction == (0.3, 0.3)  # the default of the world
     assert world.names == ('robot', 'floor', 'box')
 
@@ -60,16 +64,20 @@ def test_pairs_of_a_text_count_before_those_of_the_world(world):
         f'objects: {{ball: {{{BALL}}}}}\ndisable_collisions: [[ball, box]]\n'
         'pairs: [{links: [ball, robot], friction: 2}]',
     )
-    assert not more.touch('ball', 'box') and not more.touch('robot', 'box')
+    assert not more.can_collide('ball', 'box') and not more.can_collide('robot', 'box')
     assert more.surface_between('robot/hand', 'ball').surface.friction == (2.0, 2.0)
     assert more.surface_between('box', 'floor').surface.friction == (0.9, 0.9)
 
 
 def test_removing_an_object_removes_its_pairs_and_disabled_collisions(world):
     less = world.without('box')
-    assert less.names == ('robot', 'floor') and not less.pairs and not less.ignored
+    assert less.names == ('robot', 'floor') and not less.pairs and not less.disabled_collisions
     less = world.without('floor')
-    assert less.movable == world.movable and less.ignored == world.ignored and not less.pairs
+    assert (
+        less.movable == world.movable
+        and less.disabled_collisions == world.disabled_collisions
+        and not less.pairs
+    )
     with pytest.raises(ValueError, match="unknown object 'bx'; did you mean 'box'"):
         world.without('bx')
     with pytest.raises(ValueError, match="unknown object 'robot'"):

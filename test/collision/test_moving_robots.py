@@ -36,13 +36,13 @@ def test_robots_move_only_if_the_file_says_so():
 
 def test_a_robot_made_in_python_allows_its_links_what_a_joint_needs(arm):
     other = WorldRobot('other', 'arm.urdf', arm.model)
-    assert other.allowed == allowed_pairs(arm.model)
+    assert other.allowed_collisions == allowed_pairs(arm.model)
     around = World(robots=(other,))
-    assert not around.touch('other/upper_arm_link', 'other/forearm_link')
-    assert around.touch('other/shoulder_link', 'other/forearm_link')
-    everything = WorldRobot('other', 'arm.urdf', arm.model, allowed=frozenset())
+    assert not around.can_collide('other/upper_arm_link', 'other/forearm_link')
+    assert around.can_collide('other/shoulder_link', 'other/forearm_link')
+    everything = WorldRobot('other', 'arm.urdf', arm.model, allowed_collisions=frozenset())
     around = World(robots=(everything,))
-    assert around.touch('other/upper_arm_link', 'other/forearm_link')
+    assert around.can_collide('other/upper_arm_link', 'other/forearm_link')
     # The robot itself has links of these names as well.
     around = World(robots=(replace(everything, movable=True),))
     scene = make_scene(Robot.combine({'': arm, 'other': arm}).model, around)

@@ -103,7 +103,7 @@ def test_what_stood_under_something_can_be_taken_away(simulator):
     simulator.remove_object('shelf')
     simulator.step(n=2000)
     assert simulator.object_pose('lying')[2, 3] == pytest.approx(0.1, abs=1e-6)
-    assert simulator.world.ignored == frozenset()
+    assert simulator.world.disabled_collisions == frozenset()
 
 
 def test_a_name_that_is_free_again_can_be_used_again(simulator):

@@ -395,7 +395,7 @@ def test_pairs_and_ignored_ones_name_robots_and_their_links():
     assert separated(pairs={('other/bob', 'robot'): bouncing}) == pytest.approx(1.0)
     assert separated(pairs={('robot/bob', 'other'): bouncing}) == pytest.approx(1.0)
     for pair in (('robot', 'other'), ('other/bob', 'robot/bob')):
-        assert separated(ignored=frozenset([pair])) == pytest.approx(-1.0)
+        assert separated(disabled_collisions=frozenset([pair])) == pytest.approx(-1.0)
 
 
 def test_an_object_is_pushed_by_one_robot_onto_another():

@@ -75,7 +75,7 @@ def test_the_robot_starts_clear_of_what_it_may_touch(name):
     world = read_world(path(name), robot.model)
     poses = robot.forward_kinematics(q)
     for geometry in robot.model.geometries:
-        if geometry.role != 'collision' or not world.touch(
+        if geometry.role != 'collision' or not world.can_collide(
             f'robot/{geometry.link}', 'floor' if 'floor' in world.names else 'ground'
         ):
             continue
@@ -92,7 +92,7 @@ def test_the_robot_starts_clear_of_what_it_may_touch(name):
         else:
             own = Sphere(float(np.hypot(shape.radius, 0.5 * shape.length)))
         for other in world.objects:
-            if not world.touch(f'robot/{geometry.link}', other.name):
+            if not world.can_collide(f'robot/{geometry.link}', other.name):
                 continue
             thing = Box(other.shape.size) if type(other.shape).__name__ == 'Box' else Plane()
             gap = distance(thing, other.pose, own, pose).gap

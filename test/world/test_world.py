@@ -24,7 +24,9 @@ CUBE = Box((0.1, 0.1, 0.1))
 def world(**others):
     path = str(resource_path('urdf', 'two_link_arm.urdf'))
     model = load_urdf(path)
-    arm = WorldRobot('arm', path, model, surface=Surface((0.2, 0.2)), allowed=allowed_pairs(model))
+    arm = WorldRobot(
+        'arm', path, model, surface=Surface((0.2, 0.2)), allowed_collisions=allowed_pairs(model)
+    )
     objects = (
         WorldObject('floor', Plane()),
         WorldObject('table', CUBE, surface=Surface((0.9, 0.9), restitution=0.2)),
@@ -56,23 +58,29 @@ def test_the_pose_of_an_object_is_that_of_its_frame():
 
 def test_what_may_touch():
     env = world()
-    assert env.touch('floor', 'cube') and env.touch('cube', 'skate') and env.touch('robot', 'arm')
-    assert env.touch('robot/tool0', 'table') and env.touch('table', f'arm/{LINKS[0]}')
-    assert env.touch('robot/a', 'robot/b')
-    assert not env.touch('floor', 'table') and not env.touch('cube', 'cube')
+    assert (
+        env.can_collide('floor', 'cube')
+        and env.can_collide('cube', 'skate')
+        and env.can_collide('robot', 'arm')
+    )
+    assert env.can_collide('robot/tool0', 'table') and env.can_collide('table', f'arm/{LINKS[0]}')
+    assert env.can_collide('robot/a', 'robot/b')
+    assert not env.can_collide('floor', 'table') and not env.can_collide('cube', 'cube')
     for a, b in product(LINKS, LINKS):
-        apart = a != b and tuple(sorted((a, b))) not in env['arm'].allowed
-        assert env.touch(f'arm/{a}', f'arm/{b}') == apart
+        apart = a != b and tuple(sorted((a, b))) not in env['arm'].allowed_collisions
+        assert env.can_collide(f'arm/{a}', f'arm/{b}') == apart
 
 
 def test_ignored_pairs_do_not_touch_with_any_link():
-    env = world(ignored=frozenset({('cube', 'robot'), (f'arm/{LINKS[1]}', 'floor')}))
-    assert not env.touch('cube', 'robot/tool0') and not env.touch('robot', 'cube')
-    assert env.touch('skate', 'robot/tool0')
-    assert not env.touch('floor', f'arm/{LINKS[1]}') and env.touch('floor', f'arm/{LINKS[0]}')
-    assert env.touch('floor', 'arm')
-    alone = world(ignored=frozenset({('arm', 'arm')}))
-    assert not any(alone.touch(f'arm/{a}', f'arm/{b}') for a, b in product(LINKS, LINKS))
+    env = world(disabled_collisions=frozenset({('cube', 'robot'), (f'arm/{LINKS[1]}', 'floor')}))
+    assert not env.can_collide('cube', 'robot/tool0') and not env.can_collide('robot', 'cube')
+    assert env.can_collide('skate', 'robot/tool0')
+    assert not env.can_collide('floor', f'arm/{LINKS[1]}') and env.can_collide(
+        'floor', f'arm/{LINKS[0]}'
+    )
+    assert env.can_collide('floor', 'arm')
+    alone = world(disabled_collisions=frozenset({('arm', 'arm')}))
+    assert not any(alone.can_collide(f'arm/{a}', f'arm/{b}') for a, b in product(LINKS, LINKS))
 
 
 def test_surfaces_of_pairs_without_an_entry_are_combined():
@@ -265,11 +273,11 @@ def test_bodies_without_mass_or_volume_are_refused_by_name():
     ],
 )
 def test_pairs_of_what_is_not_there_are_refused(pair, problem):
-    for arguments in ({'pairs': {pair: Surface()}}, {'ignored': frozenset({pair})}):
+    for arguments in ({'pairs': {pair: Surface()}}, {'disabled_collisions': frozenset({pair})}):
         with pytest.raises(ValueError, match=problem):
             world(**arguments)
     with pytest.raises(ValueError, match=problem):
-        world().touch(*pair)
+        world().can_collide(*pair)
     with pytest.raises(ValueError, match=problem):
         world().surface_between(*pair[::-1])
 

@@ -78,7 +78,9 @@ def test_the_example_is_what_it_says():
     pair = world.surface_between('peg', 'second_arm/tool0')
     assert pair.directed_by == 'second_arm/tool0' and pair.surface.friction == (0.9, 0.7)
     assert pair.surface.torsional == 0.001  # which the entry does not say
-    assert not world.touch('robot/base_link', 'floor') and world.touch('robot/tool0', 'table')
+    assert not world.can_collide('robot/base_link', 'floor') and world.can_collide(
+        'robot/tool0', 'table'
+    )
 
 
 def test_the_page_shows_the_example():
@@ -91,7 +93,10 @@ def test_a_mapping_is_the_same_as_the_file(monkeypatch):
     monkeypatch.chdir(EXAMPLE.parent)
     from_mapping, from_file = read_world(content), read_world(EXAMPLE)
     assert from_mapping.objects == from_file.objects
-    assert from_mapping.pairs == from_file.pairs and from_mapping.ignored == from_file.ignored
+    assert (
+        from_mapping.pairs == from_file.pairs
+        and from_mapping.disabled_collisions == from_file.disabled_collisions
+    )
     assert from_mapping.robots[0].model.links == from_file.robots[0].model.links
 
 
@@ -336,8 +341,8 @@ def test_robots(tmp_path):
         free.model.joint_names[0] == 'floating_base'
         and 'floating_base' not in arm.model.joint_names
     )
-    assert free.allowed - arm.allowed == {('base_link', 'tool0')}
-    assert world.touch('arm/tool0', 'free/tool0')
+    assert free.allowed_collisions - arm.allowed_collisions == {('base_link', 'tool0')}
+    assert world.can_collide('arm/tool0', 'free/tool0')
     mechanism = {
         'urdf': str(resource_path('urdf', 'four_bar.urdf')),
         'extension': str(resource_path('config', 'four_bar.yaml')),
@@ -424,7 +429,7 @@ def test_entries_of_pairs_say_only_what_differs():
 
 def test_links_of_the_robot_are_checked_if_its_model_is_there():
     content = {'objects': {'it': BOX}, 'disable_collisions': [['robot/tol0', 'it']]}
-    assert not read_world(content).touch('robot/tol0', 'it')
+    assert not read_world(content).can_collide('robot/tol0', 'it')
     with pytest.raises(WorldFileError, match="unknown link 'tol0'; did you mean 'tool0'"):
         read_world(content, robot=load_urdf(ARM))
 
@@ -824,7 +829,7 @@ def read_or_refused(source):
         assert np.isfinite(each.placement.pose()).all()
     for first in world.names:
         for second in world.names:
-            world.touch(first, second)
+            world.can_collide(first, second)
             world.surface_between(first, second)
 
 

@@ -280,7 +280,7 @@ def _pairs(
     unknown = set()
     for (i, a), (j, b) in combinations(enumerate(found), 2):
         # Shapes of one body cannot move apart, and the world file may exclude pairs.
-        if a.body_id == b.body_id or not world.touch(a.name, b.name):
+        if a.body_id == b.body_id or not world.can_collide(a.name, b.name):
             continue
         owner, other = (each.name.partition('/')[0] for each in (a, b))
         own = owner == other
@@ -315,7 +315,7 @@ def _put_back(world: World, first: str, second: str) -> bool:
     if owner == ROBOT:
         return world.srdf is not None and (one, other) in enabled_pairs(world.srdf)
     robot = world[owner]
-    return isinstance(robot, WorldRobot) and (one, other) in robot.enabled
+    return isinstance(robot, WorldRobot) and (one, other) in robot.enabled_collisions
 
 
 def self_collision_notices(model: Model) -> Tuple[str, ...]:
