@@ -3,7 +3,9 @@
 
 Until a program takes care of signals itself, which takes a second of imports, Ctrl-C ends it
 without a traceback: with exit code 0 if it is a node, as nodes always end, and with 130 otherwise.
-Nothing is imported here but what Python has loaded anyway.
+Libraries of linear algebra, which read this when they are imported, make no threads: for matrices
+as small as ours threads gain little, and beside other work they wait for each other twenty times
+longer than they compute. Nothing is imported here but what Python has loaded anyway.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ COMMANDS = {
     'hil_run': 'rbd_ros.nodes.bench.hil_run',
 }
 NODES = 'rbd_ros.nodes.'
+SINGLE_THREADED = ('OPENBLAS_NUM_THREADS', 'OMP_NUM_THREADS', 'MKL_NUM_THREADS')
 INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
 
 
@@ -40,8 +43,12 @@ def __getattr__(name: str) -> Callable[[], NoReturn]:
 def guard(module: str) -> None:
     """Let Ctrl-C end this process from now on, until `unguard` or a handler of the program's own.
 
+    And have libraries make no threads, unless the environment asks for them.
+
     :param module: the program's
     """
+    for name in SINGLE_THREADED:
+        os.environ.setdefault(name, '1')
     node = module.startswith(NODES) and module not in COMMANDS.values()
     try:
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:

@@ -11,6 +11,10 @@ from pathlib import Path
 import signal
 import sys
 
+# Processes that test side by side have a core each, on which threads of linear algebra would wait
+# for one another. NumPy's library reads this when it is imported.
+os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
+
 import hypothesis
 import numpy as np
 import pytest

@@ -9,8 +9,10 @@ import subprocess
 import sys
 
 import pytest
-from support import outside
+from support import fresh_python, outside
 from support.fresh_python import python_path
+
+from rbd_ros import programs
 
 HOOK = """
 import os, signal, sys
@@ -89,3 +91,18 @@ assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 """
     environment = {**os.environ, 'PYTHONPATH': python_path()}
     subprocess.run([sys.executable, '-c', code], env=environment, check=True)
+
+
+@pytest.mark.parametrize('module', ['rbd_ros.cli.main', 'rbd_ros.nodes.simulator'])
+def test_linear_algebra_makes_no_threads_unless_the_environment_asks_for_them(module):
+    code = f"""
+import os
+from rbd_ros import programs
+programs.guard({module!r})
+import numpy
+print(len(os.listdir('/proc/self/task')), *map(os.environ.get, programs.SINGLE_THREADED))
+"""
+    names = programs.SINGLE_THREADED
+    assert fresh_python.run(code, **dict.fromkeys(names)).stdout.split() == ['1', '1', '1', '1']
+    asked = fresh_python.run(code, **dict.fromkeys(names, 2)).stdout.split()
+    assert asked[1:] == ['2', '2', '2']

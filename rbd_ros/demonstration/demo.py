@@ -170,9 +170,6 @@ class _Demo:
             'ROS_DOMAIN_ID': str(domain),
             'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
             'PYTHONUNBUFFERED': '1',
-            # Threads of numerical libraries would only take the cores from the loop.
-            'OMP_NUM_THREADS': '1',
-            'OPENBLAS_NUM_THREADS': '1',
         }
         if os.environ.get('ROS_DISTRO') in ('humble', 'iron'):
             environment['ROS_LOCALHOST_ONLY'] = '1'

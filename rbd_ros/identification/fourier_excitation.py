@@ -211,8 +211,11 @@ def _condition(robot: Robot, base: BaseParameters, q: Floats, v: Floats, a: Floa
     flat = (A / weights[:, None]).reshape(-1, count + 2 * n)
     length = np.linalg.norm(flat, axis=0)
     length[length == 0.0] = 1.0
-    singular = np.linalg.svd(flat / length, compute_uv=False)
-    return float(singular[0] / max(singular[-1], 1e-12 * singular[0]))
+    # Squares of the singular values, in a tenth of the time of an SVD. They are good to 1e-16 of
+    # the largest, so that condition numbers up to 1e7 are right, where some dozens are aimed at.
+    columns = flat / length
+    squares = np.linalg.eigvalsh(columns.T @ columns)
+    return float(np.sqrt(squares[-1] / max(squares[0], 1e-16 * squares[-1])))
 
 
 def _within_efforts(feedforward: Feedforward, q: Floats, v: Floats, a: Floats) -> Floats:

@@ -40,10 +40,6 @@ REPORT_PERIOD = 5.0  # between two reports of the same failure of callbacks [s]
 #: 5 ms for a service.
 SWITCH_INTERVAL = 2e-4
 
-# Pools of threads that a node of small matrices never uses; they must be turned off before NumPy
-# is imported.
-SINGLE_THREADED = ('OPENBLAS_NUM_THREADS', 'OMP_NUM_THREADS', 'MKL_NUM_THREADS')
-
 
 class StartupError(RuntimeError):
     """The node cannot run as it was started; the message says why and what to change."""
@@ -195,8 +191,6 @@ def run_node(
     """
     global _signals
     _signals = signals = StopSignals()
-    for name in SINGLE_THREADED:
-        os.environ.setdefault(name, '1')
     sys.setswitchinterval(SWITCH_INTERVAL)
     create = load()
     import rclpy
