@@ -100,7 +100,7 @@ def measure(steps: int, on_progress: Callable[[int, int], None], seed: int = 1) 
         on_progress(done, steps)
     drift = 0
     for channel, link in links.items():
-        under_way = len(link.memory()['waiting'])
+        under_way = len(link.snapshot()['waiting'])
         drift += abs(link.sent - link.dropped + link.duplicated - taken[channel] - under_way)
     return [
         at_most(PART, f'values that are not finite, in {steps} steps', bad, 0.0),

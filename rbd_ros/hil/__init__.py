@@ -6,8 +6,8 @@ See docs/hil.md. The simulator node uses it (nodes/simulator/fault_ports.py).
 
 from rbd_ros.hil.bench import Bench, Run
 from rbd_ros.hil.failures import ControllerFailure, PlantFailure
-from rbd_ros.hil.faults.fault_injector import Change, FaultInjector
-from rbd_ros.hil.faults.faults import Fault, FaultError, Kind, KINDS, read_faults
+from rbd_ros.hil.faults.fault_injector import FaultChange, FaultInjector
+from rbd_ros.hil.faults.faults import Fault, FAULT_KINDS, FaultError, FaultKind, read_faults
 from rbd_ros.hil.faults.message_link import Disturbance, MessageLink
 from rbd_ros.hil.faults.plant_faults import PlantFaults
 from rbd_ros.hil.faults.sensor_faults import SensorFaults
@@ -20,7 +20,7 @@ from rbd_ros.hil.scenario.scenario import Limits, read_scenario, Scenario, Scena
 
 __all__ = [
     'Bench',
-    'Change',
+    'FaultChange',
     'Check',
     'Controller',
     'ControllerFailure',
@@ -28,8 +28,8 @@ __all__ = [
     'Fault',
     'FaultError',
     'FaultInjector',
-    'KINDS',
-    'Kind',
+    'FAULT_KINDS',
+    'FaultKind',
     'Limits',
     'MessageLink',
     'PlantFailure',

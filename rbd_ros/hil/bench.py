@@ -13,7 +13,7 @@ import numpy as np
 from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.hil.controllers import Callback
 from rbd_ros.hil.failures import ControllerFailure, PlantFailure
-from rbd_ros.hil.faults.fault_injector import Change, FaultInjector
+from rbd_ros.hil.faults.fault_injector import FaultChange, FaultInjector
 from rbd_ros.hil.faults.faults import Fault
 from rbd_ros.hil.plants.fmu_plant import check_fault, FmuPlant
 from rbd_ros.hil.scenario.payloads import key_of, sets_of_payloads, with_payloads
@@ -60,7 +60,7 @@ class Run:
     torque: FloatArray
     delay: FloatArray
     answer_times: FloatArray
-    changes: Tuple[Change, ...]
+    changes: Tuple[FaultChange, ...]
     counts: Dict[str, int]
     failure: str = ''
     periods: FloatArray = field(default_factory=lambda: np.zeros(0))
@@ -158,7 +158,7 @@ class Bench:
                     states.send((now, *injector.sensors.measure(q[k], v[k])), now)
                 while (seen := states.receive(now)) is not None:
                     if recorder is not None:
-                        recorder.shown(now, *seen)
+                        recorder.state(now, *seen)
                     begin = perf_counter()
                     given = controller(*seen)
                     answers.append(perf_counter() - begin)

@@ -463,7 +463,7 @@ def test_a_file_that_is_not_a_recording_is_reported(recorded, tmp_path):
         ({'format': 'rbd_ros recording 9'}, 'has rbd_ros recording 9, but this command replays'),
         ({'kind': 'simulator'}, 'hil_run --replay-recording'),
         ({'faults': 'x'}, 'does not contain the scenario'),
-        ({'faults': '[{"kind": "gremlin"}]'}, "no fault 'gremlin'"),
+        ({'faults': '[{"kind": "gremlin"}]'}, "unknown fault 'gremlin'"),
         ({'seed': 'x'}, 'does not contain the scenario'),
         ({'joints': '3'}, 'does not contain the scenario'),
     ):

@@ -18,7 +18,7 @@ from rbd_ros import Simulator
 from rbd_ros.cli.main import main
 from rbd_ros.hil import Bench, Fault, judge, read_scenario, Run, RunRecorder, ScenarioError
 from rbd_ros.hil.controllers import find_factory, make_controller
-from rbd_ros.hil.faults.fault_injector import Change
+from rbd_ros.hil.faults.fault_injector import FaultChange
 from rbd_ros.hil.rates import at_rates
 from rbd_ros.hil.report.recorded_run import about_of
 from rbd_ros.hil.report.run_report import junit, page, write_report
@@ -420,8 +420,8 @@ def test_tracking_error_and_torque_are_the_largest_of_any_joint(tmp_path):
 
 def test_recovery_is_counted_from_the_last_change_until_the_error_stays_small(tmp_path):
     begin, end = (
-        Change(0.2, True, Fault('actuator_failure')),
-        Change(0.3, False, Fault('actuator_failure')),
+        FaultChange(0.2, True, Fault('actuator_failure')),
+        FaultChange(0.3, False, Fault('actuator_failure')),
     )
     run = made_run(lambda t: np.where((t > 0.2) & (t < 0.45), 0.1, 0.001), [begin, end])
     found = checks(tmp_path, run, recovery_time=0.2)['recovery time']
@@ -434,7 +434,7 @@ def test_recovery_is_counted_from_the_last_change_until_the_error_stays_small(tm
     assert checks(tmp_path, run, recovery_time=0.2)['recovery time'].value == math.inf
     found = checks(tmp_path, run, recovery_time=0.2, recovery_error=0.2)['recovery time']
     assert found.value == 0.0
-    start = Change(0.0, True, Fault('actuator_failure'))
+    start = FaultChange(0.0, True, Fault('actuator_failure'))
     assert checks(
         tmp_path, run.__class__(**{**vars(run), 'changes': (start,)}), recovery_time=1.0
     )['recovery time'].passed

@@ -66,7 +66,7 @@ def make(robot=None, **parameters):
 
 def keep(cycle):
     """Return the snapshot as a file would have it."""
-    return replace(cycle.simulator.snapshot(), beside=json.loads(json.dumps(cycle.memory())))
+    return replace(cycle.simulator.snapshot(), beside=json.loads(json.dumps(cycle.snapshot())))
 
 
 def run(cycle, ports, count):
@@ -87,7 +87,7 @@ def command(ports, **fields):
 
 def go_back(cycle, snapshot, **options):
     begun = []
-    cycle.recall(snapshot, lambda: begun.append(1), **options)
+    cycle.restore(snapshot, lambda: begun.append(1), **options)
     assert begun == [1]
     cycle.publish()
 
@@ -172,11 +172,11 @@ def test_commands_are_as_old_as_they_were_by_the_present_clock():
     cycle.run()
     commands = cycle.commands
     commands.drives.received[:] = 99.5, np.inf
-    memory = json.loads(json.dumps(commands.memory(100.0)))
+    memory = json.loads(json.dumps(commands.snapshot(100.0)))
     assert memory['receiving']
     commands.drives.received[:] = 0.0
     commands.reports.receiving = False
-    commands.recall(memory, 200.0)
+    commands.restore(memory, 200.0)
     assert list(commands.drives.received) == [199.5, np.inf] and commands.reports.receiving
 
 
@@ -218,7 +218,7 @@ def test_one_of_another_cycle_is_refused_and_changes_nothing(there, here, words)
     run(cycle, ports, 5)
     before, time = keep(cycle), cycle.time_ns
     with pytest.raises(ValueError, match=words):
-        cycle.recall(kept, lambda: pytest.fail('nothing may begin'))
+        cycle.restore(kept, lambda: pytest.fail('nothing may begin'))
     after = keep(cycle)
     assert cycle.time_ns == time and after.beside.keys() == before.beside.keys()
     for name, array in before.arrays.items():

@@ -10,7 +10,7 @@ import zlib
 
 import numpy as np
 
-from rbd_ros.hil.faults.faults import Fault, KINDS, SIGNED
+from rbd_ros.hil.faults.faults import Fault, FAULT_KINDS, SIGNED
 from rbd_ros.model.errors import unknown_name
 
 UNITS = {'': 1.0, 's': 1.0, 'ms': 1e-3, 'us': 1e-6, 'kg': 1.0, 'g': 1e-3, 'rad': 1.0}
@@ -71,9 +71,9 @@ def read_variations(text: Optional[str]) -> Tuple[Variation, ...]:
         if not word.strip():
             continue
         name, _, given = word.strip().partition('=')
-        if name not in KINDS:
-            raise ValueError(f'--vary: {unknown_name("fault", name[:80], KINDS)}')
-        kind = KINDS[name]
+        if name not in FAULT_KINDS:
+            raise ValueError(f'--vary: {unknown_name("fault", name[:80], FAULT_KINDS)}')
+        kind = FAULT_KINDS[name]
         if not kind.quantity:
             raise ValueError(f'--vary: {name} has no value to vary')
         if name in found:
@@ -115,7 +115,7 @@ def varied(faults: Sequence[Fault], values: Dict[str, float]) -> Tuple[Fault, ..
     for kind, value in values.items():
         if any(each.kind == kind for each in faults):
             continue
-        if KINDS[kind].scope == 'link':
+        if FAULT_KINDS[kind].scope == 'link':
             raise ValueError(
                 f'--vary {kind}: the scenario has no such fault; add one with its link'
             )

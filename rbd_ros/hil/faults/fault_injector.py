@@ -10,14 +10,14 @@ import zlib
 
 import numpy as np
 
-from rbd_ros.hil.faults.faults import Fault, KINDS
+from rbd_ros.hil.faults.faults import Fault, FAULT_KINDS
 from rbd_ros.hil.faults.message_link import Disturbance, MessageLink, NONE
 from rbd_ros.hil.faults.plant_faults import PlantFaults
 from rbd_ros.hil.faults.sensor_faults import SensorFaults
 from rbd_ros.simulation import Physics
 
 
-class Change(NamedTuple):
+class FaultChange(NamedTuple):
     """A fault that began or ended.
 
     :param time: when [s]
@@ -82,7 +82,7 @@ class FaultInjector:
             channel: MessageLink(generator(seed, channel)) for channel in ('state', 'command')
         }
         #: All that began and ended, in order.
-        self.changes: List[Change] = []
+        self.changes: List[FaultChange] = []
 
     @property
     def acting(self) -> Tuple[Fault, ...]:
@@ -127,8 +127,12 @@ class FaultInjector:
         rounded = round(time - 1e-9, 9)
         before, self._acting = self._acting, acting
         if self._keeps_changes:
-            self.changes += [Change(rounded, False, each) for each in before if each not in acting]
-            self.changes += [Change(rounded, True, each) for each in acting if each not in before]
+            self.changes += [
+                FaultChange(rounded, False, each) for each in before if each not in acting
+            ]
+            self.changes += [
+                FaultChange(rounded, True, each) for each in acting if each not in before
+            ]
         self._put()
         return True
 
@@ -139,7 +143,7 @@ class FaultInjector:
             self._plant.clear()
         disturbed = dict.fromkeys(self.links, NONE)
         for fault in self._acting:
-            scope = KINDS[fault.kind].scope
+            scope = FAULT_KINDS[fault.kind].scope
             if scope == 'messages':
                 for channel in self.links if fault.channel == 'both' else (fault.channel,):
                     disturbance = disturbed[channel]._replace(**{fault.kind: fault.value})
@@ -163,7 +167,7 @@ class FaultInjector:
 
     # -- for snapshots ----------------------------------------------------------------------------
 
-    def memory(self) -> Dict[str, Any]:
+    def snapshot(self) -> Dict[str, Any]:
         """Return all that happens from now on.
 
         Faults, messages under way, and the states of chance.
@@ -174,35 +178,35 @@ class FaultInjector:
             'faults': [asdict(each) for each in self._faults],
             'acting': [asdict(each) for each in self._acting],
             'next': self._next,
-            'sensors': self.sensors.memory(),
-            'links': {channel: link.memory() for channel, link in self.links.items()},
+            'sensors': self.sensors.snapshot(),
+            'links': {channel: link.snapshot() for channel, link in self.links.items()},
         }
 
-    def recall(self, memory: Dict[str, Any], shift: float = 0.0) -> None:
-        """Go back to a `memory`; what began and ended, and the counts of messages, stay reported.
+    def restore(self, snapshot: Dict[str, Any], shift: float = 0.0) -> None:
+        """Go back to a `snapshot`; past changes and the counts of messages stay.
 
-        :param memory: of an injector for the same joints
+        :param snapshot: of an injector for the same joints
         :param shift: how much later it is now than it was then [s]
 
         >>> from rbd_ros.hil import Fault, FaultInjector
         >>> injector = FaultInjector(robot.joint_names, np.arange(6), seed=1)
         >>> injector.plan([Fault('position_noise', 0.1)])
         >>> _ = injector.update(0.0)
-        >>> kept, seen = injector.memory(), []
+        >>> kept, seen = injector.snapshot(), []
         >>> for _ in range(2):
-        ...     injector.recall(kept)
+        ...     injector.restore(kept)
         ...     seen.append(injector.sensors.measure(np.zeros(6), np.zeros(6))[0])
         >>> np.array_equal(*seen)
         True
         """
         self._faults, self._acting = (
-            tuple(_moved(each, shift) for each in memory[name]) for name in ('faults', 'acting')
+            tuple(_moved(each, shift) for each in snapshot[name]) for name in ('faults', 'acting')
         )
-        self._next = memory['next'] + shift
+        self._next = snapshot['next'] + shift
         self._put()
-        self.sensors.recall(memory['sensors'])
+        self.sensors.restore(snapshot['sensors'])
         for channel, link in self.links.items():
-            link.recall(memory['links'][channel], shift)
+            link.restore(snapshot['links'][channel], shift)
 
     @property
     def payloads(self) -> Tuple[Fault, ...]:
@@ -219,6 +223,6 @@ class FaultInjector:
 
 
 def _moved(values: Dict[str, Any], shift: float) -> Fault:
-    """Return the fault of a memory, which JSON has lists in."""
+    """Return the fault of a snapshot, which JSON has lists in."""
     given = {name: tuple(x) if isinstance(x, list) else x for name, x in values.items()}
     return Fault(**{**given, 'start_time': values['start_time'] + shift})

@@ -24,7 +24,7 @@ PAGE = 'docs/hil_reference.md'
 CHANNELS = ('state', 'command', 'both')
 
 
-class Kind(NamedTuple):
+class FaultKind(NamedTuple):
     """A kind of fault.
 
     :param scope: what it concerns: 'joints', 'messages', 'link' or 'robot'
@@ -40,53 +40,55 @@ class Kind(NamedTuple):
 
 
 #: All kinds of faults by name.
-KINDS: Mapping[str, Kind] = {
-    'latency': Kind('messages', 'delay [s]', 10.0, 'A fixed delay of messages.'),
-    'jitter': Kind(
+FAULT_KINDS: Mapping[str, FaultKind] = {
+    'latency': FaultKind('messages', 'delay [s]', 10.0, 'A fixed delay of messages.'),
+    'jitter': FaultKind(
         'messages',
         'maximum additional delay [s]',
         10.0,
         'A random delay of messages, uniform from zero to the value; messages may overtake each '
         'other.',
     ),
-    'drop': Kind('messages', 'probability', 1.0, 'Messages are lost at random.'),
-    'duplicate': Kind('messages', 'probability', 1.0, 'Messages are duplicated at random.'),
-    'position_noise': Kind(
+    'drop': FaultKind('messages', 'probability', 1.0, 'Messages are lost at random.'),
+    'duplicate': FaultKind('messages', 'probability', 1.0, 'Messages are duplicated at random.'),
+    'position_noise': FaultKind(
         'joints', 'standard deviation [rad, m]', 1e3, 'Gaussian noise of measured positions.'
     ),
-    'velocity_noise': Kind(
+    'velocity_noise': FaultKind(
         'joints', 'standard deviation [rad/s, m/s]', 1e3, 'Gaussian noise of measured velocities.'
     ),
-    'position_bias': Kind('joints', 'offset [rad, m]', 1e3, 'Offset of measured positions.'),
-    'velocity_bias': Kind('joints', 'offset [rad/s, m/s]', 1e3, 'Offset of measured velocities.'),
-    'quantization': Kind(
+    'position_bias': FaultKind('joints', 'offset [rad, m]', 1e3, 'Offset of measured positions.'),
+    'velocity_bias': FaultKind(
+        'joints', 'offset [rad/s, m/s]', 1e3, 'Offset of measured velocities.'
+    ),
+    'quantization': FaultKind(
         'joints', 'resolution [rad, m]', 1e3, 'Measured positions are rounded to an encoder step.'
     ),
-    'backlash': Kind(
+    'backlash': FaultKind(
         'joints',
         'width of the backlash [rad, m]',
         10.0,
         'Backlash between joint and encoder: the measured position follows at the edge of the '
         'backlash, and the measured velocity is zero within.',
     ),
-    'joint_lock': Kind(
+    'joint_lock': FaultKind(
         'joints', '', 0.0, 'The joint is locked by dry friction that no drive overcomes.'
     ),
-    'effort_derating': Kind(
+    'effort_derating': FaultKind(
         'joints',
         'fraction of the effort limit',
         1.0,
         'The actuator gives at most a fraction of its effort limit.',
     ),
-    'actuator_failure': Kind('joints', '', 0.0, 'The actuator gives no torque.'),
-    'friction': Kind(
+    'actuator_failure': FaultKind('joints', '', 0.0, 'The actuator gives no torque.'),
+    'friction': FaultKind(
         'joints',
         'additional dry friction [N m, N]',
         1e6,
         'Dry friction is added to that of the joint; a negative value reduces it, down to none.',
     ),
-    'payload': Kind('link', 'mass [kg]', 1e5, 'A mass is fixed to a link.'),
-    'power_cut': Kind('robot', '', 0.0, 'No actuator gives any torque.'),
+    'payload': FaultKind('link', 'mass [kg]', 1e5, 'A mass is fixed to a link.'),
+    'power_cut': FaultKind('robot', '', 0.0, 'No actuator gives any torque.'),
 }
 
 #: Kinds whose value may be negative.
@@ -101,7 +103,7 @@ class FaultError(ModelError):
 class Fault:
     """One fault, and when it acts.
 
-    :param kind: its kind, one of `KINDS`
+    :param kind: its kind, one of `FAULT_KINDS`
     :param value: its value, see there
     :param joints: joints that it concerns; empty: all
     :param channel: messages that it concerns, one of `CHANNELS`
@@ -131,11 +133,11 @@ class Fault:
 
     def __str__(self) -> str:
         words = [self.kind]
-        if KINDS[self.kind].quantity:
+        if FAULT_KINDS[self.kind].quantity:
             words.append(f'{self.value:g}')
         if self.joints:
             words.append('of ' + ', '.join(self.joints))
-        if KINDS[self.kind].scope == 'messages':
+        if FAULT_KINDS[self.kind].scope == 'messages':
             words.append(
                 {'both': 'fraction of all messages'}.get(self.channel, f'of {self.channel}s')
             )
@@ -193,8 +195,8 @@ _KEYS: Dict[str, List[str]] = {
 
 
 def _fault(field: Field, joints: Sequence[str], links: Sequence[str]) -> Fault:
-    named = field.mapping(['fault'], None)['fault'].choice(KINDS)
-    kind = KINDS[named]
+    named = field.mapping(['fault'], None)['fault'].choice(FAULT_KINDS)
+    kind = FAULT_KINDS[named]
     required = ['fault', *(['value'] if kind.quantity else [])]
     if kind.scope == 'link':
         required.append('link')

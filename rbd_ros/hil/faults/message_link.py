@@ -85,7 +85,7 @@ class MessageLink:
         """Forget the messages under way."""
         self._waiting.clear()
 
-    def memory(self) -> Dict[str, Any]:
+    def snapshot(self) -> Dict[str, Any]:
         """Return the state of the link: messages under way, and the state of chance."""
         return {
             'random': self._generator.bit_generator.state,
@@ -93,12 +93,14 @@ class MessageLink:
             'number': self._number,
         }
 
-    def recall(self, memory: Dict[str, Any], shift: float = 0.0) -> None:
-        """Go back to a `memory`; counts go on.
+    def restore(self, snapshot: Dict[str, Any], shift: float = 0.0) -> None:
+        """Go back to a `snapshot`; counts continue.
 
         :param shift: how much later it is now than it was then [s]
         """
-        self._generator.bit_generator.state = memory['random']
-        self._waiting = [(time + shift, number, each) for time, number, each in memory['waiting']]
+        self._generator.bit_generator.state = snapshot['random']
+        self._waiting = [
+            (time + shift, number, each) for time, number, each in snapshot['waiting']
+        ]
         heapq.heapify(self._waiting)
-        self._number = memory['number']
+        self._number = snapshot['number']

@@ -39,7 +39,7 @@ class PlantFaults:
 
         :param kind: 'effort_derating', 'actuator_failure', 'joint_lock' or 'friction'
         :param joints: their places among those of `at_v`, (k,)
-        :param value: see `KINDS`
+        :param value: see `FAULT_KINDS`
         """
         at = self._at_v[joints]
         if kind == 'effort_derating':

@@ -60,17 +60,17 @@ class SensorFaults:
         self._by_kind[kind][joints] = value
         self.active = True
 
-    def memory(self) -> Dict[str, Any]:
+    def snapshot(self) -> Dict[str, Any]:
         """Return what measurements depend on beside the faults.
 
         State of chance, place in the play.
         """
         return {'random': self._generator.bit_generator.state, 'held': self._held.tolist()}
 
-    def recall(self, memory: Dict[str, Any]) -> None:
-        """Go back to a `memory`."""
-        self._generator.bit_generator.state = memory['random']
-        self._held[:] = memory['held']
+    def restore(self, snapshot: Dict[str, Any]) -> None:
+        """Go back to a `snapshot`."""
+        self._generator.bit_generator.state = snapshot['random']
+        self._held[:] = snapshot['held']
 
     def measure(self, q: FloatArray, v: FloatArray) -> Tuple[FloatArray, FloatArray]:
         """Return the measured positions and velocities, (n,) each, for those of the joints.

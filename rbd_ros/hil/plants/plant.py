@@ -10,7 +10,7 @@ from typing import Any, cast, Dict, List, Mapping, Tuple
 import numpy as np
 
 from rbd_ros.contact.contact_arrays import FloatArray
-from rbd_ros.hil.faults.faults import KINDS
+from rbd_ros.hil.faults.faults import FAULT_KINDS
 from rbd_ros.hil.plants.loaded_fmu import FmuError, open_fmu
 from rbd_ros.hil.scenario.controller_entry import read_fmu
 from rbd_ros.model.extension.fields import Field
@@ -116,7 +116,7 @@ def refuse_faults(field: Field, robot: Robot) -> None:
     limited: List[bool] = np.isfinite(robot.effort_limits).tolist()
     for entry in field.sequence():
         named = entry.mapping(['fault'], None)['fault']
-        kind = named.choice(KINDS)
+        kind = named.choice(FAULT_KINDS)
         if kind in INSIDE:
             raise named.error(inside(kind))
         if kind == 'effort_derating' and not all(limited):

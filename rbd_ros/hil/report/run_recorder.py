@@ -18,7 +18,7 @@ import numpy as np
 
 from rbd_ros import __version__
 from rbd_ros.contact.contact_arrays import FloatArray
-from rbd_ros.hil.faults.fault_injector import Change
+from rbd_ros.hil.faults.fault_injector import FaultChange
 from rbd_ros.hil.faults.faults import Fault
 from rbd_ros.hil.scenario.scenario import Scenario
 from rbd_ros.wire import (
@@ -148,7 +148,7 @@ class RunRecorder:
         self._file.metadata(ABOUT, about)
         self._write(DESCRIPTION, string_message(scenario.description), BEGIN)
 
-    def shown(self, time: float, stamp: float, q: FloatArray, v: FloatArray) -> None:
+    def state(self, time: float, stamp: float, q: FloatArray, v: FloatArray) -> None:
         """Record a state as the controller is shown it.
 
         :param time: when it comes to the controller [s]
@@ -172,7 +172,7 @@ class RunRecorder:
         q: FloatArray,
         v: FloatArray,
         torque: FloatArray,
-        changes: List[Change],
+        changes: List[FaultChange],
     ) -> None:
         """Record a time step that was taken.
 

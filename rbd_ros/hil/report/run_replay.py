@@ -10,7 +10,7 @@ import numpy as np
 
 from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.hil.bench import Bench
-from rbd_ros.hil.faults.faults import KINDS
+from rbd_ros.hil.faults.faults import FAULT_KINDS
 from rbd_ros.hil.report.recorded_run import HilRecordingError, read_run, RecordedRun
 from rbd_ros.hil.report.run_recorder import BEGIN, fingerprint, NANOSECONDS
 from rbd_ros.hil.scenario.scenario import Scenario
@@ -65,7 +65,7 @@ def replay(scenario: Scenario, path: Any) -> Replay:
     scenario = replace(scenario, timestep=scenario.step, substeps=1)
     _check_robot(scenario, recorded, path)
     faults = [each for each in recorded.faults if each.kind in _OF_THE_MACHINE]
-    unknown = [each.kind for each in recorded.faults if each.kind not in KINDS]
+    unknown = [each.kind for each in recorded.faults if each.kind not in FAULT_KINDS]
     if unknown:
         raise HilRecordingError(f'{path}: unknown fault {unknown[0]!r}; record it again')
     run = Bench(scenario).run(_Recorded(recorded), recorded.seed, faults)

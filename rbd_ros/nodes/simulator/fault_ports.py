@@ -143,9 +143,9 @@ class FaultPorts:
         due = self._due[kind]
         return due.pop(0) if due else None
 
-    def memory(self) -> Dict[str, Any]:
+    def snapshot(self) -> Dict[str, Any]:
         """Return the state of messages from now on; JSON values."""
-        kept = self.injector.memory()
+        kept = self.injector.snapshot()
         for channel, coded in (('state', _text), ('command', _command_text)):
             link = kept['links'][channel]
             link['waiting'] = [[*where, coded(each)] for *where, each in link['waiting']]
@@ -159,7 +159,7 @@ class FaultPorts:
             'due': [[_text(each[0]) for each in due if each is not None] for due in self._due],
         }
 
-    def recall(self, memory: Mapping[str, Any], shift: int) -> None:
+    def restore(self, memory: Mapping[str, Any], shift: int) -> None:
         """Go back to a `memory`.
 
         :param shift: how much later it is now than it was then [ns]
@@ -174,7 +174,7 @@ class FaultPorts:
             link = kept['links'][channel]
             waiting = [[*where, read(each)] for *where, each in link['waiting']]
             links[channel] = {**link, 'waiting': waiting}
-        self.injector.recall({**kept, 'links': links}, shift / NANOSECONDS)
+        self.injector.restore({**kept, 'links': links}, shift / NANOSECONDS)
         self._last_stamp = memory['last_stamp'] + shift
         last = memory['last_sent']
         self._last_sent = None if last is None else state(last)
@@ -255,11 +255,11 @@ class Faults:
         if self._ports is not None:
             self._ports.forget()
 
-    def memory(self) -> Optional[Dict[str, Any]]:
+    def snapshot(self) -> Optional[Dict[str, Any]]:
         """Return all that is wrong, and is going to be; None if nothing ever was."""
-        return None if self._ports is None else {'seed': self._seed, **self._ports.memory()}
+        return None if self._ports is None else {'seed': self._seed, **self._ports.snapshot()}
 
-    def recall(self, memory: Optional[Mapping[str, Any]], shift: int) -> None:
+    def restore(self, memory: Optional[Mapping[str, Any]], shift: int) -> None:
         """Go back to a `memory`; in the thread of the simulation, after its cycle.
 
         :param shift: how much later it is now than it was then [ns]
@@ -267,7 +267,7 @@ class Faults:
         cycle = self._node.cycle
         if memory is not None:
             self._make(cycle, memory['seed'])
-            self._ports.recall(memory, shift)
+            self._ports.restore(memory, shift)
         elif self._ports is not None:
             # As if nothing had ever been wrong: the next faults begin with new chance.
             self._ports.injector.plan(())

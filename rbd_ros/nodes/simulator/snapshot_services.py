@@ -160,8 +160,8 @@ class Snapshots:
     def _take(self) -> Kept:
         node, cycle = self._node, self._node.cycle
         beside = {
-            **cycle.memory(),
-            'faults': None if node.faults is None else node.faults.memory(),
+            **cycle.snapshot(),
+            'faults': None if node.faults is None else node.faults.snapshot(),
             'waiting': None if node.lockstep is None else node.lockstep.waiting,
         }
         snapshot = replace(cycle.simulator.snapshot(), beside=beside)
@@ -175,9 +175,9 @@ class Snapshots:
         node, cycle, memory = self._node, self._node.cycle, snapshot.beside
         faults = memory.get('faults')
         lag = 0 if faults is None else faults['lag']
-        cycle.recall(snapshot, lambda: node.begin_anew(by), lag)
+        cycle.restore(snapshot, lambda: node.begin_anew(by), lag)
         if faults is not None or node.faults is not None:
-            node.faults_made().recall(faults, cycle.time_ns - memory.get('time', cycle.time_ns))
+            node.faults_made().restore(faults, cycle.time_ns - memory.get('time', cycle.time_ns))
         self._next = cycle.time_ns + self._period
         node.show()
         if node.lockstep is not None and memory.get('waiting') is not None:

@@ -8,7 +8,7 @@ import pytest
 from support.limited_arm import limited_arm
 
 from rbd_ros import Robot, Simulator
-from rbd_ros.hil import Disturbance, Fault, FaultError, FaultInjector, KINDS, read_faults
+from rbd_ros.hil import Disturbance, Fault, FAULT_KINDS, FaultError, FaultInjector, read_faults
 from rbd_ros.hil.faults.fault_injector import generator
 from rbd_ros.hil.faults.message_link import MessageLink
 from rbd_ros.hil.faults.sensor_faults import SensorFaults
@@ -40,7 +40,7 @@ def test_a_fault_of_each_kind_is_read():
         'link': {'link': 'lower', 'center_of_mass': [0.1, 0.0, 0.0]},
         'robot': {},
     }
-    for name, kind in KINDS.items():
+    for name, kind in FAULT_KINDS.items():
         entry = {'fault': name, 'start_time': 1.5, 'duration': 2.0, **scopes[kind.scope]}
         if kind.quantity:
             entry['value'] = 0.5

@@ -96,7 +96,7 @@ class DrivenJoints:
         self.drives.mode[:] = ZERO
         self._drive_by(self.driven, action, q)
 
-    def memory(self, now: float) -> Dict[str, Any]:
+    def snapshot(self, now: float) -> Dict[str, Any]:
         """Return what drives the joints, and what was commanded last; JSON values.
 
         :param now: present time of a steady clock [s]
@@ -111,7 +111,7 @@ class DrivenJoints:
             'receiving': self.reports.receiving,
         }
 
-    def recall(self, memory: Mapping[str, Any], now: float) -> None:
+    def restore(self, memory: Mapping[str, Any], now: float) -> None:
         """Go back to a `memory`; counts go on."""
         for name in REMEMBERED:
             getattr(self.drives, name)[:] = memory[name]

@@ -136,14 +136,14 @@ class ExternalWrenches:
         """Let none act."""
         self._forces.clear()
 
-    def memory(self) -> Dict[str, Any]:
+    def snapshot(self) -> Dict[str, Any]:
         """Return the wrenches that act, and until when, by link; JSON values."""
         return {
             link: [each.wrench.tolist(), each.before.tolist(), each.since, each.until, each.ramp]
             for link, each in self._forces.items()
         }
 
-    def recall(self, memory: Mapping[str, Any]) -> None:
+    def restore(self, memory: Mapping[str, Any]) -> None:
         """Go back to a `memory`, of the same time of the simulation."""
         self._forces = {
             link: Acting(np.array(wrench), np.array(before), *times)

@@ -337,18 +337,18 @@ class SimulationCycle:
             self._brakes.engaged = True
             self._brakes.measure()
 
-    def memory(self) -> Dict[str, Any]:
+    def snapshot(self) -> Dict[str, Any]:
         """Return what the next cycles depend on beside the simulation itself; JSON values."""
         return {
             **{name: self._parameters[name] for name in OF_A_CYCLE},
             'time': self.time_ns,
             'brakes': self._brakes.engaged,
             'until_state': self._states.due - self.time_ns,
-            'commands': self.commands.memory(monotonic()),
-            'wrenches': self.wrenches.memory(),
+            'commands': self.commands.snapshot(monotonic()),
+            'wrenches': self.wrenches.snapshot(),
         }
 
-    def recall(self, snapshot: Snapshot, begin: Callable[[], None], lag: int = 0) -> None:
+    def restore(self, snapshot: Snapshot, begin: Callable[[], None], lag: int = 0) -> None:
         """Go back to a snapshot, without telling anybody yet; time goes on, as by `reset`.
 
         :param snapshot: of a simulation, `beside` what `memory` returned, or nothing
@@ -374,8 +374,8 @@ class SimulationCycle:
         self._inputs.forget()
         self.time_ns = self._later(lag)
         if memory:
-            self.commands.recall(memory['commands'], monotonic())
-            self.wrenches.recall(memory['wrenches'])
+            self.commands.restore(memory['commands'], monotonic())
+            self.wrenches.restore(memory['wrenches'])
             self._brakes.engaged = memory['brakes']
             self._states.due = self.time_ns + memory['until_state']
         else:  # one of the library: it says nothing of commands
