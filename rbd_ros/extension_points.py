@@ -63,6 +63,11 @@ def load(group: str, name: str) -> Tuple[Any, str]:
         ) from None
 
 
+def module_of(group: str, name: str) -> str:
+    """Return the module that a name in a group is imported from, without importing it."""
+    return next((each.module for each in _entry_points(group) if each.name == name), '')
+
+
 def _entry_points(group: str) -> Any:
     # Imported here: few processes ask, and it takes 30 ms.
     from importlib.metadata import entry_points

@@ -164,7 +164,8 @@ MAY_KNOW_ROS = {
 IMPORT_BY_NAME = {
     'rbd_ros.algorithms',
     'rbd_ros.extension_points',
-    'rbd_ros.hil.controllers',
+    'rbd_ros.hil.scenario.factories',
+    'rbd_ros.hil.scenario.kinds',
     'rbd_ros.lazy_names',
     'rbd_ros.nodes.common.communication',
     'rbd_ros.programs',

@@ -14,7 +14,7 @@ from rbd_ros.hil.command import (
     is_of_a_node,
     remove_old_reports,
 )
-from rbd_ros.hil.scenario.controller_entry import OVER_ROS
+from rbd_ros.hil.scenario.controller_entry import CONTROLLERS
 from rbd_ros.hil.scenario.scenario import read_scenario
 
 HIL_RUN = 'rbd_ros.nodes.bench.hil_run'
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
         return subprocess.call([sys.executable, '-m', HIL_RUN, '--replay-recording', file])
     remove_old_reports(arguments)
     alone = arguments.scenario is None or arguments.replay_recording
-    if alone or read_scenario(arguments.scenario).controller.kind not in OVER_ROS:
+    if alone or not CONTROLLERS[read_scenario(arguments.scenario).controller.kind].over_ros:
         code, text = execute(arguments, _refuse)
         print(text)
         return code

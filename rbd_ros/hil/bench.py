@@ -6,25 +6,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 import hashlib
 from time import perf_counter
-from typing import Any, cast, Dict, NamedTuple, Optional, Sequence, Tuple, TYPE_CHECKING
+from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple, TYPE_CHECKING
 
 import numpy as np
 
 from rbd_ros.contact.contact_arrays import FloatArray
-from rbd_ros.hil.controllers import Callback
 from rbd_ros.hil.failures import ControllerFailure, PlantFailure
 from rbd_ros.hil.faults.fault_injector import FaultChange, FaultInjector
 from rbd_ros.hil.faults.faults import Fault
-from rbd_ros.hil.plants.fmu_plant import check_fault, FmuPlant
+from rbd_ros.hil.plants.plant import check_fault, Plant, PLANTS
+from rbd_ros.hil.plants.simulated_robot import SimulatedRobot
+from rbd_ros.hil.scenario.controller_entry import Callback
 from rbd_ros.hil.scenario.payloads import key_of, sets_of_payloads, with_payloads
 from rbd_ros.hil.scenario.scenario import Scenario
 from rbd_ros.robot.wraparound import Wraparound
-from rbd_ros.simulation import Simulator
 
 if TYPE_CHECKING:
     from rbd_ros.hil.report.run_recorder import RunRecorder
-
-INTEGRATOR = 'semi_implicit'
 
 
 class _Answer(NamedTuple):
@@ -102,13 +100,13 @@ class Bench:
 
     def __init__(self, scenario: Scenario):
         self.scenario = scenario
-        self._simulators: Dict[Tuple[Any, ...], Simulator] = {}
+        self._plants: Dict[Tuple[Any, ...], Plant] = {}
         steps, h = scenario.steps, scenario.step
         self._time: FloatArray = np.array([k * h for k in range(steps)])
         self._desired = np.array([scenario.trajectory.sample(t)[0] for t in self._time])
         # Compiled before time runs.
         for payloads in sets_of_payloads(scenario.faults):
-            self._simulator(payloads)
+            self._plant(payloads)
 
     def run(
         self,
@@ -136,23 +134,23 @@ class Bench:
         if recorder is not None:
             recorder.begin(seed, faults)
         injector.update(0.0)
-        simulator = self._simulator(injector.payloads)
-        injector.attach(simulator.physics)
-        simulator.reset(scenario.start)
+        plant = self._plant(injector.payloads)
+        injector.attach(plant)
+        plant.reset(scenario.start)
         q, v, torque = (np.zeros((steps, n)) for _ in range(3))
         delay, answers = np.full(steps, np.nan), []
         states, commands = injector.links['state'], injector.links['command']
         command, answered, failure, done = np.zeros(n), np.nan, '', steps
-        physics, state = simulator.physics, simulator.physics.state
+        state = plant.state
         try:
             for k in range(steps):
                 now = k * h
                 if injector.update(now):
-                    other = self._simulator(injector.payloads)
-                    if other is not simulator:
+                    other = self._plant(injector.payloads)
+                    if other is not plant:
                         other.reset(state.q.copy(), state.v.copy(), now)
-                        simulator, physics, state = other, other.physics, other.physics.state
-                        injector.attach(physics)
+                        plant, state = other, other.state
+                        injector.attach(plant)
                 q[k], v[k] = state.q, state.v
                 if k % scenario.substeps == 0:
                     states.send((now, *injector.sensors.measure(q[k], v[k])), now)
@@ -168,7 +166,7 @@ class Bench:
                     if recorder is not None:
                         recorder.command(now, *come)
                 delay[k] = now - answered
-                physics.step(command)
+                plant.step(command)
                 torque[k] = state.applied
                 if recorder is not None:
                     recorder.step(now, q[k], v[k], torque[k], injector.changes)
@@ -218,17 +216,17 @@ class Bench:
         counts = injector.counts()
         return Run(seed, none, rows, rows, rows, rows, none, none, (), counts, failure)
 
-    def _simulator(self, payloads: Sequence[Fault]) -> Simulator:
-        """Return the simulation of the robot with payloads; made once for each set of them."""
-        key = key_of(payloads)
-        if key not in self._simulators and self.scenario.plant is not None:
-            # It has what is used of a simulator here, and no payloads.
-            unit = FmuPlant(self.scenario.plant, self.scenario.robot, self.scenario.step)
-            self._simulators[key] = cast(Simulator, unit)
-        elif key not in self._simulators:
-            robot = with_payloads(self.scenario.robot, payloads)
-            self._simulators[key] = Simulator(robot, self.scenario.step, INTEGRATOR)
-        return self._simulators[key]
+    def _plant(self, payloads: Sequence[Fault]) -> Plant:
+        """Return the plant with payloads; made once for each set of them."""
+        key, scenario = key_of(payloads), self.scenario
+        if key not in self._plants:
+            if scenario.plant is None:
+                robot = with_payloads(scenario.robot, payloads)
+                self._plants[key] = SimulatedRobot(robot, scenario.step)
+            else:
+                kind = PLANTS[scenario.plant.kind]
+                self._plants[key] = kind.make(scenario.plant, scenario.robot, scenario.step)
+        return self._plants[key]
 
 
 def _checked(given: Any, count: int) -> FloatArray:

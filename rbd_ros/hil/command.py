@@ -12,17 +12,15 @@ from typing import Callable, Iterator, Optional, Tuple
 
 from rbd_ros.hil import dead_time, rates, timing_commands
 from rbd_ros.hil.bench import Bench, Run
-from rbd_ros.hil.campaign.campaign import Campaign, failed, OverRos, run_folder
+from rbd_ros.hil.campaign.campaign import Campaign, failed, run_folder
 from rbd_ros.hil.campaign.campaign_files import check_table, write_table
 from rbd_ros.hil.campaign.campaign_report import CAMPAIGN_PAGE, write_campaign
 from rbd_ros.hil.campaign.variation import read_variations
-from rbd_ros.hil.controllers import make_controller
-from rbd_ros.hil.controllers.udp_controller import over_udp
 from rbd_ros.hil.report.recorded_run import about_of
 from rbd_ros.hil.report.run_recorder import RunRecorder
 from rbd_ros.hil.report.run_replay import replay
 from rbd_ros.hil.report.run_report import JUNIT, NUMBERS, PAGE, summary, write_report
-from rbd_ros.hil.scenario.controller_entry import IN_PROCESS
+from rbd_ros.hil.scenario.controller_entry import CONTROLLERS, RunApart
 from rbd_ros.hil.scenario.scenario import MAX_SEED, read_scenario, Scenario
 
 #: Runs a scenario over ROS: scenario, folder for files, seed, who records it.
@@ -91,7 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(
-    arguments: argparse.Namespace, over_ros: OverRosRecorded, apart: Optional[OverRos] = None
+    arguments: argparse.Namespace, over_ros: OverRosRecorded, apart: Optional[RunApart] = None
 ) -> Tuple[int, str]:
     """Run a scenario, or a campaign of it, and write the report.
 
@@ -121,11 +119,12 @@ def execute(
         return (0 if found.same else 1), str(found)
 
     def run(scenario: Scenario, folder: Path, recorder: Optional[RunRecorder] = None) -> Run:
-        if scenario.controller.kind in IN_PROCESS:
-            return Bench(scenario).run(make_controller(scenario), seed, recorder=recorder)
-        if scenario.controller.kind == 'udp':
-            return over_udp(scenario, folder, seed, recorder)
-        return over_ros(scenario, folder, seed, recorder)
+        kind = CONTROLLERS[scenario.controller.kind]
+        if kind.over_ros:
+            return over_ros(scenario, folder, seed, recorder)
+        if (alone := kind.runner()) is not None:
+            return alone(scenario, folder, seed, recorder)
+        return Bench(scenario).run(kind.make(scenario), seed, recorder=recorder)
 
     if about_timing:
         return timing_commands.execute(arguments, scenario, run, folder)
@@ -206,7 +205,7 @@ def _reported(scenario: Scenario, run: Run, folder: Path) -> Tuple[int, str]:
 
 
 def _campaign(
-    arguments: argparse.Namespace, folder: Path, apart: Optional[OverRos]
+    arguments: argparse.Namespace, folder: Path, apart: Optional[RunApart]
 ) -> Tuple[int, str]:
     if arguments.seed is not None:
         raise ValueError(

@@ -17,7 +17,7 @@ from rbd_ros.hil.campaign import campaign_settings
 from rbd_ros.hil.campaign.campaign import _make_work, Campaign, failed, worst
 from rbd_ros.hil.campaign.variation import read_variations, Variation, varied
 from rbd_ros.hil.campaign.workers import in_processes, WorkerDied
-from rbd_ros.hil.plants.plant import Plant
+from rbd_ros.hil.plants.plant import PlantEntry
 from rbd_ros.hil.scenario.controller_entry import Controller
 
 
@@ -242,10 +242,10 @@ def test_the_files_that_a_controller_names_are_those_of_its_kind(tmp_path):
 
 def test_another_plant_is_named(path):
     scenario = read_scenario(path)
-    driven = replace(scenario, plant=Plant(str(path), {}, {}))
+    driven = replace(scenario, plant=PlantEntry('fmu', str(path), {}))
     before = campaign_settings.fingerprints(str(path), driven)
     path.with_name('unit.fmu').write_text('')
-    other = replace(scenario, plant=Plant(str(path.with_name('unit.fmu')), {}, {}))
+    other = replace(scenario, plant=PlantEntry('fmu', str(path.with_name('unit.fmu')), {}))
     after = campaign_settings.fingerprints(str(path), other)
     assert campaign_settings.what_differs(before, before, driven) == ''
     assert campaign_settings.what_differs(before, after, other).endswith('unit.fmu')

@@ -216,7 +216,7 @@ def test_a_saturated_actuator_needs_known_limits(units):
     given = {'plant': {'fmu': 'arm.fmu'}, 'faults': faults}
     read_scenario(scenario_of(units, {'fmu': 'feedback3.fmu'}, **given))
     path = scenario_of(units, {'fmu': 'feedback3.fmu'}, robot=None, **given)
-    with pytest.raises(ScenarioError, match='which the FMU does not contain; give robot'):
+    with pytest.raises(ScenarioError, match='which the plant does not contain; give robot'):
         read_scenario(path)
 
 
@@ -231,7 +231,7 @@ def test_a_campaign_may_not_vary_what_is_inside_the_fmu(units, capsys):
 @pytest.mark.parametrize(
     ('plant', 'words'),
     [
-        ({}, 'plant: fmu is missing'),
+        ({}, 'plant: give one of fmu, python; got 0'),
         ({'mujoco': 'a.xml'}, 'plant.*unknown key.*mujoco'),
         ({'fmu': 'feedback3.fmu'}, "no input such as 'JOINT.effort'"),
         ({'fmu': 'none.fmu'}, 'plant.*none.fmu.*No such file'),

@@ -158,12 +158,12 @@ def test_controllers_can_be_processes(tmp_path, kind, given, words):
             {'trajectory': {'joints': ['elbo'], 'times': [0.0], 'positions': [[0.0]]}},
             'joints.*elbo',
         ),
-        ({'controller': {}}, 'give one of python, c, fmu, udp, command, launch'),
+        ({'controller': {}}, 'give one of c, command, fmu, launch, python, udp'),
         ({'controller': {'python': 'a:b', 'command': 'c'}}, 'got 2 of them'),
         ({'controller': {'python': 'a.b'}}, 'module:name'),
         ({'controller': {'command': []}}, 'empty'),
         ({'controller': {'command': [True]}}, 'expected a word'),
-        ({'controller': {'command': 'a', 'options': {}}}, 'options apply to python only'),
+        ({'controller': {'command': 'a', 'options': {}}}, 'options is for python; leave it out'),
         ({'controller': {'python': 'a:b', 'keep': True}}, 'keep is for command and launch'),
         ({'controller': {'command': 'a', 'keep': 3}}, 'true or false'),
         ({'controller': {'command': 'a', 'answers': 'late'}}, 'order'),
@@ -365,8 +365,8 @@ def test_a_controller_that_fails_ends_the_run_and_is_reported(tmp_path, name, op
     assert suite.get('failures') == str(sum(case.find('failure') is not None for case in suite))
     assert suite[0].find('failure').get('message') == run.failure
     # What was wrong with the robot is not, the next time.
-    physics = bench._simulator(()).physics
-    assert np.array_equal(physics.model.effort, scenario.robot.effort_limits)
+    plant = bench._plant(())
+    assert np.array_equal(plant.model.effort, scenario.robot.effort_limits)
 
 
 @pytest.mark.parametrize(

@@ -24,18 +24,13 @@ from rbd_ros.hil.campaign.dask_workers import in_dask
 from rbd_ros.hil.campaign.variation import Variation, varied
 from rbd_ros.hil.campaign.workers import in_processes, WorkerDied
 from rbd_ros.hil.controllers import make_controller
-from rbd_ros.hil.controllers.udp_controller import over_udp_apart, PORT
 from rbd_ros.hil.report.verdict import row
-from rbd_ros.hil.scenario.controller_entry import IN_PROCESS
+from rbd_ros.hil.scenario.controller_entry import CONTROLLERS, RunApart
 from rbd_ros.hil.scenario.scenario import read_scenario, Scenario
 
 TABLE, SETTINGS = 'runs.csv', 'campaign.json'
 
 Progress = Callable[[int, int], None]
-
-#: Runs a scenario whose controller is a process: scenario, folder for files, seed. A function that
-#: other processes can import.
-OverRos = Callable[[Scenario, Path, Optional[int]], Run]
 
 
 class Campaign:
@@ -53,27 +48,21 @@ class Campaign:
         path: str,
         folder: Path,
         variations: Sequence[Variation] = (),
-        over_ros: Optional[OverRos] = None,
+        over_ros: Optional[RunApart] = None,
     ):
         # Workers may have another working directory.
         self.path, self.folder = str(Path(path).resolve()), folder.resolve()
         self.scenario = read_scenario(path)
         self._fingerprints = fingerprints(path, self.scenario)
-        controller = self.scenario.controller
-        self._apart = over_ros
-        if controller.kind == 'udp':
-            if not any(PORT in each for each in controller.words):
-                raise ValueError(
-                    'each run of a campaign starts its own program: give its command, with '
-                    f'{PORT} for the port, see docs/hil_controllers.md'
-                )
-            self._apart = over_udp_apart
+        kind = CONTROLLERS[self.scenario.controller.kind]
+        if kind.over_ros and over_ros is None:
+            raise ValueError('a controller that is a process needs ROS: use rbd_ros hil')
+        #: Runs each by itself; None: in the processes of the campaign.
+        self._apart = over_ros if kind.over_ros else kind.apart(self.scenario.controller)
         self.variations = tuple(variations)
         varied(self.scenario.faults, {each.kind: each.low for each in variations})
-        if controller.kind in IN_PROCESS:
+        if self._apart is None:
             make_controller(self.scenario)  # what cannot be made is reported now
-        elif self._apart is None:
-            raise ValueError('a controller that is a process needs ROS: use rbd_ros hil')
 
     # -- the runs ---------------------------------------------------------------------------------
 
@@ -89,11 +78,10 @@ class Campaign:
         """Do one run again, bitwise; the scenario is the one with the values of this run."""
         faults = varied(self.scenario.faults, self.values(number))
         seed = self.seed(number)
-        if self.scenario.controller.kind in IN_PROCESS:
+        if self._apart is None:
             return self.scenario, Bench(self.scenario).run(
                 make_controller(self.scenario), seed, faults
             )
-        assert self._apart is not None
         folder = self.folder / run_folder(number)
         return self.scenario, self._apart(replace(self.scenario, faults=faults), folder, seed)
 
@@ -241,7 +229,7 @@ def _make_work(
     path: str,
     expected: Mapping[str, str],
     variations: Sequence[Variation],
-    apart: Optional[OverRos],
+    apart: Optional[RunApart],
     folder: Path,
 ) -> Callable[[int], Dict[str, Any]]:
     """Make, in a worker, what does one run.
@@ -258,10 +246,9 @@ def _make_work(
         values = {each.kind: each.draw(scenario.seed, number) for each in variations}
         return varied(scenario.faults, values)
 
-    if scenario.controller.kind not in IN_PROCESS:
+    if apart is not None:
 
         def process(number: int) -> Dict[str, Any]:
-            assert apart is not None
             changed = replace(scenario, faults=faults_of(number))
             return _process_row(changed, apart, folder / run_folder(number), number)
 
@@ -275,7 +262,7 @@ def _make_work(
     return work
 
 
-def _process_row(scenario: Scenario, apart: OverRos, folder: Path, number: int) -> Dict[str, Any]:
+def _process_row(scenario: Scenario, apart: RunApart, folder: Path, number: int) -> Dict[str, Any]:
     """Return the row of a run of a process; what it wrote is kept only if the run has failed."""
     facts = row(scenario, apart(scenario, folder, scenario.seed + number))
     if not facts['failure']:

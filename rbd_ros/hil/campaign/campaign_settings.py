@@ -4,20 +4,18 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 from pathlib import Path
 from typing import Any, Dict, List, Mapping
 
 from rbd_ros import __version__
 from rbd_ros.bounded_files import MAX_TEXT, read_bytes
-from rbd_ros.hil.scenario.controller_entry import Controller
+from rbd_ros.hil.plants.plant import PLANTS
+from rbd_ros.hil.scenario.controller_entry import Controller, CONTROLLERS
 from rbd_ros.hil.scenario.scenario import Scenario
 
 FORMAT = 'rbd_ros campaign 2'
 
-#: Files among the words of a command that say what a controller does. Others may be its output.
-SOURCES = ('.py', '.so', '.fmu', '.xml', '.yaml')
-#: Maximum size of one of them [bytes].
+#: Maximum size of a file that says what a controller does [bytes].
 MAX_SOURCE = 1 << 30
 
 
@@ -34,7 +32,8 @@ def fingerprints(path: str, scenario: Scenario) -> Dict[str, str]:
         'controller': _of_files(files_of(scenario.controller)),
     }
     if scenario.plant is not None:
-        result['plant'] = _of_files([Path(scenario.plant.path)])
+        files = PLANTS[scenario.plant.kind].files(scenario.plant)
+        result['plant'] = _of_files([Path(each) for each in files])
     return result
 
 
@@ -43,24 +42,8 @@ def files_of(controller: Controller) -> List[Path]:
 
     What these load in turn, and what `ros2 run` finds by the name of a package, is not seen.
     """
-    words = controller.words
-    if controller.kind == 'python':
-        module = words[0].rpartition(':')[0]
-        names = [module if module.endswith('.py') else _origin(module)]
-    elif controller.kind in ('c', 'fmu'):
-        names = [words[0]]
-    else:
-        names = [*words[:1], *(each for each in words[1:] if each.endswith(SOURCES))]
-    return [Path(each) for each in names if each and Path(each).is_file()]
-
-
-def _origin(module: str) -> str:
-    """Return the file of a module; '' if there is none."""
-    try:
-        spec = importlib.util.find_spec(module)
-    except Exception:  # whatever somebody's package raises; making the controller reports it
-        return ''
-    return '' if spec is None or spec.origin is None else spec.origin
+    names = CONTROLLERS[controller.kind].files(controller)
+    return [Path(each) for each in names if Path(each).is_file()]
 
 
 def _of_files(paths: List[Path]) -> str:
@@ -80,6 +63,6 @@ def what_differs(one: Mapping[str, Any], other: Mapping[str, Any], scenario: Sce
         'version': 'the version of rbd_ros',
         'scenario': 'the scenario',
         'controller': f'the controller {" ".join(scenario.controller.words)}',
-        'plant': 'the plant' if scenario.plant is None else f'the plant {scenario.plant.path}',
+        'plant': 'the plant' if scenario.plant is None else f'the plant {scenario.plant.name}',
     }
     return next((named[key] for key in named if one.get(key) != other.get(key)), '')

@@ -1,56 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Controllers under test that run in the process of the bench, and how they are found by name.
-
-A controller is made by a factory, `make(robot, trajectory, timestep, **options)`, and is called
-with time [s], positions, (n,), and velocities, (n,), as they were measured; it returns torques,
-(n,). It may keep a memory, and must not use any clock or unseeded chance.
-"""
+"""Controllers under test: a file `<kind>_controller.py` for each kind, and how they are made."""
 
 from __future__ import annotations
 
-from importlib import import_module
-import importlib.util
 from typing import Any, Callable, Optional
 
 import numpy as np
 
 from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.control import default_gains, JointTrajectory, LawSettings, TorqueLaw
+from rbd_ros.hil.controllers.python_controller import FACTORIES
+from rbd_ros.hil.scenario.controller_entry import Callback, CONTROLLERS
 from rbd_ros.hil.scenario.scenario import Scenario
 from rbd_ros.robot import Robot
-
-#: A controller: time, positions, velocities; torques.
-Callback = Callable[[float, FloatArray, FloatArray], FloatArray]
 
 
 def find_factory(name: str) -> Callable[..., Callback]:
     """Return the factory that a name means.
 
-    :param name: 'module:name' or 'path.py:name'
+    :param name: 'module:name', 'path.py:name', or an entry point of the group rbd_ros.controllers
     :raises ValueError: if there is none
 
     >>> from rbd_ros.hil.controllers import find_factory
     >>> find_factory('rbd_ros.hil.controllers:computed_torque').__name__
     'computed_torque'
     """
-    module_name, _, attribute = name.rpartition(':')
-    try:
-        if module_name.endswith('.py'):
-            spec = importlib.util.spec_from_file_location('controller_under_test', module_name)
-            if spec is None or spec.loader is None:
-                raise ImportError('it is not a Python file')
-            module = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(module)
-        else:
-            module = import_module(module_name)
-        factory = getattr(module, attribute)
-    except Exception as error:  # whatever somebody's module raises
-        raise ValueError(
-            f'controller {name}: {type(error).__name__}: {error}; give module:name or file.py:name'
-        ) from None
-    if not callable(factory):
-        raise ValueError(f'controller {name} is not a function that creates a controller')
-    return factory  # type: ignore[no-any-return]
+    return FACTORIES.find(name)
 
 
 def make_controller(scenario: Scenario) -> Callback:
@@ -58,25 +33,7 @@ def make_controller(scenario: Scenario) -> Callback:
 
     :raises ValueError: if there is none, or it cannot be made
     """
-    if scenario.controller.kind == 'c':
-        from rbd_ros.hil.controllers.c_controller import CController
-
-        return CController(scenario)
-    if scenario.controller.kind == 'fmu':
-        from rbd_ros.hil.controllers.fmu_controller import FmuController
-
-        return FmuController(scenario)
-    if scenario.controller.kind != 'python':
-        kind = scenario.controller.kind
-        raise ValueError(f'a controller of the kind {kind} runs in its own process')
-    name = scenario.controller.words[0]
-    factory = find_factory(name)
-    try:
-        return factory(
-            scenario.robot, scenario.trajectory, scenario.timestep, **scenario.controller.options
-        )
-    except Exception as error:  # whatever somebody's function raises
-        raise ValueError(f'controller {name}: {type(error).__name__}: {error}') from None
+    return CONTROLLERS[scenario.controller.kind].make(scenario)
 
 
 def computed_torque(

@@ -14,15 +14,21 @@ along.
 from __future__ import annotations
 
 import ctypes
+from pathlib import Path
+import re
 import threading
-from typing import Any, List
+from typing import Any, Dict, List, Mapping
 
 import numpy as np
 
 from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.hil.failures import ControllerFailure
+from rbd_ros.hil.scenario.controller_entry import Callback, Controller, ControllerKind
 from rbd_ros.hil.scenario.desired import ARRAYS, desired_samples
 from rbd_ros.hil.scenario.scenario import Scenario
+from rbd_ros.model.extension.fields import Field
+
+_NAME_IN_C = re.compile(r'[A-Za-z_]\w*', re.ASCII)
 
 
 class CController:
@@ -88,3 +94,37 @@ class CController:
         if code and not self._bare:
             raise ControllerFailure(f'the function in C returned {code} at {time:.6f} s')
         return self._torque
+
+
+class CKind(ControllerKind):
+    """A function of a shared library."""
+
+    example = {'library': 'libcontrol.so', 'function': 'control'}
+
+    def read(self, given: Field, entries: Mapping[str, Field], folder: Path) -> Controller:
+        """Return the controller of an entry."""
+        entries = given.mapping(['library', 'function'], ['begin', 'arguments'])
+        for key in ('function', 'begin'):
+            if key in entries and not _NAME_IN_C.fullmatch(entries[key].name()):
+                raise entries[key].error(
+                    'it is not a valid name in C; give the name of a function, such as control'
+                )
+        options: Dict[str, Any] = {}
+        if 'begin' in entries:
+            options['begin'] = entries['begin'].name()
+        if 'arguments' in entries:
+            fields = entries['arguments'].sequence()
+            options['arguments'] = tuple(each.choice(ARRAYS) for each in fields)
+            if not fields:
+                raise entries['arguments'].error(
+                    f'the list is empty; give some of {", ".join(ARRAYS)}'
+                )
+        library = str((folder / entries['library'].name()).resolve())
+        return Controller('c', (library, entries['function'].name()), options)
+
+    def make(self, scenario: Scenario) -> Callback:
+        """Return the controller, newly made."""
+        return CController(scenario)
+
+
+KIND = CKind()

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import List
+from pathlib import Path
+from typing import List, Mapping
 from weakref import finalize
 
 import numpy as np
@@ -11,8 +12,15 @@ import numpy as np
 from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.hil.failures import ControllerFailure
 from rbd_ros.hil.plants.loaded_fmu import FmuError, missing, named, open_fmu
+from rbd_ros.hil.scenario.controller_entry import (
+    Callback,
+    Controller,
+    ControllerKind,
+    read_fmu,
+)
 from rbd_ros.hil.scenario.desired import ARRAYS, desired_samples
 from rbd_ros.hil.scenario.scenario import Scenario
+from rbd_ros.model.extension.fields import Field
 
 
 class FmuController:
@@ -83,3 +91,21 @@ class FmuController:
 
 def _cure(name: str) -> str:
     return f'which a controller must have; or give its name by variables: {{{name}: ...}}'
+
+
+class FmuKind(ControllerKind):
+    """An FMU."""
+
+    example = 'controller.fmu'
+
+    def read(self, given: Field, entries: Mapping[str, Field], folder: Path) -> Controller:
+        """Return the controller of an entry."""
+        path, options = read_fmu(given, folder, (*ARRAYS, 'effort'))
+        return Controller('fmu', (path,), options)
+
+    def make(self, scenario: Scenario) -> Callback:
+        """Return the controller, newly made."""
+        return FmuController(scenario)
+
+
+KIND = FmuKind()

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 import socket
 from time import monotonic
-from typing import Callable, Iterator, Optional, Tuple
+from typing import Callable, Iterator, List, Mapping, Optional, Tuple
 
 import numpy as np
 
@@ -19,9 +19,19 @@ from rbd_ros.hil.controllers.udp_exchange import UdpExchange
 from rbd_ros.hil.controllers.udp_packets import PacketError
 from rbd_ros.hil.failures import ControllerFailure
 from rbd_ros.hil.report.run_recorder import RunRecorder
+from rbd_ros.hil.scenario.controller_entry import (
+    Controller,
+    ControllerKind,
+    files_among,
+    RunAlone,
+    RunApart,
+    words_of,
+)
 from rbd_ros.hil.scenario.desired import desired_samples
 from rbd_ros.hil.scenario.scenario import Scenario
+from rbd_ros.model.extension.fields import Field
 
+ADDRESS = '127.0.0.1'
 NANOSECONDS = 1_000_000_000
 PORT = '{port}'  # in the words of a command: where the program is to listen
 MAX_TRIES = 100  # to find a port that no other run has
@@ -170,3 +180,45 @@ def _held_port(address: str) -> Tuple[int, socket.socket]:
             f'no UDP port at {address}: {error}; a campaign needs a port of this machine'
         ) from None
     raise ValueError(f'no UDP port at {address} is free; use fewer --jobs')
+
+
+class UdpKind(ControllerKind):
+    """A process behind UDP packets."""
+
+    example = {'port': 5005}
+
+    def read(self, given: Field, entries: Mapping[str, Field], folder: Path) -> Controller:
+        """Return the controller of an entry."""
+        entries = given.mapping(['port'], ['address', 'command'])
+        port = entries['port'].number()
+        if port != int(port) or not 1 <= port <= 65535:
+            raise entries['port'].error(
+                f'{port:g} is not a valid port; give a whole number up to 65535'
+            )
+        words: Tuple[str, ...] = ()
+        if 'command' in entries:
+            words = words_of(entries['command'])
+            if (folder / words[0]).is_file():
+                words = (str((folder / words[0]).resolve()), *words[1:])
+        address = entries['address'].name() if 'address' in entries else ADDRESS
+        return Controller('udp', words, {'address': address, 'port': int(port)})
+
+    def runner(self) -> RunAlone:
+        """Return what runs a scenario with it."""
+        return over_udp
+
+    def apart(self, controller: Controller) -> RunApart:
+        """Return what runs it at a port of its own."""
+        if not any(PORT in each for each in controller.words):
+            raise ValueError(
+                'each run of a campaign starts its own program: give its command, with '
+                f'{PORT} for the port, see docs/hil_controllers.md'
+            )
+        return over_udp_apart
+
+    def files(self, controller: Controller) -> List[str]:
+        """Return the program and files among its arguments."""
+        return files_among(controller.words)
+
+
+KIND = UdpKind()

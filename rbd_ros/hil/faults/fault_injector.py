@@ -14,7 +14,7 @@ from rbd_ros.hil.faults.faults import Fault, FAULT_KINDS
 from rbd_ros.hil.faults.message_link import Disturbance, MessageLink, NONE
 from rbd_ros.hil.faults.plant_faults import PlantFaults
 from rbd_ros.hil.faults.sensor_faults import SensorFaults
-from rbd_ros.simulation import Physics
+from rbd_ros.hil.plants.plant import Actuated
 
 
 class FaultChange(NamedTuple):
@@ -50,8 +50,7 @@ class FaultInjector:
         long as faults come and go
 
     >>> from rbd_ros.hil import Fault, FaultInjector
-    >>> from rbd_ros.simulation import Physics
-    >>> physics = Physics(robot)
+    >>>     >>> physics = Physics(robot)
     >>> injector = FaultInjector(robot.joint_names, np.arange(6), seed=1)
     >>> injector.attach(physics)
     >>> fault = Fault('power_cut', start_time=1.0, duration=0.5)
@@ -89,7 +88,7 @@ class FaultInjector:
         """Faults that act now."""
         return self._acting
 
-    def attach(self, physics: Physics) -> None:
+    def attach(self, physics: Actuated) -> None:
         """Put faults into this simulation from now on; into none before.
 
         :raises ValueError: if a fault that acts cannot be one of it

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from rbd_ros.contact.contact_arrays import AnyArray
-from rbd_ros.simulation import Physics
+from rbd_ros.hil.plants.plant import Actuated
 
 #: Dry friction of a locked joint: more than any drive has [N m, N].
 LOCKED = 1e9
@@ -19,7 +19,7 @@ class PlantFaults:
     :param at_v: degree of freedom of each joint that faults may concern, (n,)
     """
 
-    def __init__(self, physics: Physics, at_v: AnyArray):
+    def __init__(self, physics: Actuated, at_v: AnyArray):
         physics.allow_friction()
         model = physics.model
         self._effort, self._friction, self._at_v = model.effort, model.friction, at_v

@@ -3,25 +3,30 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from pathlib import Path
+from typing import cast, Dict, Mapping, Optional
 from weakref import finalize
 
 import numpy as np
 
 from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.hil.failures import PlantFailure
-from rbd_ros.hil.faults.faults import Fault
 from rbd_ros.hil.plants.loaded_fmu import FmuError, Instance, missing, named, open_fmu
-from rbd_ros.hil.plants.plant import INSIDE, inside, Plant
+from rbd_ros.hil.plants.plant import ArrayPlant, Plant, PlantEntry, PlantJoints, PlantKind
+from rbd_ros.hil.scenario.controller_entry import read_fmu
+from rbd_ros.model.extension.fields import Field
 from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import Wraparound
 
 #: How far a plant may begin from where the trajectory does [rad, m].
 START_TOLERANCE = 1e-6
+#: Vectors that the names of variables of a plant are patterns for.
+PLANT_PATTERNS = ('position', 'velocity', 'effort', 'start')
+DEFAULTS = {name: f'{{joint}}.{name}' for name in ('position', 'velocity', 'effort')}
 
 
-class FmuPlant:
-    """Stand-in for a `Simulator`, its `Physics`, and the plant and the state in that, by an FMU.
+class FmuPlant(ArrayPlant):
+    """An FMU in place of a simulation of the robot.
 
     Each `reset` makes another instance of the FMU, so one run has nothing of the one before.
 
@@ -31,57 +36,41 @@ class FmuPlant:
     :raises FmuError: if the FMU cannot be used, or lacks a variable
     """
 
-    def __init__(self, plant: Plant, robot: Robot, timestep: float):
+    def __init__(self, plant: PlantEntry, robot: Robot, timestep: float):
+        super().__init__(robot.effort_limits)
         self._declared, self._timestep = plant, timestep
-        self._unit = open_fmu(plant.path)
+        self._unit = open_fmu(plant.name)
         joints = robot.joint_names
-        names = {key: named(pattern, joints) for key, pattern in plant.patterns.items()}
+        patterns = plant.options['patterns']
+        names = {key: named(pattern, joints) for key, pattern in patterns.items()}
         for key, each in names.items():
             kind = 'input' if key in ('effort', 'start') else 'output'
             if lacking := missing(self._unit, each, kind):
                 raise FmuError(
-                    f'{plant.path} has no variable {lacking[0]!r}; give its name by variables: '
+                    f'{plant.name} has no variable {lacking[0]!r}; give its name by variables: '
                     f'{{{key}: ...}}'
                 )
         self._names = names
         self._steps = 0
         self._wraparound = Wraparound(robot.position_periods)
-        #: Positions, velocities and the torques of the last step, (n,) each
-        self.q, self.v, self.applied = (np.zeros(robot.nv) for _ in range(3))
-        #: Limits of the torques, which faults of actuators change; friction is the FMU's own
-        self.effort: FloatArray = np.array(robot.effort_limits, dtype=float)
-        self.friction: FloatArray = np.zeros(robot.nv)
         self._open: Optional[Instance] = None
 
-    @property
-    def physics(self) -> FmuPlant:
-        """Object that takes steps: this."""
-        return self
-
-    @property
-    def state(self) -> FmuPlant:
-        """Object that has positions, velocities and torques: this."""
-        return self
-
-    @property
-    def model(self) -> FmuPlant:
-        """Object that has limits: this."""
-        return self
-
-    def allow_friction(self) -> None:
-        """Do nothing: faults of friction are refused before."""
-
-    def reset(self, q: FloatArray) -> None:
+    def reset(self, q: FloatArray, v: Optional[FloatArray] = None, time: float = 0.0) -> None:
         """Begin again at rest.
 
         :param q: positions, (n,) [rad, m]
+        :param v: ignored: it begins at rest
+        :param time: ignored: it begins at zero
         :raises FmuError: if the FMU refuses, or begins elsewhere
         """
         self.close()
         instance = self._open = self._unit.instance()
         self._end = finalize(self, instance.close)
         key = 'start' if 'start' in self._names else 'position'
-        values = {**dict(zip(self._names[key], q.tolist())), **self._declared.parameters}
+        values = {
+            **dict(zip(self._names[key], q.tolist())),
+            **self._declared.options['parameters'],
+        }
         instance.begin(values)
         self._input = instance.channel(self._names['effort'])
         self._output = instance.channel([*self._names['position'], *self._names['velocity']])
@@ -92,7 +81,7 @@ class FmuPlant:
         if not far.max() <= START_TOLERANCE:
             joint = int(far.argmax())
             raise FmuError(
-                f'{self._declared.path}: {self._names["position"][joint]} begins at '
+                f'{self._declared.name}: {self._names["position"][joint]} begins at '
                 f'{self.q[joint]:g}, but the trajectory at {q[joint]:g}; name the variables that '
                 'set it by variables: {start: ...}, or begin the trajectory there'
             )
@@ -130,10 +119,49 @@ class FmuPlant:
             self._open = None
 
 
-def check_fault(fault: Fault) -> None:
-    """Refuse a fault that an FMU cannot have.
+class FmuPlantKind(PlantKind):
+    """An FMU."""
 
-    :raises ValueError: for a fault in its physics
-    """
-    if fault.kind in INSIDE:
-        raise ValueError(inside(fault.kind))
+    example = 'arm.fmu'
+
+    def read(self, given: Field, entries: Mapping[str, Field], folder: Path) -> PlantEntry:
+        """Return the plant of an entry."""
+        path, options = read_fmu(given, folder, PLANT_PATTERNS)
+        patterns = {**DEFAULTS, **options['variables']}
+        return PlantEntry('fmu', path, {'patterns': patterns, 'parameters': options['parameters']})
+
+    def make(self, entry: PlantEntry, robot: Robot, timestep: float) -> Plant:
+        """Return the plant."""
+        return FmuPlant(entry, robot, timestep)
+
+    def joints(self, entry: PlantEntry, field: Field) -> Robot:
+        """Return the joints of an FMU, in the order of its efforts."""
+        pattern = entry.options['patterns']['effort']
+        before, found, after = pattern.partition('{joint}')
+        limits: Dict[str, float] = {}
+        try:
+            if not found:
+                raise FmuError(
+                    'the pattern of efforts has no {joint}; give robot in addition to plant'
+                )
+            unit = open_fmu(entry.name)
+            for name in unit.names:
+                middle = name[len(before) : len(name) - len(after)]
+                if name != f'{before}{middle}{after}' or not middle:
+                    continue
+                effort = unit.variable(name)
+                if effort is not None and effort.causality == 'input':
+                    limits[middle] = effort.maximum
+            if not limits:
+                example = pattern.format(joint='JOINT')
+                raise FmuError(
+                    f'{entry.name} has no input such as {example!r}; give their names by '
+                    'variables: {effort: ...}'
+                )
+        except FmuError as error:
+            raise field.error(str(error)) from None
+        joints = PlantJoints(Path(entry.name).stem, tuple(limits), np.array(list(limits.values())))
+        return cast(Robot, joints)
+
+
+KIND = FmuPlantKind()

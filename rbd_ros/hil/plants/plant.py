@@ -1,41 +1,182 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plant of a scenario in place of a simulation of the robot: an FMU."""
+"""Plants of the bench: what moves under the torques of a controller, and how scenarios name it."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast, Dict, List, Mapping, Tuple
+from typing import (
+    Any,
+    List,
+    Mapping,
+    Optional,
+    Protocol,
+    runtime_checkable,
+    Sequence,
+    Tuple,
+    Union,
+)
 
 import numpy as np
 
 from rbd_ros.contact.contact_arrays import FloatArray
-from rbd_ros.hil.faults.faults import FAULT_KINDS
-from rbd_ros.hil.plants.loaded_fmu import FmuError, open_fmu
-from rbd_ros.hil.scenario.controller_entry import read_fmu
+from rbd_ros.hil.faults.faults import Fault, FAULT_KINDS
+from rbd_ros.hil.scenario.kinds import Kinds
 from rbd_ros.model.extension.fields import Field
 from rbd_ros.robot import Robot
 
-#: Vectors that the names of variables of a plant are patterns for.
-PLANT_PATTERNS = ('position', 'velocity', 'effort', 'start')
-DEFAULTS = {name: f'{{joint}}.{name}' for name in ('position', 'velocity', 'effort')}
-
-#: Faults in the physics, which is inside the FMU.
+#: Faults in the physics, which is inside a plant that is no simulation of the robot.
 INSIDE = ('friction', 'payload', 'joint_lock')
 
 
-@dataclass(frozen=True)
-class Plant:
-    """An FMU as the plant of a scenario.
+class Actuators(Protocol):
+    """Limits of torques and dry friction, (n,) each [N m, N], which faults change in place."""
 
-    :param path: path of the FMU
-    :param patterns: names of its variables by vector, with {joint}, {index} or {index1}
-    :param parameters: values at the start by name of the variable
+    @property
+    def effort(self) -> FloatArray:
+        """Limits of the torques."""
+
+    @property
+    def friction(self) -> FloatArray:
+        """Dry friction of the joints."""
+
+
+class PlantState(Protocol):
+    """State now and torques of the last step, (n,) each, in arrays that stay."""
+
+    @property
+    def q(self) -> FloatArray:
+        """Positions [rad, m]."""
+
+    @property
+    def v(self) -> FloatArray:
+        """Velocities [rad/s, m/s]."""
+
+    @property
+    def applied(self) -> FloatArray:
+        """Torques of the last step, as they were cut [N m, N]."""
+
+
+@runtime_checkable
+class Actuated(Protocol):
+    """Machine whose actuators may have faults."""
+
+    @property
+    def model(self) -> Actuators:
+        """Object that has limits."""
+
+    def allow_friction(self) -> None:
+        """Let joints have friction from now on, where they can."""
+
+
+@runtime_checkable
+class Plant(Actuated, Protocol):
+    """Machine that the bench gives torques, and whose state the controller gets."""
+
+    @property
+    def state(self) -> PlantState:
+        """Object that has positions, velocities and torques."""
+
+    def reset(self, q: FloatArray, v: Optional[FloatArray] = None, time: float = 0.0) -> None:
+        """Begin again.
+
+        :param q: positions, (n,) [rad, m]
+        :param v: velocities, (n,) [rad/s, m/s]; None: at rest
+        :param time: of the state [s]
+        """
+
+    def step(self, torque: FloatArray) -> object:
+        """Take a step.
+
+        :param torque: desired torques, which are cut at the limits, (n,) [N m, N]
+        :raises PlantFailure: if the machine fails, or its state is not finite
+        """
+
+
+class ArrayPlant:
+    """Base class of plants that have their numbers in arrays of their own.
+
+    :param effort_limits: largest torques, infinite where there is no limit, (n,) [N m, N]
     """
 
-    path: str
-    patterns: Mapping[str, str]
-    parameters: Mapping[str, float]
+    def __init__(self, effort_limits: Union[Sequence[float], FloatArray]):
+        #: Limits of the torques, which faults of actuators change
+        self.effort: FloatArray = np.array(effort_limits, dtype=float)
+        n = len(self.effort)
+        self.q, self.v, self.applied, self.friction = (np.zeros(n) for _ in range(4))
+
+    @property
+    def model(self) -> Actuators:
+        """Object that has limits: this."""
+        return self
+
+    @property
+    def state(self) -> PlantState:
+        """Object that has positions, velocities and torques: this."""
+        return self
+
+    def allow_friction(self) -> None:
+        """Do nothing: faults of friction are refused before."""
+
+
+@dataclass(frozen=True)
+class PlantEntry:
+    """The plant of a scenario in place of a simulation of the robot.
+
+    :param kind: one of `PLANTS`
+    :param name: path of the FMU; name of the function
+    :param options: what else the scenario says of it
+    """
+
+    kind: str
+    name: str
+    options: Mapping[str, Any]
+
+
+class PlantKind(ABC):
+    """A kind of plants: how its entry is read, and how one is made.
+
+    It is the object `KIND` of a file `<key>_plant.py` in `hil/plants/`.
+    """
+
+    keys: Tuple[str, ...] = ()
+    example: Any
+
+    @abstractmethod
+    def read(self, given: Field, entries: Mapping[str, Field], folder: Path) -> PlantEntry:
+        """Return the plant of an entry.
+
+        :param given: what stands under its key
+        :param entries: what else the entry says, by `keys`
+        :param folder: that of the file, which paths start from
+        :raises ModelError: for whatever is wrong with it, naming file, line, key and cure
+        """
+
+    @abstractmethod
+    def make(self, entry: PlantEntry, robot: Robot, timestep: float) -> Plant:
+        """Return the plant.
+
+        :param robot: joints, their order and their limits
+        :param timestep: length of a step [s]
+        :raises ValueError: if there is none
+        """
+
+    def joints(self, entry: PlantEntry, field: Field) -> Robot:
+        """Return the joints of a plant without a description of the robot; see `PlantJoints`.
+
+        :param field: what stands under `plant`, for errors
+        :raises ModelError: if they are unknown
+        """
+        raise field.error('the joints of the plant are unknown; give robot in addition to plant')
+
+    def files(self, entry: PlantEntry) -> List[str]:
+        """Return the names of files that say how it moves."""
+        return [entry.name]
+
+
+#: The kinds of plants, by the key of a scenario.
+PLANTS: Kinds[PlantKind] = Kinds('plant', 'rbd_ros.hil.plants')
 
 
 class PlantJoints:
@@ -63,52 +204,19 @@ class PlantJoints:
         )
 
 
-def read_plant(field: Field, folder: Path) -> Plant:
+def read_plant(field: Field, folder: Path) -> PlantEntry:
     """Return the plant of a scenario.
 
     :param field: what stands under `plant`
     :param folder: that of the file, which paths start from
     :raises ModelError: for whatever is wrong with it, naming file, line, key and cure
     """
-    path, options = read_fmu(field.mapping(['fmu'])['fmu'], folder, PLANT_PATTERNS)
-    return Plant(path, {**DEFAULTS, **options['variables']}, options['parameters'])
-
-
-def joints_of_plant(plant: Plant, field: Field) -> Robot:
-    """Return the joints of an FMU, in the order of its efforts; see `PlantJoints`.
-
-    :param field: what stands under `plant`, for errors
-    :raises ModelError: if there are none
-    """
-    before, found, after = plant.patterns['effort'].partition('{joint}')
-    limits: Dict[str, float] = {}
-    try:
-        if not found:
-            raise FmuError(
-                'the pattern of efforts has no {joint}; give robot in addition to plant'
-            )
-        unit = open_fmu(plant.path)
-        for name in unit.names:
-            middle = name[len(before) : len(name) - len(after)]
-            if name != f'{before}{middle}{after}' or not middle:
-                continue
-            effort = unit.variable(name)
-            if effort is not None and effort.causality == 'input':
-                limits[middle] = effort.maximum
-        if not limits:
-            named = plant.patterns['effort'].format(joint='JOINT')
-            raise FmuError(
-                f'{plant.path} has no input such as {named!r}; give their names by variables: '
-                '{effort: ...}'
-            )
-    except FmuError as error:
-        raise field.error(str(error)) from None
-    joints = PlantJoints(Path(plant.path).stem, tuple(limits), np.array(list(limits.values())))
-    return cast(Robot, joints)
+    name, kind, entries = PLANTS.read(field)
+    return kind.read(entries[name], entries, folder)
 
 
 def refuse_faults(field: Field, robot: Robot) -> None:
-    """Refuse faults that an FMU cannot have, by line and name.
+    """Refuse faults that a plant cannot have, by line and name.
 
     :param field: the list of faults
     :raises ModelError: for the first one
@@ -121,14 +229,23 @@ def refuse_faults(field: Field, robot: Robot) -> None:
             raise named.error(inside(kind))
         if kind == 'effort_derating' and not all(limited):
             raise named.error(
-                'effort_derating is a fraction of the effort limit, which the FMU does not '
+                'effort_derating is a fraction of the effort limit, which the plant does not '
                 'contain; give robot in addition to plant'
             )
 
 
+def check_fault(fault: Fault) -> None:
+    """Refuse a fault that a plant cannot have.
+
+    :raises ValueError: for a fault in its physics
+    """
+    if fault.kind in INSIDE:
+        raise ValueError(inside(fault.kind))
+
+
 def inside(kind: str) -> str:
-    """Return the reason why a fault inside the FMU is refused."""
+    """Return the reason why a fault inside the plant is refused."""
     return (
-        f'{kind} changes the physics inside the FMU; only faults of messages, sensors and '
+        f'{kind} changes the physics inside the plant; only faults of messages, sensors and '
         'actuators are possible; give robot instead of plant'
     )

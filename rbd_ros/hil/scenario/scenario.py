@@ -13,7 +13,7 @@ import numpy as np
 from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.control import JointTrajectory, TrajectoryError
 from rbd_ros.hil.faults.faults import Fault, FaultError, faults_of, PAGE
-from rbd_ros.hil.plants.plant import joints_of_plant, Plant, read_plant, refuse_faults
+from rbd_ros.hil.plants.plant import PlantEntry, PLANTS, read_plant, refuse_faults
 from rbd_ros.hil.scenario.controller_entry import Controller, read_controller
 from rbd_ros.hil.update_rate import steps_of_period
 from rbd_ros.lookup.robots import load_robot
@@ -94,7 +94,7 @@ class Scenario:
     seed: int = 0
     response_timeout: float = 10.0
     substeps: int = 1
-    plant: Optional[Plant] = None
+    plant: Optional[PlantEntry] = None
 
     @property
     def step(self) -> float:
@@ -158,7 +158,7 @@ def _scenario(top: Field, folder: Path) -> Scenario:
     if 'robot' in entries:
         description, robot = _robot(entries['robot'], folder)
     elif plant is not None:
-        description, robot = '', joints_of_plant(plant, entries['plant'])
+        description, robot = '', PLANTS[plant.kind].joints(plant, entries['plant'])
     else:
         raise top.error('robot is missing; add "robot: ..."')
     trajectory = _trajectory(entries['trajectory'], robot)

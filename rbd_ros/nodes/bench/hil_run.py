@@ -14,11 +14,11 @@ import threading
 from typing import Optional, Sequence, Tuple
 
 from rbd_ros.hil.bench import Bench, Run
-from rbd_ros.hil.campaign.campaign import OverRos
 from rbd_ros.hil.command import add_arguments, execute, is_of_a_node
 from rbd_ros.hil.controllers.controller_process import ControllerProcess, start_timeout
 from rbd_ros.hil.failures import ControllerFailure
 from rbd_ros.hil.report.run_recorder import RunRecorder
+from rbd_ros.hil.scenario.controller_entry import CONTROLLERS, RunApart
 from rbd_ros.hil.scenario.scenario import Scenario
 from rbd_ros.programs import INTERRUPTED, unguard
 
@@ -50,8 +50,7 @@ def over_ros(
 
 def _words(scenario: Scenario) -> Tuple[str, ...]:
     """Return the command that starts the controller."""
-    words = scenario.controller.words
-    return ('ros2', 'launch', *words) if scenario.controller.kind == 'launch' else words
+    return CONTROLLERS[scenario.controller.kind].command(scenario.controller)
 
 
 def _replayed(arguments: argparse.Namespace) -> Tuple[int, str]:
@@ -87,10 +86,10 @@ def over_ros_apart(scenario: Scenario, folder: Path, seed: Optional[int]) -> Run
         return over_ros(scenario, folder, seed)
 
 
-def importable(function: OverRos) -> OverRos:
+def importable(function: RunApart) -> RunApart:
     """Return the function as other processes find it, also if this module is the program."""
     module = import_module('rbd_ros.nodes.bench.hil_run')
-    found: OverRos = getattr(module, function.__name__)
+    found: RunApart = getattr(module, function.__name__)
     return found
 
 

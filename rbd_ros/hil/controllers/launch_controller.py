@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A controller under test that a launch file starts, and that talks ROS."""
+
+from __future__ import annotations
+
+from typing import Tuple
+
+from rbd_ros.hil.controllers.command_controller import CommandController
+from rbd_ros.hil.scenario.controller_entry import Controller
+
+
+class LaunchController(CommandController):
+    """A launch file and its arguments."""
+
+    example = 'my_package my_controller.launch.py'
+    key = 'launch'
+
+    def command(self, controller: Controller) -> Tuple[str, ...]:
+        """Return the words of the command that starts it."""
+        return 'ros2', 'launch', *controller.words
+
+
+KIND = LaunchController()

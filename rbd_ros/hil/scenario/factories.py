@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions in Python that a scenario names, which make controllers and plants."""
+
+from __future__ import annotations
+
+from importlib import import_module
+import importlib.util
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Mapping
+
+from rbd_ros.extension_points import ExtensionError, load, module_of, names_of
+from rbd_ros.model.errors import unknown_name
+from rbd_ros.model.extension.extension_document import Item, Number
+from rbd_ros.model.extension.fields import Field
+
+
+class Factories:
+    """Functions that make things of one kind, by 'module:name', 'path.py:name' or entry point.
+
+    :param thing: what they make
+    :param group: entry points of other packages, each such a function
+    """
+
+    def __init__(self, thing: str, group: str):
+        self._thing, self._group = thing, group
+
+    def read(self, given: Field, folder: Path) -> str:
+        """Return the name of a function in a scenario, with the whole path of a file.
+
+        :param folder: that of the scenario
+        :raises ModelError: if it is none
+        """
+        name = given.name()
+        if ':' not in name and name in names_of(self._group):
+            return name
+        if name.count(':') != 1:
+            known = ', '.join(names_of(self._group)) or 'none'
+            raise given.error(
+                f'give module:name, file.py:name, or a {self._thing} of an installed package '
+                f'({self._group}: {known})'
+            )
+        module, attribute = name.split(':')
+        return f'{(folder / module).resolve()}:{attribute}' if module.endswith('.py') else name
+
+    def find(self, name: str) -> Callable[..., Any]:
+        """Return the function that a name means.
+
+        :raises ValueError: if there is none
+        """
+        module_name, _, attribute = name.rpartition(':')
+        try:
+            if not module_name:
+                if name not in (known := names_of(self._group)):
+                    raise ValueError(unknown_name(f'entry point of {self._group}', name, known))
+                factory = load(self._group, name)[0]
+            elif module_name.endswith('.py'):
+                title = f'{self._thing}_under_test'
+                spec = importlib.util.spec_from_file_location(title, module_name)
+                if spec is None or spec.loader is None:
+                    raise ImportError('it is not a Python file')
+                module = importlib.util.module_from_spec(spec)
+                spec.loader.exec_module(module)
+                factory = getattr(module, attribute)
+            else:
+                factory = getattr(import_module(module_name), attribute)
+        except ExtensionError as error:
+            raise ValueError(f'{self._thing} {error}') from None
+        except Exception as error:  # whatever somebody's module raises
+            raise ValueError(
+                f'{self._thing} {name}: {type(error).__name__}: {error}; give module:name or '
+                'file.py:name'
+            ) from None
+        if not callable(factory):
+            raise ValueError(
+                f'{self._thing} {name} is not a function that creates a {self._thing}'
+            )
+        return factory  # type: ignore[no-any-return]
+
+    def make(self, name: str, *arguments: Any, **options: Any) -> Any:
+        """Return what a function makes of arguments.
+
+        :raises ValueError: if there is no such function, or it raises anything
+        """
+        factory = self.find(name)
+        try:
+            return factory(*arguments, **options)
+        except Exception as error:  # whatever somebody's function raises
+            raise ValueError(f'{self._thing} {name}: {type(error).__name__}: {error}') from None
+
+    def files(self, name: str) -> List[str]:
+        """Return the file of a function, if it is known."""
+        module = name.rpartition(':')[0] or module_of(self._group, name)
+        if module.endswith('.py'):
+            return [module]
+        try:
+            spec = importlib.util.find_spec(module)
+        except Exception:  # whatever somebody's package raises; making the thing reports it
+            return []
+        return [spec.origin] if spec is not None and spec.origin else []
+
+
+def read_options(entries: Mapping[str, Field]) -> Dict[str, Any]:
+    """Return the arguments of a function by name, from the key `options` of an entry."""
+    if 'options' not in entries:
+        return {}
+    return {name: _plain(each.item) for name, each in entries['options'].mapping((), None).items()}
+
+
+def _plain(item: Item) -> Any:
+    """Return the value of an item as Python's own."""
+    value = item.value
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    return float(value) if isinstance(value, Number) else value
