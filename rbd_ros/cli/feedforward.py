@@ -92,9 +92,9 @@ def run(arguments: argparse.Namespace) -> int:
     spacing = positive('--point-spacing', arguments.point_spacing)
     report = check_trajectory(feedforward, trajectory, missing_joints)
     if arguments.time_scale == 'fit':
-        if not report.fastest:
+        if not report.min_time_scale:
             raise ValueError(f'--time-scale fit: {_no_duration(report)}')
-        factor = report.fastest
+        factor = report.min_time_scale
     if factor is not None:
         trajectory = trajectory.scale_time(factor)
         report = check_trajectory(feedforward, trajectory, missing_joints)
@@ -113,7 +113,7 @@ def run(arguments: argparse.Namespace) -> int:
         samples = effort_samples(feedforward, trajectory, missing_joints)
         limits = feedforward.settings.effort_limits
         plot_feedforward(result.joint_names, samples, report, robot, limits, arguments.plot)
-    return 0 if report.kept else EXCEEDED
+    return 0 if report.within_limits else EXCEEDED
 
 
 def _feedforward(robot: Robot, arguments: argparse.Namespace) -> Feedforward:
@@ -165,13 +165,13 @@ def _row(margin: Margin) -> Sequence[str]:
         f'{margin.margin:.4g}',
         '' if margin.quantity == 'position' else f'{100.0 * used:.0f} %',
         f'{margin.time:.3f}',
-        '' if margin.kept else 'EXCEEDED',
+        '' if margin.within_limits else 'EXCEEDED',
     )
 
 
 def _verdict(report: TrajectoryReport) -> List[str]:
-    lines = [f'The trajectory {"keeps all limits" if report.kept else "exceeds limits"}.']
-    duration, fastest, safe = report.duration, report.fastest, report.safe
+    lines = [f'The trajectory {"keeps all limits" if report.within_limits else "exceeds limits"}.']
+    duration, fastest, safe = report.duration, report.min_time_scale, report.safe_time_scale
     if fastest is None:
         return [*lines, _no_duration(report)]
     if fastest == 0.0:
@@ -214,14 +214,14 @@ def _which(obstacles: Sequence[Margin]) -> str:
 
 def _json(report: TrajectoryReport) -> str:
     def facts(margins: Sequence[Margin]) -> List[Dict[str, Any]]:
-        return [{**vars(margin), 'kept': margin.kept} for margin in margins]
+        return [{**vars(margin), 'kept': margin.within_limits} for margin in margins]
 
     return json.dumps(
         {
-            'kept': report.kept,
+            'kept': report.within_limits,
             'duration': report.duration,
-            'fastest': report.fastest,
-            'safe': report.safe,
+            'fastest': report.min_time_scale,
+            'safe': report.safe_time_scale,
             'margins': facts(report.margins),
             'obstacles': facts(report.obstacles),
         },

@@ -147,7 +147,7 @@ def _payload_lines(found: PayloadEstimate, confidence: float) -> List[str]:
     sure = found.center_deviations()
     result = [f'Payload of {found.link}', f'mass: {UNKNOWN}']
     if not np.isnan(found.mass):
-        width = f' +- {half[0]:.2g} kg' if 'm' in found.seen and not found.adjusted else ''
+        width = f' +- {half[0]:.2g} kg' if 'm' in found.identified and not found.adjusted else ''
         result = [f'Payload of {found.link}: {found.mass:.4f} kg{width}']
     if np.isnan(found.center).all():
         result += [f'center of mass: {UNKNOWN}']
@@ -161,10 +161,10 @@ def _payload_lines(found: PayloadEstimate, confidence: float) -> List[str]:
         result += [f'inertia about it: {UNKNOWN}']
     else:
         result += [f'inertia about it [kg m^2], xx xy xz yy yz zz: {_numbers(values, ".3g", " ")}']
-    if len(found.seen) < 10:
+    if len(found.identified) < 10:
         mixed = sum(len(terms) > 1 for terms in found.combinations)
         more = f', and {plural(mixed, "combination")} of others' if mixed else ''
-        seen = ', '.join(found.seen) or 'none'
+        seen = ', '.join(found.identified) or 'none'
         result += [f'Of its 10 parameters, the recording determines {seen}{more}.']
     if found.adjusted:
         result += [
@@ -192,7 +192,7 @@ def _of_the_file(found: Found) -> str:
             'the inertias are the nearest to the old ones that have the estimated combinations; '
             'single inertias are not measured'
         )
-    chosen = [name for name in NAMES if name not in found.seen]
+    chosen = [name for name in NAMES if name not in found.identified]
     if not chosen or not found.body.any():
         return ''
     return (
@@ -239,7 +239,7 @@ def facts(found: Found, confidence: float) -> Dict[str, Any]:
             'mass': _known(found.mass),
             'center_of_mass': _known(found.center),
             'inertia': _known(found.inertia),
-            'not_determined': [name for name in NAMES if name not in found.seen],
+            'not_determined': [name for name in NAMES if name not in found.identified],
             'adjusted': found.adjusted,
         }
     return result

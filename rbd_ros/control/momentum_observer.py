@@ -134,14 +134,14 @@ class WrenchEstimate(NamedTuple):
 
     :param wrench: moment about the frame's origin and force, in its axes, (6,) [N m, N]
     :param condition: of the Jacobian: how much errors of torques grow; infinite in a singularity
-    :param felt: number of independent wrenches that the joints feel there, at most 6
-    :param unexplained: root of the sum of the squared torques that are left [N m or N]
+    :param rank: number of independent wrenches that the joints feel there, at most 6
+    :param residual: norm of the torques that the wrench does not explain [N m or N]
     """
 
     wrench: FloatArray
     condition: float
-    felt: int
-    unexplained: float
+    rank: int
+    residual: float
 
 
 class WrenchEstimator:
@@ -158,7 +158,7 @@ class WrenchEstimator:
     >>> tool = WrenchEstimator(robot, 'tool0')
     >>> push = np.array([0.0, 0.0, 0.0, 0.0, 5.0, -10.0])  # moment, then force
     >>> found = tool.estimate(q, robot.frame('tool0').jacobian(q).T @ push)
-    >>> np.allclose(found.wrench, push), found.felt, found.condition < 30.0
+    >>> np.allclose(found.wrench, push), found.rank, found.condition < 30.0
     (True, 6, True)
     """
 
@@ -173,11 +173,11 @@ class WrenchEstimator:
         :param torque: external torque, (nv,) [N m or N]
         """
         U, s, Vt = np.linalg.svd(self._jacobian(q), full_matrices=False)
-        felt = int((s > UNFELT * s[0]).sum()) if s[0] > 0.0 else 0
-        wrench = U[:, :felt] @ ((Vt[:felt] @ torque) / s[:felt])
-        left = torque - Vt[:felt].T @ (Vt[:felt] @ torque)
-        condition = float(s[0] / s[-1]) if felt == len(s) else math.inf
-        return WrenchEstimate(wrench, condition, felt, float(np.linalg.norm(left)))
+        rank = int((s > UNFELT * s[0]).sum()) if s[0] > 0.0 else 0
+        wrench = U[:, :rank] @ ((Vt[:rank] @ torque) / s[:rank])
+        left = torque - Vt[:rank].T @ (Vt[:rank] @ torque)
+        condition = float(s[0] / s[-1]) if rank == len(s) else math.inf
+        return WrenchEstimate(wrench, condition, rank, float(np.linalg.norm(left)))
 
 
 class CollisionDetector:

@@ -62,7 +62,7 @@ class PayloadEstimate:
     :param estimate: what the equations say: parameters and combinations of them, then friction and
         offsets
     :param combinations: inertial parameters in each of the first of these, with their factors
-    :param seen: those of the ten parameters that the recording determines by themselves
+    :param identified: those of the ten parameters that the recording determines by themselves
     :param body: parameters of a body that has what was found, (10,); what was not is chosen
     :param adjusted: whether the estimate was one that no body can have
     :param notes: warnings about the recording
@@ -80,7 +80,7 @@ class PayloadEstimate:
     parameters: Floats
     estimate: Estimate
     combinations: Tuple[Dict[str, float], ...]
-    seen: Tuple[str, ...]
+    identified: Tuple[str, ...]
     body: Floats
     adjusted: bool
     notes: Tuple[str, ...]

@@ -78,7 +78,7 @@ class Physics:
     >>> physics = Physics(robot)
     >>> deepest = physics.reset(q, np.zeros(6))
     >>> state = physics.step(robot.gravity_torque(q), count=10)
-    >>> round(physics.time, 6), np.allclose(state.q, q), physics.joint_of(2)
+    >>> round(physics.time, 6), np.allclose(state.q, q), physics.joint_name(2)
     (0.01, True, 'elbow_joint')
     >>> physics.arrays()['state.q'].shape, physics.steps.address != 0
     ((6,), True)
@@ -342,7 +342,7 @@ class Physics:
                 'and forces, or use a smaller timestep'
             )
         far = {
-            self.joint_of(i): float(self.state.q[at])
+            self.joint_name(i): float(self.state.q[at])
             for i, at in enumerate(self.model.position)
             if at >= 0 and not abs(self.state.q[at]) < MAX_ANGLE and self.model.turning[i] > 0.0
         }
@@ -363,7 +363,7 @@ class Physics:
                 'armature'
             )
         v = self.fields.work.motion.next_v
-        bad = {self.joint_of(i) for i in range(len(v)) if not math.isfinite(v[i])}
+        bad = {self.joint_name(i) for i in range(len(v)) if not math.isfinite(v[i])}
         return FloatingPointError(
             f'the dynamics of {self.robot.name!r} are not finite at time {self.time:g} s, joints '
             f'{", ".join(sorted(bad)) or "unknown"}; check the inertia that each joint moves'
@@ -406,18 +406,18 @@ class Physics:
         self.start_time = float(time)
         return place_on_ground(self.record) if self.model.has_ground else -1
 
-    def forget_near_pairs(self) -> None:
+    def clear_near_pairs(self) -> None:
         """Clear the list of near pairs, after something was moved other than by a step.
 
         >>> from rbd_ros.simulation import Physics
         >>> physics = Physics(robot)
-        >>> physics.forget_near_pairs()  # the next step looks at all of them
+        >>> physics.clear_near_pairs()  # the next step looks at all of them
         >>> physics.fields.work.scene.buffers.listed
         array([0])
         """
         self.fields.work.scene.buffers.listed[:] = 0
 
-    def prepared(self, world: World) -> PreparedScene:
+    def prepare_world(self, world: World) -> PreparedScene:
         """Return what `change_world` needs; other threads may step meanwhile.
 
         :param world: what is to be around the robot
@@ -427,7 +427,7 @@ class Physics:
         >>> from rbd_ros.model.geometry import Plane
         >>> from rbd_ros.simulation import Physics
         >>> physics = Physics(robot, world=World())
-        >>> ready = physics.prepared(World((WorldObject('floor', Plane()),)))
+        >>> ready = physics.prepare_world(World((WorldObject('floor', Plane()),)))
         >>> physics.world.names, ready.world.names
         (('robot',), ('robot', 'floor'))
         """
@@ -455,14 +455,14 @@ class Physics:
         >>> physics = Physics(robot, world=World())
         >>> state = physics.step(np.zeros(6), count=10)
         >>> walled = World((WorldObject('wall', Plane()),))
-        >>> physics.change_world(physics.prepared(walled))
+        >>> physics.change_world(physics.prepare_world(walled))
         >>> physics.world.names, round(physics.time, 6)
         (('robot', 'wall'), 0.01)
         """
         with self.mutex:
             assert self.scene is not None
             if prepared.before is not self.record:  # which has changed since
-                prepared = self.prepared(prepared.world)
+                prepared = self.prepare_world(prepared.world)
             carry_over(self.scene, prepared)
             self.world, self.scene = prepared.world, prepared.scene
             self.fields, self.record = prepared.fields, prepared.record
@@ -477,8 +477,8 @@ class Physics:
             _collect(name, getattr(self.fields, name), found)
         return found
 
-    def joint_of(self, i: int) -> str:
-        """Return the name of the joint that a degree of freedom belongs to.
+    def joint_name(self, i: int) -> str:
+        """Return the name of the joint of a degree of freedom.
 
         :param i: place of the degree of freedom in v
         """

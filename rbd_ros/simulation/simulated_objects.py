@@ -276,7 +276,7 @@ class SimulatedObjects:
         # old pose, so the next step looks at all pairs.
         local = np.concatenate([R.T @ twist[:3], R.T @ twist[3:]])
         place(self._physics.objects, o, scene.objects[o], T, local)
-        self._physics.forget_near_pairs()
+        self._physics.clear_near_pairs()
 
     # -- how far things are from each other
 
@@ -373,17 +373,17 @@ class SimulatedObjects:
         Objects of the same name move on as they do, also if their shapes are others. Wrenches on
         objects that are gone end.
 
-        :param world: the world, or what `simulator.physics.prepared` has made of it, perhaps in
-            another thread, which is most of the work
+        :param world: the world, or the result of `simulator.physics.prepare_world`, which takes
+            most of the time and may run in another thread
         :raises ValueError: if the simulation has no world, or that one cannot be used
 
         >>> simulator = Simulator(robot, world='config/table_world.yaml')
-        >>> ready = simulator.physics.prepared(simulator.world.without('belt'))
+        >>> ready = simulator.physics.prepare_world(simulator.world.without('belt'))
         >>> simulator.change_world(ready)
         >>> 'belt' in simulator.world.names
         False
         """
-        ready = self._physics.prepared(world) if isinstance(world, World) else world
+        ready = self._physics.prepare_world(world) if isinstance(world, World) else world
         self._physics.change_world(ready)
 
     def _present_world(self) -> World:

@@ -98,7 +98,7 @@ class SimulatedServos:
             raise ValueError(f'{name} must not be negative, got {given}')
         if np.ndim(given) == 0:
             motors: List[float] = [
-                physics.joint_of(i) in robot.model.actuated_joints for i in range(robot.nv)
+                physics.joint_name(i) in robot.model.actuated_joints for i in range(robot.nv)
             ]
             return np.where(
                 physics.model.position >= 0, gains * np.array(motors, dtype=float), 0.0
@@ -106,7 +106,7 @@ class SimulatedServos:
         for i in np.flatnonzero(gains):
             if physics.model.position[i] < 0:
                 raise ValueError(
-                    f'{name}: joint {physics.joint_of(int(i))!r} has several degrees of freedom, '
-                    f'which servos do not support: {name}[{i}] must be 0'
+                    f'{name}: joint {physics.joint_name(int(i))!r} has several degrees of '
+                    f'freedom, which servos do not support: {name}[{i}] must be 0'
                 )
         return gains

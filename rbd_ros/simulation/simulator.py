@@ -836,7 +836,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         # Into the arrays, not instead of them: machine code knows where they are.
         for name, array in arrays.items():
             array[...] = snapshot.arrays[name]
-        self._physics.forget_near_pairs()
+        self._physics.clear_near_pairs()
         self._physics.start_time = snapshot.start_time
         self._handles = dict(snapshot.handles)
         # Handles given since then are out of use, and remain so.

@@ -12,15 +12,15 @@ import threading
 from typing import Any, List, Optional, Tuple
 
 #: What a page may ask for.
-ORDERS = ('play', 'pause', 'step', 'reset', 'speed', 'pull', 'release')
+REQUESTS = ('play', 'pause', 'step', 'reset', 'speed', 'pull', 'release')
 _ADDRESS = '127.0.0.1'
 _MAX_ORDER = 300  # bytes
-_MAX_WAITING = 100  # orders
+_MAX_WAITING = 100  # requests
 _HEARTBEAT = 2.0  # [s]: how soon a page that was closed is noticed while nothing moves
 
 
 class LivePage:
-    """A server of one page, to which states are published and from which orders come.
+    """A server of one page, to which states are published and from which requests come.
 
     :param text: the page, in HTML
     :param port: port of 127.0.0.1; 0 for any that is free
@@ -28,7 +28,7 @@ class LivePage:
 
     >>> page = LivePage('<p>Hello</p>', port=0)
     >>> page.publish({'time': 0.0})
-    >>> page.orders()  # (name, value) of the buttons that were pressed
+    >>> page.requests()  # (name, value) of the buttons that were pressed
     []
     >>> page.url.startswith('http://localhost:')
     True
@@ -62,12 +62,12 @@ class LivePage:
         """Show a state: pages get the newest one, and may miss others."""
         self._server.publish(json.dumps(state, allow_nan=False))
 
-    def orders(self) -> List[Tuple[str, Any]]:
-        """Take what was ordered since the last call: names of `ORDERS` with their values."""
+    def requests(self) -> List[Tuple[str, Any]]:
+        """Return the requests since the last call: names of `REQUESTS` with their values."""
         taken: List[Tuple[str, Any]] = []
         while True:
             try:
-                taken.append(self._server.orders.get_nowait())
+                taken.append(self._server.requests.get_nowait())
             except queue.Empty:
                 return taken
 
@@ -89,7 +89,7 @@ class _Server(ThreadingHTTPServer):
         self.changed = threading.Condition()
         self.state: Optional[str] = ''
         self.version = 0
-        self.orders: 'queue.Queue[Tuple[str, Any]]' = queue.Queue(_MAX_WAITING)
+        self.requests: 'queue.Queue[Tuple[str, Any]]' = queue.Queue(_MAX_WAITING)
         super().__init__(*arguments)
 
     def publish(self, state: Optional[str]) -> None:
@@ -122,13 +122,13 @@ class _Handler(BaseHTTPRequestHandler):
         name = self.path[1:]
         if not self._is_local() or self.headers.get('Content-Type') != 'application/json':
             return self._answer(403)
-        if name not in ORDERS:
+        if name not in REQUESTS:
             return self._answer(404)
         try:
             length = int(self.headers.get('Content-Length', ''))
             if not 0 <= length <= _MAX_ORDER:
                 raise ValueError
-            self.server.orders.put_nowait((name, json.loads(self.rfile.read(length))))
+            self.server.requests.put_nowait((name, json.loads(self.rfile.read(length))))
         except (ValueError, queue.Full):
             return self._answer(400)
         self._answer(204)

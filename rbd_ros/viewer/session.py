@@ -146,8 +146,8 @@ class LiveSession:
     def _obey(self) -> None:
         if self._pull is not None and time.monotonic() - self._pulled_at > _HOLD:
             self._let_go()  # the page was closed
-        orders = self._page.orders()
-        for name, value in () if self._still else orders:
+        requests = self._page.requests()
+        for name, value in () if self._still else requests:
             if name == 'pull':
                 self._take_hold(value)
                 continue  # the clock continues

@@ -97,7 +97,7 @@ class WatchSession:
         while time.monotonic() < end and not self.stopped:
             began = time.monotonic()
             self._ros.take()
-            self._page.orders()  # of none is there any use
+            self._page.requests()  # discarded: none applies here
             self._page.publish(self._state())
             time.sleep(max(0.0, FRAME - (time.monotonic() - began)))
 

@@ -134,16 +134,16 @@ def test_of_fewer_joints_the_wrench_is_the_smallest_that_explains_them():
     found = tool.estimate(q, torque)
     assert_allclose(J.T @ found.wrench, torque, atol=1e-12)
     assert_allclose(found.wrench, np.linalg.pinv(J.T) @ torque, atol=1e-12)
-    assert found.felt == 2 and found.unexplained < 1e-12
+    assert found.rank == 2 and found.residual < 1e-12
 
 
 def test_in_a_singularity_the_direction_that_is_not_felt_is_left_out(arm):
     tool = WrenchEstimator(arm, 'tool0')
     straight = np.array([0.1, 0.2, 0.0, 0.0, 0.0, 0.0])
     found = tool.estimate(straight, np.array([1.0, 2.0, -1.0, 3.0, 1.0, -2.0]))
-    assert found.condition == np.inf and found.felt < 6
+    assert found.condition == np.inf and found.rank < 6
     assert np.abs(found.wrench).max() < 100.0
-    assert found.unexplained > 0.1
+    assert found.residual > 0.1
     assert tool.estimate(Q, np.full(6, 1.0)).condition < 1e3
 
 

@@ -105,7 +105,7 @@ def test_of_a_planar_arm_what_shows_is_reported():
     carried = payload_parameters(1.0, (0.1, 0.0, 0.0), np.diag([0.01, 0.01, 0.01]))
     states = recorded(planar, payload=carried, link=link, noise=0.001)
     found = identify_payload(planar, states, link)
-    assert len(found.seen) < 10
+    assert len(found.identified) < 10
     assert found.mass == pytest.approx(1.0, abs=0.02)
 
 
@@ -145,7 +145,11 @@ LOAD = payload_parameters(0.7, (0.3, 0.02, 0.05), 1e-3 * np.eye(3))
 def test_a_pendulum_shows_moments_about_its_axis_and_no_mass():
     robot = few_joints('0 1 0')
     found = identify_payload(robot, carried_by(robot, LOAD), 'l0')
-    assert found.seen == ('m cx', 'm cz', 'Iyy')  # first moments across the axis, inertia about it
+    assert found.identified == (
+        'm cx',
+        'm cz',
+        'Iyy',
+    )  # first moments across the axis, inertia about it
     assert found.estimate.names == ('l0: m cx', 'l0: m cz', 'l0: Iyy')
     assert_allclose(found.estimate.values, LOAD[[1, 3, 7]], rtol=1e-5)
     assert np.isnan(found.mass) and np.isnan(found.center).all()
@@ -158,7 +162,7 @@ def test_a_pendulum_shows_moments_about_its_axis_and_no_mass():
 def test_a_slanted_axis_shows_combinations_alone():
     robot = few_joints('0 0.6 0.8')
     found = identify_payload(robot, carried_by(robot, LOAD), 'l0')
-    assert found.seen == ('m cx',)
+    assert found.identified == ('m cx',)
     by_name = dict(zip(found.estimate.names, found.estimate.values))
     # z 0.6 - y 0.8 is the arm of gravity, n I n the inertia about the axis n.
     assert by_name['l0: m cy - 0.75 m cz'] == pytest.approx(LOAD[2] - 0.75 * LOAD[3], rel=1e-4)
@@ -175,7 +179,7 @@ def test_pan_and_tilt_show_the_mass_with_an_inertia():
     (terms,) = (x for x in found.combinations if 'm' in x)
     assert terms == pytest.approx({'m': 1.0, 'Izz': 1 / 0.3**2})
     assert found.estimate.values[0] == pytest.approx(LOAD[0] + LOAD[9] / 0.3**2, rel=1e-4)
-    assert np.isnan(found.mass) and 'm cx' in found.seen
+    assert np.isnan(found.mass) and 'm cx' in found.identified
 
 
 @pytest.mark.parametrize('axes', [['0 1 0'], ['0 0.6 0.8'], ['0 0 1', '0 1 0']])

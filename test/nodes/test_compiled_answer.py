@@ -214,7 +214,7 @@ def test_an_answer_is_that_of_its_parts(clock, name, joints, form, payload_link,
             # A last command stands between, as after a pause of the publisher.
             target = rng.normal(scale=10.0, size=n)
             for side in (short, long):
-                side.limiter.towards(target, clock.now)
+                side.limiter.step_towards(target, clock.now)
         state = SimpleNamespace(q=q, v=v, stamp=state_stamp, time=0, dt=dt, restarted=False)
         ours, theirs = short.answer(state, motion), long.answer(state, motion)
         assert ours == theirs

@@ -239,7 +239,7 @@ def test_robots_that_move_can_neither_come_nor_go():
 
 
 def test_a_world_that_was_prepared_before_another_change_is_prepared_again(simulator):
-    late = simulator.physics.prepared(simulator.world.without('shelf'))
+    late = simulator.physics.prepare_world(simulator.world.without('shelf'))
     simulator.add_object('new', {**BALL, 'xyz': [3, 0, 0.15]})
     simulator.step(n=10)
     pose = simulator.object_pose('slider')

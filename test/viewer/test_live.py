@@ -39,8 +39,8 @@ def test_it_serves_its_text_and_takes_orders(page):
     assert ask(page, 'GET', '/other')[0] == 404
     assert ask(page, 'POST', '/pause', 'null')[0] == 204
     assert ask(page, 'POST', '/speed', '0.5')[0] == 204
-    assert page.orders() == [('pause', None), ('speed', 0.5)]
-    assert page.orders() == []
+    assert page.requests() == [('pause', None), ('speed', 0.5)]
+    assert page.requests() == []
 
 
 def test_the_head_is_that_of_the_page_and_differs_for_another_one(page):
@@ -82,7 +82,7 @@ def test_the_head_is_that_of_the_page_and_differs_for_another_one(page):
 )
 def test_a_request_that_is_not_of_the_page_is_refused(page, path, body, headers, status):
     assert ask(page, 'POST', path, body, **headers)[0] == status
-    assert page.orders() == []
+    assert page.requests() == []
 
 
 def test_only_the_own_page_may_read(page):
@@ -92,7 +92,7 @@ def test_only_the_own_page_may_read(page):
 def test_orders_beyond_measure_are_refused(page):
     codes = [ask(page, 'POST', '/step', 'null')[0] for _ in range(110)]
     assert codes[:100] == [204] * 100 and set(codes[100:]) == {400}
-    assert len(page.orders()) == 100
+    assert len(page.requests()) == 100
 
 
 def test_states_arrive_and_the_end_ends_the_stream(page):

@@ -44,7 +44,7 @@ def plot_feedforward(
                 axes.axhline(sign * limit, color=LIMIT, lw=0.9, ls='--')
         margin = closest.get(name)
         if margin is not None:
-            color = LINE if margin.kept else LIMIT
+            color = LINE if margin.within_limits else LIMIT
             axes.plot([margin.time], [margin.value], marker='o', ms=5, color=color)
             axes.annotate(
                 f'{margin.value:.4g} at {margin.time:.3f} s',

@@ -44,7 +44,7 @@ class Margin:
     :param time: when, in the time of the trajectory [s]
 
     >>> from rbd_ros.control import Margin
-    >>> Margin('elbow', 'velocity', -0.25, 2.25, 2.0, 0.5).kept  # 0.25 rad/s beyond 2 rad/s
+    >>> Margin('elbow', 'velocity', -0.25, 2.25, 2.0, 0.5).within_limits  # 2.25 > 2 rad/s
     False
     """
 
@@ -56,7 +56,7 @@ class Margin:
     time: float
 
     @property
-    def kept(self) -> bool:
+    def within_limits(self) -> bool:
         """True if the limit is kept, but for rounding."""
         return self.margin >= -TOLERANCE * max(abs(self.limit), 1.0)
 
@@ -67,30 +67,30 @@ class TrajectoryReport:
 
     :param margins: of each joint of the trajectory and each limit that it has, the worst
     :param duration: time from the first point to the last [s]
-    :param fastest: minimum factor by which the duration may be multiplied, all points with it, so
-        that all limits are kept; 0: any; None: there is none
-    :param safe: minimum factor with which all slower ones keep the limits as well; None: there is
-        none, because a limit is exceeded at rest
+    :param min_time_scale: minimum factor of all times with which all limits are kept; 0: any
+        factor; None: there is none
+    :param safe_time_scale: minimum factor above which every factor keeps the limits; None: there
+        is none, because a limit is exceeded at rest
     :param obstacles: limits that are exceeded however slow the motion is: by positions, and by
         efforts that hold the robot against gravity and Coulomb friction alone
 
     >>> from rbd_ros.control import check_trajectory
     >>> line = JointTrajectory(arm, [0.0, 1.0], [q, q + 0.2])
     >>> report = check_trajectory(Feedforward(robot), line)
-    >>> report.kept, report.of('velocity')['elbow_joint'].margin
+    >>> report.within_limits, report.of('velocity')['elbow_joint'].margin
     (True, 2.8416)
     """
 
     margins: Tuple[Margin, ...]
     duration: float
-    fastest: Optional[float]
-    safe: Optional[float]
+    min_time_scale: Optional[float]
+    safe_time_scale: Optional[float]
     obstacles: Tuple[Margin, ...]
 
     @property
-    def kept(self) -> bool:
+    def within_limits(self) -> bool:
         """True if all limits are kept as it is."""
-        return all(margin.kept for margin in self.margins)
+        return all(margin.within_limits for margin in self.margins)
 
     def of(self, quantity: str) -> Dict[str, Margin]:
         """Return the worst margins of 'effort', 'velocity' or 'position' by joint.
@@ -124,7 +124,7 @@ def check_trajectory(
     >>> ends = [[0.0] * 6, [3.0, -1.0, 1.0, 0.0, 0.0, 0.0]]
     >>> motion = JointTrajectory(arm.joint_names, [0.0, 1.0], ends)
     >>> report = check_trajectory(Feedforward(arm), motion)
-    >>> report.kept, round(report.fastest, 3)
+    >>> report.within_limits, round(report.min_time_scale, 3)
     (False, 1.432)
     """
     robot = feedforward.robot
@@ -140,16 +140,18 @@ def check_trajectory(
     efforts = _effort_margins(whole.joint_names, times, parts.total, limits)
     margins = [m for m in (*positions, *velocities) if m.joint in trajectory.joint_names]
     held = _effort_margins(whole.joint_names, times, parts.static, limits)
-    obstacles = [m for m in margins if m.quantity == 'position' and not m.kept]
-    obstacles += [m for m in held if not m.kept]
+    obstacles = [m for m in margins if m.quantity == 'position' and not m.within_limits]
+    obstacles += [m for m in held if not m.within_limits]
     low, high = excluded_speeds(*parts, limits * (1.0 + ROUNDING))
     found = feasible_speeds(low, high, 1.0 / slowest if slowest > 0.0 else np.inf)
     possible = found is not None and not any(m.quantity == 'position' for m in obstacles)
     return TrajectoryReport(
         margins=(*efforts, *margins),
         duration=trajectory.duration,
-        fastest=_factor(found.fastest) if found is not None and possible else None,
-        safe=_factor(found.safe) if found is not None and possible and found.safe else None,
+        min_time_scale=_factor(found.fastest) if found is not None and possible else None,
+        safe_time_scale=_factor(found.safe)
+        if found is not None and possible and found.safe
+        else None,
         obstacles=tuple(obstacles),
     )
 

@@ -153,7 +153,7 @@ class TorqueLimiter:
     (True, True)
     >>> limiter(np.zeros(6), 0.002)  # 2 ms later: 2 N m less
     array([8., 8., 8., 8., 8., 8.])
-    >>> limiter.towards(np.zeros(6), 1.0)
+    >>> limiter.step_towards(np.zeros(6), 1.0)
     array([0., 0., 0., 0., 0., 0.])
     >>> limiter.at(np.zeros(6)), limiter.last
     (True, array([0., 0., 0., 0., 0., 0.]))
@@ -267,7 +267,7 @@ class TorqueLimiter:
         """
         self._last[:], self._standing[:2] = torque, (time, 1.0)
 
-    def towards(self, target: FloatArray, now: float) -> FloatArray:
+    def step_towards(self, target: FloatArray, now: float) -> FloatArray:
         """Return the next torque towards a final one, as fast as the rate allows, (nv,).
 
         In [N m or N].

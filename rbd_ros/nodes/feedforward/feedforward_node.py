@@ -157,7 +157,7 @@ class FeedforwardNode(AnsweringNode[Feedforward]):
         )
         missing_joints = self._held(data.joint_names, values['state_timeout'])
         report = check_trajectory(feedforward, trajectory, missing_joints)
-        if not report.kept:
+        if not report.within_limits:
             trajectory = self._within_limits(trajectory, report, values['limit_violation_policy'])
         step = values['max_point_spacing'] or None
         return _message(data, add_feedforward(feedforward, trajectory, missing_joints, step))
@@ -184,8 +184,8 @@ class FeedforwardNode(AnsweringNode[Feedforward]):
                 SUBJECT, WARN, f'{text}; the trajectory is published', code='beyond limits'
             )
             return trajectory
-        if policy == 'time_scale' and report.fastest is not None:
-            factor = report.fastest
+        if policy == 'time_scale' and report.min_time_scale is not None:
+            factor = report.min_time_scale
             self.diagnostics.event(
                 SUBJECT,
                 WARN,
@@ -194,9 +194,9 @@ class FeedforwardNode(AnsweringNode[Feedforward]):
             )
             return trajectory.scale_time(factor)
         cure = 'no duration keeps all limits'
-        if report.fastest is not None:
-            cure = f'make it at least {report.fastest:.4g} times as long'
-        worst = next(m for m in report.margins if not m.kept)
+        if report.min_time_scale is not None:
+            cure = f'make it at least {report.min_time_scale:.4g} times as long'
+        worst = next(m for m in report.margins if not m.within_limits)
         raise TrajectoryError(f'{text}; {cure}', worst.joint, code='beyond limits')
 
     def _values(self) -> Dict[str, Any]:
@@ -208,7 +208,7 @@ class FeedforwardNode(AnsweringNode[Feedforward]):
 
 def _exceeded(report: TrajectoryReport) -> str:
     """Return the limits that are exceeded, for a message."""
-    broken = [margin for margin in report.margins if not margin.kept]
+    broken = [margin for margin in report.margins if not margin.within_limits]
     texts = [
         f'{m.quantity} of joint {m.joint!r} is {m.value:.6g} at {m.time:.3f} s, its limit '
         f'{m.limit:.6g}'

@@ -262,7 +262,7 @@ class ObserverNode(AnsweringNode[Estimator]):
             self.diagnostics.event(
                 SUBJECT,
                 WARN,
-                f'near a singular configuration: the joints respond to {last.felt} of 6 wrench '
+                f'near a singular configuration: the joints respond to {last.rank} of 6 wrench '
                 f'components at {estimator.wrench.frame}, and the estimate lacks the others',
                 code='singular',
             )

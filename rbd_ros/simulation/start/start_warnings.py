@@ -123,7 +123,7 @@ def _of_loops(physics: Physics) -> List[str]:
         if abs(change[most]) > NEARLY_CLOSED:
             found.append(
                 f'the loops {what} changed at the start, most at joint '
-                f'{physics.joint_of(most)!r}, by {change[most]:.3g} [{unit}]'
+                f'{physics.joint_name(most)!r}, by {change[most]:.3g} [{unit}]'
             )
     for loop, part in closed.rounded:
         found.append(
@@ -141,12 +141,12 @@ def _of_limits(physics: Physics, q: FloatArray, v: FloatArray) -> List[str]:
         at = model.position[i]
         if at >= 0 and not model.lower[i] <= q[at] <= model.upper[i]:
             found.append(
-                f'joint {physics.joint_of(i)!r} starts at {q[at]:g}, outside its limits '
+                f'joint {physics.joint_name(i)!r} starts at {q[at]:g}, outside its limits '
                 f'[{model.lower[i]:g}, {model.upper[i]:g}]; it is moved back slowly'
             )
         if abs(v[i]) > model.speed[i]:
             found.append(
-                f'joint {physics.joint_of(i)!r} starts at velocity {v[i]:g}, above its limit of '
+                f'joint {physics.joint_name(i)!r} starts at velocity {v[i]:g}, above its limit of '
                 f'{model.speed[i]:g}; the first step reduces it to the limit'
             )
     return found

@@ -50,8 +50,10 @@ class DcMotor:
     >>> motor = DcMotor(0.5, 0.05, 1e-3, 100.0, 24.0, rotor_inertia=1e-5)  # R, k, L, N, supply
     >>> motor.armature, motor.stall_torque, motor.no_load_speed  # [kg m^2], [N m], [rad/s]
     (0.1, 240.0, 4.8)
-    >>> motor.applied(30.0), motor.steady_current(12.0, 2.0), motor.torque(4.0)  # [V], [A], [N m]
-    (24.0, 4.0, 20.0)
+    >>> motor.clamp_voltage(30.0)  # [V]
+    24.0
+    >>> motor.steady_current(12.0, 2.0), motor.torque(4.0)  # [A], [N m]
+    (4.0, 20.0)
     >>> motor.voltage_for(20.0, 2.0)  # [V]
     12.0
     >>> motor.current_rate(0.0, 12.0, 2.0), motor.current_after(0.0, 12.0, 2.0, dt=1.0)
@@ -88,8 +90,8 @@ class DcMotor:
         """Speed of the joint at which no torque is left, under the supply voltage [rad/s]."""
         return self.supply_voltage / (self.torque_constant * abs(self.ratio))
 
-    def applied(self, voltage: float) -> float:
-        """Return the voltage that the supply can give [V]."""
+    def clamp_voltage(self, voltage: float) -> float:
+        """Return a voltage within the bounds of the supply [V]."""
         return min(max(voltage, -self.supply_voltage), self.supply_voltage)
 
     def steady_current(self, voltage: float, v: float) -> float:
@@ -99,7 +101,9 @@ class DcMotor:
         :param v: speed of the joint [rad/s]
         """
         # Balance of voltages with di/dt = 0: V = R i + k N v, the second term the back EMF.
-        return (self.applied(voltage) - self.torque_constant * self.ratio * v) / self.resistance
+        return (
+            self.clamp_voltage(voltage) - self.torque_constant * self.ratio * v
+        ) / self.resistance
 
     def current_rate(self, current: float, voltage: float, v: float) -> float:
         """Return the rate of the current [A/s].
@@ -145,7 +149,7 @@ class DcMotor:
         """
         drive = self.ratio * self.torque_constant
         # V = R i + k N v with i = tau / (N k).
-        return self.applied(self.resistance * torque / drive + drive * v)
+        return self.clamp_voltage(self.resistance * torque / drive + drive * v)
 
 
 @dataclass(frozen=True)

@@ -113,7 +113,7 @@ def test_margins_are_those_of_a_dense_search(arm, rng):
         assert_allclose(place.margin, room, rtol=0, atol=1e-3)
         for margin in (effort, speed, place):
             assert motion.start_time <= margin.time <= motion.end_time
-    assert report.kept == all(m.margin >= 0.0 for m in report.margins)
+    assert report.within_limits == all(m.margin >= 0.0 for m in report.margins)
 
 
 def test_a_margin_is_found_where_the_effort_jumps_at_a_point(lift):
@@ -143,7 +143,7 @@ def test_the_end_is_held_after_a_deceleration_that_took_less():
     report = check_trajectory(Feedforward(swing), motion)
     margin = report.of('effort')['hinge']
     assert_allclose((margin.value, margin.time), (-GRAVITY * np.cos(0.5), 0.5))
-    assert not margin.kept and report.safe is None
+    assert not margin.within_limits and report.safe_time_scale is None
 
 
 def test_joints_without_limits_have_no_margins(arm):
@@ -151,7 +151,7 @@ def test_joints_without_limits_have_no_margins(arm):
     motion = JointTrajectory(arm.joint_names, [0.0, 1.0], np.zeros((2, 6)))
     report = check_trajectory(free, motion, velocity_limits=np.full(6, np.inf))
     assert not report.of('effort') and not report.of('velocity')
-    assert report.kept and (report.fastest, report.safe) == (0.0, 0.0)
+    assert report.within_limits and (report.min_time_scale, report.safe_time_scale) == (0.0, 0.0)
     with pytest.raises(ValueError, match='velocity_limits must be 6 numbers'):
         check_trajectory(free, motion, velocity_limits=[1.0])
 
@@ -169,7 +169,7 @@ def test_joints_that_are_held_are_judged_by_effort_alone(arm):
 def test_a_single_point_is_judged_at_rest(lift):
     report = check_trajectory(limited(lift, 10.0), JointTrajectory(['slide'], [1.0], [[0.3]]))
     assert report.of('effort')['slide'].value == pytest.approx(MASS * GRAVITY)
-    assert report.fastest is None and report.safe is None
+    assert report.min_time_scale is None and report.safe_time_scale is None
     assert [m.quantity for m in report.obstacles] == ['effort']
 
 
@@ -182,8 +182,8 @@ def test_the_duration_of_a_lift_is_that_of_the_formula(lift):
     """The cubic begins with 6 d / T^2; friction is left out."""
     limit = MASS * (GRAVITY + 3.0)
     report = check_trajectory(limited(lift, limit, friction='none'), UP)
-    assert_allclose(report.fastest, 0.5, rtol=1e-7)
-    assert report.safe == report.fastest
+    assert_allclose(report.min_time_scale, 0.5, rtol=1e-7)
+    assert report.safe_time_scale == report.min_time_scale
 
 
 def test_friction_counts_by_its_power_of_the_speed(lift):
@@ -196,20 +196,20 @@ def test_friction_counts_by_its_power_of_the_speed(lift):
     def worst(s):
         return (MASS * GRAVITY + COULOMB + VISCOUS * v / s + MASS * a / s**2).max()
 
-    assert_allclose(worst(report.fastest), limit, rtol=1e-4)
+    assert_allclose(worst(report.min_time_scale), limit, rtol=1e-4)
 
 
 def test_speed_limits_bound_the_duration_exactly(lift):
     report = check_trajectory(limited(lift, np.inf), UP, velocity_limits=[0.1])
-    assert_allclose((report.fastest, report.safe), 3.75, rtol=1e-7)
-    assert not report.kept and not report.obstacles
+    assert_allclose((report.min_time_scale, report.safe_time_scale), 3.75, rtol=1e-7)
+    assert not report.within_limits and not report.obstacles
     never = check_trajectory(limited(lift, np.inf), UP, velocity_limits=[0.0])
-    assert never.fastest is None
+    assert never.min_time_scale is None
 
 
 def test_what_cannot_be_held_has_no_duration(lift):
     report = check_trajectory(limited(lift, MASS * GRAVITY - 0.1), UP)
-    assert report.fastest is report.safe is None
+    assert report.min_time_scale is report.safe_time_scale is None
     (margin,) = report.obstacles
     assert (margin.joint, margin.quantity) == ('slide', 'effort')
 
@@ -228,15 +228,15 @@ def test_what_is_let_fall_need_not_be_held(lift):
         allow_nonzero_end_velocity=True,
     )
     report = check_trajectory(limited(lift, 15.0, friction='none'), motion, velocity_limits=[10.0])
-    assert_allclose(report.fastest, ((GRAVITY + 7.5) / 2) ** -0.5, rtol=1e-6)
-    assert report.safe is None and report.obstacles and not report.kept
+    assert_allclose(report.min_time_scale, ((GRAVITY + 7.5) / 2) ** -0.5, rtol=1e-6)
+    assert report.safe_time_scale is None and report.obstacles and not report.within_limits
 
 
 def test_positions_beyond_limits_have_no_duration(lift):
     report = check_trajectory(
         Feedforward(lift), JointTrajectory(['slide'], [0.0, 9.0], [[0.0], [1.1]])
     )
-    assert report.fastest is report.safe is None
+    assert report.min_time_scale is report.safe_time_scale is None
     assert report.obstacles[0].quantity == 'position'
     assert_allclose(report.obstacles[0].margin, -0.1)
 
@@ -251,24 +251,24 @@ def test_limits_are_kept_at_the_shortest_duration_and_not_below(arm, rng, kind):
         feedforward = limited(arm, limits)
         speeds = np.full(6, rng.uniform(0.5, 3.0) if k % 2 else np.inf)
         report = check_trajectory(feedforward, motion, velocity_limits=speeds)
-        if report.fastest is None:
+        if report.min_time_scale is None:
             assert report.obstacles
             continue
         at = check_trajectory(
-            feedforward, motion.scale_time(report.fastest), velocity_limits=speeds
+            feedforward, motion.scale_time(report.min_time_scale), velocity_limits=speeds
         )
         below = check_trajectory(
-            feedforward, motion.scale_time(0.999 * report.fastest), velocity_limits=speeds
+            feedforward, motion.scale_time(0.999 * report.min_time_scale), velocity_limits=speeds
         )
-        assert at.kept and not below.kept
-        assert_allclose(at.fastest, 1.0, rtol=1e-6)
-        deciding.update(m.quantity for m in below.margins if not m.kept)
-        if report.safe is not None:
-            for factor in report.safe * np.array([1.0, 1.5, 10.0]):
+        assert at.within_limits and not below.within_limits
+        assert_allclose(at.min_time_scale, 1.0, rtol=1e-6)
+        deciding.update(m.quantity for m in below.margins if not m.within_limits)
+        if report.safe_time_scale is not None:
+            for factor in report.safe_time_scale * np.array([1.0, 1.5, 10.0]):
                 slow = check_trajectory(
                     feedforward, motion.scale_time(factor), velocity_limits=speeds
                 )
-                assert slow.kept
+                assert slow.within_limits
     assert deciding == {'effort', 'velocity'}
 
 

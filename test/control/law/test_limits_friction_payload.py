@@ -153,7 +153,7 @@ def test_a_last_command_is_reached_by_the_rate():
     limiter(np.array([1.0, -1.0]), 0.0)
     torques = []
     while not limiter.at(target):
-        torques.append(limiter.towards(target, (len(torques) + 1) / 32))
+        torques.append(limiter.step_towards(target, (len(torques) + 1) / 32))
     assert len(torques) == 4
     assert_array_equal(torques[0], [0.75, -0.5])
     assert_array_equal(torques[-1], target)
@@ -161,7 +161,7 @@ def test_a_last_command_is_reached_by_the_rate():
 
 def test_a_last_command_beyond_the_limits_is_reached_within_them():
     limiter = TorqueLimiter([1.0])
-    assert limiter.towards(np.array([5.0]), 0.0)[0] == 1.0
+    assert limiter.step_towards(np.array([5.0]), 0.0)[0] == 1.0
     assert limiter.at(np.array([5.0]))
     assert not limiter.at(np.array([0.5]))
 

@@ -259,7 +259,7 @@ class SimulationCycle:
         :param world: what is to be around the robot
         :raises ValueError: if it cannot be
         """
-        scene = self.simulator.physics.prepared(world)
+        scene = self.simulator.physics.prepare_world(world)
         bodies = scene.fields.model.scene.bodies
         return ReadyWorld(
             scene,

@@ -64,4 +64,4 @@ def place_base(
         R = np.array(quaternion_to_rotation(tuple(state.q[at_q : at_q + 4].tolist())))
         state.v[at_v : at_v + 3] = twist[:3] @ R
         state.v[at_v + 3 : at_v + 6] = twist[3:] @ R
-    physics.forget_near_pairs()
+    physics.clear_near_pairs()

@@ -47,7 +47,7 @@ def assembled_start(
         k = int(moved.argmax())
         warn(
             f'the loops are open at the initial positions and have been closed: joint '
-            f'{shorten([simulator.physics.joint_of(k)])} moved most, by {moved[k]:.3g} [rad, m]'
+            f'{shorten([simulator.physics.joint_name(k)])} moved most, by {moved[k]:.3g} [rad, m]'
         )
     return closed
 
