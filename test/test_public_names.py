@@ -41,7 +41,7 @@ PACKAGES = (
 
 #: Names of the column "old" that stand for other things as well, and may be defined.
 OTHER_MEANINGS = {
-    *('Group', 'Number', 'Plant', 'Recording', 'View'),  # of one package, no longer of two
+    *('Group', 'Kind', 'Number', 'Plant', 'Recording', 'View'),  # of one package, no longer of two
     'RecordingError',  # that of identification alone
     'for_joints',  # its argument was renamed
     'impact_law',  # of the event-driven simulation

@@ -334,13 +334,13 @@ TITLES = {
     ),
     'model': ('Models', 'readers of URDF and DH tables, random models, assembly, variants'),
     'spatial': ('Spatial vector algebra', 'vectors, transforms, inertias, screws, planar algebra'),
-    'algorithms': ('Algorithms', 'what is called on a model, and by `Robot.kernel`'),
+    'algorithms': ('Algorithms', 'functions of a model, also for `Robot.kernel`'),
     'viewer': ('Viewer', 'motions as pages for a browser, recorded and live'),
     'identification': (
         'Identification',
         'payloads, inertias and friction from recordings; external torques',
     ),
-    'export': ('Export and diagnostics', 'C99 libraries; what of a model costs accuracy'),
+    'export': ('Export and diagnostics', 'C99 libraries; accuracy of a model'),
     'control': ('Control', 'torque laws, limits, desired motion, trajectories; without ROS'),
     'doctor': ('Doctor', 'findings with cures about a URDF, the machine and a ROS graph'),
 }
