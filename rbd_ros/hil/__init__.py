@@ -7,7 +7,8 @@ See docs/hil.md. The simulator node uses it (nodes/simulator/fault_ports.py).
 from rbd_ros.hil.bench import Bench, Run
 from rbd_ros.hil.failures import ControllerFailure, PlantFailure
 from rbd_ros.hil.faults.fault_injector import FaultChange, FaultInjector
-from rbd_ros.hil.faults.faults import Fault, FAULT_KINDS, FaultError, FaultKind, read_faults
+from rbd_ros.hil.faults.fault_kind import FaultKind
+from rbd_ros.hil.faults.faults import Fault, FAULT_KINDS, FaultError, read_faults
 from rbd_ros.hil.faults.message_link import Disturbance, MessageLink
 from rbd_ros.hil.faults.plant_faults import PlantFaults
 from rbd_ros.hil.faults.sensor_faults import SensorFaults

@@ -10,15 +10,13 @@ import zlib
 
 import numpy as np
 
-from rbd_ros.hil.faults.faults import Fault, FAULT_KINDS, SIGNED
+from rbd_ros.hil.faults.faults import Fault, FAULT_KINDS
 from rbd_ros.model.errors import unknown_name
 
 UNITS = {'': 1.0, 's': 1.0, 'ms': 1e-3, 'us': 1e-6, 'kg': 1.0, 'g': 1e-3, 'rad': 1.0}
 UNITS['deg'] = float(np.pi / 180.0)
 UNITS['mrad'] = 1e-3
 
-#: Different masses of a payload: each is a model of its own, which is compiled.
-PAYLOAD_LEVELS = 11
 MAX_LEVELS = 1000
 _RANGE = re.compile(r'([-+.\deE]+?):([-+.\deE]+?)(us|ms|mrad|rad|deg|kg|g|s|)(?::(\d+))?$')
 
@@ -89,13 +87,13 @@ def read_variations(text: Optional[str]) -> Tuple[Variation, ...]:
                 f'--vary: {given[:80]!r} is not a range of {name}; write {name}=0:1, with a unit '
                 'such as 0:20ms, and :LEVELS at the end'
             ) from None
-        smallest = -kind.maximum if name in SIGNED else 0.0
+        smallest = kind.minimum
         if not smallest <= low <= high <= kind.maximum:
             raise ValueError(
                 f'--vary: {name}={given[:80]}: give a range within {smallest:g} and '
                 f'{kind.maximum:g}, the smaller number first; it is the {kind.quantity}'
             )
-        levels = int(matched[4]) if matched[4] else PAYLOAD_LEVELS if name == 'payload' else 0
+        levels = int(matched[4]) if matched[4] else kind.samples
         if levels > MAX_LEVELS or matched[4] == '0':
             raise ValueError(f'--vary: {name}: give 1 to {MAX_LEVELS} levels, or none')
         found[name] = Variation(name, low, high, levels)

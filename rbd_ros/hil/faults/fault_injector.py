@@ -11,7 +11,7 @@ import zlib
 import numpy as np
 
 from rbd_ros.hil.faults.faults import Fault, FAULT_KINDS
-from rbd_ros.hil.faults.message_link import Disturbance, MessageLink, NONE
+from rbd_ros.hil.faults.message_link import MessageLink, NONE
 from rbd_ros.hil.faults.plant_faults import PlantFaults
 from rbd_ros.hil.faults.sensor_faults import SensorFaults
 from rbd_ros.hil.plants.plant import Actuated
@@ -140,29 +140,31 @@ class FaultInjector:
         self.sensors.clear()
         if self._plant is not None:
             self._plant.clear()
-        disturbed = dict.fromkeys(self.links, NONE)
+        for link in self.links.values():
+            link.disturbance = NONE
         for fault in self._acting:
-            scope = FAULT_KINDS[fault.kind].scope
-            if scope == 'messages':
-                for channel in self.links if fault.channel == 'both' else (fault.channel,):
-                    disturbance = disturbed[channel]._replace(**{fault.kind: fault.value})
-                    disturbed[channel] = disturbance
-            elif scope == 'joints':
-                joints = self._joints(fault)
-                if fault.kind in self.sensors.kinds:
-                    self.sensors.set(fault.kind, joints, fault.value)
-                elif self._plant is not None:
-                    self._plant.set(fault.kind, joints, fault.value)
-            elif fault.kind == 'power_cut' and self._plant is not None:
-                self._plant.cut_power()
-        for channel, link in self.links.items():
-            disturbance = disturbed[channel]
-            link.disturbance = NONE if disturbance == Disturbance() else disturbance
+            kind = FAULT_KINDS[fault.kind]
+            if self._plant is not None or not kind.is_plant_fault:
+                kind.apply(self, fault)
 
-    def _joints(self, fault: Fault) -> np.ndarray:
+    # -- for the kinds of faults ------------------------------------------------------------------
+
+    @property
+    def plant(self) -> PlantFaults:
+        """Actuators and joints of the simulation."""
+        assert self._plant is not None
+        return self._plant
+
+    def joints(self, fault: Fault) -> np.ndarray:
         """Return the places of the joints that a fault concerns."""
         names = fault.joints or tuple(self._places)
         return np.array([self._places[name] for name in names], dtype=np.intp)
+
+    def add_disturbance(self, fault: Fault, **changes: float) -> None:
+        """Change the disturbance of the channels that a fault concerns."""
+        for channel in self.links if fault.channel == 'both' else (fault.channel,):
+            changed = self.links[channel].disturbance._replace(**changes)
+            self.links[channel].disturbance = NONE if changed == NONE else changed
 
     # -- for snapshots ----------------------------------------------------------------------------
 

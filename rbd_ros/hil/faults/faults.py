@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults: declarations of what fails and when, and how they are read from YAML.
 
-Nothing here does anything: see `FaultInjector` for what faults do to a simulation and to messages.
+The files of kinds/ say what faults do; `FaultInjector` lets them act when they are due.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 import math
-from typing import Dict, List, Mapping, NamedTuple, Sequence, Tuple, Union
+from typing import Dict, List, Mapping, Sequence, Tuple, Union
 
+from rbd_ros.extension_points import declared_in
+from rbd_ros.hil.faults import kinds
+from rbd_ros.hil.faults.fault_kind import FaultKind
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.extension.extension_document import (
     Document,
@@ -24,75 +27,8 @@ PAGE = 'docs/hil_reference.md'
 CHANNELS = ('state', 'command', 'both')
 
 
-class FaultKind(NamedTuple):
-    """A kind of fault.
-
-    :param scope: what it concerns: 'joints', 'messages', 'link' or 'robot'
-    :param quantity: what its value is, with the unit; '' if it has none
-    :param maximum: largest value that makes sense
-    :param meaning: what it does
-    """
-
-    scope: str
-    quantity: str
-    maximum: float
-    meaning: str
-
-
 #: All kinds of faults by name.
-FAULT_KINDS: Mapping[str, FaultKind] = {
-    'latency': FaultKind('messages', 'delay [s]', 10.0, 'A fixed delay of messages.'),
-    'jitter': FaultKind(
-        'messages',
-        'maximum additional delay [s]',
-        10.0,
-        'A random delay of messages, uniform from zero to the value; messages may overtake each '
-        'other.',
-    ),
-    'drop': FaultKind('messages', 'probability', 1.0, 'Messages are lost at random.'),
-    'duplicate': FaultKind('messages', 'probability', 1.0, 'Messages are duplicated at random.'),
-    'position_noise': FaultKind(
-        'joints', 'standard deviation [rad, m]', 1e3, 'Gaussian noise of measured positions.'
-    ),
-    'velocity_noise': FaultKind(
-        'joints', 'standard deviation [rad/s, m/s]', 1e3, 'Gaussian noise of measured velocities.'
-    ),
-    'position_bias': FaultKind('joints', 'offset [rad, m]', 1e3, 'Offset of measured positions.'),
-    'velocity_bias': FaultKind(
-        'joints', 'offset [rad/s, m/s]', 1e3, 'Offset of measured velocities.'
-    ),
-    'quantization': FaultKind(
-        'joints', 'resolution [rad, m]', 1e3, 'Measured positions are rounded to an encoder step.'
-    ),
-    'backlash': FaultKind(
-        'joints',
-        'width of the backlash [rad, m]',
-        10.0,
-        'Backlash between joint and encoder: the measured position follows at the edge of the '
-        'backlash, and the measured velocity is zero within.',
-    ),
-    'joint_lock': FaultKind(
-        'joints', '', 0.0, 'The joint is locked by dry friction that no drive overcomes.'
-    ),
-    'effort_derating': FaultKind(
-        'joints',
-        'fraction of the effort limit',
-        1.0,
-        'The actuator gives at most a fraction of its effort limit.',
-    ),
-    'actuator_failure': FaultKind('joints', '', 0.0, 'The actuator gives no torque.'),
-    'friction': FaultKind(
-        'joints',
-        'additional dry friction [N m, N]',
-        1e6,
-        'Dry friction is added to that of the joint; a negative value reduces it, down to none.',
-    ),
-    'payload': FaultKind('link', 'mass [kg]', 1e5, 'A mass is fixed to a link.'),
-    'power_cut': FaultKind('robot', '', 0.0, 'No actuator gives any torque.'),
-}
-
-#: Kinds whose value may be negative.
-SIGNED = ('position_bias', 'velocity_bias', 'friction')
+FAULT_KINDS: Mapping[str, FaultKind] = {kind.name: kind for kind in declared_in(kinds, FaultKind)}
 
 
 class FaultError(ModelError):
@@ -203,7 +139,7 @@ def _fault(field: Field, joints: Sequence[str], links: Sequence[str]) -> Fault:
     entries = field.mapping(required, ['start_time', 'duration', *_KEYS[kind.scope]])
     value = 0.0
     if kind.quantity:
-        value = entries['value'].number(-kind.maximum if named in SIGNED else 0.0)
+        value = entries['value'].number(kind.minimum)
         if value > kind.maximum:
             raise entries['value'].error(
                 f'{value:g} is above {kind.maximum:g}; it is the {kind.quantity}'

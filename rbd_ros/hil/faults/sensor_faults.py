@@ -40,11 +40,6 @@ class SensorFaults:
             )
         }
 
-    @property
-    def kinds(self) -> Tuple[str, ...]:
-        """Kinds of faults that are of sensors."""
-        return tuple(self._by_kind)
-
     def clear(self) -> None:
         """Let nothing be wrong."""
         for values in self._by_kind.values():
@@ -54,7 +49,8 @@ class SensorFaults:
     def set(self, kind: str, joints: AnyArray, value: float) -> None:
         """Let something be wrong with joints.
 
-        :param kind: of `kinds`
+        :param kind: 'position_noise', 'velocity_noise', 'position_bias', 'velocity_bias',
+            'quantization' or 'backlash'
         :param joints: their places, (k,)
         """
         self._by_kind[kind][joints] = value

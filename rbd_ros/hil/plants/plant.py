@@ -21,13 +21,11 @@ from typing import (
 import numpy as np
 
 from rbd_ros.contact.contact_arrays import FloatArray
+from rbd_ros.hil.faults.fault_kind import PHYSICS
 from rbd_ros.hil.faults.faults import Fault, FAULT_KINDS
 from rbd_ros.hil.scenario.kinds import Kinds
 from rbd_ros.model.extension.fields import Field
 from rbd_ros.robot import Robot
-
-#: Faults in the physics, which is inside a plant that is no simulation of the robot.
-INSIDE = ('friction', 'payload', 'joint_lock')
 
 
 class Actuators(Protocol):
@@ -225,11 +223,11 @@ def refuse_faults(field: Field, robot: Robot) -> None:
     for entry in field.sequence():
         named = entry.mapping(['fault'], None)['fault']
         kind = named.choice(FAULT_KINDS)
-        if kind in INSIDE:
+        if FAULT_KINDS[kind].domain == PHYSICS:
             raise named.error(inside(kind))
-        if kind == 'effort_derating' and not all(limited):
+        if FAULT_KINDS[kind].limits_effort and not all(limited):
             raise named.error(
-                'effort_derating is a fraction of the effort limit, which the plant does not '
+                f'{kind} is a fraction of the effort limit, which the plant does not '
                 'contain; give robot in addition to plant'
             )
 
@@ -239,7 +237,7 @@ def check_fault(fault: Fault) -> None:
 
     :raises ValueError: for a fault in its physics
     """
-    if fault.kind in INSIDE:
+    if FAULT_KINDS[fault.kind].domain == PHYSICS:
         raise ValueError(inside(fault.kind))
 
 

@@ -15,15 +15,6 @@ from rbd_ros.hil.report.recorded_run import HilRecordingError, read_run, Recorde
 from rbd_ros.hil.report.run_recorder import BEGIN, fingerprint, NANOSECONDS
 from rbd_ros.hil.scenario.scenario import Scenario
 
-_OF_THE_MACHINE = (
-    'joint_lock',
-    'effort_derating',
-    'actuator_failure',
-    'friction',
-    'payload',
-    'power_cut',
-)
-
 
 @dataclass(frozen=True)
 class Replay:
@@ -64,10 +55,10 @@ def replay(scenario: Scenario, path: Any) -> Replay:
     # Asked at each step: a delayed command takes effect between two states, too.
     scenario = replace(scenario, timestep=scenario.step, substeps=1)
     _check_robot(scenario, recorded, path)
-    faults = [each for each in recorded.faults if each.kind in _OF_THE_MACHINE]
     unknown = [each.kind for each in recorded.faults if each.kind not in FAULT_KINDS]
     if unknown:
         raise HilRecordingError(f'{path}: unknown fault {unknown[0]!r}; record it again')
+    faults = [each for each in recorded.faults if FAULT_KINDS[each.kind].is_plant_fault]
     run = Bench(scenario).run(_Recorded(recorded), recorded.seed, faults)
     steps = min(len(recorded.time), len(run.time))
     difference, before = '', steps

@@ -10,7 +10,7 @@ from typing import Any, Dict, Generic, List, Protocol, Tuple, TypeVar
 from rbd_ros.model.extension.fields import Field
 
 
-class Kind(Protocol):
+class ScenarioKind(Protocol):
     """What is common to kinds of controllers and of plants.
 
     :param keys: keys of an entry beside the name of the kind
@@ -21,7 +21,7 @@ class Kind(Protocol):
     example: Any
 
 
-K = TypeVar('K', bound=Kind)
+K = TypeVar('K', bound=ScenarioKind)
 
 
 class Kinds(Generic[K]):

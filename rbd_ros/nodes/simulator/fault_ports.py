@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.hil import Fault, FaultInjector, read_faults
+from rbd_ros.hil import Fault, FAULT_KINDS, FaultInjector, read_faults
 from rbd_ros.hil.scenario.payloads import sets_of_payloads, with_payloads
 from rbd_ros.nodes.common.diagnostics import ERROR, OK, WARN
 from rbd_ros.nodes.messages.conversions import NANOSECONDS
@@ -204,12 +204,12 @@ def live_faults(text: str, cycle: SimulationCycle) -> Tuple[Fault, ...]:
     names, limits = cycle.commands.names, cycle.robot.effort_limits
     faults = read_faults(text, names, tuple(cycle.robot.model.links))
     for each in faults:
-        if each.kind == 'effort_derating':
+        if FAULT_KINDS[each.kind].limits_effort:
             # Now, not when it is due: nobody would get the error then.
             for name, at in zip(names, cycle.commands.at_v):
                 if (not each.joints or name in each.joints) and not math.isfinite(limits[at]):
                     raise ValueError(
-                        f'joint {name!r} has no effort limit for effort_derating: give effort in '
+                        f'joint {name!r} has no effort limit for {each.kind}: give effort in '
                         'the <limit> of the URDF'
                     )
     sets = sets_of_payloads(faults)
