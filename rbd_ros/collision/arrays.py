@@ -88,6 +88,21 @@ class Tables(NamedTuple):
     concave: bool = True
 
 
+class PlacedShape(NamedTuple):
+    """A shape and where it is, a value that compiled loops pass.
+
+    :param kind: its kind
+    :param size: its sizes, (3,) [m]
+    :param pose: its rotation row by row, and its position, (12,)
+    :param tables: tables of shapes with more sizes
+    """
+
+    kind: int
+    size: FloatArray
+    pose: FloatArray
+    tables: Tables
+
+
 #: Sizes with which `allocate` makes empty tables.
 NO_TABLES = dict.fromkeys(
     (

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from rbd_ros.collision.arrays import FloatArray, FoundPoints, IntArray, PLANE
+from rbd_ros.collision.arrays import FloatArray, FoundPoints, IntArray, PlacedShape, PLANE
 from rbd_ros.collision.pairs.narrow_phase import find_ordered
 from rbd_ros.collision.scene.scene_arrays import SceneTable
 from rbd_ros.collision.scene.scene_bounds import between_centers, compose
@@ -146,20 +146,11 @@ def nearest_of_pair(
     :param max_distance: maximum distance [m]
     :return: where in `room.found` they are; -1 if the shapes are further apart
     """
-    found, poses, sizes = buffers.found, buffers.shape_pose, scene.size
+    found, poses, tables = buffers.found, buffers.shape_pose, scene.tables
+    first = PlacedShape(scene.kind[a], scene.size[a], poses[a], tables)
+    second = PlacedShape(scene.kind[b], scene.size[b], poses[b], tables)
     # Poses are known to be finite, and pairs to be in order: no need of `find_contacts`.
-    count = find_ordered(
-        scene.kind[a],
-        sizes[a],
-        poses[a],
-        scene.kind[b],
-        sizes[b],
-        poses[b],
-        max_distance,
-        True,
-        scene.tables,
-        found,
-    )
+    count = find_ordered(first, second, max_distance, True, found)
     best, gaps = count - 1, found.gap
     # The least gap, and of equal ones the first: results do not depend on the order of
     # comparisons.

@@ -6,10 +6,16 @@ A pose is the rotation of a shape in the common frame, row by row, and its posit
 
 from __future__ import annotations
 
-import math
-
 from rbd_ros.collision.arrays import FloatArray, FoundPoints
-from rbd_ros.compiler.loops import compiled
+from rbd_ros.compiler.loops import (
+    compiled,
+    load_transform,
+    load_vec,
+    norm,
+    Transform,
+    Vec,
+    Vec3,
+)
 
 #: Distance below which two points count as one: the direction between them would be made of
 #: rounding errors [m].
@@ -17,93 +23,116 @@ COINCIDENT = 1e-12
 
 
 @compiled
-def dot(a: FloatArray, b: FloatArray) -> float:
-    """Return the scalar product of the first three components of two vectors."""
-    product: float = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-    return product
+def origin(pose: FloatArray) -> Vec3:
+    """Return the position of a frame [m]."""
+    return load_vec(pose, 3, 9)
 
 
 @compiled
-def cross(a: FloatArray, b: FloatArray, product: FloatArray) -> None:
-    """Compute the vector product of two vectors, (3,)."""
-    product[0] = a[1] * b[2] - a[2] * b[1]
-    product[1] = a[2] * b[0] - a[0] * b[2]
-    product[2] = a[0] * b[1] - a[1] * b[0]
+def axis(pose: FloatArray, number: int) -> Vec3:
+    """Return the direction of an axis of a frame."""
+    return Vec(pose[number], pose[3 + number], pose[6 + number])
 
 
 @compiled
-def difference(a: FloatArray, b: FloatArray, result: FloatArray) -> None:
-    """Compute the vector from b to a, (3,)."""
-    for r in range(3):
-        result[r] = a[r] - b[r]
+def unit_vector(number: int) -> Vec3:
+    """Return the unit vector along a coordinate."""
+    return Vec(number == 0, number == 1, number == 2)
 
 
 @compiled
-def along(start: FloatArray, step: FloatArray, factor: float, result: FloatArray) -> None:
-    """Compute the point at a factor of a step from a start, (3,) [m]."""
-    for r in range(3):
-        result[r] = start[r] + factor * step[r]
+def across_axis(number: int, v: Vec3) -> Vec3:
+    """Return the cross product of a unit vector along a coordinate with a vector."""
+    x, y, z = v
+    if number == 0:
+        return Vec(0.0, -z, y)
+    return Vec(z, 0.0, -x) if number == 1 else Vec(-y, x, 0.0)
 
 
 @compiled
-def axis(pose: FloatArray, number: int, direction: FloatArray) -> None:
-    """Compute the direction of an axis of a frame, (3,)."""
-    for r in range(3):
-        direction[r] = pose[3 * r + number]
+def with_item(v: Vec3, number: int, value: float) -> Vec3:
+    """Return a vector with another number along one coordinate."""
+    return Vec(
+        value if number == 0 else v[0],
+        value if number == 1 else v[1],
+        value if number == 2 else v[2],
+    )
 
 
 @compiled
-def turned(pose: FloatArray, local: FloatArray, direction: FloatArray) -> None:
-    """Compute the direction in the common frame of one in the coordinates of a shape, (3,)."""
-    for r in range(3):
-        direction[r] = (
-            pose[3 * r] * local[0] + pose[3 * r + 1] * local[1] + pose[3 * r + 2] * local[2]
-        )
+def clamped(point: Vec3, half: FloatArray) -> Vec3:
+    """Return the point of a box that is nearest to a point, in its coordinates [m].
+
+    :param half: half lengths, (3,) [m]
+    """
+    return Vec(
+        min(half[0], max(-half[0], point[0])),
+        min(half[1], max(-half[1], point[1])),
+        min(half[2], max(-half[2], point[2])),
+    )
 
 
 @compiled
-def placed(pose: FloatArray, local: FloatArray, point: FloatArray) -> None:
-    """Compute the point in the common frame of one in the coordinates of a shape, (3,) [m]."""
-    turned(pose, local, point)
-    for r in range(3):
-        point[r] += pose[9 + r]
+def turned(pose: FloatArray, local: Vec3) -> Vec3:
+    """Return the direction in the common frame of one in the coordinates of a shape."""
+    return load_transform(pose).rotation @ local
 
 
 @compiled
-def localized(pose: FloatArray, point: FloatArray, local: FloatArray) -> None:
-    """Compute the coordinates in the frame of a shape of a point in the common frame, (3,) [m]."""
-    for k in range(3):
-        total = 0.0
-        for r in range(3):
-            total += pose[3 * r + k] * (point[r] - pose[9 + r])
-        local[k] = total
+def turned_back(pose: FloatArray, direction: Vec3) -> Vec3:
+    """Return the direction in the coordinates of a shape of one in the common frame."""
+    return load_transform(pose).rotation.T @ direction
 
 
 @compiled
-def perpendicular(direction: FloatArray, normal: FloatArray) -> None:
-    """Compute a unit vector perpendicular to a direction, which may be zero, (3,)."""
-    least = 0
-    for r in range(1, 3):
-        if abs(direction[r]) < abs(direction[least]):
-            least = r
-    s, t = (least + 1) % 3, (least + 2) % 3
-    length = math.sqrt(direction[s] * direction[s] + direction[t] * direction[t])
-    # direction x e_least, which has nothing along e_least.
-    normal[least] = 0.0
-    normal[s] = direction[t] / length if length > 0.0 else 0.0
-    normal[t] = -direction[s] / length if length > 0.0 else 1.0
+def placed(pose: FloatArray, local: Vec3) -> Vec3:
+    """Return the point in the common frame of one in the coordinates of a shape [m]."""
+    return load_transform(pose) @ local
 
 
 @compiled
-def end_of_segment(pose: FloatArray, half: float, point: FloatArray) -> None:
-    """Compute the point at a height on the z axis of a frame, (3,) [m].
+def localized(pose: FloatArray, point: Vec3) -> Vec3:
+    """Return the coordinates in the frame of a shape of a point in the common frame [m]."""
+    return turned_back(pose, point - origin(pose))
+
+
+@compiled
+def store_pose(pose: Transform, row: FloatArray) -> None:
+    """Store a pose, (12,)."""
+    row[0:3], row[3:6], row[6:9] = pose.rotation
+    row[9:12] = pose.position
+
+
+@compiled
+def relative_pose(pose_a: FloatArray, pose_b: FloatArray, pose: FloatArray) -> None:
+    """Compute the pose of the second frame in the first one, (12,)."""
+    a, b = load_transform(pose_a), load_transform(pose_b)
+    back = a.rotation.T
+    store_pose(Transform(back @ b.rotation, back @ (b.position - a.position)), pose)
+
+
+@compiled
+def perpendicular(direction: Vec3) -> Vec3:
+    """Return a unit vector perpendicular to a direction, which may be zero."""
+    x, y, z = direction
+    # direction x e, with e the axis along which it has least.
+    across = Vec(0.0, z, -y)
+    if abs(y) < abs(x):
+        across = Vec(-z, 0.0, x)
+    if abs(z) < min(abs(x), abs(y)):
+        across = Vec(y, -x, 0.0)
+    length = norm(across)
+    return across / length if length > 0.0 else Vec(0.0, 0.0, 1.0)
+
+
+@compiled
+def end_of_segment(pose: FloatArray, half: float) -> Vec3:
+    """Return the point at a height on the z axis of a frame [m].
 
     :param pose: pose of the frame, (12,)
     :param half: the height [m]
-    :param point: the result, (3,) [m]
     """
-    for r in range(3):
-        point[r] = pose[9 + r] + half * pose[3 * r + 2]
+    return origin(pose) + half * axis(pose, 2)
 
 
 @compiled
@@ -113,8 +142,8 @@ def add(
     feature: int,
     gap: float,
     margin: float,
-    on_a: FloatArray,
-    normal: FloatArray,
+    on_a: Vec3,
+    normal: Vec3,
 ) -> int:
     """Enter a contact point, if its gap is within the margin and there is room.
 
@@ -123,17 +152,13 @@ def add(
     :param feature: number of the features that touch
     :param gap: signed gap [m]
     :param margin: maximum gap [m]
-    :param on_a: point on the first shape, (3,) [m]
-    :param normal: unit normal from the first shape to the second, (3,)
+    :param on_a: point on the first shape [m]
+    :param normal: unit normal from the first shape to the second
     :return: how many there are now
     """
     # Written so that a gap that is NaN enters nothing.
     if not gap <= margin or count == len(found.gap):
         return count
-    for r in range(3):
-        found.on_a[count, r] = on_a[r]
-        found.on_b[count, r] = on_a[r] + gap * normal[r]
-        found.normal[count, r] = normal[r]
-    found.gap[count] = gap
-    found.feature[count] = feature
+    found.on_a[count], found.on_b[count], found.normal[count] = on_a, on_a + gap * normal, normal
+    found.gap[count], found.feature[count] = gap, feature
     return count + 1

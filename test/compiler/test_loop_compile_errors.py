@@ -18,7 +18,7 @@ import os
 from typing import NamedTuple, Tuple
 import numpy as np
 from rbd_ros.compiler.loops import compiled, entry_point, load_i64, stack_array, stack_matrix
-from rbd_ros.compiler.loops import cross, load_vec, norm, Vec
+from rbd_ros.compiler.loops import cross, load_transform, load_vec, Mat, norm, Transform, Vec
 
 NAMES = ['a']
 
@@ -209,7 +209,16 @@ REFUSED = [
     ('y = norm(x)', 1, 'two vectors of one size, not float'),
     ('w = load_vec(table, 3)', 1, 'from an array in one dimension'),
     ('w = load_vec(table[0], i)', 1, 'the size of a vector is a literal'),
-    ('y = Vec(x, x)[i]', 1, 'the index of a tuple must be a literal'),
+    ('y = (x, x)[i]', 1, 'the index of a tuple must be a literal'),
+    ('w = Vec(x, x) if z else Vec(x)', 1, 'the result of a conditional expression must be a nu'),
+    ('w = Mat(Vec(x, x), x)', 1, 'the rows of a matrix are vectors of one size'),
+    ('w = Mat(Vec(x, x)) @ Vec(x)', 1, 'two vectors of one size, not Vec[2] and Vec[1]'),
+    ('w = Mat(Vec(x, x)) @ x', 1, 'MatMult of Mat[1, 2] and float is not compiled'),
+    ('w = Transform(x)', 1, 'Transform has 2 fields'),
+    ('w = load_transform(table[0]).inverse', 1, 'Transform has no inverse'),
+    ('k[i:3] = Vec(x, x)', 1, 'Vec[2] is stored in x[a:b] with literals as far apart'),
+    ('table[0, 1:4] = Vec(x, x)', 1, 'Vec[2] is stored in x[a:b] with literals as far apart'),
+    ('table[0] = Mat(Vec(x, x))', 1, 'array of float with 1 dimensions cannot become Mat[1, 2]'),
     ('table[0, 0] = Vec(x, x)', 1, 'float cannot become Vec[2]'),
     ('k[0] = Vec(x, x)', 1, 'int cannot become Vec[2]'),
     ('w = Vec(x, x)\nw = Vec(x)', 2, 'w is Vec[2], and cannot become Vec[1]'),

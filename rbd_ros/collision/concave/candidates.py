@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 
 from rbd_ros.collision.arrays import FloatArray, FoundPoints
-from rbd_ros.collision.convex.reduction import choose, HEIGHT, LAYER
-from rbd_ros.collision.vectors import cross, dot, perpendicular
-from rbd_ros.compiler.loops import compiled, stack_array, stack_matrix
+from rbd_ros.collision.convex.reduction import choose, LAYER
+from rbd_ros.collision.vectors import perpendicular
+from rbd_ros.compiler.loops import compiled, cross, load_vec, stack_array, stack_matrix, Vec
 
 #: Number of candidates that there is room for, and above which they are reduced.
 ROOM, FULL = 64, 56
@@ -34,40 +34,33 @@ def reduce_candidates(candidates: FloatArray, count: int, max_count: int) -> int
     :return: how many remain
     """
     kept, flat, number_of = stack_matrix(64, 8), stack_matrix(64, 3), stack_array(64)
-    chosen, normal, u, v = stack_array(4), stack_array(3), stack_array(3), stack_array(3)
-    left, total = count, 0
+    chosen, left, total = stack_array(4), count, 0
     while left > 0:
         deepest = 0
         for i in range(1, left):
             if candidates[i, GAP] < candidates[deepest, GAP] - 1e-13:
                 deepest = i
-        for r in range(3):
-            normal[r] = candidates[deepest, NORMAL + r]
-        perpendicular(normal, u)
-        cross(normal, u, v)
+        normal = load_vec(candidates[deepest], 3, NORMAL)
+        u = perpendicular(normal)
+        v = cross(normal, u)
         members, rest = 0, 0
         for i in range(left):
-            along_normal = 0.0
-            for r in range(3):
-                along_normal += normal[r] * candidates[i, NORMAL + r]
+            point = load_vec(candidates[i], 3)
+            along_normal = normal @ load_vec(candidates[i], 3, NORMAL)
             if along_normal >= ONE_DIRECTION or i == deepest:
-                flat[members, 0], flat[members, 1] = dot(u, candidates[i]), dot(v, candidates[i])
-                flat[members, HEIGHT] = candidates[i, GAP]
-                for c in range(8):
-                    kept[total + members, c] = candidates[i, c]
+                here = Vec(u @ point, v @ point, candidates[i, GAP])
+                flat[members], kept[total + members] = here, load_vec(candidates[i], 8)
                 # Neighbors have points in common.
                 double = False
                 for j in range(members):
-                    x, y = flat[j, 0] - flat[members, 0], flat[j, 1] - flat[members, 1]
-                    z = flat[j, HEIGHT] - flat[members, HEIGHT]
-                    if x * x + y * y + z * z < 1e-18:
+                    offset = load_vec(flat[j], 3) - here
+                    if offset @ offset < 1e-18:
                         double = True
                 if not double:
                     members += 1
             else:
                 if rest < i:
-                    for c in range(8):
-                        candidates[rest, c] = candidates[i, c]
+                    candidates[rest] = load_vec(candidates[i], 8)
                 rest += 1
         left = rest
         number = choose(flat, members, chosen)
@@ -77,9 +70,7 @@ def reduce_candidates(candidates: FloatArray, count: int, max_count: int) -> int
                 if chosen[m] < chosen[n]:
                     chosen[n], chosen[m] = chosen[m], chosen[n]
         for n in range(number):
-            i = total + int(chosen[n])
-            for c in range(8):
-                kept[total + n, c] = kept[i, c]
+            kept[total + n] = load_vec(kept[total + int(chosen[n])], 8)
         total += number
     size = 0.0
     for i in range(1, total):
@@ -94,19 +85,16 @@ def reduce_candidates(candidates: FloatArray, count: int, max_count: int) -> int
             last = i
     for _ in range(min(max_count, total)):
         # The first is the deepest of all.
-        for c in range(8):
-            candidates[result, c] = kept[last, c]
+        candidates[result] = load_vec(kept[last], 8)
         result += 1
         number_of[last] = -1.0
         following, farthest = -1, -1.0
         for i in range(total):
             if number_of[i] < 0.0:
                 continue
-            away = 0.0
-            for r in range(3):
-                x = kept[i, r] - kept[last, r]
-                y = kept[i, NORMAL + r] - kept[last, NORMAL + r]
-                away += x * x + size * size * y * y
+            offset = load_vec(kept[i], 3) - load_vec(kept[last], 3)
+            turn = load_vec(kept[i], 3, NORMAL) - load_vec(kept[last], 3, NORMAL)
+            away = offset @ offset + size * size * (turn @ turn)
             number_of[i] = min(number_of[i], away)
             if number_of[i] > farthest:
                 following, farthest = i, number_of[i]
@@ -120,9 +108,8 @@ def collect(
 ) -> int:
     """Take the contact points of a triangle among the candidates; return how many there are."""
     for i in range(number):
-        for r in range(3):
-            candidates[count, r] = found.on_a[i, r]
-            candidates[count, NORMAL + r] = found.normal[i, r]
+        candidates[count, 0:NORMAL] = load_vec(found.on_a[i], 3)
+        candidates[count, NORMAL:GAP] = load_vec(found.normal[i], 3)
         candidates[count, GAP] = found.gap[i]
         candidates[count, FEATURE] = float(
             (triangle % (1 << 26)) * (1 << 26) + found.feature[i] % (1 << 26)

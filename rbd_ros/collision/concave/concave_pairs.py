@@ -12,14 +12,24 @@ The first shape of a pair is the triangle here; everything is in coordinates of 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
-from rbd_ros.collision.arrays import FloatArray, FoundPoints, Tables, TRIANGLE
+from rbd_ros.collision.arrays import FloatArray, FoundPoints, PlacedShape
 from rbd_ros.collision.convex.convex_pairs import BASE, nearest_of_convex
 from rbd_ros.collision.convex.gjk import APART, BEYOND
-from rbd_ros.collision.convex.manifolds import add_manifold, code_of, enter, NEARLY
+from rbd_ros.collision.convex.manifolds import add_manifold, code_of, NEARLY
 from rbd_ros.collision.shapes.supports import NUMBER_A, NUMBER_B, radius_of, support
-from rbd_ros.collision.vectors import cross, dot
-from rbd_ros.compiler.loops import compiled, stack_array, stack_matrix
+from rbd_ros.collision.vectors import add, origin, turned_back
+from rbd_ros.compiler.loops import (
+    compiled,
+    cross,
+    load_vec,
+    norm,
+    stack_array,
+    stack_matrix,
+    Vec,
+    Vec3,
+)
 
 #: Number of points of a triangle above which some are chosen: all that its corners and those of a
 #: box cut out of each other.
@@ -36,29 +46,37 @@ FREE, SHARED = 0, 1
 STICKS_OUT, BESIDE = 1e-3, 1e-3
 
 
+class Search(NamedTuple):
+    """What is looked for at the triangles of a surface, a value of compiled loops.
+
+    :param nearest: whether only the nearest points are asked for
+    :param free: whether each triangle is taken for itself, without neighbors
+    :param one_sided: whether triangles are touched from outside only
+    :param solid_below: whether what is below them is to be lifted, however deep
+    """
+
+    nearest: bool
+    free: bool
+    one_sided: bool
+    solid_below: bool
+
+
 @compiled
-def outward_at_edge(
-    start: FloatArray, end: FloatArray, third: FloatArray, outward: FloatArray
-) -> None:
-    """Compute the unit vector in a triangle's plane, perpendicular to an edge, pointing out."""
-    e, f = stack_array(3), stack_array(3)
-    for r in range(3):
-        e[r], f[r] = end[r] - start[r], third[r] - start[r]
-    square = dot(e, e)
-    part = dot(e, f) / square if square > 0.0 else 0.0
-    for r in range(3):
-        outward[r] = part * e[r] - f[r]
-    length = math.sqrt(dot(outward, outward))
-    for r in range(3):
-        outward[r] = outward[r] / length if length > 0.0 else 0.0
+def outward_at_edge(start: Vec3, end: Vec3, third: Vec3) -> Vec3:
+    """Return the unit vector in a triangle's plane, perpendicular to an edge, pointing out."""
+    e, f = end - start, third - start
+    square = e @ e
+    outward = (e @ f / square if square > 0.0 else 0.0) * e - f
+    length = norm(outward)
+    return outward / length if length > 0.0 else Vec(0.0, 0.0, 0.0)
 
 
 @compiled
 def use_of_normal(
     corners: FloatArray,
     across: FloatArray,
-    face_normal: FloatArray,
-    normal: FloatArray,
+    face_normal: Vec3,
+    normal: Vec3,
     simplex: FloatArray,
     count: int,
 ) -> int:
@@ -66,14 +84,12 @@ def use_of_normal(
 
     :param corners: corners of the triangle, (9,) [m]
     :param across: across each edge, FREE, or SHARED and the third corner of the neighbor, (3, 4)
-    :param face_normal: outward unit normal of the triangle, (3,)
-    :param normal: the normal, a unit vector, (3,)
+    :param face_normal: outward unit normal of the triangle
+    :param normal: the normal, a unit vector
     :param simplex: points of the difference that are nearest, (4, 12)
     :param count: how many there are
     :return: OWN, OF_FACE or NONE
     """
-    start, end, third, fourth = stack_array(3), stack_array(3), stack_array(3), stack_array(3)
-    own, other = stack_array(3), stack_array(3)
     touched, number, flat = stack_array(3), 0, 0
     for k in range(3):
         touched[k] = 0.0
@@ -83,7 +99,7 @@ def use_of_normal(
             number += 1
         touched[k] = 1.0
     result = OWN
-    if number == 3 and dot(normal, face_normal) >= NEARLY:
+    if number == 3 and normal @ face_normal >= NEARLY:
         return OWN
     for k in range(3):
         j, i = (k + 1) % 3, (k + 2) % 3
@@ -93,114 +109,78 @@ def use_of_normal(
             at_edge = touched[k] > 0.0 and touched[j] > 0.0
         if not at_edge or across[k, 0] == FREE:
             continue
-        for r in range(3):
-            start[r], end[r] = corners[3 * k + r], corners[3 * j + r]
-            third[r], fourth[r] = corners[3 * i + r], across[k, 1 + r]
-        outward_at_edge(start, end, third, own)
-        outward_at_edge(start, end, fourth, other)
+        start, end = load_vec(corners, 3, 3 * k), load_vec(corners, 3, 3 * j)
+        third, fourth = load_vec(corners, 3, 3 * i), load_vec(across[k], 3, 1)
+        own, other = outward_at_edge(start, end, third), outward_at_edge(start, end, fourth)
         # The neighbor continues the face where it leaves against `other`.
-        falls = dot(other, face_normal)
+        falls = other @ face_normal
         if number == 1 and abs(falls) <= STICKS_OUT:
             # A corner that sticks out may be one of faces of several triangles.
             flat += 1
-            tip, toward, square = (k if touched[k] > 0.0 else j), 0.0, 0.0
-            for r in range(3):
-                away = fourth[r] - corners[3 * tip + r]
-                toward += normal[r] * away
-                square += away * away
-            if flat == 2 or toward > BESIDE * math.sqrt(square):
+            away = fourth - (start if touched[k] > 0.0 else end)
+            if flat == 2 or normal @ away > BESIDE * norm(away):
                 result = max(result, OF_FACE)
         elif falls <= STICKS_OUT:
             result = max(result, OF_FACE)
-        elif dot(normal, own) < -BESIDE:
+        elif normal @ own < -BESIDE:
             result = max(result, OF_FACE)
-        elif dot(normal, other) < -BESIDE:
+        elif normal @ other < -BESIDE:
             result = NONE
     return result
 
 
 @compiled
 def triangle_contacts(
-    corners: FloatArray,
+    triangle: PlacedShape,
     across: FloatArray,
-    one_sided: bool,
-    solid_below: bool,
-    free: bool,
-    middle: FloatArray,
-    own: FloatArray,
-    kind: int,
-    size: FloatArray,
-    pose: FloatArray,
+    search: Search,
+    middle: Vec3,
+    shape: PlacedShape,
     margin: float,
-    nearest: bool,
-    tables: Tables,
     found: FoundPoints,
 ) -> int:
     """Return the contact of a triangle with a convex shape.
 
-    :param corners: its corners, anticlockwise from outside, (9,) [m]
+    :param triangle: the triangle: its sizes are its corners, anticlockwise from outside, its pose
+        is none
     :param across: what is across its edges, see `use_of_normal`, (3, 4)
-    :param one_sided: whether it is touched from outside only
-    :param solid_below: whether what is below it is to be lifted, however deep
-    :param free: whether the triangle is taken for itself, without neighbors
-    :param middle: a point of the shape, which decides its side of what is not one-sided, (3,) [m]
-    :param own: pose of the mesh in itself: none, (12,)
-    :param kind: kind of the shape
-    :param size: its sizes, (3,) [m]
-    :param pose: its pose, (12,)
+    :param middle: a point of the shape, which decides its side of what is not one-sided [m]
+    :param shape: the convex shape, with its pose in coordinates of the mesh
     :param margin: maximum gap [m]
-    :param nearest: whether only the nearest points are asked for
-    :param tables: tables of hulls
     :param found: contact points, the triangle first, in coordinates of the mesh; a result
     :return: how many were found, -1 if the shape is in the triangle and has no contact with it
     """
-    e, f, face_normal = stack_array(3), stack_array(3), stack_array(3)
-    simplex, normal, on_a = stack_matrix(4, 12), stack_array(3), stack_array(3)
-    for r in range(3):
-        e[r], f[r] = corners[3 + r] - corners[r], corners[6 + r] - corners[r]
-    cross(e, f, face_normal)
-    length = math.sqrt(dot(face_normal, face_normal))
+    simplex, corners, solid_below = stack_matrix(4, 12), triangle.size, search.solid_below
+    corner = load_vec(corners, 3)
+    face_normal = cross(load_vec(corners, 3, 3) - corner, load_vec(corners, 3, 6) - corner)
+    length = norm(face_normal)
     if not length > 0.0:
         return 0
-    above = 0.0
-    for r in range(3):
-        face_normal[r] = face_normal[r] / length
-        above += face_normal[r] * (middle[r] - corners[r])
-    if not one_sided and above < 0.0:
-        for r in range(3):
-            face_normal[r] = -face_normal[r]
-    radius = radius_of(kind, size)
+    face_normal = face_normal / length
+    if not search.one_sided and face_normal @ (middle - corner) < 0.0:
+        face_normal = -face_normal
+    radius = radius_of(shape)
     # Most triangles are decided by their plane: it takes no search.
     for number in range(2):
-        sign = -1.0 if number == 0 else 1.0
         if number == 1 and solid_below:
             continue
-        for k in range(3):
-            e[k] = 0.0
-            for r in range(3):
-                e[k] += sign * face_normal[r] * pose[3 * r + k]
-        support(kind, size, tables, e, 0, on_a)
-        level = radius
-        for r in range(3):
-            level += sign * face_normal[r] * (pose[9 + r] - corners[r]) + e[r] * on_a[r]
-        if level < -margin:
+        outward = -face_normal if number == 0 else face_normal
+        local = turned_back(shape.pose, outward)
+        point, _ = support(shape, local, 0)
+        if radius + outward @ (origin(shape.pose) - corner) + local @ point < -margin:
             return 0
-    limit = margin + radius
-    if solid_below:
-        # Below the surface, however far: all that is above this triangle's height is near.
-        limit = math.inf
-    status, points, distance = nearest_of_convex(
-        TRIANGLE, corners, kind, size, pose, tables, limit, simplex, normal, on_a
-    )
+    # Below the surface, however far: all that is above this triangle's height is near.
+    limit = math.inf if solid_below else margin + radius
+    status, points, distance, normal, on_a = nearest_of_convex(triangle, shape, limit, simplex)
     gap = distance - radius
-    forward = dot(normal, face_normal)
+    forward = normal @ face_normal
     if status == BEYOND or (gap > margin and not (solid_below and forward < 0.0)):
         return 0
-    if nearest and status == APART and (free or not (solid_below and forward < 0.0)):
-        feature = code_of(simplex, points, NUMBER_B, BASE)
-        return enter(own, on_a, normal, gap, feature, margin, found, 0)
+    code = code_of(simplex, points, NUMBER_B, BASE)
+    if search.nearest and status == APART and (search.free or not (solid_below and forward < 0.0)):
+        return add(found, 0, code, gap, margin, on_a, normal)
     use = OWN
-    if free:
+    if search.free:
         use = OWN
     elif forward <= -NEARLY and status == APART and not solid_below:
         use = NONE
@@ -210,30 +190,14 @@ def triangle_contacts(
         use = use_of_normal(corners, across, face_normal, normal, simplex, points)
         if solid_below and forward < 0.0:
             use = OF_FACE
-    facing = use == OWN and forward >= NEARLY
     if use == NONE:
         return 0 if status == APART else -1
-    for r in range(3):
-        f[r] = face_normal[r] if use == OF_FACE or facing else normal[r]
-    count = add_manifold(
-        TRIANGLE,
-        corners,
-        own,
-        0.0,
-        kind,
-        size,
-        pose,
-        radius,
-        tables,
-        f,
-        MAX_FACE_POINTS,
-        margin,
-        found,
-    )
+    of_face = use == OF_FACE or (use == OWN and forward >= NEARLY)
+    direction = face_normal if of_face else normal
+    count = add_manifold(triangle, shape, direction, MAX_FACE_POINTS, margin, found)
     if count > 0:
         return count
     if use == OF_FACE:
         return 0 if status == APART else -1
-    feature = code_of(simplex, points, NUMBER_A, 4) * BASE**3
-    feature += code_of(simplex, points, NUMBER_B, BASE)
-    return enter(own, on_a, normal, gap, feature, margin, found, 0)
+    feature = code_of(simplex, points, NUMBER_A, 4) * BASE**3 + code
+    return add(found, 0, feature, gap, margin, on_a, normal)

@@ -9,14 +9,13 @@ from __future__ import annotations
 import math
 from typing import Tuple
 
-from rbd_ros.collision.arrays import FloatArray, FoundPoints, MESH, Tables
+from rbd_ros.collision.arrays import FloatArray, FoundPoints, MESH, PlacedShape, Tables, TRIANGLE
 from rbd_ros.collision.concave.candidates import collect, FEATURE, GAP, NORMAL, reduce_candidates
-from rbd_ros.collision.concave.concave_pairs import FREE, SHARED, triangle_contacts
+from rbd_ros.collision.concave.concave_pairs import FREE, Search, SHARED, triangle_contacts
 from rbd_ros.collision.concave.inside import begins_inside, LEAF, turn_outward
-from rbd_ros.collision.pairs.box_axes import relative_pose
 from rbd_ros.collision.shapes.supports import radius_of, support
-from rbd_ros.collision.vectors import add, placed, turned
-from rbd_ros.compiler.loops import compiled, stack_array, stack_matrix
+from rbd_ros.collision.vectors import add, origin, placed, relative_pose, turned, turned_back
+from rbd_ros.compiler.loops import compiled, load_vec, stack_array, stack_matrix, Vec, Vec3
 
 #: Searches of `convex_concave`, in their order. Triangles that are touched from the side that they
 #: face. Triangles from any side: what is in a surface touches it, if all else fails with whatever
@@ -26,46 +25,34 @@ FACING, ANY_SIDE, ALL_AROUND = 0, 1, 2
 
 
 @compiled
-def bounds_of(
-    kind: int, size: FloatArray, pose: FloatArray, tables: Tables, bounds: FloatArray
-) -> None:
-    """Compute the bounds of a shape's core along the axes of its pose's frame, (6,)."""
-    direction, point = stack_array(3), stack_array(3)
+def bounds_of(shape: PlacedShape, radius: float, bounds: FloatArray) -> Vec3:
+    """Compute the bounds of a shape's core along the axes of its pose's frame, (6,).
+
+    :param radius: radius around the core that counts [m]
+    :return: the middle [m]
+    """
     for k in range(3):
-        for number in range(2):
-            sign = -1.0 if number == 0 else 1.0
-            for r in range(3):
-                direction[r] = sign * pose[3 * k + r]
-            # The direction is in coordinates of the shape: row k of the rotation is axis k of the
-            # outer frame.
-            support(kind, size, tables, direction, 0, point)
-            # Of the core only. The radius around it is added to the distance that is searched.
-            extent = pose[9 + k]
-            for r in range(3):
-                extent += pose[3 * k + r] * point[r]
-            bounds[3 * number + k] = extent
+        # The direction is in coordinates of the shape: row k of the rotation is axis k of the
+        # outer frame.
+        direction = load_vec(shape.pose, 3, 3 * k)
+        low, _ = support(shape, -direction, 0)
+        high, _ = support(shape, direction, 0)
+        bounds[k] = shape.pose[9 + k] + direction @ low - radius
+        bounds[3 + k] = shape.pose[9 + k] + direction @ high + radius
+    return 0.5 * (load_vec(bounds, 3) + load_vec(bounds, 3, 3))
 
 
 @compiled
-def level_along(
-    kind: int, size: FloatArray, pose: FloatArray, tables: Tables, direction: FloatArray
-) -> float:
+def level_along(shape: PlacedShape, direction: Vec3) -> float:
     """Return the least height of a convex shape along a direction of the frame of its pose [m]."""
-    local, point = stack_array(3), stack_array(3)
-    for k in range(3):
-        local[k] = 0.0
-        for r in range(3):
-            # Against the direction, in coordinates of the shape: its lowest point there.
-            local[k] -= pose[3 * r + k] * direction[r]
-    support(kind, size, tables, local, 0, point)
-    level = -radius_of(kind, size)
-    for r in range(3):
-        level += direction[r] * pose[9 + r] - local[r] * point[r]
-    return level
+    # Against the direction, in coordinates of the shape: its lowest point there.
+    local = -turned_back(shape.pose, direction)
+    point, _ = support(shape, local, 0)
+    return direction @ origin(shape.pose) - local @ point - radius_of(shape)
 
 
 @compiled
-def height_of(node: FloatArray, direction: FloatArray) -> float:
+def height_of(node: FloatArray, direction: Vec3) -> float:
     """Return the greatest height of a box along a direction [m]."""
     x, y, z = direction[0], direction[1], direction[2]
     # A corner of the box for each axis, chosen by the sign of that axis: its support function.
@@ -95,62 +82,51 @@ def bounds_of_triangle(corners: FloatArray, bounds: FloatArray) -> None:
 
 
 @compiled
-def highest_corner(corners: FloatArray, direction: FloatArray) -> float:
+def highest_corner(corners: FloatArray, direction: Vec3) -> float:
     """Return the greatest height of a triangle along a direction [m]."""
-    x, y, z = direction[0], direction[1], direction[2]
-    most = x * corners[0] + y * corners[1] + z * corners[2]
-    for k in range(1, 3):
-        height = x * corners[3 * k] + y * corners[3 * k + 1] + z * corners[3 * k + 2]
-        most = max(most, height)
-    return most
+    p, q, r = load_vec(corners, 3), load_vec(corners, 3, 3), load_vec(corners, 3, 6)
+    return max(direction @ p, direction @ q, direction @ r)
+
+
+@compiled
+def no_pose(pose: FloatArray) -> None:
+    """Set the pose of what is not moved: triangles are given in the frame of their mesh."""
+    for r in range(12):
+        pose[r] = 1.0 if r % 4 == 0 and r < 9 else 0.0
 
 
 @compiled
 def mesh_candidates(
-    size_b: FloatArray,
-    kind: int,
-    size: FloatArray,
-    pose: FloatArray,
+    surface: PlacedShape,
+    shape: PlacedShape,
     margin: float,
     nearest: bool,
     free: bool,
-    tables: Tables,
     found: FoundPoints,
     candidates: FloatArray,
 ) -> Tuple[int, bool]:
     """Return the contact points of the triangles of a mesh with a convex shape.
 
-    :param size_b: number of the mesh first
-    :param pose: pose of the shape in the mesh, (12,)
+    :param surface: the mesh
+    :param shape: the convex shape, with its pose in coordinates of the mesh
     :param free: whether each triangle is taken for itself
     :param candidates: the points; a result, (ROOM, 8)
     :return: how many there are, and whether the shape is in a triangle that has none
     """
-    own, bounds, across, middle = (
-        stack_array(12),
-        stack_array(6),
-        stack_matrix(3, 4),
-        stack_array(3),
-    )
+    own, bounds, across, box = stack_array(12), stack_array(6), stack_matrix(3, 4), stack_array(6)
     # Depth-first search pushes at most one node per level beyond the current one: 64 are more than
     # any tree of 2^31 triangles needs.
-    waiting, away, box, lead = stack_array(64), stack_array(64), stack_array(6), stack_array(3)
-    for r in range(12):
-        # Triangles are given in the frame of the mesh: their pose is the identity.
-        own[r] = 1.0 if r % 4 == 0 and r < 9 else 0.0
-    bounds_of(kind, size, pose, tables, bounds)
-    for r in range(3):
-        middle[r] = 0.5 * (bounds[r] + bounds[3 + r])
+    waiting, away, tables = stack_array(64), stack_array(64), surface.tables
+    no_pose(own)
+    middle = bounds_of(shape, 0.0, bounds)
     refused = False
-    mesh = int(size_b[0])
+    mesh = int(surface.size[0])
     root, leaves, first = tables.mesh[mesh, 0], tables.mesh[mesh, 1], tables.mesh[mesh, 2]
-    closed = tables.mesh[mesh, 3] != 0
-    limit, count, left, radius = margin, 0, 1, radius_of(kind, size)
+    search = Search(nearest, free, tables.mesh[mesh, 3] != 0, False)
+    limit, count, left, radius = margin, 0, 1, radius_of(shape)
     # Of what is nearest so far: its normal, and where the shape begins along it. Whatever is lower
     # is farther away.
-    level = -math.inf
-    for r in range(3):
-        lead[r] = 0.0
+    level, lead = -math.inf, Vec(0.0, 0.0, 0.0)
     # Depths are compared as well where only what is deepest is asked for.
     reach = radius + limit if nearest else radius + max(0.0, limit)
     square = reach * abs(reach)
@@ -193,22 +169,8 @@ def mesh_candidates(
                 across[edge, 0] = FREE if other < 0 else SHARED
                 if other >= 0:
                     third_of_neighbor(tables, first, t, other, across[edge])
-            number = triangle_contacts(
-                corners,
-                across,
-                closed,
-                False,
-                free,
-                middle,
-                own,
-                kind,
-                size,
-                pose,
-                limit,
-                nearest,
-                tables,
-                found,
-            )
+            triangle = PlacedShape(TRIANGLE, corners, own, tables)
+            number = triangle_contacts(triangle, across, search, middle, shape, limit, found)
             refused = refused or number < 0
             if nearest and number > 0:
                 # All that was found before is farther away.
@@ -218,9 +180,8 @@ def mesh_candidates(
                 limit = found.gap[best]
                 reach = radius + limit
                 square = reach * abs(reach)
-                for r in range(3):
-                    lead[r] = found.normal[best, r]
-                level = level_along(kind, size, pose, tables, lead)
+                lead = load_vec(found.normal[best], 3)
+                level = level_along(shape, lead)
             count = collect(found, number, t, candidates, count)
     return count, refused
 
@@ -232,33 +193,28 @@ def third_of_neighbor(
     """Compute the corner of a neighbor that is not on the edge between both, (4,) from 1 on."""
     for k in range(3):
         if tables.beside[first + other, (k + 1) % 3] == triangle:
-            for r in range(3):
-                row[1 + r] = tables.triangle[first + other, 3 * k + r]
+            row[1:4] = load_vec(tables.triangle[first + other], 3, 3 * k)
 
 
 @compiled
-def corner_of_field(tables: Tables, field: int, row: int, column: int, corner: FloatArray) -> bool:
-    """Compute the corner of a height field, (3 or more,); return whether there is one."""
+def corner_of_field(tables: Tables, field: int, row: int, column: int) -> Tuple[bool, Vec3]:
+    """Return whether there is a corner of a height field, and the corner [m]."""
     rows, columns = tables.field[field, 1], tables.field[field, 2]
     if row < 0 or column < 0 or row >= rows or column >= columns:
-        return False
-    corner[0] = tables.grid[field, 0] + column * tables.grid[field, 2]
+        return False, Vec(0.0, 0.0, 0.0)
     # Rows run from the upper edge down, as in the image that a field may come from.
-    corner[1] = tables.grid[field, 1] - row * tables.grid[field, 3]
-    corner[2] = tables.height[tables.field[field, 0] + row * columns + column]
-    return True
+    x = tables.grid[field, 0] + column * tables.grid[field, 2]
+    y = tables.grid[field, 1] - row * tables.grid[field, 3]
+    return True, Vec(x, y, tables.height[tables.field[field, 0] + row * columns + column])
 
 
 @compiled
 def field_candidates(
-    size_b: FloatArray,
-    kind: int,
-    size: FloatArray,
-    pose: FloatArray,
+    surface: PlacedShape,
+    shape: PlacedShape,
     margin: float,
     nearest: bool,
     free: bool,
-    tables: Tables,
     found: FoundPoints,
     candidates: FloatArray,
 ) -> Tuple[int, bool]:
@@ -267,32 +223,23 @@ def field_candidates(
     Each cell has two triangles: one with its corner at the lower left, one at the upper right, as
     seen from above.
     """
-    own, bounds, across, corners = (
-        stack_array(12),
-        stack_array(6),
-        stack_matrix(3, 4),
-        stack_array(9),
-    )
-    corner, low, middle = stack_array(3), stack_array(3), stack_array(3)
-    for r in range(12):
-        own[r] = 1.0 if r % 4 == 0 and r < 9 else 0.0
-    bounds_of(kind, size, pose, tables, bounds)
-    for r in range(3):
-        # Cells are compared with the whole shape, with its radius.
-        bounds[r] -= radius_of(kind, size)
-        bounds[3 + r] += radius_of(kind, size)
-        middle[r] = 0.5 * (bounds[r] + bounds[3 + r])
+    own, bounds, across = stack_array(12), stack_array(6), stack_matrix(3, 4)
+    corners, tables = stack_array(9), surface.tables
+    no_pose(own)
+    # Cells are compared with the whole shape, with its radius.
+    middle = bounds_of(shape, radius_of(shape), bounds)
     refused = False
-    field = int(size_b[0])
+    field = int(surface.size[0])
     rows, columns = tables.field[field, 1], tables.field[field, 2]
     x0, y0 = tables.grid[field, 0], tables.grid[field, 1]
     dx, dy = tables.grid[field, 2], tables.grid[field, 3]
     reach = margin
     if nearest:
         # No farther than the corner below, or at the border.
-        column = int(min(columns - 1.0, max(0.0, (pose[9] - x0) / dx)))
-        row = int(min(rows - 1.0, max(0.0, (y0 - pose[10]) / dy)))
-        corner_of_field(tables, field, row, column, corner)
+        center = origin(shape.pose)
+        column = int(min(columns - 1.0, max(0.0, (center[0] - x0) / dx)))
+        row = int(min(rows - 1.0, max(0.0, (y0 - center[1]) / dy)))
+        _, corner = corner_of_field(tables, field, row, column)
         total = 0.0
         for r in range(3):
             x = max(abs(bounds[r] - corner[r]), abs(bounds[3 + r] - corner[r]))
@@ -312,8 +259,8 @@ def field_candidates(
     # What is beside the field is not lifted to its height.
     beside = bounds[3] < x0 or bounds[0] > x0 + (columns - 1) * dx
     beside = beside or bounds[1] > y0 or bounds[4] < y0 - (rows - 1) * dy
-    alone = free or beside
-    count = 0
+    search, within = Search(nearest, free or beside, True, True), reach if nearest else margin
+    triangle, count = PlacedShape(TRIANGLE, corners, own, tables), 0
     for row in range(first_row, last_row + 1):
         for column in range(first_column, last_column + 1):
             for half in range(2):
@@ -332,114 +279,60 @@ def field_candidates(
                         c, d = (0 if k < 2 else 1), (0 if k == 1 else 1)
                         e = -1 if k == 0 else 1
                         f = 2 if k == 2 else 0
-                    corner_of_field(tables, field, row + c, column + d, low)
-                    for r in range(3):
-                        corners[3 * k + r] = low[r]
+                    _, low = corner_of_field(tables, field, row + c, column + d)
+                    corners[3 * k], corners[3 * k + 1], corners[3 * k + 2] = low
                     top = max(top, low[2])
-                    across[k, 0] = FREE
-                    if corner_of_field(tables, field, row + e, column + f, corner):
-                        across[k, 0] = SHARED
-                        for r in range(3):
-                            across[k, 1 + r] = corner[r]
+                    shared, corner = corner_of_field(tables, field, row + e, column + f)
+                    across[k, 0] = SHARED if shared else FREE
+                    across[k, 1:4] = corner
                 if bounds[2] - reach > top:
                     continue
-                number = triangle_contacts(
-                    corners,
-                    across,
-                    True,
-                    True,
-                    alone,
-                    middle,
-                    own,
-                    kind,
-                    size,
-                    pose,
-                    reach if nearest else margin,
-                    nearest,
-                    tables,
-                    found,
-                )
-                triangle = 2 * (row * columns + column) + half
+                number = triangle_contacts(triangle, across, search, middle, shape, within, found)
+                cell = 2 * (row * columns + column) + half
                 refused = refused or number < 0
-                count = collect(found, number, triangle, candidates, count)
+                count = collect(found, number, cell, candidates, count)
     return count, refused
 
 
 @compiled
 def convex_concave(
-    kind_a: int,
-    size_a: FloatArray,
-    pose_a: FloatArray,
-    kind_b: int,
-    size_b: FloatArray,
-    pose_b: FloatArray,
-    margin: float,
-    nearest: bool,
-    tables: Tables,
-    found: FoundPoints,
+    a: PlacedShape, b: PlacedShape, margin: float, nearest: bool, found: FoundPoints
 ) -> int:
     """Return contact of a convex shape with a triangle mesh or a height field, up to eight points.
 
     Arguments are those of `find_contacts` (narrow_phase.py).
     """
     pose, candidates = stack_array(12), stack_matrix(64, 8)
-    normal, on_mesh, point = stack_array(3), stack_array(3), stack_array(3)
-    relative_pose(pose_b, pose_a, pose)
-    count, refused, limit = 0, False, margin
+    relative_pose(b.pose, a.pose, pose)
+    shape, count, refused, limit = PlacedShape(a.kind, a.size, pose, a.tables), 0, False, margin
     # Most pairs need only the first search; the others repeat it with fewer assumptions.
     for search in range(3):
         if search == ANY_SIDE:
             within = refused and (nearest or count == 0)
-            beside = nearest and count == 0 and kind_b != MESH
+            beside = nearest and count == 0 and b.kind != MESH
             if not (within or beside):
                 continue
         if search == ALL_AROUND:
             if not (nearest and count == 0 and limit < math.inf):
                 continue
-            if not begins_inside(kind_b, size_b, kind_a, size_a, pose, tables):
+            if not begins_inside(b, shape):
                 continue
             limit = math.inf
-        if kind_b == MESH:
-            count, refused = mesh_candidates(
-                size_b,
-                kind_a,
-                size_a,
-                pose,
-                limit,
-                nearest,
-                search != FACING,
-                tables,
-                found,
-                candidates,
-            )
+        free = search != FACING
+        if b.kind == MESH:
+            count, refused = mesh_candidates(b, shape, limit, nearest, free, found, candidates)
         else:
-            count, refused = field_candidates(
-                size_b,
-                kind_a,
-                size_a,
-                pose,
-                limit,
-                nearest,
-                search != FACING,
-                tables,
-                found,
-                candidates,
-            )
+            count, refused = field_candidates(b, shape, limit, nearest, free, found, candidates)
     if nearest and count > 0:
-        count = turn_outward(kind_b, size_b, kind_a, size_a, pose, tables, candidates, count)
-    if kind_b != MESH or not nearest:
+        count = turn_outward(b, shape, candidates, count)
+    if b.kind != MESH or not nearest:
         count = reduce_candidates(candidates, count, len(found.gap))
     total = 0
     for i in range(count):
-        gap = candidates[i, GAP]
-        for r in range(3):
-            point[r] = candidates[i, NORMAL + r]
-        turned(pose_b, point, normal)
-        placed(pose_b, candidates[i], on_mesh)
-        for r in range(3):
-            # Candidates are points of the mesh with its normal; contacts are points of the first
-            # shape, with the normal from it to the mesh.
-            point[r] = on_mesh[r] + gap * normal[r]
-            normal[r] = -normal[r]
-        total = add(found, total, int(candidates[i, FEATURE]), gap, margin, point, normal)
+        gap, feature = candidates[i, GAP], int(candidates[i, FEATURE])
+        # Candidates are points of the mesh with its normal; contacts are points of the first
+        # shape, with the normal from it to the mesh.
+        normal = turned(b.pose, load_vec(candidates[i], 3, NORMAL))
+        point = placed(b.pose, load_vec(candidates[i], 3)) + gap * normal
+        total = add(found, total, feature, gap, margin, point, -normal)
     return total

@@ -13,10 +13,19 @@ from __future__ import annotations
 import math
 from typing import Tuple
 
-from rbd_ros.collision.arrays import CYLINDER, FloatArray, Tables
+from rbd_ros.collision.arrays import CYLINDER, FloatArray, PlacedShape
 from rbd_ros.collision.shapes.supports import OF_A, SHARE, support_of_difference
-from rbd_ros.collision.vectors import COINCIDENT, cross, dot, perpendicular
-from rbd_ros.compiler.loops import compiled, stack_array, stack_matrix
+from rbd_ros.collision.vectors import COINCIDENT, perpendicular, unit_vector
+from rbd_ros.compiler.loops import (
+    compiled,
+    cross,
+    load_vec,
+    norm,
+    stack_array,
+    stack_matrix,
+    Vec,
+    Vec3,
+)
 
 #: Maximum number of vertices, of faces and of edges of the polytope.
 MAX_VERTICES, MAX_FACES = 120, 240
@@ -46,22 +55,16 @@ def copy_row(source: FloatArray, target: FloatArray) -> None:
 @compiled
 def enter_face(vertices: FloatArray, faces: FloatArray, f: int, i: int, j: int, k: int) -> None:
     """Enter a face, whose vertices run anticlockwise from outside."""
-    e, g, normal = stack_array(3), stack_array(3), stack_array(3)
-    for r in range(3):
-        e[r] = vertices[j, r] - vertices[i, r]
-        g[r] = vertices[k, r] - vertices[i, r]
-    # Anticlockwise from outside: the normal e x g points outward.
-    cross(e, g, normal)
-    length = math.sqrt(dot(normal, normal))
-    faces[f, 0], faces[f, 1], faces[f, 2] = i, j, k
-    level = math.inf
-    for r in range(3):
-        faces[f, NORMAL + r] = normal[r] / length if length > 0.0 else 0.0
-    if length > 0.0:
-        level = 0.0
-        for r in range(3):
-            level += faces[f, NORMAL + r] * vertices[i, r]
+    p = load_vec(vertices[i], 3)
+    # Anticlockwise from outside: the normal points outward.
+    normal = cross(load_vec(vertices[j], 3) - p, load_vec(vertices[k], 3) - p)
+    length, level = norm(normal), math.inf
     # A face without an area is never the nearest one.
+    if length > 0.0:
+        normal = normal / length
+        level = normal @ p
+    faces[f, 0], faces[f, 1], faces[f, 2] = i, j, k
+    faces[f, NORMAL:LEVEL] = normal
     faces[f, LEVEL] = level
 
 
@@ -74,24 +77,16 @@ def take_simplex(simplex: FloatArray, vertices: FloatArray, faces: FloatArray) -
     :param faces: its faces; a result, (MAX_FACES, 7)
     :return: size of what the points are differences of [m]; 0 if it is too flat
     """
-    e, f, g, normal = stack_array(3), stack_array(3), stack_array(3), stack_array(3)
-    largest, longest = 0.0, 0.0
+    largest, longest, p = 0.0, 0.0, load_vec(simplex[0], 3)
     for i in range(4):
-        row, square = simplex[i], 0.0
-        for r in range(3):
-            e[r] = row[r] - simplex[0, r]
-            square += row[OF_A + r] * row[OF_A + r]
+        q, on_a = load_vec(simplex[i], 3), load_vec(simplex[i], 3, OF_A)
         # Size of the points of both shapes, not of their difference alone: rounding of a - b is
         # that of a.
-        largest, longest = max(largest, square, dot(row, row)), max(longest, dot(e, e))
-        copy_row(row, vertices[i])
-    for r in range(3):
-        e[r] = vertices[1, r] - vertices[0, r]
-        f[r] = vertices[2, r] - vertices[0, r]
-        g[r] = vertices[3, r] - vertices[0, r]
-    cross(e, f, normal)
+        largest, longest = max(largest, on_a @ on_a, q @ q), max(longest, (q - p) @ (q - p))
+        copy_row(simplex[i], vertices[i])
+    e, f = load_vec(simplex[1], 3) - p, load_vec(simplex[2], 3) - p
     # A flat tetrahedron has normals of rounding errors, and its faces may enclose the wrong side.
-    volume = dot(normal, g)
+    volume = cross(e, f) @ (load_vec(simplex[3], 3) - p)
     if not abs(volume) > PLUMP * longest * math.sqrt(longest):
         return 0.0
     enter_tetrahedron(vertices, faces, volume)
@@ -116,104 +111,66 @@ def enter_tetrahedron(vertices: FloatArray, faces: FloatArray, height: float) ->
 
 @compiled
 def first_polytope(
-    kind_a: int,
-    size_a: FloatArray,
-    kind_b: int,
-    size_b: FloatArray,
-    pose: FloatArray,
-    tables: Tables,
-    vertices: FloatArray,
-    faces: FloatArray,
-    normal: FloatArray,
-) -> Tuple[int, float]:
+    a: PlacedShape, b: PlacedShape, vertices: FloatArray, faces: FloatArray
+) -> Tuple[int, float, Vec3]:
     """Return the tetrahedron of points of the difference that are far from each other.
 
     :param vertices: its vertices; a result, (MAX_VERTICES, 12)
     :param faces: its faces; a result, (MAX_FACES, 7)
-    :param normal: of a difference without volume, a direction in which it is flat; a result, (3,)
-    :return: dimension of the difference, and its size [m]
+    :return: dimension of the difference, its size [m], and of a difference without volume, a
+        direction in which it is flat
     """
-    direction, e, g, trial, other = (
-        stack_array(3),
-        stack_array(3),
-        stack_array(3),
-        stack_array(3),
-        stack_array(3),
-    )
     ends = stack_matrix(2, 12)
     largest, extent = 0.0, -1.0
     # Two points of the difference that are far apart along an axis, then one far from their line,
     # then one far from their plane: what none of them finds has no extent in that dimension.
     for k in range(3):
-        for number in range(2):
-            for r in range(3):
-                direction[r] = 0.0
-            direction[k] = 1.0 if number == 0 else -1.0
-            support_of_difference(
-                kind_a, size_a, kind_b, size_b, pose, tables, direction, 0, 0, ends[number]
-            )
-            largest = max(largest, dot(ends[number], ends[number]))
-        for r in range(3):
-            e[r] = ends[1, r] - ends[0, r]
-        if dot(e, e) > extent:
-            extent = dot(e, e)
+        p, _, _ = support_of_difference(a, b, unit_vector(k), 0, 0, ends[0])
+        q, _, _ = support_of_difference(a, b, -unit_vector(k), 0, 0, ends[1])
+        largest = max(largest, p @ p, q @ q)
+        if (q - p) @ (q - p) > extent:
+            extent = (q - p) @ (q - p)
             copy_row(ends[0], vertices[0])
             copy_row(ends[1], vertices[1])
     scale = math.sqrt(largest)
     flat = max(FLAT * scale, COINCIDENT)
-    for r in range(3):
-        e[r] = vertices[1, r] - vertices[0, r]
     # Both shapes are points.
     if not math.sqrt(extent) > flat:
-        normal[0], normal[1], normal[2] = 0.0, 0.0, 1.0
-        return 0, scale
-    perpendicular(e, trial)
-    cross(e, trial, other)
-    length = math.sqrt(dot(other, other))
+        return 0, scale, Vec(0.0, 0.0, 1.0)
+    start = load_vec(vertices[0], 3)
+    line = load_vec(vertices[1], 3) - start
+    sideways = perpendicular(line)
+    other = cross(line, sideways)
+    other = other / norm(other)
     most = -1.0
     for number in range(4):
-        for r in range(3):
-            direction[r] = trial[r] if number < 2 else other[r] / length
-            if number % 2 == 1:
-                direction[r] = -direction[r]
-        support_of_difference(
-            kind_a, size_a, kind_b, size_b, pose, tables, direction, 0, 0, ends[0]
-        )
-        for r in range(3):
-            g[r] = ends[0, r] - vertices[0, r]
-        cross(e, g, normal)
-        away = math.sqrt(dot(normal, normal) / extent)
+        direction = sideways if number < 2 else other
+        if number % 2 == 1:
+            direction = -direction
+        p, _, _ = support_of_difference(a, b, direction, 0, 0, ends[0])
+        across = cross(line, p - start)
+        away = math.sqrt(across @ across / extent)
         if away > most:
             most = away
             copy_row(ends[0], vertices[2])
     if not most > flat:
         # Any direction across a line is one along which the difference has no extent: depth is
         # found there.
-        perpendicular(e, normal)
-        return 1, scale
-    for r in range(3):
-        g[r] = vertices[2, r] - vertices[0, r]
-    cross(e, g, normal)
-    length = math.sqrt(dot(normal, normal))
+        return 1, scale, sideways
+    normal = cross(line, load_vec(vertices[2], 3) - start)
+    normal = normal / norm(normal)
     most = 0.0
-    for r in range(3):
-        normal[r] = normal[r] / length
     for number in range(2):
-        for r in range(3):
-            direction[r] = normal[r] if number == 0 else -normal[r]
-        support_of_difference(
-            kind_a, size_a, kind_b, size_b, pose, tables, direction, 0, 0, ends[0]
-        )
-        height = 0.0
-        for r in range(3):
-            height += normal[r] * (ends[0, r] - vertices[0, r])
+        direction = normal if number == 0 else -normal
+        p, _, _ = support_of_difference(a, b, direction, 0, 0, ends[0])
+        height = normal @ (p - start)
         if abs(height) > abs(most):
             most = height
             copy_row(ends[0], vertices[3])
     if not abs(most) > flat:
-        return 2, scale
+        return 2, scale, normal
     enter_tetrahedron(vertices, faces, most)
-    return 3, scale
+    return 3, scale, normal
 
 
 @compiled
@@ -232,10 +189,10 @@ def grow(
     """
     edges, vacant = stack_matrix(240, 2), stack_array(240)
     border, gone, nearest, least = 0, 0, 0, math.inf
-    x, y, z = vertices[newest, 0], vertices[newest, 1], vertices[newest, 2]
+    point = load_vec(vertices[newest], 3)
     for f in range(count):
         face = faces[f]
-        height = face[NORMAL] * x + face[NORMAL + 1] * y + face[NORMAL + 2] * z - face[LEVEL]
+        height = load_vec(face, 3, NORMAL) @ point - face[LEVEL]
         # The face that was nearest gives way whatever rounding says, or the polytope would not
         # grow.
         if f != start and not height > seen:
@@ -281,127 +238,106 @@ def grow(
         f = int(vacant[gone])
         count -= 1
         if f < count:
-            for c in range(7):
-                faces[f, c] = faces[count, c]
+            faces[f] = load_vec(faces[count], 7)
         if nearest == count:
             nearest = f
     return count, nearest
 
 
 @compiled
-def shares_of_foot(
-    p: FloatArray, q: FloatArray, r: FloatArray, normal: FloatArray, shares: FloatArray
-) -> float:
+def shares_of_foot(p: Vec3, q: Vec3, r: Vec3, normal: Vec3) -> Tuple[float, Vec3]:
     """Return the shares of three points in the foot of the origin on their plane.
 
-    :param p: the points, (3,) [m]
-    :param normal: unit normal, with which they run anticlockwise, (3,)
-    :param shares: the result, (3,)
-    :return: the least of the shares: not negative where the foot is on the triangle
+    :param p: the points [m]
+    :param normal: unit normal, with which they run anticlockwise
+    :return: the least of the shares: not negative where the foot is on the triangle; the shares
     """
-    e, f, product = stack_array(3), stack_array(3), stack_array(3)
-    for k in range(3):
-        e[k], f[k] = q[k] - p[k], r[k] - p[k]
-    cross(e, f, product)
-    total = dot(product, normal)
-    shares[0] = shares[1] = shares[2] = 1.0 / 3.0
+    total = cross(q - p, r - p) @ normal
     if not total > 0.0:
-        return -math.inf
-    cross(q, r, product)
+        return -math.inf, Vec(1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0)
     # Barycentric coordinates by signed areas of the triangles that the foot makes with two
     # corners, seen along the normal; the origin may stand for its foot, as the difference is along
     # the normal.
-    shares[0] = dot(product, normal) / total
-    cross(r, p, product)
-    shares[1] = dot(product, normal) / total
-    shares[2] = 1.0 - shares[0] - shares[1]
-    return min(shares[0], shares[1], shares[2])
+    x, y = cross(q, r) @ normal / total, cross(r, p) @ normal / total
+    z = 1.0 - x - y
+    return min(x, y, z), Vec(x, y, z)
+
+
+@compiled
+def take_face(face: FloatArray, vertices: FloatArray, simplex: FloatArray) -> None:
+    """Take the vertices of a face for the simplex."""
+    for r in range(3):
+        copy_row(vertices[int(face[r])], simplex[r])
+
+
+@compiled
+def depth_of_flat(
+    a: PlacedShape, b: PlacedShape, normal: Vec3, rounding: float, row: FloatArray
+) -> Tuple[float, Vec3]:
+    """Return the depth along a direction without extent, either way, and the direction.
+
+    :param rounding: difference of depths that is none [m]
+    :param row: room for a point of the difference, (12,)
+    """
+    p, _, _ = support_of_difference(a, b, normal, 0, 0, row)
+    q, _, _ = support_of_difference(a, b, -normal, 0, 0, row)
+    depth, back = normal @ p, -normal @ q
+    # The first of two equal directions, whatever is rounded.
+    if back < depth - rounding:
+        return back, -normal
+    return depth, normal
 
 
 @compiled
 def depth_of_cores(
-    kind_a: int,
-    size_a: FloatArray,
-    kind_b: int,
-    size_b: FloatArray,
-    pose: FloatArray,
-    tables: Tables,
-    least: float,
-    simplex: FloatArray,
-    count: int,
-    normal: FloatArray,
-) -> Tuple[float, int]:
+    a: PlacedShape, b: PlacedShape, least: float, simplex: FloatArray, count: int
+) -> Tuple[float, int, Vec3]:
     """Return the depth of two cores.
 
-    Arguments are those of `nearest_of_cores` (gjk.py), and
-
+    :param b: the second shape, with its pose in coordinates of the first one
     :param least: depth below which nothing is asked for: then what is found is a bound on it [m]
     :param simplex: points of the difference around the origin, with their shares, as they were
         found; a result: those of the face that is nearest, (4, 12)
     :param count: how many there are
-    :param normal: direction to move the second core in by the depth, a unit vector; a result, (3,)
-    :return: the depth, negative where the cores are a little apart [m], and the number of points
+    :return: the depth, negative where the cores are a little apart [m], the number of points, and
+        the direction to move the second core in by the depth, a unit vector
     """
     vertices, faces = stack_matrix(120, 12), stack_matrix(240, 7)
-    shares, other, direction = stack_array(3), stack_array(3), stack_array(3)
-    dimension, scale = 3, 0.0
+    dimension, scale, normal = 3, 0.0, Vec(0.0, 0.0, 0.0)
     # What GJK ended with encloses the origin: no new supports are needed.
     if count == 4:
         scale = take_simplex(simplex, vertices, faces)
     if scale == 0.0:
-        dimension, scale = first_polytope(
-            kind_a, size_a, kind_b, size_b, pose, tables, vertices, faces, normal
-        )
+        dimension, scale, normal = first_polytope(a, b, vertices, faces)
     depth = math.inf
     # Two points, lines or flat shapes in one plane: the depth is that of the direction without
     # extent, and no polytope has a volume to grow from.
     if dimension < 3:
-        for number in range(2):
-            for r in range(3):
-                direction[r] = normal[r] if number == 0 else -normal[r]
-            support_of_difference(
-                kind_a, size_a, kind_b, size_b, pose, tables, direction, 0, 0, vertices[0]
-            )
-            reach = dot(direction, vertices[0])
-            # The first of two equal directions, whatever is rounded.
-            if reach < depth - FLAT * scale:
-                depth = reach
-                for r in range(3):
-                    other[r] = direction[r]
-        for r in range(3):
-            normal[r] = other[r]
-        return depth, count
-    curved = kind_a == CYLINDER or kind_b == CYLINDER
+        depth, normal = depth_of_flat(a, b, normal, FLAT * scale, vertices[0])
+        return depth, count, normal
+    curved = a.kind == CYLINDER or b.kind == CYLINDER
     agreement = scale * (AGREEMENT_OF_CURVES if curved else AGREEMENT)
     number_a, number_b, total, nearest = 0, 0, 4, 0
     for f in range(1, total):
         if faces[f, LEVEL] < faces[nearest, LEVEL]:
             nearest = f
     for newest in range(4, MAX_VERTICES):
-        for r in range(3):
-            # van den Bergen (2001): the face nearest to the origin bounds the depth from below,
-            # the support along its normal from above.
-            direction[r] = faces[nearest, NORMAL + r]
-        row = vertices[newest]
-        number_a, number_b = support_of_difference(
-            kind_a, size_a, kind_b, size_b, pose, tables, direction, number_a, number_b, row
+        # van den Bergen (2001): the face nearest to the origin bounds the depth from below, the
+        # support along its normal from above.
+        face = faces[nearest]
+        direction, level = load_vec(face, 3, NORMAL), face[LEVEL]
+        point, number_a, number_b = support_of_difference(
+            a, b, direction, number_a, number_b, vertices[newest]
         )
-        reach = dot(direction, row)
-        if reach < depth:
-            depth = reach
-            for r in range(3):
-                normal[r] = direction[r]
-                copy_row(vertices[int(faces[nearest, r])], simplex[r])
+        reach = direction @ point
+        # Where both bounds agree it is this face, not one below it that has the same normal.
+        if reach < depth or reach - level <= agreement:
+            depth, normal = reach, direction
+            take_face(face, vertices, simplex)
             # Shallower than what is asked for: the exact depth would not be used.
             if depth < least:
-                return depth, 3
-        if depth - faces[nearest, LEVEL] <= agreement:
-            if reach - faces[nearest, LEVEL] <= agreement:
-                # Not a face below this one that has the same normal.
-                depth = reach
-                for r in range(3):
-                    normal[r] = direction[r]
-                    copy_row(vertices[int(faces[nearest, r])], simplex[r])
+                return depth, 3, normal
+        if depth - level <= agreement:
             break
         total, nearest = grow(vertices, faces, total, newest, nearest, SEEN * scale)
         # No room: `depth` is a bound from above, which is on the safe side for a contact.
@@ -409,22 +345,23 @@ def depth_of_cores(
             total = 0
             break
     # Of triangles of one face, the one that the origin is above.
-    most = shares_of_foot(simplex[0], simplex[1], simplex[2], normal, shares)
+    most, shares = shares_of_foot(
+        load_vec(simplex[0], 3), load_vec(simplex[1], 3), load_vec(simplex[2], 3), normal
+    )
     for f in range(total):
         if faces[f, LEVEL] <= depth + agreement and most < 0.0:
             i, j, k = int(faces[f, 0]), int(faces[f, 1]), int(faces[f, 2])
-            inside = shares_of_foot(vertices[i], vertices[j], vertices[k], normal, other)
+            inside, other = shares_of_foot(
+                load_vec(vertices[i], 3),
+                load_vec(vertices[j], 3),
+                load_vec(vertices[k], 3),
+                normal,
+            )
             if inside > most:
-                most = inside
-                copy_row(vertices[i], simplex[0])
-                copy_row(vertices[j], simplex[1])
-                copy_row(vertices[k], simplex[2])
-    shares_of_foot(simplex[0], simplex[1], simplex[2], normal, shares)
-    whole = 0.0
-    for i in range(3):
-        # Where the foot is outside of all triangles by rounding, the nearest point of one of them.
-        shares[i] = max(0.0, shares[i])
-        whole += shares[i]
-    for i in range(3):
-        simplex[i, SHARE] = shares[i] / whole
-    return depth, 3
+                most, shares = inside, other
+                take_face(faces[f], vertices, simplex)
+    # Where the foot is outside of all triangles by rounding, the nearest point of one of them.
+    x, y, z = max(0.0, shares[0]), max(0.0, shares[1]), max(0.0, shares[2])
+    whole = x + y + z
+    simplex[0, SHARE], simplex[1, SHARE], simplex[2, SHARE] = x / whole, y / whole, z / whole
+    return depth, 3, normal

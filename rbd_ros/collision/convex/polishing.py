@@ -12,17 +12,26 @@ from __future__ import annotations
 import math
 from typing import Tuple
 
-from rbd_ros.collision.arrays import CYLINDER, FloatArray, Tables
+from rbd_ros.collision.arrays import CYLINDER, FloatArray, PlacedShape
+from rbd_ros.collision.convex.simplices import point_by_shares
 from rbd_ros.collision.shapes.supports import (
     NUMBER_A,
     NUMBER_B,
     OF_A,
     OF_B,
-    SHARE,
     support_of_difference,
 )
-from rbd_ros.collision.vectors import axis, COINCIDENT, cross, dot, perpendicular
-from rbd_ros.compiler.loops import compiled, stack_array, stack_matrix
+from rbd_ros.collision.vectors import axis, COINCIDENT, origin, perpendicular
+from rbd_ros.compiler.loops import (
+    compiled,
+    cross,
+    load_vec,
+    norm,
+    stack_array,
+    stack_matrix,
+    Vec,
+    Vec3,
+)
 
 #: Features: what is flat, rims and sides of cylinders.
 FLAT, RIM, SIDE = 0, 1, 2
@@ -53,115 +62,82 @@ _INDEPENDENT = 1e-8
 
 @compiled
 def find_feature(
-    kind: int,
-    pose: FloatArray,
-    size: FloatArray,
+    shape: PlacedShape,
     simplex: FloatArray,
     count: int,
     column: int,
     number: int,
-    normal: FloatArray,
-    point: FloatArray,
+    normal: Vec3,
     tangents: FloatArray,
 ) -> Tuple[int, int]:
     """Return the feature of a shape that a simplex is made of.
 
-    :param kind: kind of the shape
-    :param pose: its pose, (12,)
-    :param size: its sizes, (3,) [m]
     :param simplex: points of the difference with their shares, (4, 12)
     :param count: how many there are
     :param column: column of the points of this shape
     :param number: column of their numbers
-    :param normal: from the first shape to the second, (3,)
-    :param point: point of the shape; a result, (3,) [m]
+    :param normal: from the first shape to the second
     :param tangents: unit tangents of what is flat; a result, (2, 3)
     :return: FLAT, RIM or SIDE, and the number of tangents
     """
-    spindle, offset = stack_array(3), stack_array(3)
-    axis(pose, 2, spindle)
-    for r in range(3):
-        point[r] = 0.0
-        for i in range(count):
-            point[r] += simplex[i, SHARE] * simplex[i, column + r]
-    if kind == CYLINDER:
+    if shape.kind == CYLINDER:
         # The numbers of a cylinder's supports are those of its rims: two of them make a line of
         # the side.
         for i in range(1, count):
             if simplex[i, number] != simplex[0, number]:
                 return SIDE, 2
+        spindle = axis(shape.pose, 2)
         # Across the axis of the cylinder the normal meets the rim, along it the whole cap.
-        if abs(dot(normal, spindle)) < _CAP:
+        if abs(normal @ spindle) < _CAP:
             return RIM, 1
-        perpendicular(spindle, tangents[0])
-        cross(spindle, tangents[0], tangents[1])
+        sideways = perpendicular(spindle)
+        tangents[0], tangents[1] = sideways, cross(spindle, sideways)
         return FLAT, 2
     total = 0
     for i in range(1, count):
         if total == 2:
             continue
-        for r in range(3):
-            offset[r] = simplex[i, column + r] - simplex[0, column + r]
-        whole = dot(offset, offset)
+        offset = load_vec(simplex[i], 3, column) - load_vec(simplex[0], 3, column)
+        whole = offset @ offset
         if total == 1:
-            along_first = dot(offset, tangents[0])
-            for r in range(3):
-                offset[r] -= along_first * tangents[0, r]
-        length = math.sqrt(dot(offset, offset))
+            first = load_vec(tangents[0], 3)
+            offset -= offset @ first * first
+        length = norm(offset)
         # Gram and Schmidt: an offset almost along the first tangent adds no direction, only
         # rounding.
         if whole > COINCIDENT * COINCIDENT and length * length > _INDEPENDENT * whole:
-            for r in range(3):
-                tangents[total, r] = offset[r] / length
+            tangents[total] = offset / length
             total += 1
     return FLAT, total
 
 
 @compiled
 def onto_cylinder(
-    feature: int,
-    pose: FloatArray,
-    size: FloatArray,
-    point: FloatArray,
-    tangents: FloatArray,
-    curvature: FloatArray,
-) -> None:
-    """Put a point onto the rim or side of a cylinder.
+    feature: int, shape: PlacedShape, point: Vec3, tangents: FloatArray
+) -> Tuple[Vec3, Vec3]:
+    """Return the point of the rim or side of a cylinder that a point is put onto.
 
     :param feature: RIM or SIDE, else nothing happens
-    :param pose: pose of the cylinder, (12,)
-    :param size: its sizes, (3,) [m]
-    :param point: the point; changed, (3,) [m]
+    :param point: the point [m]
     :param tangents: unit tangents there, around and along it; a result, (2, 3)
-    :param curvature: curvature vector of the first tangent; a result, (3,) [1/m]
+    :return: the point [m], and the curvature vector of the first tangent [1/m]
     """
-    spindle, radial = stack_array(3), stack_array(3)
     if feature == FLAT:
-        for r in range(3):
-            curvature[r] = 0.0
-    else:
-        axis(pose, 2, spindle)
-        height = 0.0
-        for r in range(3):
-            height += spindle[r] * (point[r] - pose[9 + r])
-        if feature == RIM:
-            height = size[1] if height >= 0.0 else -size[1]
-        along_axis = 0.0
-        for r in range(3):
-            radial[r] = point[r] - pose[9 + r]
-            along_axis += spindle[r] * radial[r]
-        for r in range(3):
-            radial[r] -= along_axis * spindle[r]
-        length = math.sqrt(dot(radial, radial))
-        for r in range(3):
-            # On the axis every direction is as near: the x axis then, so that results are
-            # reproducible.
-            radial[r] = radial[r] / length if length > COINCIDENT else pose[3 * r]
-            point[r] = pose[9 + r] + height * spindle[r] + size[0] * radial[r]
-            # Second derivative of the circle by arc length: toward the axis, 1 / radius.
-            curvature[r] = -radial[r] / size[0] if size[0] > 0.0 else 0.0
-            tangents[1, r] = spindle[r]
-        cross(spindle, radial, tangents[0])
+        return point, Vec(0.0, 0.0, 0.0)
+    size, spindle, center = shape.size, axis(shape.pose, 2), origin(shape.pose)
+    offset = point - center
+    along_axis = spindle @ offset
+    height = along_axis
+    if feature == RIM:
+        height = size[1] if height >= 0.0 else -size[1]
+    radial = offset - along_axis * spindle
+    length = norm(radial)
+    # On the axis every direction is as near: the x axis then, so that results are reproducible.
+    radial = radial / length if length > COINCIDENT else axis(shape.pose, 0)
+    tangents[0], tangents[1] = cross(spindle, radial), spindle
+    point = center + height * spindle + size[0] * radial
+    # Second derivative of the circle by arc length: toward the axis, 1 / radius.
+    return point, -radial / size[0] if size[0] > 0.0 else Vec(0.0, 0.0, 0.0)
 
 
 @compiled
@@ -203,14 +179,12 @@ def solve_pivoted(H: FloatArray, g: FloatArray, count: int, x: FloatArray) -> No
 
 @compiled
 def is_within(
-    kind: int,
-    pose: FloatArray,
-    size: FloatArray,
+    shape: PlacedShape,
     simplex: FloatArray,
     count: int,
     column: int,
     total: int,
-    point: FloatArray,
+    point: Vec3,
     tangents: FloatArray,
 ) -> bool:
     """Return whether a point on the endless line or plane of a feature is on the feature.
@@ -218,28 +192,26 @@ def is_within(
     Arguments are those of `find_feature`. Of a face, only the triangle that the simplex has of it
     counts.
     """
-    slack = 0.0
-    if kind == CYLINDER:
-        height, square = 0.0, 0.0
-        for r in range(3):
-            height += pose[3 * r + 2] * (point[r] - pose[9 + r])
-            square += (point[r] - pose[9 + r]) * (point[r] - pose[9 + r])
+    size, slack = shape.size, 0.0
+    if shape.kind == CYLINDER:
+        offset = point - origin(shape.pose)
+        height = axis(shape.pose, 2) @ offset
         # Rounding of a coordinate is relative to the size of the shape.
         slack = _BEYOND * (size[0] + size[1])
         if abs(height) > size[1] + slack:
             return False
-        return square - height * height <= (size[0] + slack) * (size[0] + slack)
+        return offset @ offset - height * height <= (size[0] + slack) * (size[0] + slack)
     flat = stack_matrix(3, 2)
-    x, y, low, high = 0.0, 0.0, math.inf, -math.inf
+    low, high = math.inf, -math.inf
     for i in range(min(count, 3)):
-        flat[i, 0] = flat[i, 1] = 0.0
-        for r in range(3):
-            # From the point on, along both tangents.
-            offset = simplex[i, column + r] - point[r]
-            flat[i, 0] += offset * tangents[0, r]
-            flat[i, 1] += offset * tangents[1, r] if total == 2 else 0.0
-        low, high = min(low, flat[i, 0]), max(high, flat[i, 0])
-        slack = max(slack, abs(flat[i, 0]), abs(flat[i, 1]))
+        # From the point on, along both tangents.
+        offset = load_vec(simplex[i], 3, column) - point
+        x, y = offset @ load_vec(tangents[0], 3), 0.0
+        if total == 2:
+            y = offset @ load_vec(tangents[1], 3)
+        flat[i] = Vec(x, y)
+        low, high = min(low, x), max(high, x)
+        slack = max(slack, abs(x), abs(y))
     slack *= _BEYOND
     if total == 0:
         return True
@@ -247,10 +219,10 @@ def is_within(
         return low <= slack and high >= -slack
     positive, negative = 0, 0
     for i in range(3):
-        j = (i + 1) % 3
-        x, y = flat[j, 0] - flat[i, 0], flat[j, 1] - flat[i, 1]
+        here = load_vec(flat[i], 2)
+        x, y = load_vec(flat[(i + 1) % 3], 2) - here
         # Signed area by the origin, which is the point: on the triangle, all three have one sign.
-        side = x * flat[i, 1] - y * flat[i, 0]
+        side = x * here[1] - y * here[0]
         if side > slack * (abs(x) + abs(y)):
             positive += 1
         elif side < -slack * (abs(x) + abs(y)):
@@ -259,149 +231,112 @@ def is_within(
 
 
 @compiled
+def facing(v: Vec3, normal: Vec3) -> Vec3:
+    """Return a vector, turned round if it looks against a normal."""
+    return v if v @ normal >= 0.0 else -v
+
+
+@compiled
 def polish(
-    kind_a: int,
-    size_a: FloatArray,
-    kind_b: int,
-    size_b: FloatArray,
-    pose: FloatArray,
-    tables: Tables,
-    simplex: FloatArray,
-    count: int,
-    gap: float,
-    normal: FloatArray,
-    on_a: FloatArray,
-) -> Tuple[float, bool]:
+    a: PlacedShape, b: PlacedShape, simplex: FloatArray, count: int, gap: float, normal: Vec3
+) -> Tuple[float, bool, Vec3, Vec3]:
     """Improve nearest or deepest points.
 
-    Arguments are those of `nearest_of_cores` (gjk.py), and
-
+    :param b: the second shape, with its pose in coordinates of the first one
     :param simplex: points of the difference with their shares, (4, 12)
+    :param count: how many there are
     :param gap: signed distance of the cores so far [m]
-    :param normal: from the first shape to the second; changed, (3,)
-    :param on_a: point of the first core; a result, (3,) [m]
-    :return: the signed distance, and whether it is exact to rounding
+    :param normal: from the first shape to the second
+    :return: the signed distance, whether it is exact to rounding, the normal, and the point of the
+        first core [m]
     """
     own, row = stack_array(12), stack_array(12)
     tangents_a, tangents_b = stack_matrix(2, 3), stack_matrix(2, 3)
-    bend_a, bend_b, a, b = stack_array(3), stack_array(3), stack_array(3), stack_array(3)
-    H, g, x, w, trial = (
-        stack_matrix(4, 4),
-        stack_array(4),
-        stack_array(4),
-        stack_array(3),
-        stack_array(3),
-    )
+    H, g, x = stack_matrix(4, 4), stack_array(4), stack_array(4)
     slopes, bends = stack_matrix(4, 3), stack_matrix(4, 3)
     for r in range(12):
         own[r] = 1.0 if r % 4 == 0 and r < 9 else 0.0
-    feature_a, total_a = find_feature(
-        kind_a, own, size_a, simplex, count, OF_A, NUMBER_A, normal, a, tangents_a
-    )
-    feature_b, total_b = find_feature(
-        kind_b, pose, size_b, simplex, count, OF_B, NUMBER_B, normal, b, tangents_b
-    )
-    for r in range(3):
-        on_a[r] = a[r]
-    total = total_a + total_b
+    first, zero = PlacedShape(a.kind, a.size, own, a.tables), Vec(0.0, 0.0, 0.0)
+    feature_a, total_a = find_feature(first, simplex, count, OF_A, NUMBER_A, normal, tangents_a)
+    feature_b, total_b = find_feature(b, simplex, count, OF_B, NUMBER_B, normal, tangents_b)
+    p, q = point_by_shares(simplex, count, OF_A), point_by_shares(simplex, count, OF_B)
+    on_a, total = p, total_a + total_b
     largest, settled = 0.0, False
     if feature_a != FLAT:
-        largest = size_a[0]
+        largest = a.size[0]
     if feature_b != FLAT:
-        largest = max(largest, size_b[0])
+        largest = max(largest, b.size[0])
     for step in range(_STEPS):
-        onto_cylinder(feature_a, own, size_a, a, tangents_a, bend_a)
-        onto_cylinder(feature_b, pose, size_b, b, tangents_b, bend_b)
-        for r in range(3):
-            w[r] = a[r] - b[r]
-            for i in range(total_a):
-                # w = a(s) - b(t) with derivatives `slopes` and second derivatives `bends` by (s,
-                # t): Newton's method for the stationary points of |w|^2 / 2, g_i = w . w_i, H_ij =
-                # w_i . w_j + w . w_ij.
-                slopes[i, r] = tangents_a[i, r]
-                bends[i, r] = bend_a[r] if i == 0 else 0.0
-            for i in range(total_b):
-                slopes[total_a + i, r] = -tangents_b[i, r]
-                bends[total_a + i, r] = -bend_b[r] if i == 0 else 0.0
+        p, bend_a = onto_cylinder(feature_a, first, p, tangents_a)
+        q, bend_b = onto_cylinder(feature_b, b, q, tangents_b)
+        # w = a(s) - b(t) with derivatives `slopes` and second derivatives `bends` by (s, t):
+        # Newton's method for the stationary points of |w|^2 / 2, g_i = w . w_i, H_ij = w_i . w_j +
+        # w . w_ij.
+        w = p - q
+        for i in range(total_a):
+            slopes[i], bends[i] = load_vec(tangents_a[i], 3), (bend_a if i == 0 else zero)
+        for i in range(total_b):
+            slopes[total_a + i] = -load_vec(tangents_b[i], 3)
+            bends[total_a + i] = -bend_b if i == 0 else zero
         if settled or step == _STEPS - 1:
             break
         for i in range(total):
-            g[i] = dot(w, slopes[i])
+            slope = load_vec(slopes[i], 3)
+            g[i] = w @ slope
             for j in range(total):
-                H[i, j] = dot(slopes[i], slopes[j])
-            H[i, i] += dot(w, bends[i])
+                H[i, j] = slope @ load_vec(slopes[j], 3)
+            H[i, i] += w @ load_vec(bends[i], 3)
         solve_pivoted(H, g, total, x)
         settled = True
         for i in range(total):
             # Quadratic convergence: after a step of 1e-7, the next one would be 1e-14.
             settled = settled and abs(x[i]) <= _SETTLED * largest
-        for r in range(3):
-            for i in range(total_a):
-                a[r] += x[i] * tangents_a[i, r]
-            for i in range(total_b):
-                b[r] += x[total_a + i] * tangents_b[i, r]
+        for i in range(total_a):
+            p += x[i] * load_vec(tangents_a[i], 3)
+        for i in range(total_b):
+            q += x[total_a + i] * load_vec(tangents_b[i], 3)
     # The normal is that of two tangents, or where there are none that of the points.
-    most = 0.0
+    most, trial = 0.0, normal
     for i in range(total):
         for j in range(i):
             # At a stationary point w is across all tangents; the cross product of two that are
             # well apart says so to rounding, while w itself, a small difference of points, does
             # not.
-            cross(slopes[i], slopes[j], w)
-            sine = math.sqrt(dot(w, w))
+            across = cross(load_vec(slopes[i], 3), load_vec(slopes[j], 3))
+            sine = norm(across)
             if sine > max(most, _CROSSING):
-                most = sine
-                turn = 1.0 if dot(w, normal) >= 0.0 else -1.0
-                for r in range(3):
-                    trial[r] = turn * w[r] / sine
+                most, trial = sine, facing(across, normal) / sine
     if most == 0.0:
-        for r in range(3):
-            w[r] = b[r] - a[r]
-        length = math.sqrt(dot(w, w))
+        length = norm(q - p)
         if not length > COINCIDENT:
-            return gap, False
-        turn = 1.0 if dot(w, normal) >= 0.0 else -1.0
-        for r in range(3):
-            trial[r] = turn * w[r] / length
+            return gap, False, normal, on_a
+        trial = facing(q - p, normal) / length
     # For any normal the width between both is a bound on the signed distance from below: of two,
     # the larger one is nearer to it.
     number_a, number_b = int(simplex[0, NUMBER_A]), int(simplex[0, NUMBER_B])
-    support_of_difference(
-        kind_a, size_a, kind_b, size_b, pose, tables, normal, number_a, number_b, row
-    )
-    before = -dot(normal, row)
-    support_of_difference(
-        kind_a, size_a, kind_b, size_b, pose, tables, trial, number_a, number_b, row
-    )
-    better = -dot(trial, row)
-    chosen = better >= before - _ROUNDING * math.sqrt(dot(row, row))
+    point, _, _ = support_of_difference(a, b, normal, number_a, number_b, row)
+    before = -(normal @ point)
+    point, _, _ = support_of_difference(a, b, trial, number_a, number_b, row)
+    better = -(trial @ point)
+    chosen = better >= before - _ROUNDING * norm(point)
     if not chosen:
-        better = before
-        for r in range(3):
-            trial[r] = normal[r]
-        support_of_difference(
-            kind_a, size_a, kind_b, size_b, pose, tables, trial, number_a, number_b, row
-        )
+        better, trial = before, normal
+        point, _, _ = support_of_difference(a, b, trial, number_a, number_b, row)
     # Along a rim distances hardly change, so that steps along it may end too soon. Where its
     # tangent is across the normal is known without steps.
-    for r in range(3):
-        a[r] = row[OF_A + r] if feature_a == RIM else a[r]
-        b[r] = row[OF_B + r] if feature_b == RIM else b[r]
-        if feature_a == RIM:
-            on_a[r] = a[r]
-        elif feature_b == RIM:
-            on_a[r] = b[r] - better * trial[r]
+    if feature_b == RIM:
+        q = load_vec(row, 3, OF_B)
+        on_a = q - better * trial
+    if feature_a == RIM:
+        p = load_vec(row, 3, OF_A)
+    if feature_a == RIM or (chosen and feature_b != RIM):
+        on_a = p
     if not chosen:
-        return gap, False
-    for r in range(3):
-        normal[r] = trial[r]
-        if feature_a != RIM and feature_b != RIM:
-            on_a[r] = a[r]
-        # What the points of both are beside each other.
-        w[r] = b[r] - a[r] - better * trial[r]
-    if not dot(w, w) <= _EXACT * _EXACT * max(dot(row, row), better * better):
-        return better, False
-    return better, (
-        is_within(kind_a, own, size_a, simplex, count, OF_A, total_a, a, tangents_a)
-        and is_within(kind_b, pose, size_b, simplex, count, OF_B, total_b, b, tangents_b)
-    )
+        return gap, False, normal, on_a
+    # What the points of both are beside each other.
+    w = q - p - better * trial
+    if not w @ w <= _EXACT * _EXACT * max(point @ point, better * better):
+        return better, False, trial, on_a
+    exact = is_within(first, simplex, count, OF_A, total_a, p, tangents_a)
+    exact = exact and is_within(b, simplex, count, OF_B, total_b, q, tangents_b)
+    return better, exact, trial, on_a

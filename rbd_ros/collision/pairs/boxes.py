@@ -3,20 +3,18 @@
 
 from __future__ import annotations
 
-from rbd_ros.collision.arrays import FloatArray, FoundPoints
+from rbd_ros.collision.arrays import FloatArray, FoundPoints, PlacedShape
 from rbd_ros.collision.pairs.box_axes import (
     best_axis,
     crossing_edges,
     deepest_vertex,
     nearest_of_boxes,
-    relative_pose,
     SLACK,
 )
 from rbd_ros.collision.pairs.box_regions import settle_boxes
 from rbd_ros.collision.pairs.face_clipping import add_face
-from rbd_ros.collision.pairs.segments import length_of
-from rbd_ros.collision.vectors import add, COINCIDENT, placed, turned
-from rbd_ros.compiler.loops import compiled, stack_array
+from rbd_ros.collision.vectors import add, COINCIDENT, placed, relative_pose, turned, turned_back
+from rbd_ros.compiler.loops import compiled, norm, stack_array, Vec3
 
 #: Cosine of the angle up to which the direction between two boxes counts as normal to a face.
 NEARLY = 0.9998
@@ -24,13 +22,11 @@ NEARLY = 0.9998
 
 @compiled
 def face_contacts(
-    half_a: FloatArray,
-    pose_a: FloatArray,
-    half_b: FloatArray,
-    pose_b: FloatArray,
+    a: PlacedShape,
+    b: PlacedShape,
     pose: FloatArray,
     number: int,
-    normal: FloatArray,
+    normal: Vec3,
     margin: float,
     found: FoundPoints,
 ) -> int:
@@ -38,95 +34,88 @@ def face_contacts(
 
     :param pose: pose of the second box in coordinates of the first one, (12,)
     :param number: axis, 0 to 2 of the first box, 3 to 5 of the second one
-    :param normal: from the first box to the second, in coordinates of the first one, (3,)
+    :param normal: from the first box to the second, in coordinates of the first one
     """
     if number < 3:
-        sign = 1.0 if normal[number] >= 0.0 else -1.0
-        return add_face(half_a, pose_a, half_b, pose, number, sign, False, margin, found)
+        side = 1 if normal[number] >= 0.0 else 0
+        second = PlacedShape(b.kind, b.size, pose, b.tables)
+        return add_face(a, second, 2 * number + side, False, margin, found)
     back, k = stack_array(12), number - 3
     # Clipping takes the box with the face as the first one.
-    relative_pose(pose_b, pose_a, back)
-    upward = normal[0] * pose[k] + normal[1] * pose[3 + k] + normal[2] * pose[6 + k]
-    sign = -1.0 if upward >= 0.0 else 1.0
-    return add_face(half_b, pose_b, half_a, back, k, sign, True, margin, found)
+    relative_pose(b.pose, a.pose, back)
+    side = 0 if turned_back(pose, normal)[k] >= 0.0 else 1
+    first = PlacedShape(a.kind, a.size, back, a.tables)
+    return add_face(b, first, 2 * k + side, True, margin, found)
+
+
+@compiled
+def face_along(normal: Vec3, back: Vec3) -> int:
+    """Return the axis whose face looks along a normal, -1 if there is none.
+
+    :param normal: the normal in coordinates of the first box
+    :param back: in those of the second one
+    :return: 0 to 2 of the first box, 3 to 5 of the second one
+    """
+    face, most = -1, NEARLY
+    for k in range(3):
+        if abs(normal[k]) > most:
+            face, most = k, abs(normal[k]) + SLACK
+    for k in range(3):
+        if abs(back[k]) > most:
+            face, most = 3 + k, abs(back[k])
+    return face
 
 
 @compiled
 def box_box(
-    size_a: FloatArray,
-    pose_a: FloatArray,
-    size_b: FloatArray,
-    pose_b: FloatArray,
-    margin: float,
-    nearest: bool,
-    found: FoundPoints,
+    a: PlacedShape, b: PlacedShape, margin: float, nearest: bool, found: FoundPoints
 ) -> int:
     """Return the contact of two boxes; arguments are those of `capsule_capsule` (capsules.py).
 
     Features below 729 are 27 times that of the first box plus that of the second one, each a face,
     an edge or a vertex as in `feature_of`; others are vertices of the part that two faces share.
     """
-    pose, axis, normal = stack_array(12), stack_array(3), stack_array(3)
-    on_a, on_b, point = stack_array(3), stack_array(3), stack_array(3)
-    relative_pose(pose_a, pose_b, pose)
+    pose = stack_array(12)
+    relative_pose(a.pose, b.pose, pose)
+    second = PlacedShape(b.kind, b.size, pose, b.tables)
     # Most pairs are far apart, and settled by regions of points before any axis is tried.
-    if nearest and settle_boxes(size_a, size_b, pose, on_a, on_b):
-        for r in range(3):
-            axis[r] = on_b[r] - on_a[r]
-        distance = length_of(axis)
-        if distance > COINCIDENT:
-            for r in range(3):
-                axis[r] /= distance
-            turned(pose_a, axis, normal)
-            placed(pose_a, on_a, point)
-            return add(found, 0, 0, distance, margin, point, normal)
-    separation, number = best_axis(size_a, size_b, pose, nearest, axis)
+    if nearest:
+        settled, on_a, on_b = settle_boxes(a, second)
+        distance = norm(on_b - on_a)
+        if settled and distance > COINCIDENT:
+            normal = turned(a.pose, (on_b - on_a) / distance)
+            return add(found, 0, 0, distance, margin, placed(a.pose, on_a), normal)
+    separation, number, along = best_axis(a, second, nearest)
     if not separation <= margin:  # NaN as well
         return 0
     # The separation along an axis is no more than the distance, which is that of features.
     if separation > 0.0:
-        distance, feature = nearest_of_boxes(size_a, size_b, pose, on_a, on_b)
+        distance, feature, on_a, on_b = nearest_of_boxes(a, second)
         if distance > margin:
             return 0
         if distance > COINCIDENT:
-            for r in range(3):
-                axis[r] = (on_b[r] - on_a[r]) / distance
-            face, most = -1, NEARLY
-            for k in range(6):
-                upward = abs(axis[k % 3])
-                if k >= 3:
-                    j = k - 3
-                    upward = abs(axis[0] * pose[j] + axis[1] * pose[3 + j] + axis[2] * pose[6 + j])
-                if upward > most:
-                    face, most = k, upward + SLACK if k < 3 else upward
+            along = (on_b - on_a) / distance
+            face = face_along(along, turned_back(pose, along))
             if face >= 0 and not nearest:
-                count = face_contacts(
-                    size_a, pose_a, size_b, pose_b, pose, face, axis, margin, found
-                )
+                count = face_contacts(a, b, pose, face, along, margin, found)
                 if count > 0:
                     return count
-            turned(pose_a, axis, normal)
-            placed(pose_a, on_a, point)
-            return add(found, 0, feature, distance, margin, point, normal)
+            point = placed(a.pose, on_a)
+            return add(found, 0, feature, distance, margin, point, turned(a.pose, along))
     if number < 6:
-        count = face_contacts(size_a, pose_a, size_b, pose_b, pose, number, axis, margin, found)
+        count = face_contacts(a, b, pose, number, along, margin, found)
         if count > 0:
             return count
         # A face was favored whose counterpart is beside it.
-        separation, number = best_axis(size_a, size_b, pose, True, axis)
+        separation, number, along = best_axis(a, second, True)
         if number < 6:
-            count = face_contacts(
-                size_a, pose_a, size_b, pose_b, pose, number, axis, margin, found
-            )
+            count = face_contacts(a, b, pose, number, along, margin, found)
             if count > 0:
                 return count
     if number < 6:
         # The face only touches the border of the other one, and rounding has cut off all of it.
-        feature = deepest_vertex(size_a, size_b, pose, number, separation, axis, on_a)
+        feature, on_a = deepest_vertex(a, second, number, separation, along)
     else:
-        feature = crossing_edges(
-            size_a, size_b, pose, (number - 6) // 3, (number - 6) % 3, axis, on_a
-        )
-    turned(pose_a, axis, normal)
-    placed(pose_a, on_a, point)
-    return add(found, 0, feature, separation, margin, point, normal)
+        feature, on_a = crossing_edges(a, second, (number - 6) // 3, (number - 6) % 3, along)
+    point = placed(a.pose, on_a)
+    return add(found, 0, feature, separation, margin, point, turned(a.pose, along))

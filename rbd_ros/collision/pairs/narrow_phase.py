@@ -33,6 +33,7 @@ from rbd_ros.collision.arrays import (
     HULL,
     IntArray,
     MESH,
+    PlacedShape,
     PLANE,
     SPHERE,
     Tables,
@@ -50,7 +51,7 @@ from rbd_ros.collision.pairs.spheres import (
     sphere_cylinder,
     sphere_sphere,
 )
-from rbd_ros.compiler.loops import compiled, entry_point, floats, integers
+from rbd_ros.compiler.loops import compiled, entry_point, floats, integers, load_vec
 
 #: Pairs that there are: the lower kind, the higher kind.
 PAIRS = frozenset(
@@ -82,16 +83,7 @@ class Pair(NamedTuple):
 
 @compiled
 def find_ordered(
-    kind_a: int,
-    size_a: FloatArray,
-    pose_a: FloatArray,
-    kind_b: int,
-    size_b: FloatArray,
-    pose_b: FloatArray,
-    margin: float,
-    nearest: bool,
-    tables: Tables,
-    found: FoundPoints,
+    a: PlacedShape, b: PlacedShape, margin: float, nearest: bool, found: FoundPoints
 ) -> int:
     """Return the contact points of a pair whose first kind is not above the second.
 
@@ -99,119 +91,88 @@ def find_ordered(
     """
     # Kinds are data of a scene, which machine code does not know: these branches remain in it,
     # unlike those of flags of the tables.
-    if kind_a == PLANE:
-        if kind_b == SPHERE:
-            return plane_sphere(size_a, pose_a, size_b, pose_b, margin, found)
-        if kind_b == CAPSULE:
-            return plane_capsule(size_a, pose_a, size_b, pose_b, margin, found)
-        if kind_b == BOX:
-            return plane_box(size_a, pose_a, size_b, pose_b, margin, found)
-        if kind_b == CYLINDER:
-            return plane_cylinder(size_a, pose_a, size_b, pose_b, margin, found)
-        if kind_b == HULL:
-            return plane_hull(pose_a, int(size_b[0]), pose_b, margin, nearest, tables, found)
-        if kind_b == MESH:
+    tables = a.tables
+    if a.kind == PLANE:
+        if b.kind == SPHERE:
+            return plane_sphere(a, b, margin, found)
+        if b.kind == CAPSULE:
+            return plane_capsule(a, b, margin, found)
+        if b.kind == BOX:
+            return plane_box(a, b, margin, found)
+        if b.kind == CYLINDER:
+            return plane_cylinder(a, b, margin, found)
+        if b.kind == HULL:
+            return plane_hull(a, b, int(b.size[0]), margin, nearest, found)
+        if b.kind == MESH:
             # A half-space touches a mesh where it touches its convex hull.
-            hull = tables.mesh[int(size_b[0]), 4]
+            hull = tables.mesh[int(b.size[0]), 4]
             # A mesh without a hull, whose points enclose no volume.
             if hull < 0:
                 return 0
-            return plane_hull(pose_a, hull, pose_b, margin, nearest, tables, found)
+            return plane_hull(a, b, hull, margin, nearest, found)
         return -1
-    if kind_a >= MESH:
+    if a.kind >= MESH:
         return -1
-    if kind_b >= MESH:
+    if b.kind >= MESH:
         # A bool of a record is decided when machine code is made: scenes without meshes do not
         # compile this.
         if tables.concave:
-            return convex_concave(
-                kind_a, size_a, pose_a, kind_b, size_b, pose_b, margin, nearest, tables, found
-            )
+            return convex_concave(a, b, margin, nearest, found)
         return -1
     # Closed forms are faster, and exact where supports would iterate.
-    if kind_a == SPHERE:
-        if kind_b == SPHERE:
-            return sphere_sphere(size_a, pose_a, size_b, pose_b, margin, found)
-        if kind_b == CAPSULE:
-            return sphere_capsule(size_a, pose_a, size_b, pose_b, margin, found)
-        if kind_b == BOX:
-            return sphere_box(size_a, pose_a, size_b, pose_b, margin, found)
-        if kind_b == CYLINDER:
-            return sphere_cylinder(size_a, pose_a, size_b, pose_b, margin, found)
-    if kind_a == CAPSULE and kind_b == CAPSULE:
-        return capsule_capsule(size_a, pose_a, size_b, pose_b, margin, nearest, found)
-    if kind_a == CAPSULE and kind_b == BOX:
-        return capsule_box(size_a, pose_a, size_b, pose_b, margin, nearest, found)
-    if kind_a == BOX and kind_b == BOX:
-        return box_box(size_a, pose_a, size_b, pose_b, margin, nearest, found)
+    if a.kind == SPHERE:
+        if b.kind == SPHERE:
+            return sphere_sphere(a, b, margin, found)
+        if b.kind == CAPSULE:
+            return sphere_capsule(a, b, margin, found)
+        if b.kind == BOX:
+            return sphere_box(a, b, margin, found)
+        if b.kind == CYLINDER:
+            return sphere_cylinder(a, b, margin, found)
+    if a.kind == CAPSULE and b.kind == CAPSULE:
+        return capsule_capsule(a, b, margin, nearest, found)
+    if a.kind == CAPSULE and b.kind == BOX:
+        return capsule_box(a, b, margin, nearest, found)
+    if a.kind == BOX and b.kind == BOX:
+        return box_box(a, b, margin, nearest, found)
     if tables.by_support:
-        return convex_convex(
-            kind_a, size_a, pose_a, kind_b, size_b, pose_b, margin, nearest, tables, found
-        )
+        return convex_convex(a, b, margin, nearest, found)
     return -1
 
 
 @compiled
 def find_contacts(
-    kind_a: int,
-    size_a: FloatArray,
-    pose_a: FloatArray,
-    kind_b: int,
-    size_b: FloatArray,
-    pose_b: FloatArray,
-    margin: float,
-    nearest: bool,
-    tables: Tables,
-    found: FoundPoints,
+    a: PlacedShape, b: PlacedShape, margin: float, nearest: bool, found: FoundPoints
 ) -> int:
     """Return the contact points of two shapes.
 
-    :param kind_a: kind of the first shape
-    :param size_a: its sizes (shapes.py), (3,) [m]
-    :param pose_a: its rotation row by row, and its position, in the common frame, (12,)
-    :param kind_b: kind of the second shape
-    :param size_b: its sizes, (3,) [m]
-    :param pose_b: its rotation and position, (12,)
+    :param a: the first shape, with its pose in the common frame
+    :param b: the second shape
     :param margin: maximum gap of what is found [m]
     :param nearest: whether the point of minimum gap is exact, and others do not matter
-    :param tables: tables of hulls, meshes and height fields
     :param found: the points; a result
     :return: how many were found, none if a pose is not finite; -1 for a pair that there is no
         function of
     """
     finite = 0.0
     for r in range(12):
-        finite += pose_a[r] + pose_b[r]
+        finite += a.pose[r] + b.pose[r]
     # A pose that is not finite would send searches astray; it touches nothing.
     if not math.isfinite(finite):
         return 0
-    if kind_a <= kind_b:
-        return find_ordered(
-            kind_a, size_a, pose_a, kind_b, size_b, pose_b, margin, nearest, tables, found
-        )
-    count = find_ordered(
-        kind_b, size_b, pose_b, kind_a, size_a, pose_a, margin, nearest, tables, found
-    )
+    if a.kind <= b.kind:
+        return find_ordered(a, b, margin, nearest, found)
+    count = find_ordered(b, a, margin, nearest, found)
     for i in range(count):
-        for r in range(3):
-            # The pair was exchanged: so are its points, and the normal turns round.
-            found.on_a[i, r], found.on_b[i, r] = found.on_b[i, r], found.on_a[i, r]
-            found.normal[i, r] = -found.normal[i, r]
+        # The pair was exchanged: so are its points, and the normal turns round.
+        found.on_a[i], found.on_b[i] = load_vec(found.on_b[i], 3), load_vec(found.on_a[i], 3)
+        found.normal[i] = -load_vec(found.normal[i], 3)
     return count
 
 
 @entry_point
 def contacts_of(pair: Pair, margin: float, nearest: int) -> int:
     """Return the contact points of a pair; arguments and result are those of `find_contacts`."""
-    return find_contacts(
-        pair.kind[0],
-        pair.size[0],
-        pair.pose[0],
-        pair.kind[1],
-        pair.size[1],
-        pair.pose[1],
-        margin,
-        nearest != 0,
-        pair.tables,
-        pair.found,
-    )
+    a = PlacedShape(pair.kind[0], pair.size[0], pair.pose[0], pair.tables)
+    b = PlacedShape(pair.kind[1], pair.size[1], pair.pose[1], pair.tables)
+    return find_contacts(a, b, margin, nearest != 0, pair.found)

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from rbd_ros.collision.arrays import FloatArray, FoundPoints, Tables
-from rbd_ros.collision.convex.reduction import choose, HEIGHT
+from rbd_ros.collision.arrays import FoundPoints, PlacedShape
+from rbd_ros.collision.convex.reduction import choose
 from rbd_ros.collision.pairs.planes import above_plane
 from rbd_ros.collision.shapes.supports import highest_vertex
-from rbd_ros.collision.vectors import axis, cross, dot, perpendicular, placed
-from rbd_ros.compiler.loops import compiled, stack_array, stack_matrix
+from rbd_ros.collision.vectors import axis, origin, perpendicular, placed, turned_back
+from rbd_ros.compiler.loops import compiled, cross, load_vec, stack_array, stack_matrix, Vec
 
 #: Column of the number of a vertex.
 _NUMBER = 3
@@ -16,13 +16,7 @@ _NUMBER = 3
 
 @compiled
 def plane_hull(
-    pose_a: FloatArray,
-    hull: int,
-    pose_b: FloatArray,
-    margin: float,
-    nearest: bool,
-    tables: Tables,
-    found: FoundPoints,
+    a: PlacedShape, b: PlacedShape, hull: int, margin: float, nearest: bool, found: FoundPoints
 ) -> int:
     """Return the contact of a plane with a hull, which is given by its number.
 
@@ -30,35 +24,26 @@ def plane_hull(
     Of all vertices within the margin, the lowest and those that span the most. Features are
     numbers of vertices.
     """
-    normal, u, v = stack_array(3), stack_array(3), stack_array(3)
-    points, point, chosen = stack_matrix(256, 4), stack_array(3), stack_array(4)
-    axis(pose_a, 2, normal)
+    points, chosen, tables = stack_matrix(256, 4), stack_array(4), b.tables
+    normal, first = axis(a.pose, 2), tables.hull[hull, 0]
     if nearest:
-        for k in range(3):
-            u[k] = 0.0
-            for r in range(3):
-                u[k] -= pose_b[3 * r + k] * normal[r]
-        lowest = highest_vertex(tables, hull, u, 0)
-        placed(pose_b, tables.vertex[tables.hull[hull, 0] + lowest], point)
-        return above_plane(pose_a, point, 0.0, lowest, margin, found, 0)
-    perpendicular(normal, u)
-    cross(normal, u, v)
-    first = tables.hull[hull, 0]
-    level = 0.0
-    for r in range(3):
-        level += normal[r] * pose_a[9 + r]
+        lowest = highest_vertex(tables, hull, -turned_back(b.pose, normal), 0)
+        point = placed(b.pose, load_vec(tables.vertex[first + lowest], 3))
+        return above_plane(a.pose, point, 0.0, lowest, margin, found, 0)
+    u = perpendicular(normal)
+    v = cross(normal, u)
+    level = normal @ origin(a.pose)
     within = 0
     for k in range(tables.hull[hull, 1]):
-        placed(pose_b, tables.vertex[first + k], point)
-        height = dot(normal, point) - level
+        point = placed(b.pose, load_vec(tables.vertex[first + k], 3))
+        height = normal @ point - level
         if height <= margin:
-            points[within, 0], points[within, 1] = dot(u, point), dot(v, point)
-            points[within, HEIGHT], points[within, _NUMBER] = height, k
+            points[within] = Vec(u @ point, v @ point, height, k)
             within += 1
     number = choose(points, within, chosen)
     count = 0
     for n in range(number):
         k = int(points[int(chosen[n]), _NUMBER])
-        placed(pose_b, tables.vertex[first + k], point)
-        count = above_plane(pose_a, point, 0.0, k, margin, found, count)
+        point = placed(b.pose, load_vec(tables.vertex[first + k], 3))
+        count = above_plane(a.pose, point, 0.0, k, margin, found, count)
     return count

@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import Tuple
 
 from rbd_ros.collision.arrays import FloatArray
-from rbd_ros.collision.vectors import difference, dot
-from rbd_ros.compiler.loops import compiled, stack_array
+from rbd_ros.compiler.loops import compiled, Vec3
 
 #: Square of the sine of the angle below which two segments count as parallel.
 PARALLEL = 1e-12
@@ -22,20 +20,19 @@ def within(number: float, minimum: float, maximum: float) -> float:
 
 @compiled
 def nearest_of_segments(
-    start_a: FloatArray, step_a: FloatArray, start_b: FloatArray, step_b: FloatArray
+    start_a: Vec3, step_a: Vec3, start_b: Vec3, step_b: Vec3
 ) -> Tuple[float, float]:
     """Return the nearest points of two segments, start + factor step.
 
-    :param start_a: start of the first one, (3,) [m]
-    :param step_a: from its start to its end; may be zero, (3,) [m]
-    :param start_b: start of the second one, (3,) [m]
-    :param step_b: from its start to its end, (3,) [m]
+    :param start_a: start of the first one [m]
+    :param step_a: from its start to its end; may be zero [m]
+    :param start_b: start of the second one [m]
+    :param step_b: from its start to its end [m]
     :return: factors from 0 to 1 of both
     """
-    offset = stack_array(3)
-    difference(start_b, start_a, offset)
-    aa, bb, ab = dot(step_a, step_a), dot(step_b, step_b), dot(step_a, step_b)
-    a, b = dot(step_a, offset), dot(step_b, offset)
+    offset = start_b - start_a
+    aa, bb, ab = step_a @ step_a, step_b @ step_b, step_a @ step_b
+    a, b = step_a @ offset, step_b @ offset
     if not aa > 0.0:
         return 0.0, (within(-b / bb, 0.0, 1.0) if bb > 0.0 else 0.0)
     if not bb > 0.0:
@@ -54,7 +51,7 @@ def nearest_of_segments(
 
 
 @compiled
-def pull(start: FloatArray, step: FloatArray, half: FloatArray, t: float) -> float:
+def pull(start: Vec3, step: Vec3, half: FloatArray, t: float) -> float:
     """Return half the slope along a segment of the squared distance from a box, at a factor t."""
     total = 0.0
     for k in range(3):
@@ -67,15 +64,15 @@ def pull(start: FloatArray, step: FloatArray, half: FloatArray, t: float) -> flo
 
 
 @compiled
-def nearest_to_box(start: FloatArray, step: FloatArray, half: FloatArray) -> float:
+def nearest_to_box(start: Vec3, step: Vec3, half: FloatArray) -> float:
     """Return the point of a segment that is nearest to a box, exactly.
 
     The squared distance is convex along the segment, and its slope linear between the places where
     the segment meets the planes of the faces. If there are several nearest points, it is the
     middle one.
 
-    :param start: start of the segment in coordinates of the box, (3,) [m]
-    :param step: from its start to its end, (3,) [m]
+    :param start: start of the segment in coordinates of the box [m]
+    :param step: from its start to its end [m]
     :param half: half lengths of the box, (3,) [m]
     :return: factor of the step, from 0 to 1
     """
@@ -129,9 +126,3 @@ def part_between(
         return 1.0, 0.0
     one, other = (-half - start) / step, (half - start) / step
     return max(first, min(one, other)), min(last, max(one, other))
-
-
-@compiled
-def length_of(v: FloatArray) -> float:
-    """Return the length of a vector."""
-    return math.sqrt(dot(v, v))

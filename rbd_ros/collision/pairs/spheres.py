@@ -6,31 +6,39 @@ The first shape is a sphere. Arguments are those of `plane_sphere` (planes.py).
 
 from __future__ import annotations
 
-import math
+from typing import NamedTuple
 
-from rbd_ros.collision.arrays import FloatArray, FoundPoints
+from rbd_ros.collision.arrays import FoundPoints, PlacedShape
 from rbd_ros.collision.shapes.solid_distances import distance_from_box, distance_from_cylinder
 from rbd_ros.collision.vectors import (
     add,
     axis,
     COINCIDENT,
-    difference,
-    dot,
     end_of_segment,
     localized,
+    origin,
     perpendicular,
     turned,
 )
-from rbd_ros.compiler.loops import compiled, stack_array
+from rbd_ros.compiler.loops import compiled, norm, Vec, Vec3
+
+
+class Ball(NamedTuple):
+    """A ball, a value of compiled loops.
+
+    :param center: its center [m]
+    :param radius: its radius [m]
+    """
+
+    center: Vec
+    radius: float
 
 
 @compiled
 def add_balls(
-    center_a: FloatArray,
-    radius_a: float,
-    center_b: FloatArray,
-    radius_b: float,
-    otherwise: FloatArray,
+    a: Ball,
+    b: Ball,
+    otherwise: Vec3,
     feature: int,
     margin: float,
     found: FoundPoints,
@@ -38,34 +46,26 @@ def add_balls(
 ) -> int:
     """Enter the contact of two balls.
 
-    :param center_a: center of the first one, (3,) [m]
-    :param radius_a: its radius [m]
-    :param center_b: center of the second one, (3,) [m]
-    :param radius_b: its radius [m]
-    :param otherwise: unit normal if the centers coincide, (3,)
+    :param otherwise: unit normal if the centers coincide
     :param feature: number of the features
     :param margin: maximum gap [m]
     :param found: the points; changed
     :param count: how many there are so far
     :return: how many there are now
     """
-    normal, on_a = stack_array(3), stack_array(3)
-    difference(center_b, center_a, normal)
-    length = math.sqrt(dot(normal, normal))
-    for r in range(3):
-        # Coincident centers have no direction: one that the caller gives keeps the result finite.
-        normal[r] = normal[r] / length if length > COINCIDENT else otherwise[r]
-        # The point of the first ball that is farthest into the second one.
-        on_a[r] = center_a[r] + radius_a * normal[r]
-    return add(found, count, feature, length - radius_a - radius_b, margin, on_a, normal)
+    between = b.center - a.center
+    length = norm(between)
+    # Coincident centers have no direction: one that the caller gives keeps the result finite.
+    normal = between / length if length > COINCIDENT else otherwise
+    # The point of the first ball that is farthest into the second one.
+    on_a = a.center + a.radius * normal
+    return add(found, count, feature, length - a.radius - b.radius, margin, on_a, normal)
 
 
 @compiled
 def add_ball_at_solid(
-    center: FloatArray,
-    radius: float,
-    pose: FloatArray,
-    outward: FloatArray,
+    ball: Ball,
+    outward: Vec3,
     distance: float,
     feature: int,
     margin: float,
@@ -74,10 +74,7 @@ def add_ball_at_solid(
 ) -> int:
     """Enter the contact of a ball with a solid that is the second shape.
 
-    :param center: center of the ball, (3,) [m]
-    :param radius: its radius [m]
-    :param pose: pose of the solid, (12,)
-    :param outward: outward normal of the solid in its own coordinates, (3,)
+    :param outward: outward normal of the solid
     :param distance: signed distance of the center from the solid [m]
     :param feature: number of the features
     :param margin: maximum gap [m]
@@ -85,100 +82,51 @@ def add_ball_at_solid(
     :param count: how many there are so far
     :return: how many there are now
     """
-    normal, on_a = stack_array(3), stack_array(3)
-    # Distances are computed in coordinates of the solid; contacts are in the common frame.
-    turned(pose, outward, normal)
-    for r in range(3):
-        # Outward of the solid, the second shape, is toward the first: normals are the other way.
-        normal[r] = -normal[r]
-        on_a[r] = center[r] + radius * normal[r]
-    return add(found, count, feature, distance - radius, margin, on_a, normal)
+    # Outward of the solid, the second shape, is toward the first: normals are the other way.
+    on_a = ball.center - ball.radius * outward
+    return add(found, count, feature, distance - ball.radius, margin, on_a, -outward)
 
 
 @compiled
-def sphere_sphere(
-    size_a: FloatArray,
-    pose_a: FloatArray,
-    size_b: FloatArray,
-    pose_b: FloatArray,
-    margin: float,
-    found: FoundPoints,
-) -> int:
+def sphere_sphere(a: PlacedShape, b: PlacedShape, margin: float, found: FoundPoints) -> int:
     """Return contact of two spheres; of concentric ones the normal is the z axis of the first."""
-    a, b, upward = stack_array(3), stack_array(3), stack_array(3)
-    end_of_segment(pose_a, 0.0, a)
-    end_of_segment(pose_b, 0.0, b)
     # A fixed choice rather than NaN, and it turns with the first sphere.
-    axis(pose_a, 2, upward)
-    return add_balls(a, size_a[0], b, size_b[0], upward, 0, margin, found, 0)
+    upward = axis(a.pose, 2)
+    first, second = Ball(origin(a.pose), a.size[0]), Ball(origin(b.pose), b.size[0])
+    return add_balls(first, second, upward, 0, margin, found, 0)
 
 
 @compiled
-def sphere_capsule(
-    size_a: FloatArray,
-    pose_a: FloatArray,
-    size_b: FloatArray,
-    pose_b: FloatArray,
-    margin: float,
-    found: FoundPoints,
-) -> int:
+def sphere_capsule(a: PlacedShape, b: PlacedShape, margin: float, found: FoundPoints) -> int:
     """Return the contact of a sphere with a capsule.
 
     Features are its ends, 0 and 2, and its side, 1.
     """
-    a, b, spindle, sideways = stack_array(3), stack_array(3), stack_array(3), stack_array(3)
-    end_of_segment(pose_a, 0.0, a)
-    axis(pose_b, 2, spindle)
+    center, spindle, half = origin(a.pose), axis(b.pose, 2), b.size[1]
     # Where the center is on the axis, every direction across it is as near.
-    perpendicular(spindle, sideways)
-    height = 0.0
-    for r in range(3):
-        # The nearest point of the segment: the center projected onto the axis, clamped to both
-        # ends.
-        height += spindle[r] * (a[r] - pose_b[9 + r])
-    half = size_b[1]
+    sideways = perpendicular(spindle)
+    # The nearest point of the segment: the center projected onto the axis, clamped to both ends.
+    height = spindle @ (center - origin(b.pose))
     feature = 2 if height > half else (0 if height < -half else 1)
-    end_of_segment(pose_b, min(half, max(-half, height)), b)
-    return add_balls(a, size_a[0], b, size_b[0], sideways, feature, margin, found, 0)
+    second = Ball(end_of_segment(b.pose, min(half, max(-half, height))), b.size[0])
+    return add_balls(Ball(center, a.size[0]), second, sideways, feature, margin, found, 0)
 
 
 @compiled
-def sphere_box(
-    size_a: FloatArray,
-    pose_a: FloatArray,
-    size_b: FloatArray,
-    pose_b: FloatArray,
-    margin: float,
-    found: FoundPoints,
-) -> int:
+def sphere_box(a: PlacedShape, b: PlacedShape, margin: float, found: FoundPoints) -> int:
     """Return the contact of a sphere with a box; features are those of `distance_from_box`."""
-    center, local, outward = stack_array(3), stack_array(3), stack_array(3)
-    end_of_segment(pose_a, 0.0, center)
-    localized(pose_b, center, local)
+    ball = Ball(origin(a.pose), a.size[0])
     # The signed distance holds inside as well: the way out through the nearest face.
-    distance, feature = distance_from_box(local, size_b, outward)
-    return add_ball_at_solid(
-        center, size_a[0], pose_b, outward, distance, feature, margin, found, 0
-    )
+    distance, feature, outward = distance_from_box(localized(b.pose, ball.center), b.size)
+    return add_ball_at_solid(ball, turned(b.pose, outward), distance, feature, margin, found, 0)
 
 
 @compiled
-def sphere_cylinder(
-    size_a: FloatArray,
-    pose_a: FloatArray,
-    size_b: FloatArray,
-    pose_b: FloatArray,
-    margin: float,
-    found: FoundPoints,
-) -> int:
+def sphere_cylinder(a: PlacedShape, b: PlacedShape, margin: float, found: FoundPoints) -> int:
     """Return the contact of a sphere with a cylinder.
 
     Features are those of `distance_from_cylinder`.
     """
-    center, local, outward = stack_array(3), stack_array(3), stack_array(3)
-    end_of_segment(pose_a, 0.0, center)
-    localized(pose_b, center, local)
-    distance, feature = distance_from_cylinder(local, size_b, outward)
-    return add_ball_at_solid(
-        center, size_a[0], pose_b, outward, distance, feature, margin, found, 0
-    )
+    ball = Ball(origin(a.pose), a.size[0])
+    distance, feature, outward = distance_from_cylinder(localized(b.pose, ball.center), b.size)
+    return add_ball_at_solid(ball, turned(b.pose, outward), distance, feature, margin, found, 0)

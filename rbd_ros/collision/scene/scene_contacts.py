@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import Tuple
 
-from rbd_ros.collision.arrays import FloatArray, FoundPoints
+from rbd_ros.collision.arrays import FloatArray, FoundPoints, PlacedShape
 from rbd_ros.collision.pairs.narrow_phase import find_contacts
 from rbd_ros.collision.scene.scene_arrays import SceneBuffers, SceneContacts, SceneTable
 from rbd_ros.collision.scene.scene_bounds import (
@@ -72,30 +72,15 @@ def set_frame(frame: FloatArray, along: FloatArray) -> None:
 
 
 @compiled
-def distance_within(
-    scene: SceneTable, buffers: SceneBuffers, a: int, b: int, limit: float
-) -> float:
+def distance_within(a: PlacedShape, b: PlacedShape, limit: float, found: FoundPoints) -> float:
     """Return the distance of two shapes if it is less than a bound, else the bound [m].
 
-    :param a: one shape
-    :param b: the other one
     :param limit: the bound [m]
     """
-    points = find_contacts(
-        scene.kind[a],
-        scene.size[a],
-        buffers.shape_pose[a],
-        scene.kind[b],
-        scene.size[b],
-        buffers.shape_pose[b],
-        limit,
-        True,
-        scene.tables,
-        buffers.found,
-    )
+    points = find_contacts(a, b, limit, True, found)
     distance = limit
     for k in range(points):
-        distance = min(distance, buffers.found.gap[k])
+        distance = min(distance, found.gap[k])
     return distance
 
 
@@ -178,27 +163,18 @@ def find_scene_contacts(
         margin = MARGIN + 1.5 * way
         place_shape(scene, buffers, a)
         place_shape(scene, buffers, b)
+        one = PlacedShape(scene.kind[a], scene.size[a], buffers.shape_pose[a], scene.tables)
+        other = PlacedShape(scene.kind[b], scene.size[b], buffers.shape_pose[b], scene.tables)
         if buffers.apart[p] > 0.0:
             # It was apart, and mostly is.
-            distance = distance_within(scene, buffers, a, b, max(FAR, margin))
+            distance = distance_within(one, other, max(FAR, margin), found)
             if distance > margin:
                 buffers.apart[p] = distance - MARGIN
                 continue
         # Exact distance was enough to skip the pair; contact needs all points of faces.
-        points = find_contacts(
-            scene.kind[a],
-            scene.size[a],
-            buffers.shape_pose[a],
-            scene.kind[b],
-            scene.size[b],
-            buffers.shape_pose[b],
-            margin,
-            False,
-            scene.tables,
-            found,
-        )
+        points = find_contacts(one, other, margin, False, found)
         if points == 0:
-            buffers.apart[p] = distance_within(scene, buffers, a, b, FAR) - MARGIN
+            buffers.apart[p] = distance_within(one, other, FAR, found) - MARGIN
             continue
         buffers.apart[p] = 0.0
         begin, share, thin = count, 0.5, THIN if scene.of_robot[p] > 0 else -1.0

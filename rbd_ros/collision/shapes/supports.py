@@ -17,12 +17,13 @@ from rbd_ros.collision.arrays import (
     CYLINDER,
     FloatArray,
     HULL,
+    PlacedShape,
     SPHERE,
     Tables,
     TRIANGLE,
 )
-from rbd_ros.collision.vectors import dot, placed
-from rbd_ros.compiler.loops import compiled, stack_array
+from rbd_ros.collision.vectors import placed, turned_back, unit_vector
+from rbd_ros.compiler.loops import compiled, load_vec, Vec, Vec3
 
 #: Number of vertices up to which all are looked at; of more, edges are followed upwards.
 FEW = 16
@@ -33,31 +34,28 @@ OF_A, OF_B, NUMBER_A, NUMBER_B, SHARE = 3, 6, 9, 10, 11
 
 
 @compiled
-def radius_of(kind: int, size: FloatArray) -> float:
+def radius_of(shape: PlacedShape) -> float:
     """Return the radius around the core of a shape [m]."""
-    return size[0] if kind == SPHERE or kind == CAPSULE else 0.0
+    return shape.size[0] if shape.kind == SPHERE or shape.kind == CAPSULE else 0.0
 
 
 @compiled
-def highest_vertex(tables: Tables, hull: int, direction: FloatArray, start: int) -> int:
+def highest_vertex(tables: Tables, hull: int, direction: Vec3, start: int) -> int:
     """Return the number of the vertex of a hull that is farthest along a direction.
 
     :param tables: vertices and their neighbors
     :param hull: number of the hull
-    :param direction: the direction in coordinates of the hull, (3,)
+    :param direction: the direction in coordinates of the hull
     :param start: number of a vertex where to begin
     """
     first, count = tables.hull[hull, 0], tables.hull[hull, 1]
-    x, y, z = direction[0], direction[1], direction[2]
     # Hill climbing from the vertex of the last call: directions of an iteration are close to each
     # other.
     best = 0 if count <= FEW else start
-    v = first + best
-    most = tables.vertex[v, 0] * x + tables.vertex[v, 1] * y + tables.vertex[v, 2] * z
+    most = load_vec(tables.vertex[first + best], 3) @ direction
     if count <= FEW:
         for k in range(1, count):
-            v = first + k
-            height = tables.vertex[v, 0] * x + tables.vertex[v, 1] * y + tables.vertex[v, 2] * z
+            height = load_vec(tables.vertex[first + k], 3) @ direction
             if height > most:
                 best, most = k, height
         return best
@@ -69,116 +67,121 @@ def highest_vertex(tables: Tables, hull: int, direction: FloatArray, start: int)
         begin = tables.around[here, 0]
         for e in range(begin, begin + tables.around[here, 1]):
             k = tables.neighbor[e]
-            v = first + k
-            height = tables.vertex[v, 0] * x + tables.vertex[v, 1] * y + tables.vertex[v, 2] * z
+            height = load_vec(tables.vertex[first + k], 3) @ direction
             if height > most:
                 best, most, rising = k, height, True
     return best
 
 
 @compiled
-def support(
-    kind: int,
-    size: FloatArray,
-    tables: Tables,
-    direction: FloatArray,
-    start: int,
-    point: FloatArray,
-) -> int:
+def farthest_face(tables: Tables, hull: int, direction: Vec3) -> int:
+    """Return the face, of those at a hull's farthest vertex, that looks along a direction most.
+
+    The face most along the direction has the farthest vertex.
+    """
+    v = tables.hull[hull, 0] + highest_vertex(tables, hull, direction, 0)
+    face, most = 0, -math.inf
+    begin = tables.around[v, 2]
+    for number in range(begin, begin + tables.around[v, 3]):
+        f = tables.face_at[number]
+        forward = load_vec(tables.face[f], 3) @ direction
+        if forward > most:
+            face, most = f, forward
+    return face
+
+
+@compiled
+def main_axis(direction: Vec3) -> int:
+    """Return the number of the coordinate axis that a direction is most along."""
+    x, y, z = abs(direction[0]), abs(direction[1]), abs(direction[2])
+    if z > max(x, y):
+        return 2
+    return 1 if y > x else 0
+
+
+@compiled
+def largest_axis(direction: Vec3) -> Vec3:
+    """Return the unit vector that looks along a direction most, of both along each axis."""
+    k = main_axis(direction)
+    return (1.0 if direction[k] >= 0.0 else -1.0) * unit_vector(k)
+
+
+@compiled
+def toward(direction: Vec3, half: FloatArray) -> Vec3:
+    """Return the vertex of a box that is farthest along a direction in its coordinates [m].
+
+    Zero counts as positive: of several farthest vertices always the same one, as features need.
+
+    :param half: half lengths, (3,) [m]
+    """
+    x, y, z = half[0], half[1], half[2]
+    return Vec(
+        x if direction[0] >= 0.0 else -x,
+        y if direction[1] >= 0.0 else -y,
+        z if direction[2] >= 0.0 else -z,
+    )
+
+
+@compiled
+def support(shape: PlacedShape, direction: Vec3, start: int) -> Tuple[Vec3, int]:
     """Return the point of the core of a shape that is farthest along a direction.
 
-    :param kind: kind of the shape
-    :param size: its sizes, (3,) [m]
-    :param tables: tables of hulls
-    :param direction: the direction in coordinates of the shape, any length, (3,)
+    All is in coordinates of the shape.
+
+    :param direction: the direction, any length
     :param start: number of the last such point, where the search begins
-    :param point: the point in coordinates of the shape; a result, (3,) [m]
-    :return: its number: of a vertex, the end of a capsule, the rim of a cylinder
+    :return: the point [m], and its number: of a vertex, the end of a capsule, the rim of a
+        cylinder
     """
+    kind, size, tables = shape.kind, shape.size, shape.tables
     if kind == BOX:
-        number = 0
-        for k in range(3):
-            # Zero counts as positive: of several farthest vertices always the same one, as
-            # features need.
-            positive = direction[k] >= 0.0
-            point[k] = size[k] if positive else -size[k]
-            number = 2 * number + (1 if positive else 0)
-        return number
+        x, y, z = direction
+        return toward(direction, size), 4 * (x >= 0.0) + 2 * (y >= 0.0) + (z >= 0.0)
     if kind == HULL:
         hull = int(size[0])
         number = highest_vertex(tables, hull, direction, start)
-        v = tables.hull[hull, 0] + number
-        for k in range(3):
-            point[k] = tables.vertex[v, k]
-        return number
+        return load_vec(tables.vertex[tables.hull[hull, 0] + number], 3), number
     if kind == TRIANGLE:
         number = 0
-        most = dot(size, direction)
+        most = load_vec(size, 3) @ direction
         for k in range(1, 3):
-            height = 0.0
-            for r in range(3):
-                height += size[3 * k + r] * direction[r]
+            height = load_vec(size, 3, 3 * k) @ direction
             if height > most:
                 number, most = k, height
-        for r in range(3):
-            point[r] = size[3 * number + r]
-        return number
-    point[0] = point[1] = point[2] = 0.0
+        return load_vec(size, 3, 3 * number), number
     if kind == SPHERE:
-        return 0
+        return Vec(0.0, 0.0, 0.0), 0
     # Ends of a capsule's segment, or caps of a cylinder.
-    upper = direction[2] >= 0.0
-    point[2] = size[1] if upper else -size[1]
+    number = 1 if direction[2] >= 0.0 else 0
+    point = Vec(0.0, 0.0, size[1] if number == 1 else -size[1])
     if kind == CYLINDER:
         across = math.sqrt(direction[0] * direction[0] + direction[1] * direction[1])
         # Along the axis all points of the cap are as far: its center stands for them.
         if across > 0.0:
-            point[0] = size[0] * direction[0] / across
-            point[1] = size[0] * direction[1] / across
-    return 1 if upper else 0
+            point = Vec(size[0] * direction[0] / across, size[0] * direction[1] / across, point[2])
+    return point, number
 
 
 @compiled
 def support_of_difference(
-    kind_a: int,
-    size_a: FloatArray,
-    kind_b: int,
-    size_b: FloatArray,
-    pose: FloatArray,
-    tables: Tables,
-    direction: FloatArray,
-    start_a: int,
-    start_b: int,
-    row: FloatArray,
-) -> Tuple[int, int]:
+    a: PlacedShape, b: PlacedShape, direction: Vec3, start_a: int, start_b: int, row: FloatArray
+) -> Tuple[Vec3, int, int]:
     """Return the point of the difference a - b of two cores that is farthest along a direction.
 
-    :param kind_a: kind of the first shape
-    :param size_a: its sizes, (3,) [m]
-    :param kind_b: kind of the second shape
-    :param size_b: its sizes, (3,) [m]
-    :param pose: pose of the second shape in coordinates of the first one, (12,)
-    :param tables: tables of hulls
-    :param direction: the direction, any length, (3,)
+    :param b: the second shape, with its pose in coordinates of the first one
+    :param direction: the direction, any length
     :param start_a: number of the last such point of the first shape
     :param start_b: number of the last such point of the second shape
     :param row: the point and what it consists of; a result, (12,)
-    :return: numbers of the points of both
+    :return: the point [m], and numbers of the points of both
     """
-    back, local, a, b = stack_array(3), stack_array(3), stack_array(3), stack_array(3)
-    for k in range(3):
-        # The support of a - b along d is that of a along d less that of b along -d, in b's
-        # coordinates.
-        back[k] = -(
-            pose[k] * direction[0] + pose[3 + k] * direction[1] + pose[6 + k] * direction[2]
-        )
-    number_a = support(kind_a, size_a, tables, direction, start_a, a)
-    number_b = support(kind_b, size_b, tables, back, start_b, local)
-    placed(pose, local, b)
-    for r in range(3):
-        row[r] = a[r] - b[r]
-        row[OF_A + r] = a[r]
-        row[OF_B + r] = b[r]
+    # The support of a - b along d is that of a along d less that of b along -d, in b's
+    # coordinates.
+    on_a, number_a = support(a, direction, start_a)
+    local, number_b = support(b, -turned_back(b.pose, direction), start_b)
+    on_b = placed(b.pose, local)
+    point = on_a - on_b
+    row[0:OF_A], row[OF_A:OF_B], row[OF_B:NUMBER_A] = point, on_a, on_b
     # Numbers identify features, and begin the next search.
     row[NUMBER_A], row[NUMBER_B] = number_a, number_b
-    return number_a, number_b
+    return point, number_a, number_b

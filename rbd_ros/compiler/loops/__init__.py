@@ -16,7 +16,17 @@ from rbd_ros.compiler.loops.entry_points import (
     interpreted_reason,
 )
 from rbd_ros.compiler.loops.loop_records import allocate, floats, integers, Record, view
-from rbd_ros.compiler.loops.vector_values import cross, dot, load_vec, norm, Vec
+from rbd_ros.compiler.loops.vector_values import (
+    cross,
+    dot,
+    load_transform,
+    load_vec,
+    Mat,
+    norm,
+    Transform,
+    Vec,
+    Vec3,
+)
 from rbd_ros.compiler.loops.vocabulary import (
     call_kernel,
     call_loop,
@@ -30,11 +40,15 @@ from rbd_ros.compiler.loops.vocabulary import (
 
 __all__ = [
     'EntryPoint',
+    'Mat',
     'Record',
+    'Transform',
     'Vec',
+    'Vec3',
     'allocate',
     'cross',
     'dot',
+    'load_transform',
     'load_vec',
     'norm',
     'view',

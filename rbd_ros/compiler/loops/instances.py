@@ -15,13 +15,15 @@ from rbd_ros.compiler.loops.loop_types import (
     CompileError,
     FLOAT,
     INT,
+    MatType,
+    NamedType,
     NOTHING,
     NumberType,
     TupleType,
     Type,
     VecType,
 )
-from rbd_ros.compiler.loops.vector_values import Vec
+from rbd_ros.compiler.loops.vector_values import Mat, Transform, Vec, Vec3
 
 _NUMBERS = {bool: BOOL, int: INT, float: FLOAT}
 _Parameter = Tuple[str, Optional[NumberType]]
@@ -154,18 +156,48 @@ def _result(name: str, tree: ast.FunctionDef, names: Mapping[str, Any]) -> Type:
     annotation = tree.returns
     if isinstance(annotation, ast.Constant) and annotation.value is None:
         return NOTHING
+    found = _type(annotation, names)
+    if found is None:
+        raise CompileError(
+            f'{name} must be annotated to return None, numbers of type int, float or bool, '
+            'Vec[n], Mat[n, m], Transform or a tuple'
+        )
+    return found
+
+
+def _type(annotation: Optional[ast.expr], names: Mapping[str, Any]) -> Optional[Type]:
+    """Return the type of a value that is annotated, None if that is none."""
     number = _number(annotation, names)
     if number is not None:
         return number
-    if isinstance(annotation, ast.Subscript) and _meaning(annotation.value, names) is Vec:
-        size = getattr(annotation.slice, 'value', None)
-        if isinstance(size, int) and size > 0:
-            return VecType((FLOAT,) * size)
-    if isinstance(annotation, ast.Subscript) and isinstance(annotation.slice, ast.Tuple):
-        items = [_number(each, names) for each in annotation.slice.elts]
-        if ast.unparse(annotation.value).split('.')[-1] in ('Tuple', 'tuple') and all(items):
-            return TupleType(tuple(items))
-    raise CompileError(
-        f'{name} must be annotated to return None, numbers of type int, float or bool, a tuple '
-        'or Vec[n]'
-    )
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        annotation = ast.parse(annotation.value, mode='eval').body
+    if not isinstance(annotation, ast.Subscript):
+        meaning = _meaning(annotation, names)
+        if meaning is Vec3:
+            return VecType((FLOAT,) * 3)
+        return _TRANSFORM if meaning is Transform else None
+    owner, inner = annotation.value, annotation.slice
+    items = inner.elts if isinstance(inner, ast.Tuple) else [inner]
+    if _meaning(owner, names) in (Vec, Mat):
+        sizes = [getattr(each, 'value', None) for each in items]
+        if len(sizes) == (1 if _meaning(owner, names) is Vec else 2) and all(
+            isinstance(each, int) and each > 0 for each in sizes
+        ):
+            row = VecType((FLOAT,) * sizes[-1])
+            return row if len(sizes) == 1 else MatType((row,) * sizes[0])
+        return None
+    kinds = [_type(each, names) for each in items]
+    if ast.unparse(owner).split('.')[-1] in ('Tuple', 'tuple') and all(kinds):
+        return TupleType(tuple(kinds))
+    return None
+
+
+_TRANSFORM = NamedType((MatType((VecType((FLOAT,) * 3),) * 3), VecType((FLOAT,) * 3)), Transform)
+
+
+def number_fields(kind: Any) -> List[Optional[NumberType]]:
+    """Return the types of the fields of a named tuple that are numbers, of others None."""
+    hints = (kind.__annotations__[each] for each in kind._fields)
+    plain = (getattr(builtins, getattr(each, '__forward_arg__', ''), each) for each in hints)
+    return [_NUMBERS.get(each) if isinstance(each, type) else None for each in plain]

@@ -138,7 +138,9 @@ def _is_nan(value: Expression) -> Expression:
 # -- vector_values.py
 
 _handles(vector_values.Vec, at_most=16)(vector_arithmetic.vector)
-_handles(vector_values.load_vec, count=2)(vector_arithmetic.load_vec)
+_handles(vector_values.Mat, at_most=16)(vector_arithmetic.matrix)
+_handles(vector_values.load_vec, count=2, at_most=3)(vector_arithmetic.load_vec)
+_handles(vector_values.load_transform)(vector_arithmetic.load_transform)
 _handles(vector_values.dot, count=2)(vector_arithmetic.dot)
 _handles(vector_values.cross, count=2)(vector_arithmetic.cross)
 _handles(vector_values.norm)(vector_arithmetic.norm)

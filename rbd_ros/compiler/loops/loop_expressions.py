@@ -16,7 +16,7 @@ from typing import Any, Callable, Dict, List, Mapping, Sequence, Set
 import numpy as np
 
 from rbd_ros.compiler.loops import loop_arithmetic, vector_arithmetic
-from rbd_ros.compiler.loops.instances import Instances
+from rbd_ros.compiler.loops.instances import Instances, number_fields
 from rbd_ros.compiler.loops.loop_arithmetic import constant, convert, joined, number_type
 from rbd_ros.compiler.loops.loop_calls import call_builtin, length
 from rbd_ros.compiler.loops.loop_ir import Expression, Statement, Variable
@@ -25,6 +25,8 @@ from rbd_ros.compiler.loops.loop_types import (
     BOOL,
     CompileError,
     INT,
+    MatType,
+    NamedType,
     NumberType,
     RecordType,
     TupleType,
@@ -66,7 +68,7 @@ class Expressions:
 
     def used(self, value: Expression, is_read: bool = False) -> Expression:
         """Return the value of a variable that is read or assigned at this place."""
-        for each in (value, *value.operands):
+        for each in value.walk():
             if isinstance(each, Variable):
                 each.is_read |= is_read
                 if each.is_local and each.block is not self.blocks[-1]:
@@ -127,6 +129,10 @@ class Expressions:
         if isinstance(owner.type, ArrayType) and node.attr == 'shape':
             lengths = tuple(length(owner, axis) for axis in range(owner.type.ndim))
             return Expression(TupleType((INT,) * len(lengths)), 'values', lengths)
+        if isinstance(owner.type, MatType) and node.attr == 'T':
+            return vector_arithmetic.transposed(owner)
+        if isinstance(owner.type, NamedType) and node.attr in owner.type.kind._fields:
+            return items_of(owner)[owner.type.kind._fields.index(node.attr)]
         raise CompileError(f'{owner.type} has no {node.attr}; arrays have their shape')
 
     def _field(self, record: Expression, name: str) -> Expression:
@@ -144,6 +150,8 @@ class Expressions:
         if not isinstance(owner.type, TupleType):
             return self.element(owner, node)
         at = self.value(node.slice)
+        if isinstance(owner.type, (VecType, MatType)) and at.type == INT and at.known is None:
+            return vector_arithmetic.item_at(owner, at)
         if at.type != INT or at.known is None or not 0 <= at.known < len(owner.type.items):
             raise CompileError('the index of a tuple must be a literal within its length')
         return items_of(owner)[at.known]
@@ -153,8 +161,14 @@ class Expressions:
 
         Nothing guards the bounds: tests run the same text in Python, which does.
         """
+        return self.part(
+            array, node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        )
+
+    def part(self, array: Expression, nodes: Sequence[ast.expr]) -> Expression:
+        """Return the element of an array at some indices, or a part of the array."""
         indices = []
-        for index in node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]:
+        for index in nodes:
             if isinstance(index, (ast.Slice, ast.Starred)):
                 raise CompileError('slices are not compiled; x[i] is a row of x')
             value = self.value(index)
@@ -235,6 +249,9 @@ class Expressions:
         if condition.known is not None:
             return self.value(node.body if condition.known else node.orelse)
         values = self.value(node.body), self.value(node.orelse)
+        if isinstance(values[0].type, VecType) and values[0].type == values[1].type:
+            # Both are evaluated: the numbers of a vector may have parts in common.
+            return vector_arithmetic.select(condition, *values)
         for each in values:
             number_type(each, 'the result of a conditional expression')
         kind = joined(*values)
@@ -250,6 +267,8 @@ class Expressions:
         arguments = [self.value(each) for each in node.args]
         if getattr(function, 'is_compiled', False):
             return self._call_compiled(function, arguments)
+        if isinstance(function, type) and hasattr(function, '_fields'):
+            return vector_arithmetic.named(function, number_fields(function), arguments)
         made = call_builtin(function, arguments, ast.unparse(node.func))
         if made.name == 'stack_array':
             made.type = self.instances.array(made.type)
@@ -264,9 +283,7 @@ class Expressions:
             what = f'argument {name} of {function.__name__}'
             if kind is not None:
                 value = convert(value, kind, what)
-            elif isinstance(value.type, (NumberType, TupleType)) and not isinstance(
-                value.type, VecType
-            ):
+            elif isinstance(value.type, NumberType) or type(value.type) is TupleType:
                 # The type of a number is for the function to say, not for who calls it: 0 is
                 # passed for a float, too, and must not make another function of it.
                 raise CompileError(f'{what} is annotated neither int, float nor bool')

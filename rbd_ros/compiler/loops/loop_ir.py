@@ -37,6 +37,7 @@ class Expression:
     call_loop           the call of an entry point: its address and arguments
     load                a number in bytes, at an index
     convert             a number of another type
+    select              one of two numbers by a condition; both are evaluated
     negative            a number with the other sign
     and, or, choice     no more of the operands is evaluated than is needed
     ==================  =====================================================================

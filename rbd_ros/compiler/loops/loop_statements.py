@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from typing import Dict, Iterator, List, Sequence, Set, Tuple
+from typing import Dict, Iterator, List, Optional, Sequence, Set, Tuple
 
 from rbd_ros.compiler.loops import loop_ir as ir, vector_arithmetic
 from rbd_ros.compiler.loops.instances import Instance, Instances, number_of
@@ -19,6 +19,7 @@ from rbd_ros.compiler.loops.loop_types import (
     ArrayType,
     CompileError,
     INT,
+    MatType,
     NOTHING,
     NumberType,
     RecordType,
@@ -27,7 +28,7 @@ from rbd_ros.compiler.loops.loop_types import (
     VecType,
 )
 from rbd_ros.compiler.loops.sources import runs_seldom
-from rbd_ros.compiler.loops.vector_arithmetic import items_of
+from rbd_ros.compiler.loops.vector_arithmetic import items_of, result_of
 from rbd_ros.compiler.loops.vocabulary import simd_range
 
 
@@ -105,6 +106,9 @@ class _Reader(Expressions):
     def _assign(self, name: str, value: ir.Expression) -> None:
         if value.type == NOTHING:
             raise CompileError(f'{name} is assigned a call that returns no value')
+        if name == '_':  # by custom, for what nobody reads; so it may be of any type
+            self._do(ir.Evaluate(self._line, value))
+            return
         before = None if name in self._single else self.values.get(name)
         if isinstance(value.type, NumberType):
             kind = before.type if before else self._widened.get(name, value.type)
@@ -117,7 +121,7 @@ class _Reader(Expressions):
         if name in self._single:
             self.values[name] = self._evaluated(value, name)
             return
-        if isinstance(value.type, (RecordType, TupleType)) and not isinstance(value.type, VecType):
+        if isinstance(value.type, RecordType) or type(value.type) is TupleType:
             raise CompileError(f'{name} is a {value.type}, and may be assigned at one place only')
         if before is None:
             before = self.values[name] = self._variable(value.type, name, False)
@@ -145,7 +149,7 @@ class _Reader(Expressions):
         if isinstance(target, ast.Name):
             self._assign(target.id, value)
         elif isinstance(target, ast.Subscript):
-            if isinstance(value.type, VecType):
+            if isinstance(value.type, (VecType, MatType)):
                 self._store_vector(target, value)
                 return
             element = self._element(target)
@@ -163,16 +167,38 @@ class _Reader(Expressions):
             raise CompileError(f'nothing can be assigned to {ast.unparse(target)}')
 
     def _store_vector(self, target: ast.Subscript, value: ir.Expression) -> None:
-        value = self._evaluated(value)
-        row = self.element(self.value(target.value), target)
-        size = len(value.type.items)
-        if not isinstance(row.type, ArrayType) or row.type.shape not in ((None,), (size,)):
-            raise CompileError(f'{row.type} cannot become {value.type}')
-        if row.type.is_constant:
+        value, first = self._evaluated(value), None
+        indices = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
+        row = self.value(target.value)
+        if isinstance(indices[-1], ast.Slice):
+            ends = indices[-1].lower, indices[-1].upper
+            known = [self.value(each).known if each else 0 for each in ends]
+            if known[0] is None or known[1] != known[0] + len(value.type.items):
+                raise CompileError(f'{value.type} is stored in x[a:b] with literals as far apart')
+            first, indices = known[0], indices[:-1]
+        if indices:
+            row = self.part(row, indices)
+        if getattr(row.type, 'is_constant', False):
             raise CompileError(f'{ast.unparse(target)} is constant here')
-        row, number = self._evaluated(row), row.type.number
-        for k, item in enumerate(items_of(value)):
-            element = ir.Expression(number, 'element', (row, constant(k)))
+        self._store_row(row, first, value)
+
+    def _store_row(self, row: ir.Expression, first: Optional[int], value: ir.Expression) -> None:
+        """Store a vector in a row of numbers, a matrix in rows: in all of it or from the first."""
+        items, kind = items_of(value), row.type
+        inner = items[0].type.items if isinstance(value.type, MatType) else ()
+        if not isinstance(kind, ArrayType) or kind.ndim != (2 if inner else 1):
+            raise CompileError(f'{kind} cannot become {value.type}')
+        sizes = zip(kind.shape, (len(items), len(inner)))
+        if first is None and any(known not in (None, size) for known, size in sizes):
+            raise CompileError(f'{kind} cannot become {value.type}')
+        row, number = self._evaluated(row), kind.number
+        for k, item in enumerate(items):
+            at = constant((first or 0) + k)
+            if inner:
+                part = ArrayType(number, kind.shape[1:], kind.is_constant)
+                self._store_row(ir.Expression(part, 'element', (row, at)), None, item)
+                continue
+            element = ir.Expression(number, 'element', (row, at))
             self._do(ir.Store(self._line, element, convert(item, number, 'a number of an array')))
 
     def _element(self, target: ast.Subscript) -> ir.Expression:
@@ -256,20 +282,7 @@ class _Reader(Expressions):
         )
         if nothing != (self._result == NOTHING):
             raise CompileError(f'the function is annotated to return {self._result}')
-        value = None if nothing else self.value(node.value)
-        if isinstance(self._result, NumberType):
-            value = convert(value, self._result, 'the result')
-        elif value is not None:
-            kinds = self._result.items
-            is_vector = isinstance(self._result, VecType)
-            if not isinstance(value.type, TupleType) or (
-                len(value.type.items) != len(kinds) or isinstance(value.type, VecType) != is_vector
-            ):
-                raise CompileError(f'the function is annotated to return {self._result}')
-            if value.name != 'values':
-                value = self._evaluated(value)
-            items = tuple(convert(*x, 'the result') for x in zip(items_of(value), kinds))
-            value = ir.Expression(self._result, 'values', items)
+        value = None if nothing else result_of(self.value(node.value), self._result)
         self._do(ir.Return(self._line, value))
         self._ended = True
 

@@ -113,6 +113,27 @@ class VecType(TupleType):
         return f'Vec[{len(self.items)}]'
 
 
+@dataclass(frozen=True)
+class MatType(TupleType):
+    """Type of a matrix, a tuple of its rows, which are vectors of one size."""
+
+    def __str__(self) -> str:
+        return f'Mat[{len(self.items)}, {len(self.items[0].items)}]'
+
+
+@dataclass(frozen=True)
+class NamedType(TupleType):
+    """Type of a named tuple that is a value: its fields travel one by one.
+
+    :param kind: its class
+    """
+
+    kind: type
+
+    def __str__(self) -> str:
+        return self.kind.__name__
+
+
 Type = Union[NumberType, ArrayType, RecordType, BytesType, TupleType]
 
 NOTHING = TupleType(())

@@ -59,6 +59,8 @@ def _gather(function: FunctionType, seen: Set[FunctionType], parts: List[str]) -
             _gather(value, seen, parts)
         elif isinstance(value, (bool, int, float)):
             parts.append(f'{name} = {value!r}')
+        elif isinstance(value, type) and hasattr(value, '_fields'):
+            parts.append(f'{name} = {value.__annotations__}')
 
 
 def _text_of(code: CodeType, doc: Optional[str] = None) -> str:

@@ -1,30 +1,94 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arithmetic of vectors, as that of their numbers: targets know no vectors.
+"""Arithmetic of vectors and matrices, as that of their numbers: targets know only tuples.
 
-A vector is a tuple of floats. What is used more than once of it is evaluated once.
+A vector is a tuple of floats, a matrix one of vectors. What is used more than once of them is
+evaluated once.
 """
 
 from __future__ import annotations
 
 import ast
-from typing import Sequence
+from typing import Any, Sequence
 
 from rbd_ros.compiler.loops import loop_arithmetic
 from rbd_ros.compiler.loops.loop_arithmetic import constant, convert
 from rbd_ros.compiler.loops.loop_ir import Expression
 from rbd_ros.compiler.loops.loop_types import (
     ArrayType,
+    BOOL,
     CompileError,
     FLOAT,
     INT,
+    MatType,
+    NamedType,
+    NumberType,
+    TupleType,
+    Type,
     VecType,
 )
+from rbd_ros.compiler.loops.vector_values import Transform
 
 
 def vector(*items: Expression) -> Expression:
     """Return the vector of some numbers."""
     numbers = tuple(convert(each, FLOAT, 'a number of a vector') for each in items)
     return Expression(VecType((FLOAT,) * len(items)), 'values', numbers)
+
+
+def matrix(*rows: Expression) -> Expression:
+    """Return the matrix of some rows."""
+    kinds = tuple(each.type for each in rows)
+    if not isinstance(kinds[0], VecType) or set(kinds) != {kinds[0]}:
+        raise CompileError('the rows of a matrix are vectors of one size')
+    return Expression(MatType(kinds), 'values', rows)
+
+
+def named(kind: Any, hints: Sequence[Any], values: Sequence[Expression]) -> Expression:
+    """Return a named tuple as a value.
+
+    :param kind: its class
+    :param hints: type of each field that is a number, else None
+    """
+    if len(values) != len(hints):
+        raise CompileError(f'{kind.__name__} has {len(hints)} fields')
+    pairs = zip(values, hints, kind._fields)
+    items = tuple(convert(x, hint, field) if hint else x for x, hint, field in pairs)
+    return Expression(NamedType(tuple(each.type for each in items), kind), 'values', items)
+
+
+def result_of(value: Expression, kind: Type) -> Expression:
+    """Return a value as the result of a function: numbers in it are converted.
+
+    :raises CompileError: if it is of another type
+    """
+    if isinstance(kind, NumberType):
+        return convert(value, kind, 'the result')
+    if type(value.type) is not type(kind) or len(value.type.items) != len(kind.items):
+        raise CompileError(f'the function is annotated to return {kind}')
+    items = (result_of(*each) for each in zip(items_of(value), kind.items))
+    return Expression(kind, 'values', tuple(items))
+
+
+def select(condition: Expression, a: Expression, b: Expression) -> Expression:
+    """Return one of two numbers, vectors or matrices of one type; both are evaluated."""
+    condition = _shared(condition)
+    if not isinstance(a.type, TupleType):
+        return Expression(a.type, 'select', (condition, a, b))
+    items = tuple(select(condition, *pair) for pair in zip(items_of(a), items_of(b)))
+    return Expression(a.type, 'values', items)
+
+
+def item_at(value: Expression, index: Expression) -> Expression:
+    """Return the number of a vector, or the row of a matrix, at an index that is not known."""
+    (first, *others), index = items_of(value), _shared(index)
+    for k, each in enumerate(others, start=1):
+        first = select(Expression(BOOL, '==', (index, constant(k))), each, first)
+    return first
+
+
+def transposed(value: Expression) -> Expression:
+    """Return the transpose of a matrix."""
+    return matrix(*(vector(*column) for column in zip(*map(items_of, items_of(value)))))
 
 
 def items_of(value: Expression) -> Sequence[Expression]:
@@ -46,6 +110,8 @@ def binary(operation: ast.operator, a: Expression, b: Expression) -> Expression:
 
     :raises CompileError: if these operands have none
     """
+    if isinstance(operation, ast.MatMult) and isinstance(a.type, (MatType, NamedType)):
+        return _applied(a, b)
     vectors = [isinstance(each.type, VecType) for each in (a, b)]
     if not any(vectors):
         return loop_arithmetic.binary(operation, a, b)
@@ -63,6 +129,31 @@ def binary(operation: ast.operator, a: Expression, b: Expression) -> Expression:
     raise CompileError(f'{type(operation).__name__} of {a.type} and {b.type} is not compiled')
 
 
+def _applied(a: Expression, b: Expression) -> Expression:
+    """Return the product of a matrix or transform with a vector or one of its kind."""
+    if getattr(a.type, 'kind', None) is Transform:
+        rotation, position = items_of(a)
+        if a.type != b.type:
+            return binary(ast.Add(), _applied(rotation, b), position)
+        rotation, (other, point) = _kept(rotation), items_of(b)
+        moved = binary(ast.Add(), _applied(rotation, point), position)
+        return named(Transform, (None, None), (_applied(rotation, other), moved))
+    if isinstance(a.type, MatType) and isinstance(b.type, MatType):
+        a, columns = _kept(a), items_of(transposed(_kept(b)))
+        return matrix(*(vector(*(dot(row, x) for x in columns)) for row in items_of(a)))
+    if isinstance(a.type, MatType) and isinstance(b.type, VecType):
+        b = _kept(b)
+        return vector(*(dot(row, b) for row in items_of(a)))
+    raise CompileError(f'MatMult of {a.type} and {b.type} is not compiled')
+
+
+def _kept(value: Expression) -> Expression:
+    """Return a value whose numbers may be used more than once."""
+    if isinstance(value.type, NumberType):
+        return _shared(value)
+    return Expression(value.type, 'values', tuple(map(_kept, items_of(value))))
+
+
 def unary(operation: ast.unaryop, value: Expression) -> Expression:
     """Return the result of an operator with one operand, a number or vector."""
     if isinstance(value.type, VecType) and isinstance(operation, ast.USub):
@@ -70,15 +161,23 @@ def unary(operation: ast.unaryop, value: Expression) -> Expression:
     return loop_arithmetic.unary(operation, value)
 
 
-def load_vec(array: Expression, size: Expression) -> Expression:
-    """Return the first numbers of an array in one dimension."""
+def load_vec(array: Expression, size: Expression, first: Any = None) -> Expression:
+    """Return numbers of an array in one dimension, from the first one."""
     if not isinstance(array.type, ArrayType) or array.type.ndim != 1:
         raise CompileError(f'a vector is loaded from an array in one dimension, not {array.type}')
     if size.type != INT or size.known is None or not 0 < size.known <= 16:
         raise CompileError('the size of a vector is a literal from 1 to 16')
     whole, number = _shared(array), array.type.number
-    indices = (constant(k) for k in range(size.known))
-    return vector(*(Expression(number, 'element', (whole, k)) for k in indices))
+    begin = _shared(constant(0) if first is None else convert(first, INT, 'the first index'))
+    places = (loop_arithmetic.binary(ast.Add(), begin, constant(k)) for k in range(size.known))
+    return vector(*(Expression(number, 'element', (whole, k)) for k in places))
+
+
+def load_transform(array: Expression) -> Expression:
+    """Return the transform in an array of 12."""
+    array, three = _shared(array), constant(3)
+    rows = [load_vec(array, three, constant(3 * k)) for k in range(4)]
+    return named(Transform, (None, None), (matrix(*rows[:3]), rows[3]))
 
 
 def dot(a: Expression, b: Expression) -> Expression:
@@ -105,7 +204,7 @@ def cross(a: Expression, b: Expression) -> Expression:
 
 def norm(a: Expression) -> Expression:
     """Return the length of a vector."""
-    a = vector(*map(_shared, items_of(a))) if isinstance(a.type, VecType) else a
+    a = _kept(a) if isinstance(a.type, VecType) else a
     return Expression(FLOAT, 'sqrt', (dot(a, a),))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vectors of loops: a few numbers with arithmetic, in registers where the loop is machine code.
+"""Vectors, matrices and transforms of loops, in registers where the loop is machine code.
 
 Here they are as the interpreter takes them; what the compiler makes of them is in
 vector_arithmetic.py. Both do the same operations in the same order: results are bitwise identical.
@@ -8,7 +8,7 @@ vector_arithmetic.py. Both do the same operations in the same order: results are
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,8 @@ class Vec(tuple):
     """
 
     __slots__ = ()
+    #: Numbers of NumPy leave products with a vector to it.
+    __array_ufunc__ = None
 
     def __new__(cls, *numbers: float) -> Vec:
         """Return the vector of some numbers."""
@@ -50,15 +52,64 @@ class Vec(tuple):
         return first
 
 
+#: `Vec[3]`, for type checkers.
+Vec3 = Annotated[Vec, 3]
+
+
 def _same(a: Vec, b: Any) -> Vec:
     if not isinstance(b, Vec) or len(a) != len(b):
         raise TypeError(f'needs a vector of {len(a)} numbers, not {b!r}')
     return b
 
 
-def load_vec(array: np.ndarray, size: int) -> Vec:
-    """Return the first numbers of an array in one dimension; the size is a literal."""
-    return Vec(*(array[k] for k in range(size)))
+class Mat(tuple):
+    """Matrix, a tuple of its rows: `Mat(Vec(1, 0), Vec(0, 1))`, annotated as `Mat[2, 2]`.
+
+    `m @ v` and `m @ n` are products, `m.T` is the transpose.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *rows: Vec) -> Mat:
+        """Return the matrix with some rows."""
+        return super().__new__(cls, rows)
+
+    @property
+    def T(self) -> Mat:
+        """The transpose."""
+        return Mat(*(Vec(*column) for column in zip(*self)))
+
+    def __matmul__(self, other: Any) -> Any:
+        if isinstance(other, Mat):
+            columns = other.T
+            return Mat(*(Vec(*(row @ column for column in columns)) for row in self))
+        return Vec(*(row @ other for row in self))
+
+
+class Transform(NamedTuple):
+    """Rotation and position of a frame: `t @ point` is the point outside, `t @ u` a transform.
+
+    A direction outside is `t.rotation @ direction`, one inside `t.rotation.T @ direction`.
+    """
+
+    rotation: Mat
+    position: Vec
+
+    def __matmul__(self, other: Any) -> Any:
+        if isinstance(other, Transform):
+            return Transform(self.rotation @ other.rotation, self @ other.position)
+        return self.rotation @ other + self.position
+
+
+def load_vec(array: np.ndarray, size: int, first: int = 0) -> Vec:
+    """Return numbers of an array in one dimension, from the first one; the size is a literal."""
+    return Vec(*(array[first + k] for k in range(size)))
+
+
+def load_transform(array: np.ndarray) -> Transform:
+    """Return the transform in an array of 12: its rotation row by row, then its position."""
+    rows = (load_vec(array, 3, 3 * k) for k in range(3))
+    return Transform(Mat(*rows), load_vec(array, 3, 9))
 
 
 def dot(a: Vec, b: Vec) -> float:

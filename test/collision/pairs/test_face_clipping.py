@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from rbd_ros.collision.arrays import FoundPoints
+from rbd_ros.collision.arrays import BOX, FoundPoints, NO_TABLES, PlacedShape, Tables
 from rbd_ros.collision.convex.reduction import HEIGHT
 from rbd_ros.collision.pairs.face_clipping import (
     add_face,
@@ -31,8 +31,8 @@ def turned_box(rng, k, sign, tilt=0.3):
     return R, center
 
 
-def as_row(R, center):
-    return np.array([*R.ravel(), *center])
+def box(half, R, center):
+    return PlacedShape(BOX, half, np.array([*R.ravel(), *center]), allocate(Tables, **NO_TABLES))
 
 
 @pytest.mark.parametrize('seed', range(12))
@@ -41,7 +41,7 @@ def test_the_face_that_is_turned_most_against_another_one(seed):
     k, sign, level = seed % 3, (-1.0, 1.0)[seed % 2], 0.15
     R, center = turned_box(rng, k, sign)
     polygon = np.full((12, 4), np.nan)
-    number = polygon_of_face(HALF, as_row(R, center), k, sign, level, polygon)
+    number = polygon_of_face(box(HALF, R, center), k, sign, level, polygon)
     outward = np.array([side * R[:, m] for m in range(3) for side in (-1.0, 1.0)])
     assert number == int(np.argmin(sign * outward[:, k]))
     axis, side = number // 2, (-1.0, 1.0)[number % 2]
@@ -151,9 +151,8 @@ def test_contacts_are_on_the_incident_box_above_the_face(seed, of_second):
     center[k] += sign * half_r[k] - sign * np.sort(sign * corners[:, k])[seed % 3]
     base, origin = Rotation.random(random_state=rng).as_matrix(), rng.normal(size=3)
     found = allocate(FoundPoints)
-    count = add_face(
-        half_r, as_row(base, origin), half_i, as_row(R, center), k, sign, of_second, margin, found
-    )
+    reference, incident = box(half_r, base, origin), box(half_i, R, center)
+    count = add_face(reference, incident, 2 * k + (sign > 0.0), of_second, margin, found)
     assert 1 <= count <= 4
     normal = base @ (sign * np.eye(3)[k]) * (-1.0 if of_second else 1.0)
     assert len(set(found.feature[:count])) == count
@@ -191,8 +190,8 @@ def _decoded(feature):
 def test_shapes_beyond_the_margin_have_no_contact():
     found = allocate(FoundPoints)
     tilt = Rotation.from_euler('y', 0.1).as_matrix()
-    rest = as_row(np.eye(3), np.zeros(3))
+    rest = box(np.full(3, 0.1), np.eye(3), np.zeros(3))
     for height, expected in ((0.2, 4), (0.25, 2), (0.3, 0)):
-        pose = as_row(tilt, [0.0, 0.0, height])
-        count = add_face(np.full(3, 0.1), rest, np.full(3, 0.09), pose, 2, 1.0, False, 0.06, found)
+        other = box(np.full(3, 0.09), tilt, [0.0, 0.0, height])
+        count = add_face(rest, other, 5, False, 0.06, found)
         assert count == expected

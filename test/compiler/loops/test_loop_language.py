@@ -17,12 +17,15 @@ from rbd_ros.compiler.loops import (
     dot,
     entry_point,
     interpreted_reason,
+    load_transform,
     load_vec,
+    Mat,
     norm,
     Record,
     simd_range,
     stack_array,
     stack_matrix,
+    Transform,
     Vec,
 )
 
@@ -488,6 +491,54 @@ def vectors(data: Data, a: float, b: float, i: int, j: int) -> int:
     return 1 if (u - v)[1] > 0.0 else 0
 
 
+class Placed(NamedTuple):
+    """An array with numbers beside it, as a value."""
+
+    size: int
+    scale: float
+    row: np.ndarray
+    inner: Inner
+    at: Transform
+
+
+@compiled
+def moved(each: Placed, v: Vec[3]) -> Tuple[Vec[3], int, Mat[2, 2]]:
+    """Return a vector where something is, a number and a matrix."""
+    scale = each.scale * each.row[0] + each.inner.weights[each.inner.offset]
+    return scale * (each.at @ v), each.size + 1, Mat(Vec(scale, 1), Vec(v[each.size], v @ v))
+
+
+@compiled
+def between(a: Transform, b: Transform) -> Transform:
+    """Return the second frame in the first one."""
+    back = a.rotation.T
+    return Transform(back @ b.rotation, back @ (b.position - a.position))
+
+
+@entry_point
+def matrices(data: Data, a: float, b: float, i: int, j: int) -> int:
+    """Return matrices, transforms, named tuples, and parts of arrays that they are stored in."""
+    out, table = data.out, data.table
+    u, k = load_vec(data.x, 3, 1), j % 3
+    m = Mat(u, Vec(a, 1, 2), Vec(0, -1, i % 7))
+    out[:3] = m @ u
+    out[3:6] = m.T @ u
+    out[6:9] = (m @ m)[k]
+    here = Transform(m, u)
+    first = load_transform(out)
+    if a > b:
+        first = first @ here
+    relative = between(here, first)
+    out[9:12] = relative.position if i > j else -relative.rotation[1]
+    v, n, pair = moved(Placed(k, 2, table[0], data.inner, here), u)
+    table[0, 1:4] = v
+    out[16:18] = data.x[0] * Vec(a, b)
+    out[12] = n + pair[1][0] + pair.T[0] @ Vec(1.0, 2.0)
+    data.cube[1] = Mat(load_vec(out, 4), load_vec(out, 4, 2 * k), load_vec(data.x, 4))
+    out[13], out[14], out[15] = here.rotation @ Vec(k == 0, k == 1, k == 2)
+    return n
+
+
 @entry_point
 def what_is_known(data: Data, a: float, b: float, i: int, j: int) -> int:
     """Return the bools of records are known; what can never be reached is not compiled."""
@@ -524,6 +575,7 @@ EXAMPLES = [
     rounds_side_by_side,
     mathematics,
     vectors,
+    matrices,
     what_is_known,
 ]
 FLOATS = [0.0, -0.0, 1.0, -1.0, 2.5, math.inf, -math.inf, math.nan, 5e-324, 1e300, 1.7e308, -3.7]

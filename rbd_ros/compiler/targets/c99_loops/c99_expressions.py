@@ -15,7 +15,6 @@ from rbd_ros.compiler.loops.loop_types import ArrayType, BOOL, RecordType
 from rbd_ros.compiler.targets.c99_loops.c99_operations import operation
 from rbd_ros.compiler.targets.c99_loops.c99_values import (
     AND,
-    ATOM,
     C_NUMBERS,
     CHANGES,
     CHOICE,
@@ -145,12 +144,14 @@ class Expressions:
 
     def _item(self, made: ir.Expression) -> Value:
         whole = self.value(made.operands[0])
-        return Value(made.type, f'{whole.text}.item_{made.detail}')
+        is_passed = not isinstance(made.type, RecordType) or not made.type.is_constant
+        return Value(made.type, f'{whole.text}.item_{made.detail}' * is_passed)
 
     def _values(self, made: ir.Expression) -> Value:
         struct = self.module.result_type(made.type)
-        form = f'({struct}){{{{{", ".join("{}" for _ in made.operands)}}}}}'
-        return combined(made.type, ATOM, form, *self.values(made.operands))
+        values = self.values([each for each in made.operands if each.name != 'constant_record'])
+        text = f'({struct}){{{", ".join(each.pointer for each in values)}}}'
+        return Value(made.type, text, effect=max(each.effect for each in values))
 
     def _shared(self, made: ir.Expression) -> Value:
         if made not in self.evaluated:

@@ -76,6 +76,8 @@ def operation(module: Any, made: Expression, *values: Value) -> Value:
             form = '{} ? 1 : 0' if kind == INT else '{} ? 1.0 : 0.0'
             return combined(kind, CHOICE, form, *values, within=COMPARISON)
         return combined(kind, UNARY, f'({C_NUMBERS[kind]}){{}}', *values, within=ATOM)
+    if name == 'select':
+        return combined(kind, CHOICE, '{} ? {} : {}', *values, within=COMPARISON)
     if name in _HELPED:
         return _function(kind, module.helper(_HELPED[name]), *values)
     if name in _EXTREMES:

@@ -155,10 +155,7 @@ class _Writer(Expressions):
         elif isinstance(made.value.type, NumberType):
             self.lines.append(f'return {self.value(made.value).text};')
         else:
-            items = ', '.join(each.text for each in self.values(made.value.operands))
-            name = self.new_name('result')
-            declared = self.module.declaration(made.value.type, name, True)
-            self.lines += [f'{declared} = {{{items}}};', f'return {name};']
+            self.lines.append(f'return {self.temporary(self.value(made.value), "result").text};')
 
     def _do_If(self, made: ir.If) -> None:
         condition = self.value(made.condition)

@@ -160,8 +160,12 @@ class _Module:
         if kind == NOTHING:
             return 'void'
         if kind not in self._result_names:
+            items = ' '.join(
+                f'{self.declaration(x, f"item_{k}")};'
+                for k, x in enumerate(kind.items)
+                if not isinstance(x, RecordType) or not x.is_constant
+            )
             name = f'struct {self._prefix}result_{len(self.results)}'
-            items = ' '.join(f'{C_NUMBERS[x]} item_{k};' for k, x in enumerate(kind.items))
             self.results.append(f'{name} {{ {items} }};')
             self._result_names[kind] = name
         return self._result_names[kind]

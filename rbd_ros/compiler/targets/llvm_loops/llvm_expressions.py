@@ -192,7 +192,7 @@ class Expressions:
         whole = self.code.value(call)
         if isinstance(value.type, NumberType):
             return (whole,)
-        count = len(value.type.items)
+        count = len(llvm_types(value.type))
         return tuple(self.code.value(f'extractvalue {kind} {whole}, {k}') for k in range(count))
 
 

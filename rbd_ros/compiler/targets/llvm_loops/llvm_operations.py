@@ -90,6 +90,11 @@ def _floor_division(code: Routine, made: Expression, a: str, b: str) -> str:
     return code.value(f'select i1 {unusual}, i64 {product}, i64 {lower}')
 
 
+def _select(code: Routine, made: Expression, condition: str, a: str, b: str) -> str:
+    kind = LLVM_NUMBERS[made.type]
+    return code.value(f'select i1 {condition}, {kind} {a}, {kind} {b}')
+
+
 def _not(code: Routine, made: Expression, text: str) -> str:
     return code.value(f'xor i1 {text}, true')
 
@@ -139,6 +144,7 @@ _WRITERS: Dict[str, Callable[..., str]] = {
     '//': _floor_division,
     '%': _floor_division,
     'not': _not,
+    'select': _select,
     'negative': _negative,
     'min': _extreme,
     'max': _extreme,

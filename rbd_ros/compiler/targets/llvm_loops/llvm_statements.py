@@ -98,9 +98,9 @@ class _Writer(Expressions):
             return
         # A structure in registers, filled item by item.
         whole, kind = 'undef', result_type(made.value.type)
-        items = [self.typed(each) for each in made.value.operands]
+        items = zip(llvm_types(made.value.type), self.parts(made.value))
         for k, item in enumerate(items):
-            whole = self.code.value(f'insertvalue {kind} {whole}, {item}, {k}')
+            whole = self.code.value(f'insertvalue {kind} {whole}, {" ".join(item)}, {k}')
         self.code.do(f'ret {kind} {whole}')
 
     def _do_If(self, made: ir.If) -> None:
