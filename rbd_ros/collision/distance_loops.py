@@ -15,12 +15,15 @@ from rbd_ros.collision.arrays import FloatArray, FoundPoints, IntArray, PlacedSh
 from rbd_ros.collision.pairs.narrow_phase import find_ordered
 from rbd_ros.collision.scene.scene_arrays import SceneTable
 from rbd_ros.collision.scene.scene_bounds import between_centers, compose
+from rbd_ros.collision.vectors import axis, origin
 from rbd_ros.compiler.loops import (
     call_kernel,
     compiled,
+    cross,
     entry_point,
     floats,
     integers,
+    load_vec,
     view,
 )
 
@@ -123,15 +126,15 @@ def sphere_distance(scene: SceneTable, buffers: DistanceBuffers, a: int, b: int)
     :param b: the other one
     """
     p, q = buffers.shape_pose[a], buffers.shape_pose[b]
-    x, y, z = q[9] - p[9], q[10] - p[10], q[11] - p[11]
+    offset = origin(q) - origin(p)
     # A plane has no bounding sphere; its distance from that of the other is exact.
     if scene.kind[a] == PLANE:
-        return p[2] * x + p[5] * y + p[8] * z - scene.reach[b]
+        return axis(p, 2) @ offset - scene.reach[b]
     if scene.kind[b] == PLANE:
-        return -(q[2] * x + q[5] * y + q[8] * z) - scene.reach[a]
+        return -(axis(q, 2) @ offset) - scene.reach[a]
     aside2 = between_centers(scene, a, b, p, q)
     # What is below a height field may be as deep in it as it is below its center.
-    below = math.sqrt(max(0.0, x * x + y * y + z * z - aside2))
+    below = math.sqrt(max(0.0, offset @ offset - aside2))
     return math.sqrt(aside2) - below - scene.reach[a] - scene.reach[b]
 
 
@@ -180,16 +183,13 @@ def find_gradient(
     numbers, dofs, factors = table.column, table.dof, table.factor
     for i in range(len(gradient)):
         gradient[i] = 0.0
-    x, y, z = normal[0], normal[1], normal[2]
+    n = load_vec(normal, 3)
     # p x n: the Plucker coordinates (p x n, n) of the line of the normal. Its scalar product with
     # a spatial velocity is the velocity of p along n, wherever on the line p is.
-    a = point[1] * z - point[2] * y
-    b = point[2] * x - point[0] * z
-    c = point[0] * y - point[1] * x
+    moment = cross(load_vec(point, 3), n)
     for at in range(table.first[p], table.first[p + 1]):
         column = columns[numbers[at]]
-        rate = a * column[0] + b * column[1] + c * column[2]
-        rate += x * column[3] + y * column[4] + z * column[5]
+        rate = moment @ load_vec(column, 3) + n @ load_vec(column, 3, 3)
         # Several columns of the tree may go with one degree of freedom, as of mimic joints: a sum.
         gradient[dofs[at]] += factors[at] * rate
 
@@ -220,12 +220,10 @@ def enter(
     :param normal: the result, (3,)
     """
     found, sign = buffers.found, table.sign[p]
-    on_a, on_b, outward = found.on_a[k], found.on_b[k], found.normal[k]
-    for r in range(3):
-        # The narrow phase takes the lower kind first; results are in the order that was asked for.
-        point_a[r] = on_a[r] if sign > 0.0 else on_b[r]
-        point_b[r] = on_b[r] if sign > 0.0 else on_a[r]
-        normal[r] = sign * outward[r]
+    on_a, on_b = load_vec(found.on_a[k], 3), load_vec(found.on_b[k], 3)
+    # The narrow phase takes the lower kind first; results are in the order that was asked for.
+    point_a[:3], point_b[:3] = (on_a if sign > 0.0 else on_b), (on_b if sign > 0.0 else on_a)
+    normal[:3] = sign * load_vec(found.normal[k], 3)
 
 
 @entry_point

@@ -41,6 +41,12 @@ def unit_vector(number: int) -> Vec3:
 
 
 @compiled
+def are_equal(u: Vec3, v: Vec3) -> bool:
+    """Return whether two vectors have the same numbers."""
+    return u[0] == v[0] and u[1] == v[1] and u[2] == v[2]
+
+
+@compiled
 def across_axis(number: int, v: Vec3) -> Vec3:
     """Return the cross product of a unit vector along a coordinate with a vector."""
     x, y, z = v

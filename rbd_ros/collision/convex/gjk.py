@@ -15,7 +15,7 @@ from typing import Tuple
 from rbd_ros.collision.arrays import FloatArray, PlacedShape
 from rbd_ros.collision.convex.simplices import reduce_to_nearest
 from rbd_ros.collision.shapes.supports import NUMBER_A, NUMBER_B, SHARE, support_of_difference
-from rbd_ros.collision.vectors import COINCIDENT, origin
+from rbd_ros.collision.vectors import are_equal, COINCIDENT, origin
 from rbd_ros.compiler.loops import compiled, load_vec, Vec, Vec3
 
 #: What `nearest_of_cores` finds.
@@ -75,8 +75,7 @@ def nearest_of_cores(
         # A point that is there already: of polytopes the nearest feature is found, exactly.
         for i in range(count):
             if simplex[i, NUMBER_A] == number_a and simplex[i, NUMBER_B] == number_b:
-                x, y, z = load_vec(simplex[i], 3)
-                if x == point[0] and y == point[1] and z == point[2]:
+                if are_equal(load_vec(simplex[i], 3), point):
                     return APART, count, nearest
         count, nearest = reduce_to_nearest(simplex, count + 1)
         if count == 4:

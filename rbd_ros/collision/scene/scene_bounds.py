@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import math
+from typing import Tuple
 
 from rbd_ros.collision.arrays import FloatArray, HEIGHT_FIELD, PLANE
 from rbd_ros.collision.scene.scene_arrays import SceneBuffers, SceneTable
-from rbd_ros.compiler.loops import compiled, stack_array
+from rbd_ros.collision.vectors import axis, origin, store_pose
+from rbd_ros.compiler.loops import compiled, cross, load_transform, load_vec, norm, Vec3
 
 #: Gap that a contact may have after a step without forces, and still count as one that may close
 #: [m]. One too many costs three rows of the solver, one too few a step of penetration.
@@ -26,11 +28,17 @@ def compose(pose: FloatArray, placement: FloatArray, result: FloatArray) -> None
     :param placement: rotation and position in that frame, (12,)
     :param result: rotation and position, (12,)
     """
-    for r in range(3):
-        a, b, c = pose[3 * r], pose[3 * r + 1], pose[3 * r + 2]
-        for s in range(3):
-            result[3 * r + s] = a * placement[s] + b * placement[3 + s] + c * placement[6 + s]
-        result[9 + r] = a * placement[9] + b * placement[10] + c * placement[11] + pose[9 + r]
+    store_pose(load_transform(pose) @ load_transform(placement), result)
+
+
+@compiled
+def velocity_at(v: FloatArray, point: Vec3) -> Vec3:
+    """Return the velocity of a point of a body [m/s].
+
+    :param v: its spatial velocity in world coordinates, which is of the point at the world's
+        origin, (6,) [rad/s, m/s]
+    """
+    return load_vec(v, 3, 3) + cross(load_vec(v, 3), point)
 
 
 @compiled
@@ -40,19 +48,13 @@ def speed_at_origin(v: FloatArray, pose: FloatArray) -> float:
     :param v: its spatial velocity in world coordinates, (6,) [rad/s, m/s]
     :param pose: its pose, (12,)
     """
-    total = 0.0
-    for r in range(3):
-        s, t = (r + 1) % 3, (r + 2) % 3
-        # Spatial velocities are of the point at the world's origin: v_p = v_o + omega x p.
-        rate = v[3 + r] + v[s] * pose[9 + t] - v[t] * pose[9 + s]
-        total += rate * rate
-    return math.sqrt(total)
+    return norm(velocity_at(v, origin(pose)))
 
 
 @compiled
 def angular_speed(v: FloatArray) -> float:
     """Return the angular speed [rad/s] of a spatial velocity, (6,)."""
-    return math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
+    return norm(load_vec(v, 3))
 
 
 @compiled
@@ -85,6 +87,19 @@ def speed_of(scene: SceneTable, buffers: SceneBuffers, g: int) -> float:
 
 
 @compiled
+def relative_speeds(v: FloatArray, w: FloatArray, pose: FloatArray) -> Tuple[float, float]:
+    """Return how fast a body with velocity w moves at its origin and turns, seen from one with v.
+
+    :param v: a spatial velocity in world coordinates, (6,) [rad/s, m/s]
+    :param w: the other one, (6,) [rad/s, m/s]
+    :param pose: pose of the body with w, (12,)
+    """
+    center = origin(pose)
+    speed = norm(velocity_at(w, center) - velocity_at(v, center))
+    return speed, norm(load_vec(w, 3) - load_vec(v, 3))
+
+
+@compiled
 def closing_speed(scene: SceneTable, buffers: SceneBuffers, a: int, b: int) -> float:
     """Bound on the rate at which two shapes come nearer to each other by their velocities [m/s].
 
@@ -95,13 +110,8 @@ def closing_speed(scene: SceneTable, buffers: SceneBuffers, a: int, b: int) -> f
     g = a if scene.kind[b] == PLANE else b
     k = scene.body_id[g]
     v, w, pose = buffers.velocity[scene.body_id[a + b - g]], buffers.velocity[k], buffers.pose[k]
-    speed, turning = 0.0, 0.0
-    for r in range(3):
-        s, t = (r + 1) % 3, (r + 2) % 3
-        rate = w[3 + r] - v[3 + r] + (w[s] - v[s]) * pose[9 + t] - (w[t] - v[t]) * pose[9 + s]
-        speed += rate * rate
-        turning += (w[r] - v[r]) * (w[r] - v[r])
-    return math.sqrt(speed) + math.sqrt(turning) * scene.arm[g]
+    speed, turning = relative_speeds(v, w, pose)
+    return speed + turning * scene.arm[g]
 
 
 @compiled
@@ -110,25 +120,25 @@ def has_sped_up(scene: SceneTable, buffers: SceneBuffers, timestep: float) -> bo
 
     :param timestep: h [s]
     """
-    change = stack_array(6)
     # In most steps nothing has: decided without roots, as (a + b)^2 is at most 2 a^2 + 2 b^2.
     most = 0.0
     for body in range(len(buffers.pose)):
         v, w, at = buffers.velocity[body], buffers.ahead[body], buffers.pose[body]
-        arm, total = scene.body_arm[body], 0.0
-        for r in range(3):
-            s, t = (r + 1) % 3, (r + 2) % 3
-            rate = w[3 + r] - v[3 + r] + (w[s] - v[s]) * at[9 + t] - (w[t] - v[t]) * at[9 + s]
-            total += rate * rate + arm * arm * (w[r] - v[r]) * (w[r] - v[r])
+        arm, center = scene.body_arm[body], origin(at)
+        rate, turn = (
+            velocity_at(w, center) - velocity_at(v, center),
+            load_vec(w, 3) - load_vec(v, 3),
+        )
+        total = rate @ rate + arm * arm * (turn @ turn)
         most = max(most, total)
     if 8.0 * timestep * timestep * most <= MARGIN * MARGIN:
         return False
     first, second = 0.0, 0.0
     for body in range(len(buffers.pose)):
-        for r in range(6):
-            change[r] = buffers.ahead[body, r] - buffers.velocity[body, r]
-        speed = speed_at_origin(change, buffers.pose[body])
-        speed += angular_speed(change) * scene.body_arm[body]
+        speed, turning = relative_speeds(
+            buffers.velocity[body], buffers.ahead[body], buffers.pose[body]
+        )
+        speed += turning * scene.body_arm[body]
         second = max(second, min(first, speed))
         first = max(first, speed)
     # Of two that approach each other; what has no end is decided by others.
@@ -136,21 +146,15 @@ def has_sped_up(scene: SceneTable, buffers: SceneBuffers, timestep: float) -> bo
 
 
 @compiled
-def approach(v: FloatArray, w: FloatArray, position: FloatArray, normal: FloatArray) -> float:
+def approach(v: FloatArray, w: FloatArray, position: Vec3, normal: Vec3) -> float:
     """Return the rate of the gap at a point [m/s].
 
     :param v: spatial velocity of the body of the first shape in world coordinates, (6,)
     :param w: that of the second one's, (6,)
-    :param position: the point, (3,) [m]
-    :param normal: unit normal from the first to the second, (3,)
+    :param position: the point [m]
+    :param normal: unit normal from the first to the second
     """
-    rate = 0.0
-    for r in range(3):
-        s, t = (r + 1) % 3, (r + 2) % 3
-        relative = w[3 + r] - v[3 + r]
-        relative += (w[s] - v[s]) * position[t] - (w[t] - v[t]) * position[s]
-        rate += normal[r] * relative
-    return rate
+    return normal @ (velocity_at(w, position) - velocity_at(v, position))
 
 
 @compiled
@@ -173,13 +177,12 @@ def between_centers(scene: SceneTable, a: int, b: int, p: FloatArray, q: FloatAr
     :param p: pose of the first, (12,)
     :param q: pose of the other one, (12,)
     """
-    x, y, z = q[9] - p[9], q[10] - p[10], q[11] - p[11]
-    below = 0.0
+    offset, below = origin(q) - origin(p), 0.0
     if scene.kind[b] == HEIGHT_FIELD:
-        below = max(0.0, q[2] * x + q[5] * y + q[8] * z)
+        below = max(0.0, axis(q, 2) @ offset)
     if scene.kind[a] == HEIGHT_FIELD:
-        below = max(0.0, -(p[2] * x + p[5] * y + p[8] * z))
-    return max(0.0, x * x + y * y + z * z - below * below)
+        below = max(0.0, -(axis(p, 2) @ offset))
+    return max(0.0, offset @ offset - below * below)
 
 
 @compiled
@@ -190,11 +193,10 @@ def clearance(scene: SceneTable, buffers: SceneBuffers, a: int, b: int) -> float
     :param b: the other one
     """
     p, q = buffers.shape_pose[a], buffers.shape_pose[b]
-    x, y, z = q[9] - p[9], q[10] - p[10], q[11] - p[11]
     if scene.kind[a] == PLANE:
-        return p[2] * x + p[5] * y + p[8] * z - scene.reach[b]
+        return axis(p, 2) @ (origin(q) - origin(p)) - scene.reach[b]
     if scene.kind[b] == PLANE:
-        return -(q[2] * x + q[5] * y + q[8] * z) - scene.reach[a]
+        return axis(q, 2) @ (origin(p) - origin(q)) - scene.reach[a]
     return math.sqrt(between_centers(scene, a, b, p, q)) - scene.reach[a] - scene.reach[b]
 
 

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import Tuple
 
-from rbd_ros.collision.arrays import FloatArray, FoundPoints, PlacedShape
+from rbd_ros.collision.arrays import FoundPoints, PlacedShape
 from rbd_ros.collision.pairs.narrow_phase import find_contacts
 from rbd_ros.collision.scene.scene_arrays import SceneBuffers, SceneContacts, SceneTable
 from rbd_ros.collision.scene.scene_bounds import (
@@ -18,7 +17,19 @@ from rbd_ros.collision.scene.scene_bounds import (
     place_shape,
     speed_of,
 )
-from rbd_ros.compiler.loops import allocate, compiled, entry_point, Record, stack_array
+from rbd_ros.collision.vectors import are_equal, turned, unit_vector
+from rbd_ros.compiler.loops import (
+    allocate,
+    compiled,
+    cross,
+    entry_point,
+    load_vec,
+    Mat,
+    norm,
+    Record,
+    Vec,
+    Vec3,
+)
 
 #: Maximum gap, or overlap, of a robot that rests [m]. Its contact points are in the plane of the
 #: flat or fixed surface: in the middle of tilted gaps, redundant contacts would ask for velocities
@@ -39,36 +50,21 @@ SOON = 8.0
 
 
 @compiled
-def set_frame(frame: FloatArray, along: FloatArray) -> None:
-    """Find two tangents for a normal.
+def tangents_of(normal: Vec3, along: Vec3) -> Tuple[Vec3, Vec3]:
+    """Return two unit tangents for a unit normal.
 
-    :param frame: normal, then tangents, (3, 3); changed
-    :param along: direction that the first tangent is to have as far as it is tangential, (3,)
+    :param along: direction that the first tangent is to have as far as it is tangential
     """
-    n, t, u = frame[0], frame[1], frame[2]
     # Gram and Schmidt against the normal: the tangent follows the direction of friction.
-    length = 0.0
-    for _ in range(2):
-        share = along[0] * n[0] + along[1] * n[1] + along[2] * n[2]
-        length = 0.0
-        for r in range(3):
-            t[r] = along[r] - share * n[r]
-            length += t[r] * t[r]
-        if length > 1e-12:
-            break
+    tangent = along - along @ normal * normal
+    if not tangent @ tangent > 1e-12:
         # Without a direction, or with that of the normal: whichever axis is most tangential.
-        least = 0
-        for r in range(1, 3):
-            if abs(n[r]) < abs(n[least]):
-                least = r
-        for r in range(3):
-            along[r] = 1.0 if r == least else 0.0
-    length = math.sqrt(length)
-    for r in range(3):
-        t[r] /= length
-    for r in range(3):
-        p, q = (r + 1) % 3, (r + 2) % 3
-        u[r] = n[p] * t[q] - n[q] * t[p]
+        x, y, z = abs(normal[0]), abs(normal[1]), abs(normal[2])
+        least = 1 if y < x else 0
+        along = unit_vector(2 if z < min(x, y) else least)
+        tangent = along - along @ normal * normal
+    tangent = tangent / norm(tangent)
+    return tangent, cross(normal, tangent)
 
 
 @compiled
@@ -87,10 +83,7 @@ def distance_within(a: PlacedShape, b: PlacedShape, limit: float, found: FoundPo
 @compiled
 def have_one_normal(found: FoundPoints, j: int, k: int) -> bool:
     """Return whether two points of a pair have the same normal, as those of a face do."""
-    same = True
-    for r in range(3):
-        same = same and found.normal[j, r] == found.normal[k, r]
-    return same
+    return are_equal(load_vec(found.normal[j], 3), load_vec(found.normal[k], 3))
 
 
 @compiled
@@ -112,11 +105,9 @@ def share_of_second(found: FoundPoints, begin: int, end: int, first: bool, secon
     for k in range(begin, end):
         if not have_one_normal(found, begin, k):
             break
-        d = e = 0.0
-        for r in range(3):
-            n = found.normal[begin, r]
-            d += n * (found.on_a[k, r] - found.on_a[begin, r])
-            e += n * (found.on_b[k, r] - found.on_b[begin, r])
+        n = load_vec(found.normal[begin], 3)
+        d = n @ (load_vec(found.on_a[k], 3) - load_vec(found.on_a[begin], 3))
+        e = n @ (load_vec(found.on_b[k], 3) - load_vec(found.on_b[begin], 3))
         of_first, of_second = max(of_first, abs(d)), max(of_second, abs(e))
     if abs(of_first - of_second) > LEVEL:
         return 0.0 if of_first < of_second else 1.0
@@ -144,7 +135,6 @@ def find_scene_contacts(
             buffers.closing[p] = 0.0
     list_near_pairs(scene, buffers, timestep, fastest)
     found, count, dropped = buffers.found, 0, 0
-    along = stack_array(3)
     for near in range(buffers.listed[0] - 1):
         p = buffers.near[near]
         a, b = scene.pair[p, 0], scene.pair[p, 1]
@@ -177,42 +167,32 @@ def find_scene_contacts(
             buffers.apart[p] = distance_within(one, other, FAR, found) - MARGIN
             continue
         buffers.apart[p] = 0.0
-        begin, share, thin = count, 0.5, THIN if scene.of_robot[p] > 0 else -1.0
+        share, thin = 0.5, THIN if scene.of_robot[p] > 0 else -1.0
         first, second = scene.body_id[a], scene.body_id[b]
+        last = t = u = Vec(0.0, 0.0, 0.0)
         for k in range(points):
             if thin > 0.0 and (k == 0 or not have_one_normal(found, k - 1, k)):
                 share = share_of_second(found, k, points, first == 0, second == 0)
             if count == len(contacts.gap):
                 dropped += 1
                 continue
-            position, frame = contacts.position[count], contacts.frame[count]
-            at = share if abs(found.gap[k]) <= thin else 0.5
-            for r in range(3):
-                position[r] = (1.0 - at) * found.on_a[k, r] + at * found.on_b[k, r]
-                frame[0, r] = found.normal[k, r]
+            at, normal = share if abs(found.gap[k]) <= thin else 0.5, load_vec(found.normal[k], 3)
+            point = (1.0 - at) * load_vec(found.on_a[k], 3) + at * load_vec(found.on_b[k], 3)
             # Half a step more than the velocity says, for forces that act in the meantime.
-            rate = approach(buffers.velocity[first], buffers.velocity[second], position, frame[0])
+            rate = approach(buffers.velocity[first], buffers.velocity[second], point, normal)
             if buffers.look[0] > 0:
-                later = approach(buffers.ahead[first], buffers.ahead[second], position, frame[0])
+                later = approach(buffers.ahead[first], buffers.ahead[second], point, normal)
                 buffers.closing[p] = min(buffers.closing[p], later)
                 rate = min(rate, buffers.closing[p])
             # What cannot close in this step has no row: it would cost the solver and bear nothing.
             if found.gap[k] + min(0.0, 1.5 * timestep * rate) > MARGIN:
                 continue
             # The points of a face have one normal.
-            last, same = contacts.frame[max(count - 1, 0)], count > begin
-            for r in range(3):
-                same = same and last[0, r] == frame[0, r]
-            if same:
-                for r in range(3):
-                    frame[1, r], frame[2, r] = last[1, r], last[2, r]
-            else:
+            if not are_equal(normal, last):
                 directed = buffers.pose[scene.directed_by[p]]
-                for r in range(3):
-                    along[r] = 0.0
-                    for s in range(3):
-                        along[r] += directed[3 * r + s] * scene.direction[p, s]
-                set_frame(frame, along)
+                t, u = tangents_of(normal, turned(directed, load_vec(scene.direction[p], 3)))
+                last = normal
+            contacts.position[count], contacts.frame[count] = point, Mat(normal, t, u)
             contacts.pair[count] = p
             contacts.feature[count] = found.feature[k]
             contacts.body_id[count, 0], contacts.body_id[count, 1] = first, second

@@ -12,7 +12,7 @@ from __future__ import annotations
 from rbd_ros.collision.arrays import FloatArray
 from rbd_ros.collision.convex.reduction import area, HEIGHT
 from rbd_ros.collision.scene.scene_arrays import SceneBuffers, SceneContacts, SceneTable
-from rbd_ros.compiler.loops import compiled
+from rbd_ros.compiler.loops import compiled, load_vec, Vec
 
 #: Distance that counts as none, of points and from the plane of a face [m].
 SAME = 1e-9
@@ -60,10 +60,9 @@ def drop_implied(
             contacts.gap[left] = contacts.gap[c]
             for r in range(2):
                 contacts.body_id[left, r] = contacts.body_id[c, r]
+            contacts.position[left] = load_vec(contacts.position[c], 3)
             for r in range(3):
-                contacts.position[left, r] = contacts.position[c, r]
-                for s in range(3):
-                    contacts.frame[left, r, s] = contacts.frame[c, r, s]
+                contacts.frame[left, r] = load_vec(contacts.frame[c, r], 3)
         left += 1
     return left
 
@@ -85,21 +84,17 @@ def gather_face(
     for d in range(c, count):
         if buffers.seen[d] == 1 or scene.group[contacts.pair[d]] != group:
             continue
-        apart = 0.0
-        for r in range(3):
-            apart = max(apart, abs(contacts.frame[d, 0, r] - frame[0, r]))
+        x, y, z = load_vec(contacts.frame[d, 0], 3) - load_vec(frame[0], 3)
         # Normals must agree, or forces would not add up at the corners without a tangential part.
-        if apart > PARALLEL:
+        if max(abs(x), abs(y), abs(z)) > PARALLEL:
             continue
         buffers.seen[d] = 1
         buffers.member[members] = d
-        for k in range(2):
-            total = 0.0
-            for r in range(3):
-                # Coordinates in the plane, along the tangents of the first contact.
-                total += frame[1 + k, r] * (contacts.position[d, r] - origin[r])
-            buffers.flat[members, k] = total
-        buffers.flat[members, HEIGHT] = contacts.gap[d]
+        # Coordinates in the plane, along the tangents of the first contact.
+        offset = load_vec(contacts.position[d], 3) - load_vec(origin, 3)
+        buffers.flat[members] = Vec(
+            load_vec(frame[1], 3) @ offset, load_vec(frame[2], 3) @ offset, contacts.gap[d]
+        )
         members += 1
     return members
 
@@ -207,5 +202,4 @@ def distance2(flat: FloatArray, i: int, j: int) -> float:
 def exchange(buffers: SceneBuffers, i: int, j: int) -> None:
     """Exchange two of the listed contacts."""
     buffers.member[i], buffers.member[j] = buffers.member[j], buffers.member[i]
-    for k in range(3):
-        buffers.flat[i, k], buffers.flat[j, k] = buffers.flat[j, k], buffers.flat[i, k]
+    buffers.flat[i], buffers.flat[j] = load_vec(buffers.flat[j], 3), load_vec(buffers.flat[i], 3)

@@ -28,7 +28,7 @@ from rbd_ros.collision.scene.scene_bounds import (
     speed_of,
 )
 from rbd_ros.collision.scene.scene_contacts import find_scene_contacts
-from rbd_ros.compiler.loops import allocate
+from rbd_ros.compiler.loops import allocate, Vec
 from rbd_ros.robot import Robot
 from rbd_ros.world.world_file import read_world
 
@@ -89,7 +89,8 @@ def test_the_rate_of_a_gap_is_that_of_the_points_at_it(rng):
     one, other = rng.normal(size=(2, 6))
     position, normal = rng.normal(size=3), np.array([0.6, 0.0, -0.8])
     first, second = (v[3:] + np.cross(v[:3], position) for v in (one, other))
-    assert abs(approach(one, other, position, normal) - normal @ (second - first)) < 1e-14
+    rate = approach(one, other, Vec(*position), Vec(*normal))
+    assert abs(rate - normal @ (second - first)) < 1e-14
 
 
 def test_in_further_looks_the_largest_speed_of_all_counts(rng):

@@ -11,8 +11,8 @@ from rbd_ros.collision import contacts
 from rbd_ros.collision.arrays import MAX_POINTS
 from rbd_ros.collision.scene.scene import make_scene, neutral_configuration
 from rbd_ros.collision.scene.scene_arrays import SceneBuffers, SceneContacts
-from rbd_ros.collision.scene.scene_contacts import find_scene_contacts, set_frame
-from rbd_ros.compiler.loops import allocate
+from rbd_ros.collision.scene.scene_contacts import find_scene_contacts, tangents_of
+from rbd_ros.compiler.loops import allocate, Vec
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model.geometry import Sphere
 from rbd_ros.world import read_world
@@ -314,9 +314,8 @@ def test_a_body_that_turns_fast_is_not_missed():
 
 @pytest.mark.parametrize('along', [(0, 0, 0), (0, 0, 1), (1, 2, 3), (1e-9, 0, 1)])
 def test_tangents_follow_the_direction_of_friction(along):
-    frame = np.zeros((3, 3))
-    frame[0] = 0.0, 0.0, 1.0
-    set_frame(frame, np.array(along, dtype=float))
+    normal = Vec(0.0, 0.0, 1.0)
+    frame = np.array([normal, *tangents_of(normal, Vec(*along))])
     assert np.allclose(frame @ frame.T, np.eye(3), atol=1e-15)
     assert np.linalg.det(frame) > 0.99
     if along == (1, 2, 3):
