@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from typing import Tuple
 
-from rbd_ros.compiler.loops import compiled
+from rbd_ros.compiler.loops import compiled, load_vec, Vec, Vec3
 from rbd_ros.contact.contact_arrays import FloatArray
 
 #: What a contact point does.
@@ -129,45 +129,41 @@ def relaxed_deformation(
 
 @compiled
 def contact_force(
-    rate: FloatArray,
+    rate: Vec3,
     gap: float,
     z: float,
     x: FloatArray,
     parameters: FloatArray,
     timestep: float,
-    force: FloatArray,
     slope: FloatArray,
-) -> int:
+) -> Tuple[int, Vec3]:
     """Return the force on the body at a contact point, and its dependence on the velocity.
 
-    :param rate: velocity of the body's point at the end of the step: normal, two tangents, (3,)
-        [m/s]
+    :param rate: velocity of the body's point at the end of the step: normal, two tangents [m/s]
     :param gap: gap p at the beginning of the step [m]
     :param z: normal deformation of the surface at the beginning [m]
     :param x: tangent deformations at the beginning, (2,) [m]
     :param parameters: K_n, D_n, K_t, D_t [N/m, N s/m], mu, (5,)
     :param timestep: h [s]
-    :param force: the result, (3,) [N]
-    :param slope: derivative of `force` with respect to `rate`, (3, 3) [N s/m]; a result
-    :return: OPEN, STICKING or SLIDING
+    :param slope: derivative of the force with respect to `rate`, (3, 3) [N s/m]; a result
+    :return: OPEN, STICKING or SLIDING, and the force [N]
     """
-    K, D, K_t, D_t, mu = parameters[0], parameters[1], parameters[2], parameters[3], parameters[4]
+    K, D, K_t, D_t, mu = load_vec(parameters, 5)
     for r in range(3):
-        force[r] = slope[r, 0] = slope[r, 1] = slope[r, 2] = 0.0
+        slope[r] = Vec(0.0, 0.0, 0.0)
     # Normal first: friction follows it, and never the other way round.
     f_n = normal_force(rate[0], gap, z, K, D, timestep)
     if not f_n > 0.0:
-        return OPEN
-    force[0] = f_n
+        return OPEN, Vec(0.0, 0.0, 0.0)
     slope[0, 0] = force_slope(K, D, timestep)
     f_1 = stick_force(rate[1], x[0], K_t, D_t, timestep)
     f_2 = stick_force(rate[2], x[1], K_t, D_t, timestep)
     tangent_slope = force_slope(K_t, D_t, timestep)
     maximum, length = mu * f_n, math.sqrt(f_1 * f_1 + f_2 * f_2)
-    force[1], force[2] = within_cone(f_1, f_2, maximum)
+    t_1, t_2 = within_cone(f_1, f_2, maximum)
     if length <= maximum:
         slope[1, 1] = slope[2, 2] = tangent_slope
-        return STICKING
+        return STICKING, Vec(f_n, t_1, t_2)
     # Sliding, f_t = mu f_n d with the unit vector d along f_stick: its length follows the normal
     # force, whence the slope is not symmetric, and only its direction follows the tangent
     # velocity, by (1 - d d^T), which has nothing along d.
@@ -177,4 +173,4 @@ def contact_force(
     slope[1, 1] = turning * (1.0 - d_1 * d_1)
     slope[2, 2] = turning * (1.0 - d_2 * d_2)
     slope[1, 2] = slope[2, 1] = -turning * d_1 * d_2
-    return SLIDING
+    return SLIDING, Vec(f_n, t_1, t_2)

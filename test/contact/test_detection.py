@@ -6,13 +6,12 @@ from numpy.testing import assert_allclose
 import pytest
 from support.simulated_robots import collision, joint, link, robot
 
-from rbd_ros.compiler.loops import call_kernel
+from rbd_ros.compiler.loops import allocate, call_kernel, Vec
 from rbd_ros.contact import HalfSpace
 from rbd_ros.contact.detection import (
     body_velocities,
     contact_jacobian,
     contact_point,
-    height_functions,
     MARGIN,
     near_ground,
     point_rate,
@@ -20,6 +19,7 @@ from rbd_ros.contact.detection import (
     SPHERE,
 )
 from rbd_ros.simulation import Physics
+from rbd_ros.simulation.records.simulation_state import GroundContactPoints
 
 GROUND = HalfSpace((0.3, -0.2, 1.0))
 STEP = 0.02
@@ -73,24 +73,22 @@ class Placed:
 
     def points(self):
         """Yield all contact points: number, shape, body, position."""
-        shapes, point = self.shapes, np.empty(3)
+        shapes, normal = self.shapes, Vec(*GROUND.axes()[0])
         for s in range(len(shapes.kind)):
             for number in range(shapes.first[s], shapes.first[s + 1]):
-                contact_point(shapes, s, number, self.poses, GROUND.axes()[0], point)
-                yield number, s, shapes.body[s], point.copy()
+                point = contact_point(shapes, s, number, self.poses, normal)
+                yield number, s, shapes.body[s], np.array(point)
 
     def near(self, room=64):
         """Return what `near_ground` finds.
 
         Points, shapes, positions, heights, and how many it drops.
         """
-        found = np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64)
-        position, gap = np.zeros((room, 3)), np.zeros(room)
+        found = allocate(GroundContactPoints, near=room)
         count, dropped = near_ground(
-            *(self.shapes, self.poses, self.velocities, GROUND.axes(), self.offset, STEP),
-            *(*found, position, gap),
+            *(self.shapes, self.poses, self.velocities, GROUND.axes(), self.offset, STEP, found)
         )
-        return found[0][:count], found[1][:count], position[:count], gap[:count], dropped
+        return *(each[:count] for each in found[:4]), dropped
 
 
 @pytest.fixture(params=range(24))
@@ -116,18 +114,12 @@ def test_bodies_move_as_differences_of_their_poses_say(placed):
             assert_allclose(velocity_of(placed.velocities[body], point), moved, atol=1e-7)
 
 
-def test_heights_and_their_rates_are_linear_functions_of_the_point(placed, rng):
+def test_the_rate_of_a_point_is_that_of_its_body(placed, rng):
     normal = GROUND.axes()[0]
-    height, rate = np.empty(4), np.empty(4)
-    for body in (1, 2, 3):
-        pose, twist = placed.poses[body], placed.velocities[body]
-        height_functions(pose, twist, normal, placed.offset, height, rate)
-        for local in rng.normal(size=(4, 3)):
-            point = pose[:9].reshape(3, 3) @ local + pose[9:]
-            assert height @ [*local, 1] == pytest.approx(normal @ point - placed.offset)
-            expected = normal @ velocity_of(twist, point)
-            assert rate @ [*local, 1] == pytest.approx(expected)
-            assert point_rate(twist, point, normal) == pytest.approx(expected)
+    for twist in placed.velocities:
+        point = rng.normal(size=3)
+        expected = normal @ velocity_of(twist, point)
+        assert point_rate(twist, Vec(*point), Vec(*normal)) == pytest.approx(expected)
 
 
 def test_points_are_found_that_are_in_the_ground_or_may_get_there(placed):
@@ -168,11 +160,7 @@ def test_the_cases_are_of_every_kind(physics):
 def test_jacobians_give_velocities_along_normal_and_tangents(placed):
     tree, J = placed.tree, np.full((3, 7), np.nan)
     for _, _, body, point in placed.points():
-        contact_jacobian(
-            *(placed.columns, tree.support, tree.support_first[body]),
-            *(tree.support_first[body + 1], tree.dof_index, tree.dof_ratio),
-            *(point, GROUND.axes(), J),
-        )
+        contact_jacobian(placed.columns, tree, body, Vec(*point), GROUND.axes(), J)
         moved = GROUND.axes() @ velocity_of(placed.velocities[body], point)
         assert_allclose(J @ placed.v, moved, atol=1e-10)
 

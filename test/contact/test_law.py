@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 
+from rbd_ros.compiler.loops import Vec
 from rbd_ros.contact.law import (
     contact_force,
     normal_force,
@@ -19,11 +20,11 @@ PARAMETERS = np.array([K, D, K_T, D_T, MU])
 
 
 def evaluate(rate, gap=0.0, z=0.0, x=(0.0, 0.0), h=1e-3):
-    force, slope = np.empty(3), np.empty((3, 3))
-    state = contact_force(
-        np.array(rate, dtype=float), gap, z, np.array(x, dtype=float), PARAMETERS, h, force, slope
+    slope = np.empty((3, 3))
+    state, force = contact_force(
+        Vec(*rate), gap, z, np.array(x, dtype=float), PARAMETERS, h, slope
     )
-    return state, force, slope
+    return state, np.array(force), slope
 
 
 @pytest.mark.seed('CN19')

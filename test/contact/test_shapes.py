@@ -5,13 +5,14 @@ import numpy as np
 import pytest
 from support.simulated_robots import body, collision
 
+from rbd_ros.compiler.loops import Vec
 from rbd_ros.contact import (
     contact_shapes,
     ContactParameters,
     HalfSpace,
     hull_points,
 )
-from rbd_ros.contact.detection import add_rim, contact_point
+from rbd_ros.contact.detection import contact_point, on_rim
 
 CUBE = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float)
 
@@ -69,7 +70,6 @@ def test_the_lowest_contact_point_is_the_lowest_point_of_the_shape(rng, shape, c
     robot = body(shape=collision(shape, xyz, rpy))
     shapes, geometries, warnings = contact_shapes(robot.model)
     assert not warnings and len(geometries) == 1 and shapes.first[-1] == count
-    point = np.empty(3)
     for _ in range(20):
         q = robot.random_configuration(rng)
         poses = robot.kernel('contact_kinematics')(q).frames[:2]
@@ -77,8 +77,7 @@ def test_the_lowest_contact_point_is_the_lowest_point_of_the_shape(rng, shape, c
         normal /= np.linalg.norm(normal)
         heights = []
         for number in range(count):
-            contact_point(shapes, 0, number, poses, normal, point)
-            heights.append(normal @ point)
+            heights.append(Vec(*normal) @ contact_point(shapes, 0, number, poses, Vec(*normal)))
         pose = robot.forward_kinematics(q)['body']
         placement = robot.model.geometries[0].placement.pose()
         world = pose @ placement
@@ -126,9 +125,9 @@ def test_the_points_of_a_rim_are_quarter_turns_from_its_lowest(rng):
         normal = normal + 0.5 * axis
         normal /= np.linalg.norm(normal)
         center = rng.normal(size=3)
-        points = np.tile(center, (8, 1))
-        for number in range(8):
-            add_rim(axis, first, normal, np.array([0.1, 0.25, 0.0]), number, points[number])
+        directions = [Vec(*each) for each in (axis, first, normal)]
+        size = np.array([0.1, 0.25, 0.0])
+        points = center + np.array([on_rim(*directions, size, number) for number in range(8)])
         for rim, half in ((points[:4], 0.25), (points[4:], -0.25)):
             radial = rim - center - half * axis
             assert np.abs(radial @ axis).max() < 1e-12
@@ -146,9 +145,8 @@ def test_a_cylinder_that_stands_rests_on_four_points_of_its_rim():
     robot = body(shape=collision('cylinder radius="0.1" length="0.5"'))
     shapes, _, _ = contact_shapes(robot.model)
     poses = robot.kernel('contact_kinematics')(robot.neutral()).frames[:2]
-    points = np.empty((8, 3))
-    for number in range(8):
-        contact_point(shapes, 0, number, poses, np.array([0.0, 0.0, 1.0]), points[number])
+    up = Vec(0.0, 0.0, 1.0)
+    points = np.array([contact_point(shapes, 0, number, poses, up) for number in range(8)])
     assert np.linalg.norm(points[:, :2], axis=1) == pytest.approx([0.1] * 8)
     assert points[:, 2] == pytest.approx([0.25] * 4 + [-0.25] * 4)
     assert np.abs(points[:4, :2].sum(axis=0)).max() < 1e-15

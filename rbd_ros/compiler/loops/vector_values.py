@@ -8,7 +8,7 @@ vector_arithmetic.py. Both do the same operations in the same order: results are
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, overload
 
 import numpy as np
 
@@ -79,6 +79,12 @@ class Mat(tuple):
         """The transpose."""
         return Mat(*(Vec(*column) for column in zip(*self)))
 
+    @overload
+    def __matmul__(self, other: Mat) -> Mat: ...
+
+    @overload
+    def __matmul__(self, other: Vec) -> Vec: ...
+
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, Mat):
             columns = other.T
@@ -94,6 +100,12 @@ class Transform(NamedTuple):
 
     rotation: Mat
     position: Vec
+
+    @overload
+    def __matmul__(self, other: Transform) -> Transform: ...
+
+    @overload
+    def __matmul__(self, other: Vec) -> Vec: ...
 
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, Transform):

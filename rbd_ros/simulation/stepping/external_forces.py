@@ -3,8 +3,14 @@
 
 from __future__ import annotations
 
-from rbd_ros.compiler.loops import call_kernel, compiled, stack_array
-from rbd_ros.contact.detection import point_in_base
+from rbd_ros.compiler.loops import (
+    call_kernel,
+    compiled,
+    cross,
+    load_transform,
+    load_vec,
+    Vec,
+)
 from rbd_ros.simulation.records.simulation_model import SimulationModel, Tree
 from rbd_ros.simulation.records.simulation_state import ExternalForces, FORCES, State, STEPS
 from rbd_ros.simulation.records.workspace import Dynamics
@@ -39,8 +45,7 @@ def add_external_forces(
 
     :param step: number of the step, counted from 1
     """
-    total, point, use = dynamics.body_forces, stack_array(3), external_forces.use
-    wrench = external_forces.wrench
+    total, use, wrench = dynamics.body_forces, external_forces.use, external_forces.wrench
     for i in range(len(total)):
         clear(total[i])
     for w in range(len(use)):
@@ -48,18 +53,15 @@ def add_external_forces(
         # Those on objects of a world are free_bodies.py's.
         if use[w, 2] == 0 or body >= len(total):
             continue
-        moment, force = external_forces.moment[w], external_forces.force[w]
-        part = present_part(external_forces, w)
-        clear(point)
+        moment = load_vec(external_forces.moment[w], 3)
+        force = load_vec(external_forces.force[w], 3)
+        part, point = present_part(external_forces, w), Vec(0.0, 0.0, 0.0)
         if use[w, 1] == 1:
-            point_in_base(dynamics.poses[body], external_forces.point[w], point)
-        # About the origin of the base, whatever the point: only so do moments add. Component r of
-        # the cross product p x f is p_s f_t - p_t f_s, with s and t the next ones round.
-        for r in range(3):
-            s, t = (r + 1) % 3, (r + 2) % 3
-            about_point = point[s] * force[t] - point[t] * force[s]
-            wrench[w, r] = part * (moment[r] + about_point)
-            wrench[w, 3 + r] = part * force[r]
+            local = load_vec(external_forces.point[w], 3)
+            point = load_transform(dynamics.poses[body]) @ local
+        # About the origin of the base, whatever the point: only so do moments add.
+        wrench[w, 0:3] = part * (moment + cross(point, force))
+        wrench[w, 3:6] = part * force
         external_forces.acted[w] = step
         add_scaled(1.0, wrench[w], total[body])
     # From the tips to the base, each body hands on to its parent what its joint does not take:

@@ -10,9 +10,16 @@ from __future__ import annotations
 
 import math
 
-from rbd_ros.compiler.loops import compiled, stack_array, stack_matrix
+from rbd_ros.compiler.loops import (
+    compiled,
+    cross,
+    load_transform,
+    load_vec,
+    stack_array,
+    stack_matrix,
+    Vec,
+)
 from rbd_ros.contact.contact_arrays import FloatArray
-from rbd_ros.contact.detection import point_in_base
 from rbd_ros.simulation.records.simulation_state import ExternalForces
 from rbd_ros.simulation.scene.scene_state import FreeBodies, Objects, SceneModel, SceneWork
 from rbd_ros.simulation.stepping.external_forces import present_part
@@ -145,25 +152,23 @@ def find_wrenches(
     model: SceneModel, external_forces: ExternalForces, objects: Objects, work: SceneWork
 ) -> None:
     """Find what external forces do to the objects."""
-    point, use = stack_array(3), external_forces.use
+    use = external_forces.use
     for o in range(len(objects.position)):
         clear(work.wrench[o])
     for w in range(len(use)):
         o = use[w, 0] - model.first_object
         if use[w, 2] == 0 or o < 0:
             continue
-        moment, force, into = external_forces.moment[w], external_forces.force[w], work.wrench[o]
-        part = present_part(external_forces, w)
-        clear(point)
+        moment = load_vec(external_forces.moment[w], 3)
+        force, into = load_vec(external_forces.force[w], 3), work.wrench[o]
+        part, point = present_part(external_forces, w), Vec(0.0, 0.0, 0.0)
         if use[w, 1] == 1:
-            point_in_base(work.buffers.pose[use[w, 0]], external_forces.point[w], point)
-        for r in range(3):
-            # Arm of the force from the center of mass: its moment is taken about that.
-            point[r] -= objects.position[o, r]
-        for r in range(3):
-            s, t = (r + 1) % 3, (r + 2) % 3
-            into[r] += part * (moment[r] + point[s] * force[t] - point[t] * force[s])
-            into[3 + r] += part * force[r]
+            local = load_vec(external_forces.point[w], 3)
+            point = load_transform(work.buffers.pose[use[w, 0]]) @ local
+        # Arm of the force from the center of mass: its moment is taken about that.
+        arm = point - load_vec(objects.position[o], 3)
+        into[0:3] = load_vec(into, 3) + part * (moment + cross(arm, force))
+        into[3:6] = load_vec(into, 3, 3) + part * force
 
 
 @compiled

@@ -7,7 +7,7 @@ what is here.
 
 from __future__ import annotations
 
-from rbd_ros.compiler.loops import call_kernel, compiled, simd_range, stack_array, stack_matrix
+from rbd_ros.compiler.loops import call_kernel, compiled, load_vec, simd_range, stack_matrix, Vec
 from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.contact.detection import (
     body_velocities,
@@ -26,7 +26,7 @@ from rbd_ros.simulation.records.simulation_state import (
     State,
 )
 from rbd_ros.simulation.records.workspace import Dynamics, Problem
-from rbd_ros.simulation.stepping.linear import add_scaled, clear, copy, dot
+from rbd_ros.simulation.stepping.linear import add_scaled, clear, dot
 
 #: Deformation of a surface that nothing touches, below which it is taken to be at rest: far less
 #: than anything can be felt by, and some twenty time constants after contact [m].
@@ -69,26 +69,14 @@ def detect_contacts(
         ground.plane,
         ground.offset,
         h,
-        contacts.point,
-        contacts.shape,
-        contacts.position,
-        contacts.gap,
+        contacts,
     )
     state.counters[DROPPED] += dropped
     state.counters[NEAR] = count
     for c in range(count):
         point, body = contacts.point[c], ground.shapes.body[contacts.shape[c]]
-        contact_jacobian(
-            dynamics.columns,
-            tree.support,
-            tree.support_first[body],
-            tree.support_first[body + 1],
-            tree.dof_index,
-            tree.dof_ratio,
-            contacts.position[c],
-            ground.plane,
-            problem.jacobian[c],
-        )
+        position = load_vec(contacts.position[c], 3)
+        contact_jacobian(dynamics.columns, tree, body, position, ground.plane, problem.jacobian[c])
         if state.touching[point] == 1:
             # Touching means z = p. The gap follows from q, which errors of integration have moved
             # away from z by a little; the force is to depend on where the body is.
@@ -114,32 +102,30 @@ def linearize_contacts(
     :return: maximum error of the linearization made before, relative to the maximum force
     """
     largest, error = 0.0, 0.0
-    rate, force, slope = stack_array(3), stack_array(3), stack_matrix(3, 3)
+    slope = stack_matrix(3, 3)
     clear(problem.contact_impulse)
     for c in range(count):
         J, point = problem.jacobian[c], contacts.point[c]
-        for r in range(3):
-            rate[r] = dot(J[r], v)
-        contact_force(
+        rate = Vec(dot(J[0], v), dot(J[1], v), dot(J[2], v))
+        _, force = contact_force(
             rate,
             contacts.gap[c],
             state.normal_deformation[point],
             state.tangent_deformation[point],
             ground.contact,
             h,
-            force,
             slope,
         )
         # Before it is replaced: where the last linearization holds at the velocity that came of
         # it, Newton's method has arrived.
         for r in range(3):
-            linear = problem.intercept[c, r] + dot(problem.slope[c, r], rate)
+            linear = problem.intercept[c, r] + load_vec(problem.slope[c, r], 3) @ rate
             largest = max(largest, abs(force[r]))
             error = max(error, abs(force[r] - linear))
+        contacts.force[c] = force
         for r in range(3):
-            contacts.force[c, r] = force[r]
-            copy(slope[r], problem.slope[c, r])
-            problem.intercept[c, r] = force[r] - dot(slope[r], rate)
+            row = load_vec(slope[r], 3)
+            problem.slope[c, r], problem.intercept[c, r] = row, force[r] - row @ rate
             # Of the points near the ground, many are open.
             if force[r] != 0.0:
                 add_scaled(h * force[r], J[r], problem.contact_impulse)
@@ -259,11 +245,11 @@ def start_contacts(model: SimulationModel, state: State, dynamics: Dynamics) -> 
     ground, shapes = model.ground, model.ground.shapes
     state.counters[DEFORMED] = 0
     deepest, at = 0.0, -1
-    point = stack_array(3)
+    normal = load_vec(ground.plane[0], 3)
     for s in range(len(shapes.kind)):
         for number in range(shapes.first[s], shapes.first[s + 1]):
-            contact_point(shapes, s, number, dynamics.poses, ground.plane[0], point)
-            gap = dot(ground.plane[0], point) - ground.offset
+            point = contact_point(shapes, s, number, dynamics.poses, normal)
+            gap = normal @ point - ground.offset
             # Over the ground the surface is at rest; within it, it lies against the body.
             state.normal_deformation[number] = min(gap, 0.0)
             state.tangent_deformation[number, 0] = state.tangent_deformation[number, 1] = 0.0

@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 import pytest
 from support.crawling import CONTACT, crawling, GROUND, TIMESTEP
 
+from rbd_ros.compiler.loops import Vec
 from rbd_ros.contact.detection import contact_point
 from rbd_ros.simulation.records.simulation_state import CONTACTS, DEFORMED, NEAR
 from rbd_ros.simulation.stepping.ground_contact import (
@@ -76,12 +77,12 @@ def test_what_begins_in_the_ground_touches_it_there(seed):
     state = physics.state
     dynamics = physics.fields.work.dynamics
     shapes = physics.model.ground.shapes
-    normal, point, gaps = GROUND.axes()[0], np.empty(3), []
+    normal, gaps = Vec(*GROUND.axes()[0]), []
     state.tangent_deformation[:], state.touching[:] = 7.0, 7
     deepest = start_contacts(physics.model, state, dynamics)
     for s in range(len(shapes.kind)):
         for number in range(shapes.first[s], shapes.first[s + 1]):
-            contact_point(shapes, s, number, dynamics.poses, normal, point)
+            point = contact_point(shapes, s, number, dynamics.poses, normal)
             gaps.append(normal @ point - GROUND.offset)
     gaps = np.array(gaps)
     assert deepest == (int(np.argmin(gaps)) if gaps.min() < 0.0 else -1)
