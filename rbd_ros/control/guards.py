@@ -7,11 +7,15 @@ The time is an argument everywhere, so any clock will do: steady, simulated, or 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 import math
-from typing import Any, Optional, Sequence, Tuple
+from math import isfinite, isnan, nan
+from typing import Any, Callable, NamedTuple, Optional, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
+from rbd_ros.compiler.loops import compiled, entry_point, Record
 from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.names import shown
 
@@ -35,6 +39,75 @@ class StateProblem:
     kind: str
     joint: Optional[str]
     message: str
+
+
+#: What is wrong with a state: nothing, a position, a velocity, the time (no number, that of the
+#: state before, an earlier one).
+USABLE, POSITION, VELOCITY, TIME_NOT_FINITE, REPEATED, BACKWARDS = range(6)
+
+
+class GuardMemory(NamedTuple):
+    """Memory of a `StateGuard`, for compiled code that checks states.
+
+    :param lower: minimum plausible positions, (n,) [rad or m]
+    :param upper: maximum plausible positions, likewise
+    :param max_velocity: maximum plausible speed [rad/s or m/s]
+    :param tolerance: by how much time may run back unnoticed
+    :param recover_after: how many older states in a row are a new time line
+    :param times: time of the last state, and of the last refused older one; NaN if there is none
+    :param older: how many older ones were in order among themselves, (1,)
+    :param found: index of the joint whose number is wrong; 1 if time began again, or 0; (2,)
+    """
+
+    lower: FloatArray
+    upper: FloatArray
+    max_velocity: float
+    tolerance: float
+    recover_after: int
+    times: FloatArray
+    older: NDArray[np.int64]
+    found: NDArray[np.int64]
+
+
+@compiled
+def check_values(guard: GuardMemory, q: FloatArray, v: FloatArray) -> int:
+    """Return what is wrong with the numbers of a state, or `USABLE`; see `StateGuard.check`."""
+    guard.found[1] = 0
+    for j in range(len(guard.lower)):
+        if not guard.lower[j] <= q[j] <= guard.upper[j]:  # NaN compares false
+            guard.found[0] = j
+            return POSITION
+    for j in range(len(guard.lower)):
+        if not abs(v[j]) <= guard.max_velocity:
+            guard.found[0] = j
+            return VELOCITY
+    return USABLE
+
+
+@compiled
+def check_time(guard: GuardMemory, stamp: float) -> int:
+    """Return what is wrong with the time of a state whose numbers are good, or `USABLE`."""
+    if not isfinite(stamp):
+        return TIME_NOT_FINITE
+    last, older = guard.times[0], guard.times[1]
+    if stamp == last:
+        return REPEATED
+    if last - stamp > guard.tolerance:
+        in_order = isnan(older) or stamp > older
+        guard.older[0] = guard.older[0] + 1 if in_order else 1
+        guard.times[1] = stamp
+        if guard.older[0] < guard.recover_after:
+            return BACKWARDS
+        guard.found[1] = 1
+    guard.times[0], guard.times[1], guard.older[0] = stamp, nan, 0
+    return USABLE
+
+
+@entry_point
+def check_state(guard: GuardMemory, stamp: float, q: FloatArray, v: FloatArray) -> int:
+    """Return what is wrong with a state, or `USABLE`."""
+    wrong: int = check_values(guard, q, v)
+    return wrong if wrong != USABLE else int(check_time(guard, stamp))
 
 
 class StateGuard:
@@ -84,34 +157,33 @@ class StateGuard:
         margin = np.broadcast_to(np.asarray(limit_margin, dtype=float), (n,))
         if not (margin >= 0.0).all():
             raise ValueError(f'limit_margin must not be negative, got {limit_margin}')
-        # Lists, because for the few numbers of a robot they are quicker than arrays.
-        self._bounds = {
-            'position': (
-                np.maximum(self._lower - margin, -max_position).tolist(),
-                np.minimum(self._upper + margin, max_position).tolist(),
-            ),
-            'velocity': ([-max_velocity] * n, [max_velocity] * n),
-        }
-        self._tolerance = backward_tolerance
-        self._recover_after = recover_after
+        #: For compiled code that checks states; only for the thread that calls
+        self.memory = GuardMemory(
+            np.maximum(self._lower - margin, -max_position),
+            np.minimum(self._upper + margin, max_position),
+            max_velocity,
+            backward_tolerance,
+            recover_after,
+            *np.zeros((1, 2)),
+            *np.zeros((1, 1), dtype=np.int64),
+            *np.zeros((1, 2), dtype=np.int64),
+        )
         self.reset()
 
-    @property
-    def bounds(self) -> Tuple[FloatArray, FloatArray, float]:
-        """Minimum and maximum plausible position, each (n,), and the maximum plausible speed."""
-        low, high = self._bounds['position']
-        return np.array(low), np.array(high), self._most['velocity']
+    @cached_property
+    def _check(self) -> Callable[..., int]:
+        return check_state.bind(Record(self.memory), release_gil=False)
 
     def reset(self) -> None:
         """Forget the time of earlier states, so that the next one may have any time."""
-        self._last: Optional[float] = None
-        self._older: Optional[float] = None
-        self._older_count = 0
-        self.time_jumped = False
+        self.memory.times[:], self.memory.found[1] = math.nan, 0
+        # Whole numbers count from the first of them: nanoseconds are more than a float keeps.
+        self._origin: Optional[int] = None
 
-    def passed(self, stamp: float) -> None:
-        """Note a good state, later than all before, that was checked elsewhere."""
-        self._last, self._older, self._older_count = stamp, None, 0
+    @property
+    def time_jumped(self) -> bool:
+        """Whether the last state is the first of a new time line."""
+        return bool(self.memory.found[1])
 
     def check(self, stamp: float, q: FloatArray, v: FloatArray) -> Optional[StateProblem]:
         """Return the problem of a state, or None if it is usable.
@@ -122,21 +194,39 @@ class StateGuard:
         :param q: positions, (n,)
         :param v: velocities, (n,)
         """
-        self.time_jumped = False
-        problem = self._check_values(q, v) or self._check_time(stamp)
-        if problem is None:
-            self.passed(stamp)
-        return problem
-
-    def _check_values(self, q: FloatArray, v: FloatArray) -> Optional[StateProblem]:
         n = len(self.joint_names)
-        for (what, (low, high)), values in zip(self._bounds.items(), (q, v)):
+        for what, values in (('position', q), ('velocity', v)):
             if len(values) != n:
                 return StateProblem('length', None, f'{len(values)} {what}s for {n} joints')
-            for j, value in enumerate(values.tolist()):
-                if not low[j] <= value <= high[j]:  # NaN compares false
-                    return self._problem(what, j, values)
-        return None
+        if self._origin is None:
+            self._origin = stamp if isinstance(stamp, int) else 0
+        q, v = np.ascontiguousarray(q, dtype=float), np.ascontiguousarray(v, dtype=float)
+        status = self._check(float(stamp - self._origin), q, v)
+        return self.problem(status, stamp, q, v)
+
+    def problem(
+        self, status: int, stamp: float, q: FloatArray, v: FloatArray
+    ) -> Optional[StateProblem]:
+        """Return the problem of a state that compiled code has checked last.
+
+        :param status: what `check_values` or `check_time` has returned
+        :param stamp: time of the state
+        :param q: positions, (n,)
+        :param v: velocities, (n,)
+        """
+        if status == USABLE:
+            return None
+        if status in (POSITION, VELOCITY):
+            what, values = (('position', q), ('velocity', v))[status - POSITION]
+            return self._problem(what, int(self.memory.found[0]), values)
+        if status == TIME_NOT_FINITE:
+            return StateProblem('not_finite', None, f'the time of the state is {stamp}')
+        if status == REPEATED:
+            return StateProblem('time_repeated', None, f'two states have the same time {stamp}')
+        last = self.memory.times.item(0) + (self._origin or 0)
+        return StateProblem(
+            'time_backwards', None, f'the time of the states goes back from {last} to {stamp}'
+        )
 
     def _problem(self, what: str, j: int, values: FloatArray) -> StateProblem:
         """Describe what is wrong with a value, and its most likely cause."""
@@ -165,26 +255,6 @@ class StateGuard:
         side = 'below its lower limit' if value < low else 'above its upper limit'
         limit = low if value < low else high
         return StateProblem('beyond_limits', name, f'{text}, far {side} {limit:g}; {advice}')
-
-    def _check_time(self, stamp: float) -> Optional[StateProblem]:
-        if isinstance(stamp, float) and not math.isfinite(stamp):
-            return StateProblem('not_finite', None, f'the time of the state is {stamp}')
-        last = self._last
-        if last is None or stamp > last:
-            return None
-        if stamp == last:
-            return StateProblem('time_repeated', None, f'two states have the same time {stamp}')
-        if last - stamp <= self._tolerance:
-            return None
-        in_order = self._older is None or stamp > self._older
-        self._older_count = self._older_count + 1 if in_order else 1
-        self._older = stamp
-        if self._older_count >= self._recover_after:
-            self.time_jumped = True
-            return None
-        return StateProblem(
-            'time_backwards', None, f'the time of the states goes back from {last} to {stamp}'
-        )
 
 
 def _limits(values: Any, none: float, n: int) -> FloatArray:

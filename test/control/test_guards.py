@@ -171,10 +171,3 @@ def test_messages_stay_short_whatever_the_names():
 
 def test_a_robot_without_joints_has_good_states():
     assert StateGuard(()).check(1.0, np.zeros(0), np.zeros(0)) is None
-
-
-def test_time_continues_from_the_last_passed_state(guard):
-    guard.check(1.0, OK, OK)
-    guard.passed(2.0)
-    assert guard.check(1.5, OK, OK).kind == 'time_backwards'
-    assert guard.check(2.5, OK, OK) is None

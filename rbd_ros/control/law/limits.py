@@ -16,8 +16,8 @@ from rbd_ros.control.control_arrays import BoolArray, FloatArray
 #: In place of an infinite limit: no torque that is sent is infinite [N m or N].
 UNLIMITED = 1e300
 
-#: Result of `limit` for a torque that is no number, and for one of another number of joints.
-NOT_A_NUMBER, OTHER_SIZE = -1, -2
+#: Result of `limit` for a torque that is no number.
+NOT_A_NUMBER = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,12 +126,8 @@ def limiter_sent(limiter: LimiterMemory, now: float) -> None:
         limiter.standing[0] = now
 
 
-@entry_point
-def limit_torque(limiter: LimiterMemory, torque: FloatArray, now: float) -> int:
-    """Limit a torque as `limit` does; return `OTHER_SIZE` for one of another robot."""
-    if len(torque) != len(limiter.last):
-        return OTHER_SIZE
-    return int(limit(limiter, torque, now))
+#: `limit` for Python
+limit_torque = entry_point(limit)
 
 
 class TorqueLimiter:
@@ -225,13 +221,13 @@ class TorqueLimiter:
         :param now: time of a monotonic clock [s]
         :raises FloatingPointError: if the torque is NaN; nothing is changed
         """
-        status = self._limit(np.ascontiguousarray(torque, dtype=float), now)
-        if status == NOT_A_NUMBER:
-            raise FloatingPointError('the torque is NaN and cannot be limited')
-        if status == OTHER_SIZE:
+        torque = np.ascontiguousarray(torque, dtype=float)
+        if torque.shape != self._last.shape:
             raise ValueError(
-                f'the torque must have {self._last.size} numbers, got shape {np.shape(torque)}'
+                f'the torque must have {self._last.size} numbers, got shape {torque.shape}'
             )
+        if self._limit(torque, now) == NOT_A_NUMBER:
+            raise FloatingPointError('the torque is NaN and cannot be limited')
         return self._last.copy()
 
     def sent(self, now: float) -> None:

@@ -156,12 +156,12 @@ class LawMemory(NamedTuple):
 
 
 @compiled
-def law_torque(law: LawMemory, dt: float) -> bool:
+def law_torque(law: LawMemory, dt: float) -> int:
     """Compute the torque of a law, before limits.
 
     :param law: its memory, with the motion
     :param dt: time since the state before [s]; what is not positive does not count
-    :return: whether it is finite; if not, the law remembers nothing of it
+    :return: 1 if it is finite; if not, 0, and the law remembers nothing of it
     """
     if law.linear:
         for j in range(len(law.applied)):
@@ -177,12 +177,12 @@ def law_torque(law: LawMemory, dt: float) -> bool:
     law.dt[0] = min(dt, MAX_STEP) if dt > 0.0 else 0.0
     call_kernel(law.address, law.inputs, law.result)
     if not law.result[len(law.result) - 1] == 0.0:
-        return False
+        return 0
     for k in range(len(law.result)):
         law.before[k] = law.result[k]
     for j in range(len(law.applied)):
         law.applied[j] = law.result[j]
-    return True
+    return 1
 
 
 @compiled
@@ -197,7 +197,5 @@ def holding_torque(law: LawMemory, torque: FloatArray) -> None:
     call_kernel(law.holding, law.holding_inputs, torque)
 
 
-@entry_point
-def compute_torque(law: LawMemory, dt: float) -> int:
-    """Compute a torque as `law_torque` does."""
-    return int(law_torque(law, dt))
+#: `law_torque` for Python
+compute_torque = entry_point(law_torque)

@@ -90,7 +90,7 @@ def _permitted(distance: float, braking: float, speed: float) -> float:
 @compiled
 def bound(
     stops: StopsMemory, torque: FloatArray, q: FloatArray, v: FloatArray, limits: FloatArray
-) -> None:
+) -> int:
     """Bound a torque; the result is `stops.torque`.
 
     :param stops: memory of the soft stops, with the weight
@@ -98,6 +98,7 @@ def bound(
     :param q: measured position, likewise
     :param v: measured velocity, likewise
     :param limits: torques with which joints can brake, (nv,) [N m or N]
+    :return: 1 if the torque was beyond its bounds, or 0
     """
     call_kernel(stops.mass_matrix, q, stops.inertia)
     stops.counts[0] = 0
@@ -120,15 +121,11 @@ def bound(
             stops.torque[j] = high if x > high else low
             stops.counts[0] = 1
     stops.counts[1] += stops.counts[0]
-
-
-@entry_point
-def bound_torque(
-    stops: StopsMemory, torque: FloatArray, q: FloatArray, v: FloatArray, limits: FloatArray
-) -> int:
-    """Bound a torque as `bound` does; return whether it was beyond its bounds."""
-    bound(stops, torque, q, v, limits)
     return int(stops.counts[0])
+
+
+#: `bound` for Python
+bound_torque = entry_point(bound)
 
 
 @dataclass(frozen=True, eq=False)

@@ -42,14 +42,13 @@ class ClosingStateInput(StateInput):
         self._closing = closing
         self._closed: Optional[MeasuredState] = None
 
-    def update(self, data: bytes, now: float) -> Optional[MeasuredState]:
-        """Read and check one message; see `StateInput.update`."""
-        state = super().update(data, now)
+    def outcome(self, status: int, now: float, source: Any = None) -> Optional[MeasuredState]:
+        """Report what is known of the last message; see `StateInput.outcome`."""
+        state = super().outcome(status, now, source)
         if state is None:
             return None
-        seen = now - np.maximum(self._seen, self._fast_reader.seen) < self._limit
-        if not np.isfinite(self._limit):
-            seen = np.isfinite(np.maximum(self._seen, self._fast_reader.seen))
+        seen, age = self._memory.seen, self._memory.max_age
+        seen = now - seen < age if np.isfinite(age) else np.isfinite(seen)
         try:
             q, v, _ = self._closing.complete(state.q, state.v, seen)
         except (ValueError, np.linalg.LinAlgError) as error:

@@ -25,8 +25,8 @@ from rbd_ros.nodes.torque.torque_output import TorqueOutput
 LOW_HALF = 0xFFFFFFFF
 
 #: Results of `answer` and of `pass_on`, which have encoded nothing: the law's torque is not
-#: finite; what comes to the limits is no number; arrays are those of another robot.
-NOT_FINITE, NOT_A_NUMBER, OTHER_SIZE = -1, -2, -3
+#: finite; what comes to the limits is no number.
+NOT_FINITE, NOT_A_NUMBER = -1, -2
 
 
 class TorqueMessages(NamedTuple):
@@ -102,7 +102,7 @@ def answered(
     :param dt: time since the state before [s]
     :return: as `passed_on`, or `NOT_FINITE`
     """
-    if not law_torque(law, dt):
+    if law_torque(law, dt) == 0:
         return NOT_FINITE
     if stops.exist:
         holding_torque(law, stops.weight)
@@ -114,36 +114,8 @@ def answered(
     return beyond
 
 
-@entry_point
-def answer(
-    law: LawMemory,
-    stops: StopsMemory,
-    limiter: LimiterMemory,
-    messages: TorqueMessages,
-    dt: float,
-    now: float,
-    stamp: int,
-) -> int:
-    """Do what `answered` does."""
-    return answered(law, stops, limiter, messages, dt, now, stamp)
-
-
-@entry_point
-def pass_on(
-    stops: StopsMemory,
-    limiter: LimiterMemory,
-    messages: TorqueMessages,
-    torque: FloatArray,
-    q: FloatArray,
-    v: FloatArray,
-    now: float,
-    stamp: int,
-) -> int:
-    """Do what `passed_on` does, for arrays that have the size of the robot."""
-    n = len(limiter.last)
-    if len(torque) != n or len(q) != n or len(v) != n:
-        return OTHER_SIZE
-    return passed_on(stops, limiter, messages, torque, q, v, now, stamp)
+#: `answered` and `passed_on` for Python
+answer, pass_on = entry_point(answered), entry_point(passed_on)
 
 
 class CompiledAnswer:
@@ -211,7 +183,9 @@ class CompiledAnswer:
         """
         if weight is not None:
             self._stops.weight[:] = weight
-        numbers = (np.ascontiguousarray(x, dtype=float) for x in (torque, state.q, state.v))
+        numbers = [np.ascontiguousarray(x, dtype=float) for x in (torque, state.q, state.v)]
+        if any(x.shape != self.torque.shape for x in numbers):
+            raise ValueError('the torque is not one of all joints of the robot')
         _refuse(self._pass_on(*numbers, now, state.stamp))
 
     def by_last_torque(self, torque: np.ndarray, now: float, stamp: int) -> None:
@@ -228,5 +202,3 @@ class CompiledAnswer:
 def _refuse(status: int) -> None:
     if status == NOT_A_NUMBER:
         raise FloatingPointError('the torque is NaN and cannot be limited')
-    if status == OTHER_SIZE:
-        raise ValueError('the torque is not one of all joints of the robot')

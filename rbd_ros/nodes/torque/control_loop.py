@@ -18,7 +18,8 @@ from rbd_ros.nodes.common.blocking_subscriber import BlockingSubscriber
 from rbd_ros.nodes.common.cycle_timer import CycleTimer
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK
 from rbd_ros.nodes.torque.commander import Commander
-from rbd_ros.nodes.torque.fast_cycle import FastCycle
+from rbd_ros.nodes.torque.compiled_state import NOT_TAKEN
+from rbd_ros.nodes.torque.fast_cycle import ANSWERED, FastCycle
 from rbd_ros.nodes.torque.motion_reference import Reference
 from rbd_ros.nodes.torque.overspeed import Overspeed
 from rbd_ros.nodes.torque.state_input import MeasuredState, StateInput
@@ -142,16 +143,17 @@ class ControlLoop:
                 # Against the watchdog and the end of the node: between computing and sending,
                 # nothing else may send.
                 with self._lock:
-                    done = fast_cycle.run(data, len(data), begin)
-                    if done > 0:
+                    status = fast_cycle.run(data, len(data), begin)
+                    if status == ANSWERED:
                         self._send()
                         fast_cycle.end(begin, monotonic())
-                if done > 0:
+                if status == ANSWERED:
                     return
                 fast_cycle.close()
-                # NOT_ANSWERED: the state has been read, and is answered here. NOT_TAKEN: it has
-                # not even been read.
-                state = self._states.taken() if done else self._states.update(data, begin)
+                if status == NOT_TAKEN:
+                    state = self._states.update(data, begin)
+                else:
+                    state = self._states.outcome(status, begin)
             else:
                 self.changed()
                 state = self._states.update(data, begin)

@@ -18,17 +18,23 @@ from rbd_ros.control import LawMemory, LimiterMemory
 from rbd_ros.control.law.limits import limiter_sent
 from rbd_ros.control.law.soft_stops import StopsMemory
 from rbd_ros.nodes.common.cycle_timer import add_cycle, CycleMemory
-from rbd_ros.nodes.messages.conversions import NANOSECONDS
 from rbd_ros.nodes.torque.compiled_answer import answered, CompiledAnswer, TorqueMessages
-from rbd_ros.nodes.torque.fast_state_reader import LastState, StatePattern, taken
+from rbd_ros.nodes.torque.compiled_state import (
+    COMPLETE,
+    NOT_TAKEN,
+    SourceMemory,
+    StateMemory,
+    StatePattern,
+    taken,
+)
 from rbd_ros.nodes.torque.motion_reference import MEASURED, MOVING, Reference
 from rbd_ros.nodes.torque.state_input import StateInput
 
 #: Maximum time between two states on the fast path [s]: the motion advances by all of it.
 MAX_STEP = 0.01
 
-#: Of `fast_cycle`: nothing was done, or the state was taken and is still to be answered.
-NOT_TAKEN, NOT_ANSWERED = 0, -1
+#: Status of a message whose state has been answered; others are those of compiled_state.py.
+ANSWERED = 1
 
 
 class CycleState(NamedTuple):
@@ -56,7 +62,8 @@ class CycleState(NamedTuple):
 @entry_point
 def fast_cycle(
     pattern: StatePattern,
-    last: LastState,
+    source: SourceMemory,
+    memory: StateMemory,
     law: LawMemory,
     stops: StopsMemory,
     limiter: LimiterMemory,
@@ -71,33 +78,31 @@ def fast_cycle(
     :param data: the serialized message
     :param size: its number of bytes
     :param now: present time of a steady clock [s]
-    :return: 1 if the messages are filled in; NOT_TAKEN if nothing has been changed; NOT_ANSWERED
-        if the state has been taken, and the law and the limiter have not been changed
+    :return: ANSWERED if the messages are filled in; NOT_TAKEN if nothing has been changed; else
+        the status of the message, which is still to be reported or answered
     """
     if cycle.open[0] == 0 or (cycle.timeout > 0.0 and now - cycle.fed[0] > cycle.timeout):
         return NOT_TAKEN
-    elapsed = taken(pattern, last, data, size, now)
-    if elapsed == 0:
-        return NOT_TAKEN
-    dt = elapsed / NANOSECONDS
-    if dt > MAX_STEP:
-        return NOT_ANSWERED
-    for j in range(len(last.q)):
-        law.motion[0, j] = last.q[j]
-        law.motion[1, j] = last.v[j]
+    status = taken(pattern, source, memory, data, size, now)
+    dt = memory.dt[0]
+    if status != COMPLETE or memory.notes[0] != 0 or not 0.0 < dt <= MAX_STEP:
+        return status
+    for j in range(len(memory.seen)):
+        law.motion[0, j] = memory.state[0, j]
+        law.motion[1, j] = memory.state[1, j]
         if cycle.measured[0] == 1:
-            law.motion[2, j] = last.q[j]
-    beyond = answered(law, stops, limiter, messages, dt, now, last.stamp[0])
+            law.motion[2, j] = memory.state[0, j]
+    beyond = answered(law, stops, limiter, messages, dt, now, memory.stamp[0])
     if beyond < 0:
-        return NOT_ANSWERED
+        return status
     cycle.counts[0] += 1
     if beyond > 0:
         cycle.counts[1] += 1
     cycle.passed[0] += 1
-    cycle.passed[1] = last.stamp[0]
+    cycle.passed[1] = memory.stamp[1]
     cycle.rested[0] += dt
     cycle.rested[1] = dt
-    return 1
+    return ANSWERED
 
 
 @entry_point
@@ -152,7 +157,7 @@ class FastCycle:
         measured, passed = np.zeros(1, dtype=np.int64), np.zeros(2, dtype=np.int64)
         state = CycleState(is_open, timeout, fed, measured, counts, passed, np.zeros(2))
         self._state, self._record = state, Record(state)
-        self._bound: Tuple[Optional[Record], Optional[Record]] = (None, None)
+        self._bound: Tuple[Optional[Record], ...] = ()
         self._reference: Optional[Reference] = None
         #: Takes a message, of bytes, their number and the time: see `fast_cycle`
         self.run: Callable[[bytes, int, float], int] = _decline
@@ -167,8 +172,8 @@ class FastCycle:
         :param reference: reference whose motion was answered last, by `CompiledAnswer`
         :param may: returns whether there is nothing else that would have to be looked at
         """
-        records = self._states.fast_reader.pattern, self._answers.law_record
-        if records[0] is None or records[1] is None:
+        learned, law = self._states.learned, self._answers.law_record
+        if learned is None or law is None:
             return
         self._reference = reference
         # First this: a thread that changes something meanwhile closes it afterwards.
@@ -178,12 +183,13 @@ class FastCycle:
             self._open[0] = 0
             return
         self._state.measured[0] = rest == MEASURED
-        if self._bound[0] is not records[0] or self._bound[1] is not records[1]:
-            self._bound = records
+        bound = (*learned, law)
+        if self._bound != bound:
+            self._bound = bound
             self.run = fast_cycle.bind(
-                records[0],
-                self._states.fast_reader.last,
-                records[1],
+                *learned,
+                self._states.record,
+                law,
                 *self._answers.records,
                 self._record,
                 release_gil=False,

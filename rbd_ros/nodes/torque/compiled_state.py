@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From the bytes of a joint state to a checked state of all joints, compiled.
+
+What a message contains is decoded for the layout of its publisher; numbers and time are checked,
+publishers and jumps compared with the states before, velocities estimated where there are none,
+parts put together. A status says what was wrong; state_input.py words it.
+"""
+
+from __future__ import annotations
+
+from math import inf, isnan
+from typing import NamedTuple
+
+import numpy as np
+
+from rbd_ros.compiler.loops import compiled, entry_point, load_f64, load_i64
+from rbd_ros.control.guards import check_time, check_values, GuardMemory, REPEATED, USABLE
+from rbd_ros.robot.wraparound import whole_periods
+from rbd_ros.wire import has_layout, Layout
+
+STAMP = 4  # where the time stamp of a JointState is [bytes]
+NANOSECONDS = 1_000_000_000
+LOW_HALF = 0xFFFFFFFF
+
+CONFLICT_WINDOW = 1.0  # seconds that a contradiction between publishers is remembered
+# rad or m by which two publishers of the same joint may differ, beyond its motion in between
+AGREEMENT = 0.02
+VELOCITY_FILTER = 0.005  # time constant of the filter of differentiated positions [s]
+MAX_DIFFERENCE = 0.5  # maximum time over which positions are differentiated [s]
+# A joint may leap so far [rad or m], and this many times as far as at its velocity limit in the
+# time since the state before, at least the shortest interval [s]; so many states that agree with
+# each other are where the robot is, however far that is.
+LEAP, LEAP_SPEED, SHORTEST_INTERVAL, STATES_ELSEWHERE = 0.5, 4.0, 0.005, 3
+INCOMPLETE_PATIENCE = 0.2  # parts of one state come one after another: reported if that lasts [s]
+
+#: Statuses of a message: of another layout, nothing has been changed; it completes a state; other
+#: joints have none; publishers contradict each other; they may, if there are several; a joint is
+#: not where it can be. Those of guards.py follow, negative.
+NOT_TAKEN, COMPLETE, INCOMPLETE, CONTRADICTION, APART, JUMPED = 0, 2, 3, 4, 5, 6
+
+#: What is reported of a message beside its status, bits of `StateMemory.notes`: its time began
+#: again; the robot was put elsewhere; velocities are estimated; joints are missing for long.
+RESTARTED, ELSEWHERE, ESTIMATED, MISSING = 1, 2, 4, 8
+
+
+class StatePattern(NamedTuple):
+    """Pattern of the messages of one publisher.
+
+    :param layout: words that they contain
+    :param position: where the positions begin [bytes]
+    :param velocity: where the velocities begin [bytes]; 0: there are none
+    """
+
+    layout: Layout
+    position: int
+    velocity: int
+
+
+class SourceMemory(NamedTuple):
+    """State of one source: the messages with one list of names, usually one publisher's.
+
+    :param place: where in the message its joints are, (k,)
+    :param joint: which of the robot's joints they are, (k,)
+    :param leads: 1 if its time is that of the state, or 0
+    :param guard: checks of its states
+    :param periods: periods of positions, 0 where there are none, (k,) [rad]
+    :param rates: 1 / period, likewise, (k,) [1/rad]
+    :param fastest: maximum plausible speeds, NaN where they are not known, (k,) [rad/s or m/s]
+    :param stamp: time stamps of this message and of the last good one [ns]; 0: none; (2,)
+    :param has_velocity: whether this message has velocities, (1,)
+    :param position: positions of this message, (k,) [rad or m]
+    :param velocity: velocities, likewise, (k,) [rad/s or m/s]
+    :param change: how far positions are from those before, (k,) [rad or m]
+    :param apart: whether that is more than two publishers may differ by, (k,)
+    :param elsewhere: positions of refused states that agree with each other, (k,) [rad or m]
+    :param counts: how many of these there are in a row; joint that has jumped; (2,)
+    :param times: when the last good message came, -inf if none did; time from it to this one;
+        both [s]; (2,)
+    """
+
+    place: np.ndarray
+    joint: np.ndarray
+    leads: int
+    guard: GuardMemory
+    periods: np.ndarray
+    rates: np.ndarray
+    fastest: np.ndarray
+    stamp: np.ndarray
+    has_velocity: np.ndarray
+    position: np.ndarray
+    velocity: np.ndarray
+    change: np.ndarray
+    apart: np.ndarray
+    elsewhere: np.ndarray
+    counts: np.ndarray
+    times: np.ndarray
+
+
+class StateMemory(NamedTuple):
+    """State of all joints, and what the next message is compared with.
+
+    :param known: last known positions and velocities, (2, n)
+    :param state: positions and velocities of the last complete state, (2, n)
+    :param seen: when each joint was seen last, (n,) [s]; -inf: never
+    :param required: indices of the joints without which there is no state
+    :param max_age: age at which a joint's state no longer counts [s]
+    :param stamp: of the last complete state: its time stamp and its time [ns], and whether time
+        began again with it; (3,)
+    :param dt: time that passed at the leading source before it, (1,) [s]
+    :param times: until when publishers contradict each other; since when joints are missing, inf
+        if none is; both [s]; (2,)
+    :param counts: messages that have been decoded here, and complete states, (2,)
+    :param notes: what is reported of the last message, (1,)
+    """
+
+    known: np.ndarray
+    state: np.ndarray
+    seen: np.ndarray
+    required: np.ndarray
+    max_age: float
+    stamp: np.ndarray
+    dt: np.ndarray
+    times: np.ndarray
+    counts: np.ndarray
+    notes: np.ndarray
+
+
+@compiled
+def wrapped(source: SourceMemory, i: int, change: float) -> float:
+    """Return a change of position without whole turns of a joint that has no limits."""
+    return change - whole_periods(change, source.periods[i], source.rates[i])
+
+
+@compiled
+def decoded(pattern: StatePattern, source: SourceMemory, data: bytes, size: int) -> bool:
+    """Decode a message, if it has the layout of the pattern; return whether it has.
+
+    :param data: the serialized message
+    :param size: its number of bytes
+    """
+    if not has_layout(pattern.layout, data, size):
+        return False
+    time = load_i64(data, STAMP)
+    seconds, nanoseconds = time & LOW_HALF, (time >> 32) & LOW_HALF
+    if seconds > LOW_HALF // 2:
+        seconds -= LOW_HALF + 1
+    source.stamp[0] = seconds * NANOSECONDS + nanoseconds
+    source.has_velocity[0] = pattern.velocity
+    for i in range(len(source.joint)):
+        at = 8 * source.place[i]
+        source.position[i] = load_f64(data, pattern.position + at)
+        source.velocity[i] = load_f64(data, pattern.velocity + at) if pattern.velocity > 0 else 0.0
+    return True
+
+
+@compiled
+def checked(source: SourceMemory, memory: StateMemory, now: float) -> int:
+    """Check a decoded message, and complete the state with it.
+
+    :param now: present time of a steady clock [s]
+    :return: its status
+    """
+    memory.notes[0] = 0
+    found = check_values(source.guard, source.position, source.velocity)
+    # Stamp zero means that the publisher does not know the time.
+    if found == USABLE and source.stamp[0] != 0:
+        found = check_time(source.guard, source.stamp[0] / NANOSECONDS)
+    if found != USABLE and found != REPEATED:
+        return -found
+    if source.guard.found[1] == 1:
+        memory.notes[0] = RESTARTED
+        source.stamp[1], source.times[0] = 0, -inf
+    apart = False
+    for i in range(len(source.joint)):
+        j = source.joint[i]
+        source.change[i] = wrapped(source, i, source.position[i] - memory.known[0, j])
+        elapsed = min(now - memory.seen[j], CONFLICT_WINDOW)
+        # One publisher may put the robot elsewhere at once (a simulation was reset). When there
+        # are several, it more likely is two robots taking turns.
+        speed = abs(memory.known[1, j]) + abs(source.velocity[i])
+        beyond = abs(source.change[i]) > AGREEMENT + 2.0 * speed * elapsed
+        source.apart[i] = int(beyond and elapsed < CONFLICT_WINDOW)
+        apart = apart or source.apart[i] == 1
+    return APART if apart else settled(source, memory, now)
+
+
+@compiled
+def settled(source: SourceMemory, memory: StateMemory, now: float) -> int:
+    """Complete the state with a message whose numbers and time are plausible.
+
+    :return: its status
+    """
+    if now < memory.times[0]:
+        # What the next message is compared with, even though it is not used.
+        for i in range(len(source.joint)):
+            memory.known[0, source.joint[i]] = source.position[i]
+            memory.seen[source.joint[i]] = now
+        return CONTRADICTION
+    dt = 0.0
+    # By the stamps of the source if it has any.
+    if source.stamp[0] != 0 and source.stamp[1] != 0:
+        dt = (source.stamp[0] - source.stamp[1]) / NANOSECONDS
+    elif source.times[0] > -inf:
+        dt = now - source.times[0]
+    source.times[1] = dt
+    estimates = source.has_velocity[0] == 0
+    if leaped(source, memory, dt):
+        if source.counts[0] < STATES_ELSEWHERE:
+            return JUMPED
+        memory.notes[0] += ELSEWHERE
+        source.counts[0] = 0
+        dt, estimates = 0.0, False  # it did not move there
+    if estimates:
+        memory.notes[0] += ESTIMATED
+    for i in range(len(source.joint)):
+        j, v = source.joint[i], source.velocity[i]
+        if estimates:
+            v = estimated(memory.known[1, j], source.change[i], dt)
+        memory.known[0, j], memory.known[1, j], memory.seen[j] = source.position[i], v, now
+    source.stamp[1], source.times[0] = source.stamp[0], now
+    return completed(source, memory, dt, now)
+
+
+@compiled
+def leaped(source: SourceMemory, memory: StateMemory, dt: float) -> bool:
+    """Return whether no velocity explains the positions; count states that agree in that.
+
+    One state may be garbage. States in a row that agree with each other are a robot that was put
+    elsewhere, as when a simulation is reset.
+
+    :param dt: time since the message before [s]
+    """
+    worst, agree = 0.0, source.counts[0] > 0
+    for i in range(len(source.joint)):
+        if source.times[0] == -inf:
+            break
+        speed, size = source.fastest[i], abs(source.change[i])
+        if isnan(speed):
+            measured = abs(memory.known[1, source.joint[i]]) + abs(source.velocity[i])
+            speed = inf if source.has_velocity[0] == 0 else measured
+        most = LEAP + LEAP_SPEED * speed * max(dt, SHORTEST_INTERVAL)
+        if size - most > worst:
+            worst = size - most
+            source.counts[1] = i
+        if abs(wrapped(source, i, source.position[i] - source.elsewhere[i])) > most:
+            agree = False
+    if worst == 0.0:
+        source.counts[0] = 0
+        return False
+    for i in range(len(source.joint)):
+        source.elsewhere[i] = source.position[i]
+    source.counts[0] = source.counts[0] + 1 if agree else 1
+    return True
+
+
+@compiled
+def estimated(before: float, change: float, dt: float) -> float:
+    """Return the velocity from a change of position, for publishers that send none.
+
+    :param before: velocity before [rad/s or m/s]
+    :param change: change of position [rad or m]
+    :param dt: time in which it changed [s]
+    """
+    if dt == 0.0:
+        return before
+    if not 0.0 < dt < MAX_DIFFERENCE:
+        return 0.0
+    return before + dt / (dt + VELOCITY_FILTER) * (change / dt - before)
+
+
+@compiled
+def completed(source: SourceMemory, memory: StateMemory, dt: float, now: float) -> int:
+    """Make a state of what is known, if every joint has been seen lately; return the status.
+
+    :param dt: time since the message before [s]
+    """
+    for k in range(len(memory.required)):
+        if not now - memory.seen[memory.required[k]] < memory.max_age:
+            # Parts of one state arrive one after another: that is no news until it lasts.
+            memory.times[1] = min(memory.times[1], now)
+            if now - memory.times[1] > INCOMPLETE_PATIENCE:
+                memory.notes[0] += MISSING
+            return INCOMPLETE
+    memory.times[1] = inf
+    for j in range(len(memory.seen)):
+        memory.state[0, j], memory.state[1, j] = memory.known[0, j], memory.known[1, j]
+    memory.stamp[0], memory.stamp[2], memory.dt[0] = source.stamp[0], 0, 0.0
+    if source.leads == 1:
+        steady = int(now * NANOSECONDS + 0.5)
+        memory.stamp[1] = source.stamp[0] if source.stamp[0] != 0 else steady
+        memory.stamp[2], memory.dt[0] = memory.notes[0] & RESTARTED, dt
+    memory.counts[1] += 1
+    return COMPLETE
+
+
+@compiled
+def taken(
+    pattern: StatePattern,
+    source: SourceMemory,
+    memory: StateMemory,
+    data: bytes,
+    size: int,
+    now: float,
+) -> int:
+    """Decode and check a message.
+
+    :param data: the serialized message
+    :param size: its number of bytes
+    :param now: present time of a steady clock [s]
+    :return: its status
+    """
+    if not decoded(pattern, source, data, size):
+        return NOT_TAKEN
+    memory.counts[0] += 1
+    return checked(source, memory, now)
+
+
+#: `taken`, `checked` and `settled` for Python
+take_message, check_message, settle_message = map(entry_point, (taken, checked, settled))
