@@ -30,6 +30,7 @@ from rbd_ros.nodes.torque import (
 from rbd_ros.nodes.torque.commander import Commander
 from rbd_ros.nodes.torque.control_loop import ControlLoop
 from rbd_ros.nodes.torque.motion_reference import MeasuredPosition
+from rbd_ros.nodes.torque.overspeed import Overspeed
 from rbd_ros.nodes.torque.state_input import StateInput
 from rbd_ros.nodes.torque.torque_output import TorqueOutput
 from rbd_ros.nodes.torque.trajectory_reference import TrajectoryReference
@@ -76,7 +77,7 @@ class Listened:
 class Side:
     """A control loop without its thread, with the fast path or without it."""
 
-    def __init__(self, arm, reference, short):
+    def __init__(self, arm, reference, short, end=None):
         self.sent, self.interface = [], INTERFACE
         self.diagnostics, self.parameters, self.answering = Notes(), PARAMETERS, True
         self.states = StateInput(arm, self.diagnostics, TIMEOUT, margin=1.0)
@@ -94,6 +95,7 @@ class Side:
             self.commander,
             self.watchdog,
             self.diagnostics,
+            overspeed=None if end is None else Overspeed(arm, 2.0, end, self.diagnostics),
         )
         if not short:
             self.loop._fast_cycle = None
@@ -331,6 +333,25 @@ def test_the_rate_counts_from_publication_to_publication(clock, arm, way):
     assert excess_of_rate(times, efforts, rate) < 1e-9
     if way in ('fast cycle', 'last command'):
         assert side.commander.fast_path_open[0] == (way == 'fast cycle')
+
+
+def test_a_joint_that_is_too_fast_ends_the_torque(clock, arm):
+    ended = []
+    side = Side(arm, MeasuredPosition, True, lambda: ended.append(len(side.sent)))
+    side.stream, side.clock = Stream(arm, np.random.default_rng(0)), clock
+    side.stream._oddities = [side.stream._nothing]
+    for _ in range(10):
+        assert step(side)
+    assert side.commander.fast_path_open[0] == 1
+    side.stream._v[2] = -2.1 * arm.velocity_limits[2]
+    assert not step(side) and ended == [0]
+    assert 'too fast' in side.diagnostics.reports[-1][3] and arm.joint_names[2] in str(
+        side.diagnostics.reports[-1]
+    )
+    side.stream._v[2] = 0.0
+    assert not step(side) and not step(side)  # until it is activated
+    side.loop.activate()
+    assert step(side) and ended == [0]
 
 
 def test_nothing_is_sent_once_the_commander_is_closed(side):

@@ -12,7 +12,7 @@ outside.load('rclpy')
 
 from rbd_ros import Robot
 from rbd_ros.lookup.resources import resource_path
-from rbd_ros.nodes.torque.compiled_state import check_message, settle_message
+from rbd_ros.nodes.torque.compiled_state import check_message
 from rbd_ros.nodes.torque.state_input import StateInput
 from rbd_ros.wire import JointStateWriter
 
@@ -121,8 +121,7 @@ class Stream:
 def interpreted(states, new_source, names):
     """Return a source whose messages are checked in the interpreter."""
     source = new_source(names)
-    for name, entry in (('check', check_message), ('settle', settle_message)):
-        setattr(source, name, partial(entry.function, source.memory, states._memory))
+    source.check = partial(check_message.function, source.memory, states._memory)
     return source
 
 

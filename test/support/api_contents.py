@@ -410,8 +410,10 @@ NOT_FOR_USERS = {
     'rbd_ros.control.law.feedforward:check_robot': 'checks of arguments',
     'rbd_ros.control.law.payload:check_payload': 'checks of arguments',
     'rbd_ros.control.law.gravity_direction:unit': 'arithmetic of its file',
-    'rbd_ros.control.guards:StateGuard.bounds': 'called by code that checks by machine code',
-    'rbd_ros.control.guards:StateGuard.passed': 'likewise',
+    'rbd_ros.control.guards:GuardMemory': 'for machine code',
+    'rbd_ros.control.guards:check_values': 'a part of `StateGuard`',
+    'rbd_ros.control.guards:check_time': 'a part of `StateGuard`',
+    'rbd_ros.control.guards:StateGuard.problem': 'called by code that checks by machine code',
     'rbd_ros.doctor.graph_snapshot:some': 'text of findings',
 }
 

@@ -315,5 +315,14 @@ def taken(
     return checked(source, memory, now)
 
 
-#: `taken`, `checked` and `settled` for Python
-take_message, check_message, settle_message = map(entry_point, (taken, checked, settled))
+@entry_point
+def check_message(source: SourceMemory, memory: StateMemory, now: float, again: int) -> int:
+    """Check a decoded message, or go on with one that is `APART`; return its status.
+
+    :param again: 1 to go on with it, as there is one publisher or the contradiction is noted
+    """
+    return settled(source, memory, now) if again == 1 else checked(source, memory, now)
+
+
+#: `taken`, for Python
+take_message = entry_point(taken)

@@ -11,6 +11,7 @@ import threading
 from time import monotonic
 from typing import Any, Callable, Dict, Optional
 
+import numpy as np
 from rclpy.node import Node
 
 from rbd_ros.control import TorqueLaw
@@ -77,6 +78,7 @@ class ControlLoop:
                 watchdog.timeout,
                 self.timer.record,
                 commander.lock,
+                np.zeros(0) if overspeed is None else overspeed.most,
             )
             # A new trajectory may come while the fast path is open: it must be seen at the next
             # state.
@@ -191,8 +193,9 @@ class ControlLoop:
 
     def _unchanging(self) -> bool:
         """Return whether there is nothing but the next state to look at."""
-        plain = self._respond == self._answer and self._commander.unchanging
-        return plain and self._begun and not self._watchdog.fired
+        off = not self.active or (self._overspeed is not None and self._overspeed.tripped)
+        changing = off or not self._commander.unchanging
+        return self._begun and not self._watchdog.fired and not changing
 
     def _answer_unless_too_fast(self, state: MeasuredState, now: float) -> None:
         if self._overspeed is None or not self._overspeed(state.v):

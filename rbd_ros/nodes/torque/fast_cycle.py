@@ -28,6 +28,7 @@ from rbd_ros.nodes.torque.compiled_state import (
     taken,
 )
 from rbd_ros.nodes.torque.motion_reference import MEASURED, MOVING, Reference
+from rbd_ros.nodes.torque.overspeed import too_fast
 from rbd_ros.nodes.torque.state_input import StateInput
 
 #: Maximum time between two states on the fast path [s]: the motion advances by all of it.
@@ -43,6 +44,7 @@ class CycleState(NamedTuple):
     :param open: 1 while states may take the fast path, (1,)
     :param timeout: time after which a torque is no continuation of the one before [s]; 0: none
     :param fed: when the watchdog was fed last [s], (1,)
+    :param max_speed: speeds beyond which a state is not answered here, (n,) [rad/s or m/s]
     :param measured: 1 if the desired position is the measured one, 0 if it is that of before, (1,)
     :param counts: torques that were sent, and that were saturated, (2,)
     :param passed: states that the reference has not been notified of, and the time of the last of
@@ -53,6 +55,7 @@ class CycleState(NamedTuple):
     open: np.ndarray
     timeout: float
     fed: np.ndarray
+    max_speed: np.ndarray
     measured: np.ndarray
     counts: np.ndarray
     passed: np.ndarray
@@ -86,6 +89,8 @@ def fast_cycle(
     status = taken(pattern, source, memory, data, size, now)
     dt = memory.dt[0]
     if status != COMPLETE or memory.notes[0] != 0 or not 0.0 < dt <= MAX_STEP:
+        return status
+    if too_fast(cycle.max_speed, memory.state[1]) >= 0:
         return status
     for j in range(len(memory.seen)):
         law.motion[0, j] = memory.state[0, j]
@@ -139,6 +144,7 @@ class FastCycle:
     :param timeout: timeout of the watchdog [s]; 0: none
     :param timer: memory of the timer of the loop
     :param lock: held while `run` is called
+    :param max_speed: speeds beyond which a state is not answered by it, (n,) [rad/s or m/s]
     """
 
     def __init__(
@@ -151,11 +157,12 @@ class FastCycle:
         timeout: float,
         timer: Record,
         lock: threading.Lock,
+        max_speed: np.ndarray,
     ):
         self._states, self._answers, self._lock = states, answers, lock
         self._open = is_open
         measured, passed = np.zeros(1, dtype=np.int64), np.zeros(2, dtype=np.int64)
-        state = CycleState(is_open, timeout, fed, measured, counts, passed, np.zeros(2))
+        state = CycleState(is_open, timeout, fed, max_speed, measured, counts, passed, np.zeros(2))
         self._state, self._record = state, Record(state)
         self._bound: Tuple[Optional[Record], ...] = ()
         self._reference: Optional[Reference] = None

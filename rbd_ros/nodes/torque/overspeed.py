@@ -7,10 +7,26 @@ from typing import Any, Callable, Optional
 
 import numpy as np
 
+from rbd_ros.compiler.loops import compiled
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK
 from rbd_ros.robot import Robot
 
 SUBJECT = 'speed'
+
+
+@compiled
+def too_fast(most: np.ndarray, v: np.ndarray) -> int:
+    """Return the index of the joint that is farthest beyond its limit, or -1.
+
+    :param most: maximum speeds, (nv,) [rad/s or m/s]
+    :param v: measured velocities, (nv,) [rad/s or m/s]
+    """
+    fastest, worst = -1, 1.0
+    for j in range(len(most)):
+        ratio = abs(v[j]) / most[j]
+        if ratio > worst:
+            fastest, worst = j, ratio
+    return fastest
 
 
 class Overspeed:
@@ -26,8 +42,9 @@ class Overspeed:
         self, robot: Robot, factor: float, end: Callable[[], Any], diagnostics: Diagnostics
     ):
         limits = np.asarray(robot.velocity_limits)
-        # A limit 0 is that of a description that does not know it.
-        self._most = np.where(limits > 0.0, factor * limits, np.inf)
+        #: Maximum speeds, (nv,) [rad/s or m/s]; a limit 0 is that of a description that does not
+        #: know it
+        self.most = np.where(limits > 0.0, factor * limits, np.inf)
         self._names, self._end, self._diagnostics = robot.joint_names, end, diagnostics
         #: Whether the torque is off
         self.tripped = False
@@ -41,26 +58,20 @@ class Overspeed:
         """Return whether torques must not be sent, (nv,) velocities being measured."""
         if self.tripped:
             return True
-        beyond = self.fastest(v)
-        if beyond is None:
+        beyond = too_fast(self.most, v)
+        if beyond < 0:
             return False
         self.tripped = True  # first of all: nothing may come after what it ends with
         self._diagnostics.condition(
             SUBJECT,
             ERROR,
             f'joint {self._names[beyond]!r} moves at {v[beyond]:.4g}, above '
-            f'{self._most[beyond]:.4g} (rad/s or m/s): the torque is off; deactivate and '
+            f'{self.most[beyond]:.4g} (rad/s or m/s): the torque is off; deactivate and '
             'activate the node to continue',
             code=f'too fast {self._names[beyond]}',
         )
         self._end()
         return True
-
-    def fastest(self, v: np.ndarray) -> Optional[int]:
-        """Return the index of the joint that is farthest beyond its limit, or None."""
-        ratios = np.abs(v) / self._most
-        fastest = int(np.argmax(ratios))
-        return fastest if ratios[fastest] > 1.0 else None
 
 
 def overspeed(

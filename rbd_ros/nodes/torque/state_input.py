@@ -36,7 +36,6 @@ from rbd_ros.nodes.torque.compiled_state import (
     MISSING,
     NOT_TAKEN,
     RESTARTED,
-    settle_message,
     SourceMemory,
     StateMemory,
     StatePattern,
@@ -47,7 +46,9 @@ from rbd_ros.robot.wraparound import Wraparound
 from rbd_ros.wire import (
     JointStateData,
     JointStateReader,
+    make_pattern,
     NameList,
+    Pattern,
     WireError,
 )
 
@@ -124,7 +125,6 @@ class _Source:
         )
         self.record = Record(self.memory)
         self.check = check_message.bind(self.record, state, release_gil=False)
-        self.settle = settle_message.bind(self.record, state, release_gil=False)
 
     def load(self, message: JointStateData) -> None:
         """Decode a message as compiled code does, for layouts that this does not know.
@@ -211,9 +211,9 @@ class StateInput:
         #: Record of the state, for compiled code that does more than check it
         self.record = Record(self._memory)
         self._state = MeasuredState(*self._memory.state, 0, 0, 0.0, False)
-        #: Records of the pattern and the source of messages that compiled code decodes
-        self.learned: Optional[Tuple[Record, Record]] = None
-        self._take: Callable[[bytes, int, float], int] = _take_nothing
+        # Compile now, not when the first message comes.
+        pattern = make_pattern(bytes(8), b'\xff' * 8, 0, {'position': 0})
+        self._decode(pattern, self._source(self._names.naming(names)))
         self._forget_layout()
         self._conflict = ''
         self._lonely_seconds = 0
@@ -261,7 +261,7 @@ class StateInput:
             source.load(message)
         except (MessageProblem, WireError) as problem:
             return self._refuse(problem)
-        state = self.outcome(source.check(now), now, source)
+        state = self.outcome(source.check(now, 0), now, source)
         if state is not None and self._reader.layout is not self._layout:
             self._learn(source, now)
         return state
@@ -287,7 +287,7 @@ class StateInput:
                     f'two publishers publish contradictory states of {names}; stop one of them'
                 )
                 self._memory.times[0] = now + CONFLICT_WINDOW
-            status = source.settle(now)
+            status = source.check(now, 1)
         self._report_notes(source, now)
         if status == COMPLETE:
             return self._measured()
@@ -315,15 +315,22 @@ class StateInput:
         pattern = self._reader.pattern(READS_BEFORE_PATTERN)
         if pattern is None or 'position' not in pattern.values:
             return
+        self._decode(pattern, source)
+        self._layout, self._learned_at = self._reader.layout, now
+
+    def _decode(self, pattern: Pattern, source: _Source) -> None:
         values = pattern.values
         own = StatePattern(pattern.layout, values['position'], values.get('velocity', 0))
-        self.learned = Record(own), source.record
-        self._take = take_message.bind(*self.learned, self.record, release_gil=False)
-        self._learned_source, self._layout, self._learned_at = source, self._reader.layout, now
+        #: Records of the pattern and the source of messages that compiled code decodes, if any
+        self.learned: Optional[Tuple[Record, Record]] = (Record(own), source.record)
+        self._take: Callable[[bytes, int, float], int] = take_message.bind(
+            *self.learned, self.record, release_gil=False
+        )
+        self._learned_source: Optional[_Source] = source
 
     def _forget_layout(self) -> None:
         self._take, self.learned = _take_nothing, None
-        self._learned_source: Optional[_Source] = None
+        self._learned_source = None
         self._layout: Optional[object] = None  # of the reader
         self._learned_at = -math.inf
 
@@ -398,8 +405,13 @@ class StateInput:
             # A publisher that invents names must not fill the memory.
             del self._sources[min(self._sources, key=lambda k: self._sources[k].received)]
             self._forget_layout()
+        source = self._sources[names] = self._source(naming)
+        self._report_unknown(source)
+        return source
+
+    def _source(self, naming: Naming) -> _Source:
         target, (lower, upper, margin) = naming.target, self._limits
-        source = self._sources[names] = _Source(
+        return _Source(
             naming,
             self._leading_joint in target,
             StateGuard(
@@ -409,8 +421,6 @@ class StateInput:
             self._fastest[target],
             self.record,
         )
-        self._report_unknown(source)
-        return source
 
     def _report_unknown(self, source: _Source) -> None:
         if source.naming.unknown:
