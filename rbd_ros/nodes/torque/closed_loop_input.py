@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Callable, Dict, Mapping, Optional, Sequence
+from typing import Any, Dict, Mapping, Optional, Sequence
 
 import numpy as np
 
 from rbd_ros.algorithms.closed_loops.loop_assembly import LoopClosureError
 from rbd_ros.control.closed_loop_state import LoopClosing
 from rbd_ros.nodes.common.diagnostics import Diagnostics, WARN
-from rbd_ros.nodes.torque.motion_reference import Motion, MOVING, Reference
+from rbd_ros.nodes.torque.motion_reference import Motion, Reference
 from rbd_ros.nodes.torque.state_input import MeasuredState, StateInput, SUBJECT
 
 
@@ -66,7 +66,7 @@ class ClosingStateInput(StateInput):
         return self._closed
 
 
-class IndependentReference:
+class IndependentReference(Reference):
     """Reference of the independent joints, from states of all.
 
     :param reference: reference made for the independent joints
@@ -106,16 +106,6 @@ class IndependentReference:
     def done(self, state: MeasuredState, motion: Motion, torque: np.ndarray) -> None:
         """Note that `torque`, (nv,), was sent for `motion`."""
         self._reference.done(self._of(state), motion, torque[self._chosen])
-
-    def on_change(self, close: Callable[[], None]) -> None:
-        """Have every state go the same way."""
-
-    def rest_of(self) -> int:
-        """Have every state go the same way."""
-        return MOVING
-
-    def rested(self, time: int, elapsed: float, dt: float, states: int) -> None:
-        """Have every state go the same way."""
 
     def every_second(self) -> None:
         """Do what is not urgent, once a second."""

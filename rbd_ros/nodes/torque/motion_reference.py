@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Mapping, Protocol, Tuple
+from typing import Any, Callable, Dict, Mapping, Tuple
 
 import numpy as np
 
@@ -17,8 +17,8 @@ Motion = Tuple[np.ndarray, np.ndarray, np.ndarray]
 MOVING, HELD, MEASURED = range(3)
 
 
-class Reference(Protocol):
-    """Interface of a reference, which is created as `reference(node, robot)`.
+class Reference:
+    """Base of references, which are created as `reference(node, robot)`; it remembers nothing.
 
     `check`, `configure` and `every_second` are called on the executor, `values` by the thread that
     publishes diagnostics, and the others by the control loop.
@@ -41,6 +41,7 @@ class Reference(Protocol):
 
     def desired(self, state: MeasuredState) -> Motion:
         """Return desired position, velocity and acceleration at a measured state, each (n,)."""
+        raise NotImplementedError
 
     def done(self, state: MeasuredState, motion: Motion, torque: np.ndarray) -> None:
         """Note that `torque`, (n,), was sent for `motion`."""
@@ -50,6 +51,7 @@ class Reference(Protocol):
 
     def rest_of(self) -> int:
         """Return whether the motion rests: MOVING, HELD or MEASURED."""
+        return MOVING
 
     def rested(self, time: int, elapsed: float, dt: float, states: int) -> None:
         """Note states that were answered while the motion rested.
@@ -65,6 +67,7 @@ class Reference(Protocol):
 
     def values(self) -> Dict[str, Any]:
         """Return the key-value pairs for the diagnostics of the torque."""
+        return {}
 
     def deactivate(self) -> None:
         """End what others wait for, as the node is no longer active."""
@@ -73,53 +76,16 @@ class Reference(Protocol):
         """End what others wait for, as the node ends."""
 
 
-class MeasuredPosition:
+class MeasuredPosition(Reference):
     """Reference of gravity compensation: the desired position is the measured one, at rest."""
 
     def __init__(self, node: Any, robot: Robot):
         self._rest = np.zeros(robot.nv)
 
-    def check(self, values: Mapping[str, Any]) -> None:
-        """Accept everything."""
-
-    def configure(self, values: Mapping[str, Any]) -> None:
-        """Have nothing to configure."""
-
-    def begin(self, state: MeasuredState) -> None:
-        """Remember nothing."""
-
-    def interrupted(self, state: MeasuredState, gap: float) -> None:
-        """Remember nothing."""
-
-    def time_restarted(self, state: MeasuredState) -> None:
-        """Remember nothing."""
-
     def desired(self, state: MeasuredState) -> Motion:
         """Rest at the measured position."""
         return state.q, self._rest, self._rest
 
-    def done(self, state: MeasuredState, motion: Motion, torque: np.ndarray) -> None:
-        """Show nothing."""
-
-    def on_change(self, close: Callable[[], None]) -> None:
-        """Change nothing."""
-
     def rest_of(self) -> int:
         """Rest wherever the robot is."""
         return MEASURED
-
-    def rested(self, time: int, elapsed: float, dt: float, states: int) -> None:
-        """Remember nothing."""
-
-    def every_second(self) -> None:
-        """Have nothing to look after."""
-
-    def values(self) -> Dict[str, Any]:
-        """Report nothing."""
-        return {}
-
-    def deactivate(self) -> None:
-        """Have nothing that others wait for."""
-
-    def stop(self) -> None:
-        """Have nothing that others wait for."""

@@ -16,7 +16,7 @@ from rbd_ros.nodes.common.diagnostics import OK, WARN
 from rbd_ros.nodes.messages.conversions import representable
 from rbd_ros.nodes.torque.follow_action import offer_goals
 from rbd_ros.nodes.torque.following import Followed, Following, VIOLATIONS
-from rbd_ros.nodes.torque.motion_reference import HELD, Motion, MOVING
+from rbd_ros.nodes.torque.motion_reference import HELD, Motion, MOVING, Reference
 from rbd_ros.nodes.torque.prepared import per_joint
 from rbd_ros.nodes.torque.state_input import MeasuredState
 from rbd_ros.robot import Robot
@@ -25,7 +25,7 @@ from rbd_ros.wire import JointStateWriter, JointTrajectoryReader, WireError
 SUBJECT = 'trajectory'
 
 
-class TrajectoryReference:
+class TrajectoryReference(Reference):
     """Follows the newest trajectory; see docs/nodes/inverse_dynamics.md.
 
     Trajectories are read and prepared on the node's executor, beside the control loop, which then
