@@ -4,32 +4,27 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Callable, Dict, List, Sequence, Tuple
+from typing import Any, Callable, Dict, Sequence, Tuple
 
 import numpy as np
 from rclpy.node import Node
 
 from rbd_ros.control import servo_command
-from rbd_ros.nodes.common.communication import flush, publisher, raw, subscription
+from rbd_ros.nodes.common.communication import subscription
 from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
 from rbd_ros.nodes.gravity.gravity_interface import JOINT_TARGETS, POSITION_COMMANDS
 from rbd_ros.nodes.messages.joint_names import JointNames, MessageProblem
 from rbd_ros.nodes.messages.text import shorten
-from rbd_ros.nodes.torque.torque_interface import JOINT_COMMANDS
+from rbd_ros.nodes.torque.torque_output import TorqueOutput
 from rbd_ros.robot import Robot
-from rbd_ros.wire import (
-    Float64MultiArrayWriter,
-    JointStateReader,
-    JointStateWriter,
-    WireError,
-)
+from rbd_ros.wire import JointStateReader, WireError
 
 SUBJECT = 'servos'
 MAX_STEP = 0.1  # seconds for which offsets go on at most between two commands
 
 
-class ServoOutput:
-    """Publishes target + torque / stiffness; takes the place of `TorqueOutput`.
+class ServoOutput(TorqueOutput):
+    """Publishes target + torque / stiffness.
 
     Until every joint that is commanded has a target, nothing is published. Offsets begin at zero,
     and take at least `payload_transition_time` for the largest one.
@@ -54,11 +49,8 @@ class ServoOutput:
         values: Callable[[], Dict[str, Any]],
         diagnostics: Diagnostics,
     ):
-        names = tuple(joints) or tuple(robot.joint_names)
-        naming = JointNames(robot.joint_names).naming(names)
-        if naming.unknown:
-            raise ValueError(f'parameter joints: the robot has no joint {shorten(naming.unknown)}')
-        self._joints = np.array(naming.target, dtype=np.int64)
+        super().__init__(node, robot.joint_names, joints, form, 'position', POSITION_COMMANDS)
+        names = self.names
         chosen = self._joints
         self._stiffness = stiffness[chosen]
         self._lower, self._upper = robot.lower_limits[chosen], robot.upper_limits[chosen]
@@ -66,21 +58,9 @@ class ServoOutput:
         self._names, self._reader = JointNames(names, robot.joint_names), JointStateReader()
         self._torque, self._nothing = np.zeros(len(names)), np.zeros(0)
         self._target = np.full(len(names), np.nan)
-        self._by_name = JointStateWriter(names, ('position',))
-        self._by_order = Float64MultiArrayWriter(len(names))
-        self._offset, self._sent = np.zeros(len(names)), time.monotonic()
-        self._publishers: List[Any] = []
-        self._outputs: List[Tuple[Callable[[bytes], None], Any]] = []
-        if form in ('both', 'joint_state'):
-            self._add(publisher(node, JOINT_COMMANDS), self._by_name)
-        if form in ('both', 'array'):
-            self._add(publisher(node, POSITION_COMMANDS), self._by_order)
+        self._offset, self._last_sent = np.zeros(len(names)), time.monotonic()
         self._report()
         subscription(node, JOINT_TARGETS, self._on_target, raw=True)
-
-    def _add(self, target: Any, writer: Any) -> None:
-        self._publishers.append(target)
-        self._outputs.append((raw(target), writer))
 
     # -- targets, on the executor -----------------------------------------------------------------
 
@@ -142,7 +122,7 @@ class ServoOutput:
             return
         values, now = self._values(), time.monotonic()
         max_offset, ramp = values['max_position_offset'], values['payload_transition_time']
-        elapsed, self._sent = min(now - self._sent, MAX_STEP), now
+        elapsed, self._last_sent = min(now - self._last_sent, MAX_STEP), now
         desired = np.clip(self._torque / self._stiffness, -max_offset, max_offset)
         if not last and ramp > 0.0:
             step = max_offset * elapsed / ramp
@@ -156,10 +136,4 @@ class ServoOutput:
             self._lower,
             self._upper,
         )
-        for send, writer in self._outputs:
-            send(writer.data())
-
-    def flush(self) -> None:
-        """Wait until subscribers have received what was published."""
-        for each in self._publishers:
-            flush(each)
+        super().send(last)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Callable, Sequence, Tuple
+from typing import Any, Callable, List, Sequence, Tuple
 
 import numpy as np
 from rclpy.node import Node
@@ -23,27 +23,37 @@ class TorqueOutput:
     :param joint_names: joints of the robot, in its order
     :param joints: joints to command, in the order of the array; empty: all
     :param form: which messages are published, one of `FORMS`
+    :param field: field of the message by name
+    :param array: topic of the message by order
     :raises ValueError: if `joints` are not different joints of the robot
     """
 
-    def __init__(self, node: Node, joint_names: Sequence[str], joints: Sequence[str], form: str):
-        names = tuple(joints) or tuple(joint_names)
-        naming = JointNames(joint_names).naming(names)
+    def __init__(
+        self,
+        node: Node,
+        joint_names: Sequence[str],
+        joints: Sequence[str],
+        form: str,
+        field: str = 'effort',
+        array: Topic = EFFORT_COMMANDS,
+    ):
+        self.names = tuple(joints) or tuple(joint_names)
+        naming = JointNames(joint_names).naming(self.names)
         if naming.unknown:
             raise ValueError(f'parameter joints: the robot has no joint {shorten(naming.unknown)}')
         self._joints = np.array(naming.target, dtype=np.int64)
-        self._by_name = JointStateWriter(names, ('effort',))
-        self._by_order = Float64MultiArrayWriter(len(names))
-        self._publishers = []
-        self._send_by_name = self._send_by_order = None
+        self._by_name = JointStateWriter(self.names, (field,))
+        self._by_order = Float64MultiArrayWriter(len(self.names))
+        self._publishers: List[Any] = []
+        self._outputs: List[Tuple[Callable[[bytes], None], Callable[[], bytes]]] = []
         if form in ('both', 'joint_state'):
-            self._send_by_name = self._create(node, JOINT_COMMANDS)
+            self._add(publisher(node, JOINT_COMMANDS), self._by_name)
         if form in ('both', 'array'):
-            self._send_by_order = self._create(node, EFFORT_COMMANDS)
+            self._add(publisher(node, array), self._by_order)
 
-    def _create(self, node: Node, topic: Topic) -> Callable[[bytes], None]:
-        self._publishers.append(publisher(node, topic))
-        return raw(self._publishers[-1])
+    def _add(self, target: Any, writer: Any) -> None:
+        self._publishers.append(target)
+        self._outputs.append((raw(target), writer.data))
 
     @property
     def places(self) -> Tuple[np.ndarray, ...]:
@@ -55,10 +65,8 @@ class TorqueOutput:
 
         :param last: whether they are those to end with; here that makes no difference
         """
-        if self._send_by_name is not None:
-            self._send_by_name(self._by_name.data())
-        if self._send_by_order is not None:
-            self._send_by_order(self._by_order.data())
+        for send, data in self._outputs:
+            send(data())
 
     def flush(self) -> None:
         """Wait until subscribers have received what was published."""
