@@ -161,12 +161,12 @@ class StateGuard:
         self.memory = GuardMemory(
             np.maximum(self._lower - margin, -max_position),
             np.minimum(self._upper + margin, max_position),
-            max_velocity,
-            backward_tolerance,
-            recover_after,
-            *np.zeros((1, 2)),
-            *np.zeros((1, 1), dtype=np.int64),
-            *np.zeros((1, 2), dtype=np.int64),
+            float(max_velocity),
+            float(backward_tolerance),
+            int(recover_after),
+            times=np.zeros(2),
+            older=np.zeros(1, dtype=np.int64),
+            found=np.zeros(2, dtype=np.int64),
         )
         self.reset()
 
@@ -204,7 +204,7 @@ class StateGuard:
             if len(values) != n:
                 return StateProblem('length', None, f'{len(values)} {what}s for {n} joints')
         if self._origin is None:
-            self._origin = stamp if isinstance(stamp, int) else 0
+            self._origin = stamp if isinstance(stamp, (int, np.integer)) else 0
         q, v = np.ascontiguousarray(q, dtype=float), np.ascontiguousarray(v, dtype=float)
         status = self._check(float(stamp - self._origin), q, v)
         return self.problem(status, stamp, q, v)
