@@ -20,7 +20,7 @@ import numpy as np
 
 from hil_measures.figure import at_least, at_most, Figure, reported
 from rbd_ros import Robot
-from rbd_ros.demonstration.child_processes import Children
+from rbd_ros.demonstration.child_processes import ChildProcesses
 
 PART = 'lockstep'
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,7 +59,7 @@ def run(cycles: int, domain: int, folder: Path) -> Run:
     options = ['lockstep:=stamp', 'clock_publish_rate:=0.0', f'robot_description_file:={URDF}']
     words = [word for option in options for word in ('-p', option)]
     command = [sys.executable, '-m', 'rbd_ros.nodes.simulator', '--ros-args', *words]
-    with Children(environment, folder) as children:
+    with ChildProcesses(environment, folder) as children:
         children.start('simulator', command)
         return control(cycles, domain)
 

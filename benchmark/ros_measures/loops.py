@@ -12,7 +12,7 @@ from typing import Dict, Iterator, List, Optional, Set
 
 from measurement import Progress
 
-from rbd_ros.demonstration.child_processes import Children
+from rbd_ros.demonstration.child_processes import ChildProcesses
 from ros_measures.board import Board
 from ros_measures.processes import (
     domains,
@@ -73,7 +73,7 @@ class Pair:
     :param folder: folder for files
     """
 
-    def __init__(self, name: str, domain: int, children: Children, folder: Path):
+    def __init__(self, name: str, domain: int, children: ChildProcesses, folder: Path):
         #: Values of each round by quantity; times in microseconds
         self.rounds: Dict[str, List[float]] = {k: [] for k in (TIME, RATE, MEDIAN, LATE)}
         path = folder / f'{name}.board'

@@ -12,7 +12,7 @@ import time
 from typing import Any, Callable, Dict, IO, Iterator, List, Mapping, NamedTuple
 
 from rbd_ros import Robot
-from rbd_ros.demonstration.child_processes import Children
+from rbd_ros.demonstration.child_processes import ChildProcesses
 from rbd_ros.nodes.bench.domains import free_domain
 
 HERE = Path(__file__).resolve().parents[1]
@@ -38,14 +38,17 @@ def domains(count: int) -> List[int]:
 
 
 @contextmanager
-def family() -> Iterator[Children]:
+def family() -> Iterator[ChildProcesses]:
     """Provide children with a folder for their files, which all end with the block."""
     environment = {name: value for name, value in os.environ.items() if name not in POOLS}
     environment['PYTHONPATH'] = os.pathsep.join(
         filter(None, [str(HERE.parent), environment.get('PYTHONPATH')])
     )
     environment['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
-    with tempfile.TemporaryDirectory() as folder, Children(environment, Path(folder)) as children:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        ChildProcesses(environment, Path(folder)) as children,
+    ):
         yield children
 
 
@@ -66,7 +69,9 @@ def role_command(role: str, path: Path) -> List[str]:
     return [sys.executable, str(HERE / 'ros_processes.py'), role, str(path), *joints()]
 
 
-def wait_for(condition: Callable[[], bool], what: str, children: Children, limit: float) -> None:
+def wait_for(
+    condition: Callable[[], bool], what: str, children: ChildProcesses, limit: float
+) -> None:
     """Wait until `condition()` is true.
 
     :raises RuntimeError: if a child has ended, or after `limit` [s]
@@ -80,7 +85,7 @@ def wait_for(condition: Callable[[], bool], what: str, children: Children, limit
             raise RuntimeError(f'{name} does not run: {last_words(children, name)}')
 
 
-def last_words(children: Children, name: str) -> str:
+def last_words(children: ChildProcesses, name: str) -> str:
     """Return the end of what a child wrote."""
     log = children.log(name)
     return log.read_text(errors='replace')[-2000:] if log.exists() else 'it says nothing'

@@ -40,7 +40,7 @@ class Interrupted(KeyboardInterrupt):
         self.number = number
 
 
-class Children:
+class ChildProcesses:
     """Child processes; as a context manager it stops them all, also after an error.
 
     While it is entered, SIGINT, SIGTERM and SIGHUP raise `Interrupted` in the main thread, except
@@ -59,7 +59,7 @@ class Children:
         self._deferring = 0
         self._pending: Optional[int] = None
 
-    def __enter__(self) -> Children:
+    def __enter__(self) -> ChildProcesses:
         for number in STOP_SIGNALS:
             self._previous[number] = signal.signal(number, self._on_signal)
         return self

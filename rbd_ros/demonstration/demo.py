@@ -23,7 +23,7 @@ import numpy as np
 import yaml
 
 from rbd_ros.bounded_files import read_end
-from rbd_ros.demonstration.child_processes import Children, Interrupted
+from rbd_ros.demonstration.child_processes import ChildProcesses, Interrupted
 from rbd_ros.demonstration.demo_motion import Demonstration, demonstration
 from rbd_ros.demonstration.demo_plot import plot
 from rbd_ros.demonstration.demo_report import ratio, report
@@ -103,7 +103,7 @@ class _Demo:
             if domain is None:
                 domain, lock = free_domain(os.getpid())
                 stack.enter_context(lock)
-            children = stack.enter_context(Children(self._environment(domain), self._output))
+            children = stack.enter_context(ChildProcesses(self._environment(domain), self._output))
             self._say(f'{self._found.path.name}: planning a motion within the limits')
             self._robot = Robot.from_urdf(
                 self._found.source, armature=self._armature(), extension=self._extension()
@@ -206,7 +206,7 @@ class _Demo:
             'inverse_dynamics': {'ros__parameters': control},
         }
 
-    def _run_laws(self, children: Children, folder: Path, plan: Plan, lockstep: bool) -> str:
+    def _run_laws(self, children: ChildProcesses, folder: Path, plan: Plan, lockstep: bool) -> str:
         """Have the laws of a plan run and recorded.
 
         :return: why the recorder could not do it; empty if it could
@@ -230,7 +230,7 @@ class _Demo:
         self._say(f'simulator, inverse_dynamics and recorder are starting, {how}')
         return self._follow(children, recorder.stdout, plan)
 
-    def _follow(self, children: Children, pipe: Any, plan: Plan) -> str:
+    def _follow(self, children: ChildProcesses, pipe: Any, plan: Plan) -> str:
         """Show what the recorder reports until it is done; see `_run_laws`."""
         titles = {law.key: law.title for law in plan.laws}
         while True:
@@ -281,7 +281,7 @@ class _Demo:
         self._say(text)
         self._shown = ''
 
-    def _failure(self, children: Children, name: str, what: str) -> str:
+    def _failure(self, children: ChildProcesses, name: str, what: str) -> str:
         """Return the text of a failure, with the last lines of all logs that have any."""
         text = f'{name}: {what}'
         for log in (children.log(n) for n in ('simulator', 'inverse_dynamics', 'recorder')):

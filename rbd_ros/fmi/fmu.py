@@ -105,7 +105,7 @@ def make_fmu(
     return Fmu(identifier, content, made.stack)
 
 
-def compile_fmu(unit: Fmu) -> Dict[str, bytes]:
+def compile_fmu(fmu: Fmu) -> Dict[str, bytes]:
     """Return the binary of an FMU for this machine by its path.
 
     Empty without a C compiler or off Linux.
@@ -118,12 +118,12 @@ def compile_fmu(unit: Fmu) -> Dict[str, bytes]:
         return {}
     with tempfile.TemporaryDirectory() as folder:
         sources = []
-        for name, text in unit.files.items():
+        for name, text in fmu.files.items():
             if name.startswith('sources/') and not name.endswith('.xml'):
                 path = Path(folder, Path(name).name)
                 path.write_text(text, encoding='utf-8')
                 sources += [str(path)] * (path.suffix == '.c')
-        target = Path(folder, f'{unit.identifier}.so')
+        target = Path(folder, f'{fmu.identifier}.so')
         command = [compiler, *_OPTIONS, '-o', str(target), *sources, '-lm']
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:

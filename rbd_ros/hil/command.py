@@ -116,7 +116,7 @@ def execute(
     scenario = read_scenario(arguments.scenario)
     if arguments.replay_recording:
         found = replay(scenario, arguments.replay_recording)
-        return (0 if found.same else 1), str(found)
+        return (0 if found.identical else 1), str(found)
 
     def run(scenario: Scenario, folder: Path, recorder: Optional[RunRecorder] = None) -> Run:
         kind = CONTROLLERS[scenario.controller.kind]

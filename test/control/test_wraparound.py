@@ -243,7 +243,7 @@ def test_long_trajectories_that_wrap_are_worked_on_in_parts():
     assert_allclose(fixed.positions, q, atol=1e-9)
 
 
-@pytest.mark.parametrize('event', ['interrupted', 'time_restarted'])
+@pytest.mark.parametrize('event', ['gap', 'restart'])
 def test_after_a_gap_the_turn_of_the_measured_position_does_not_matter(arm, event):
     for shift in (0.0, TURN, -3.0 * TURN):
         loop = Loop(arm, np.full(6, 3.0))
@@ -254,9 +254,9 @@ def test_after_a_gap_the_turn_of_the_measured_position_does_not_matter(arm, even
         before = loop.run(40)[-1]
         measured = before + 0.01 + shift
         text = (
-            loop.motion.interrupted(measured, 0.3)
-            if event == 'interrupted'
-            else loop.motion.time_restarted(measured)
+            loop.motion.resume_after_gap(measured, 0.3)
+            if event == 'gap'
+            else loop.motion.restart_time(measured)
         )
         assert 'resumed' in text
         q = np.vstack([measured, loop.run(200)])
@@ -273,7 +273,7 @@ def test_a_joint_that_is_elsewhere_after_a_gap_is_reported_by_the_shorter_distan
     loop.run(10)
     q = loop.motion.position.copy()
     q[2] += TURN - 0.7
-    assert "'elbow_joint' is 0.7 rad" in loop.motion.interrupted(q, 0.1)
+    assert "'elbow_joint' is 0.7 rad" in loop.motion.resume_after_gap(q, 0.1)
 
 
 # -- mimic joints ---------------------------------------------------------------------------------

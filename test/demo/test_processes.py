@@ -11,7 +11,7 @@ import time
 import pytest
 from support.waiting import CEILING, until
 
-from rbd_ros.demonstration.child_processes import Children, Interrupted
+from rbd_ros.demonstration.child_processes import ChildProcesses, Interrupted
 
 ROOT = Path(__file__).parents[2]
 
@@ -20,12 +20,12 @@ PARENT = """
 import os, sys, time
 from pathlib import Path
 from rbd_ros.demonstration import child_processes
-from rbd_ros.demonstration.child_processes import Children
+from rbd_ros.demonstration.child_processes import ChildProcesses
 child_processes.GENTLE_TIMEOUT = child_processes.FIRM_TIMEOUT = 1.0
 folder = Path(sys.argv[1])
 stubborn = "trap '' INT TERM HUP; sleep 1000 & echo $! > {0}/grandchild; echo $$ > {0}/child; wait"
 try:
-    with Children(dict(os.environ), folder) as children:
+    with ChildProcesses(dict(os.environ), folder) as children:
         children.start('stubborn', ['bash', '-c', stubborn.format(folder)])
         (folder / 'ready').touch()
         time.sleep(1000)
@@ -49,7 +49,7 @@ def read_id(path):
 
 @pytest.fixture
 def children(tmp_path):
-    return Children(dict(os.environ), tmp_path)
+    return ChildProcesses(dict(os.environ), tmp_path)
 
 
 @pytest.fixture

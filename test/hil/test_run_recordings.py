@@ -98,7 +98,7 @@ def test_commands_between_two_states_are_replayed_bitwise(recorded, tmp_path):
         run = Bench(scenario).run(make_controller(scenario), recorder=recorder)
     assert not run.failure and len(run.time) == 400
     found = replay(scenario, tmp_path / 'run.mcap')
-    assert found.same and found.steps == 400, found
+    assert found.identical and found.steps == 400, found
 
 
 def test_others_read_it_by_its_index_and_schemas(recorded):
@@ -233,7 +233,7 @@ def test_it_can_be_evaluated_as_a_recording(recorded):
 def test_a_recording_is_replayed_bitwise(recorded):
     scenario, run, path = recorded
     found = replay(scenario, path)
-    assert found.same and str(found) == '400 steps replayed: bitwise identical'
+    assert found.identical and str(found) == '400 steps replayed: bitwise identical'
     read = read_run(path)
     assert read.seed == 4 and np.array_equal(read.q, run.q)
 
@@ -294,7 +294,7 @@ def test_another_motion_is_reported_by_joint_time_and_size(recorded, tmp_path):
         return [(time, data)]
 
     found = replay(scenario, rewritten(path, tmp_path / 'q', changed('/true_joint_states', nudge)))
-    assert not found.same and 'q of elbow_joint at 0.123000 s, by 2.22e-16' in str(found)
+    assert not found.identical and 'q of elbow_joint at 0.123000 s, by 2.22e-16' in str(found)
 
     def weaker(time, data):
         if time < BEGIN + 50 * 10**6:
@@ -340,7 +340,7 @@ def test_a_file_cut_off_anywhere_is_replayed_as_far_as_it_goes(recorded, tmp_pat
         assert len(list(McapReader(cut))) == complete
     cut.write_bytes(data[: chunks[1].chunk_start_offset + 100])
     found = replay(scenario, cut)
-    assert found.same and 20 < found.steps < 400 and 'ends too early' in str(found)
+    assert found.identical and 20 < found.steps < 400 and 'ends too early' in str(found)
     cut.write_bytes(data[: chunks[0].chunk_start_offset + 9])
     with pytest.raises(HilRecordingError, match='no state on /true_joint_states'):
         replay(scenario, cut)
@@ -410,7 +410,9 @@ def test_missing_joints_and_fields_are_reported_with_their_place(recorded, tmp_p
 def test_a_scenario_that_is_shorter_is_reported(recorded, tmp_path):
     _, _, path = recorded
     found = replay(read_scenario(scenario_of(tmp_path, duration=0.3)), path)
-    assert not found.same and 'ended after 300 of 400 steps: the scenario is shorter' in str(found)
+    assert not found.identical and 'ended after 300 of 400 steps: the scenario is shorter' in str(
+        found
+    )
 
 
 def test_joints_in_another_order_are_the_same_motion(recorded, tmp_path):
@@ -419,7 +421,7 @@ def test_joints_in_another_order_are_the_same_motion(recorded, tmp_path):
     work = lambda t, data: [(t, edited(data, names=back))]  # noqa: E731
     target = rewritten(path, tmp_path / 'a', changed('/true_joint_states', work))
     target = rewritten(target, tmp_path / 'b', changed('/joint_commands', work))
-    assert replay(scenario, target).same
+    assert replay(scenario, target).identical
 
 
 def test_recordings_of_others_are_reported(recorded, tmp_path):

@@ -33,7 +33,7 @@ class Law:
     def __call__(self, *state):
         return TORQUE
 
-    def applied(self, torque):
+    def set_applied_torque(self, torque):
         """Remember nothing."""
 
 

@@ -105,7 +105,7 @@ class Parts(Side):
             applied = self.limited(torque, state, now)
         except FloatingPointError as error:
             return [str(error), *self.memory()]
-        self.law.applied(applied)
+        self.law.set_applied_torque(applied)
         self.sent_count += 1
         self.saturated += self.limiter.saturating
         self.by_name.effort[:] = self.by_order.values[:] = applied[self.index]

@@ -182,7 +182,7 @@ def test_all_that_was_said_is_in_the_file(recorded):
 def test_it_is_replayed_bitwise_by_both_commands(recorded, capfd):
     path, _ = recorded
     found = replay_node(path)
-    assert found.same and found.steps == CYCLES + 1 and not found.note
+    assert found.identical and found.steps == CYCLES + 1 and not found.note
     assert main(['hil', '--replay-recording', str(path)]) == 0
     assert f'{CYCLES + 1} steps replayed: bitwise identical' in capfd.readouterr().out
     assert main(['hil', 'scenario.yaml', '--replay-recording', str(path), '--seed', '3']) == 1
@@ -200,7 +200,7 @@ def test_order_and_arrays_are_replayed_bitwise(controller, tmp_path):
     code, text = finish(arm, recording, 100, 'effort_commands')
     assert code == 0, text
     found = replay_node(tmp_path / 'o.mcap')
-    assert found.same and found.steps == 101, found
+    assert found.identical and found.steps == 101, found
 
 
 def test_one_that_is_killed_can_be_replayed_as_far_as_it_went(controller, tmp_path):
@@ -215,7 +215,7 @@ def test_one_that_is_killed_can_be_replayed_as_far_as_it_went(controller, tmp_pa
     code, _ = recording.end(signal.SIGKILL)
     assert code == -signal.SIGKILL
     found = replay_node(tmp_path / 'k.mcap')
-    assert found.same and found.steps >= 100 and 'ends too early' in found.note
+    assert found.identical and found.steps >= 100 and 'ends too early' in found.note
 
 
 def test_a_world_around_the_robot_is_replayed_too(controller, tmp_path):
@@ -238,7 +238,7 @@ def test_a_world_around_the_robot_is_replayed_too(controller, tmp_path):
     arm.state()
     code, text = finish(arm, recording, 200)
     assert code == 0, text
-    assert replay_node(tmp_path / 'w.mcap').same
+    assert replay_node(tmp_path / 'w.mcap').identical
 
 
 # -- what cannot be replayed ----------------------------------------------------------------------
@@ -298,7 +298,7 @@ def test_gaps_and_time_that_goes_back_are_reported(recorded, tmp_path):
     lost = of('joint_states', lambda d: [] if stamp_of(d) == third else [d])
     found = replay_node(rewritten(path, target, lost))
     assert (
-        found.same
+        found.identical
         and found.steps == CYCLES
         and 'not recorded and are not compared: 1' in found.note
     )

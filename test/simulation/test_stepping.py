@@ -26,7 +26,7 @@ from rbd_ros.simulation.records.simulation_model import MAX_SUBSTEPS, TURN_PER_S
 from rbd_ros.simulation.records.simulation_state import FORCES
 from rbd_ros.simulation.stepping.external_forces import add_external_forces, age_external_forces
 from rbd_ros.simulation.stepping.joint_law import FORWARD, LOWER, STICK
-from rbd_ros.simulation.stepping.stepping import close_loops, saturate, settle
+from rbd_ros.simulation.stepping.stepping import close_loops, commit_step, saturate
 
 h = TIMESTEP
 
@@ -89,7 +89,7 @@ def test_a_step_ends_with_what_was_found_and_the_mean_force_of_constraints(physi
     motion.next_q[8] = 1.0 + 0.5 * RETURN_SPEED * h
     q = motion.next_q.copy()
     return_joints(physics.model, state.q, motion, h)
-    settle(physics.model, state, motion, impulse, h)
+    commit_step(physics.model, state, motion, impulse, h)
     assert list(state.q) == [*q[:8], 1.0, q[9]]
     assert list(state.v) == list(motion.next_v)
     assert_allclose(state.constraint_force, impulse / h)

@@ -206,7 +206,7 @@ def run(
                 v = estimate[1]
             last = now
             sent = limiter(law(q, v, q_desired, v_desired, a_desired, dt), now)
-            law.applied(sent)
+            law.set_applied_torque(sent)
             waiting.append((i + delay, sent))
         while waiting and waiting[0][0] <= i:
             applied = waiting.pop(0)[1]

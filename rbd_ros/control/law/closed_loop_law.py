@@ -233,7 +233,7 @@ class ClosedLoopLaw:
         """Set gravity in base coordinates until other settings are assigned, (3,) [m/s^2]."""
         self._gravity = np.array(gravity)
 
-    def applied(self, torque: FloatArray) -> None:
+    def set_applied_torque(self, torque: FloatArray) -> None:
         """Report what was sent instead of the last torque; the integral waits where it was cut."""
         self._cut = bool(np.any(torque != self._desired))
 

@@ -153,7 +153,7 @@ class TorqueLimiter:
     array([0., 0., 0., 0., 0., 0.])
     >>> limiter.at(np.zeros(6)), limiter.last
     (True, array([0., 0., 0., 0., 0., 0.]))
-    >>> limiter.sent(1.0005)  # it took so long: the rate counts from then on
+    >>> limiter.mark_sent(1.0005)  # it took so long: the rate counts from then on
     >>> limiter.limits = TorqueLimits(np.full(6, 5.0))  # lower, without a rate
     >>> limiter(np.full(6, -20.0), 1.001)
     array([-5., -5., -5., -5., -5., -5.])
@@ -230,7 +230,7 @@ class TorqueLimiter:
             raise FloatingPointError('the torque is NaN and cannot be limited')
         return self._last.copy()
 
-    def sent(self, now: float) -> None:
+    def mark_sent(self, now: float) -> None:
         """Note that the last torque has been sent: its change counts from then on.
 
         Who sends it some time after it was computed says so, lest two messages shortly after each

@@ -43,7 +43,7 @@ class TorqueLaw:
     array([-1.22 , 31.651, -0.681,  0.116,  0.068,  0.011])
     >>> law.terms['feedback']
     array([-1.22 , 29.146, 16.622,  1.903, -0.234,  0.011])
-    >>> law.applied(np.zeros(6))  # nothing was sent: the integral must not grow
+    >>> law.set_applied_torque(np.zeros(6))  # nothing was sent: the integral must not grow
     >>> law(q, rest, q, dt=0.002)[1], law.integral[1]
     (2.8551, 0.3497)
     >>> law.reset()
@@ -328,7 +328,7 @@ class TorqueLaw:
 
     # -- what became of the torque ----------------------------------------------------------------
 
-    def applied(self, torque: FloatArray) -> None:
+    def set_applied_torque(self, torque: FloatArray) -> None:
         """Report what was sent instead of the last torque, so that the integral does not wind up.
 
         :param torque: torque after limits, (nv,) [N m or N]

@@ -44,8 +44,8 @@ MAX_HELD = 1e6  # maximum position that may be held, as in StateGuard [rad or m]
 class DesiredMotion:
     """Desired position, velocity and acceleration of a robot, which never jump.
 
-    `advance`, `hold`, `stop_at`, `interrupted`, `time_restarted`, `ended` and `stage` are for one
-    thread, that of the control loop. `plan` is slow and meant for another one, `follow` and
+    `advance`, `hold`, `stop_at`, `resume_after_gap`, `restart_time`, `ended` and `stage` are for
+    the thread of the control loop. `plan` is slow and meant for another one, `follow` and
     `cancel` are for any.
 
     :param robot: the robot, with one degree of freedom a joint
@@ -173,7 +173,7 @@ class DesiredMotion:
         coming = self._inbox or self._canceled or self._scheduled or self._ended
         return self._motion.resting and not coming and not self._intervals.in_debt
 
-    def rested(self, stamp: int, elapsed: float, dt: float, states: int) -> None:
+    def advance_at_rest(self, stamp: int, elapsed: float, dt: float, states: int) -> None:
         """Note states for which nobody called `advance`, as it was `at_rest`.
 
         :param stamp: time of the last of them [ns]
@@ -182,7 +182,7 @@ class DesiredMotion:
         :param states: how many there were
 
         >>> motion = DesiredMotion(robot)
-        >>> motion.rested(20_000_000, elapsed=0.02, dt=0.01, states=2)
+        >>> motion.advance_at_rest(20_000_000, elapsed=0.02, dt=0.01, states=2)
         >>> motion.clock
         0.02
         """
@@ -253,7 +253,7 @@ class DesiredMotion:
     def _plausible(self, q: FloatArray) -> bool:
         return q.shape == self._motion.q.shape and bool(np.abs(q).max(initial=0.0) <= MAX_HELD)
 
-    def interrupted(self, q_measured: Any, gap: float) -> str:
+    def resume_after_gap(self, q_measured: Any, gap: float) -> str:
         """Continue after states were missing, and with them the torque.
 
         :param q_measured: where the robot is now, (n,)
@@ -266,9 +266,9 @@ class DesiredMotion:
         >>> text = motion.follow(motion.plan(arm, [1.0], [q + 0.1], now=0))
         >>> sample = motion.advance(10_000_000, 0.01)
         >>> sample = motion.advance(20_000_000, 0.01)
-        >>> motion.interrupted(q + 0.01, gap=0.3)
+        >>> motion.resume_after_gap(q + 0.01, gap=0.3)
         'states were missing: the trajectory is resumed, 0.98 s before its end'
-        >>> motion.interrupted(q + 0.5, gap=0.3)
+        >>> motion.resume_after_gap(q + 0.5, gap=0.3)
         "states were missing, and joint 'shoulder_pan_joint' is ... from its desired position..."
         >>> motion.following
         False
@@ -278,7 +278,7 @@ class DesiredMotion:
             return self._hold_measured(q_measured, f'states were missing for {gap:.3g} s')
         return self._resume(q_measured, 'states were missing')
 
-    def time_restarted(self, q_measured: Any) -> str:
+    def restart_time(self, q_measured: Any) -> str:
         """Continue although the time of the states began again (a simulation or bag restarted).
 
         A trajectory that was to begin at a certain time is dropped in any case.
@@ -290,7 +290,7 @@ class DesiredMotion:
         >>> motion.hold(q)
         True
         >>> text = motion.follow(motion.plan(arm, [1.0], [q + 0.1], now=0, begin=5_000_000_000))
-        >>> motion.time_restarted(q)
+        >>> motion.restart_time(q)
         'the time of the states was reset; the scheduled trajectory is dropped'
         """
         event = 'the time of the states was reset'

@@ -60,7 +60,7 @@ def computed_torque(
         passed = None if last is None else time - last
         torque = law(q, v, *trajectory.sample(time), dt=passed)
         torque = np.clip(torque, -limits, limits)
-        law.applied(torque)
+        law.set_applied_torque(torque)
         return torque
 
     return control

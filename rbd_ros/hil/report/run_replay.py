@@ -31,12 +31,12 @@ class Replay:
     note: str = ''
 
     @property
-    def same(self) -> bool:
+    def identical(self) -> bool:
         """True if all states are bitwise identical."""
         return not self.difference
 
     def __str__(self) -> str:
-        outcome = 'bitwise identical' if self.same else f'NOT the same: {self.difference}'
+        outcome = 'bitwise identical' if self.identical else f'NOT the same: {self.difference}'
         note = f' ({self.note})' if self.note else ''
         return f'{self.steps} steps replayed: {outcome}{note}'
 

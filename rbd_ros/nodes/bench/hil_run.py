@@ -58,7 +58,7 @@ def _replayed(arguments: argparse.Namespace) -> Tuple[int, str]:
     from rbd_ros.nodes.bench.node_replay import replay_node
 
     found = replay_node(arguments.replay_recording)
-    return (0 if found.same else 1), str(found)
+    return (0 if found.identical else 1), str(found)
 
 
 # The processes of a campaign that are threads of one worker of Dask have one domain in common.

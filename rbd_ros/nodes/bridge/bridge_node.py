@@ -33,15 +33,15 @@ class BridgeReference(TrajectoryReference):
         self._node.exchange.begin()
         super().begin(state)
 
-    def interrupted(self, state: MeasuredState, gap: float) -> None:
+    def resume_after_gap(self, state: MeasuredState, gap: float) -> None:
         """Resume the trajectory or drop it, as `state_loss_policy` says."""
         self._node.exchange.begin()
-        super().interrupted(state, gap)
+        super().resume_after_gap(state, gap)
 
-    def time_restarted(self, state: MeasuredState) -> None:
+    def restart_time(self, state: MeasuredState) -> None:
         """Resume the trajectory or drop it."""
         self._node.exchange.begin()
-        super().time_restarted(state)
+        super().restart_time(state)
 
 
 class BridgeNode(TorqueNode):

@@ -91,13 +91,13 @@ class IndependentReference(Reference):
         """Begin with the first usable state of all."""
         self._reference.begin(self._of(state))
 
-    def interrupted(self, state: MeasuredState, gap: float) -> None:
+    def resume_after_gap(self, state: MeasuredState, gap: float) -> None:
         """Continue after usable states had been absent for `gap` [s]."""
-        self._reference.interrupted(self._of(state), gap)
+        self._reference.resume_after_gap(self._of(state), gap)
 
-    def time_restarted(self, state: MeasuredState) -> None:
+    def restart_time(self, state: MeasuredState) -> None:
         """Continue although the time of the states began again."""
-        self._reference.time_restarted(self._of(state))
+        self._reference.restart_time(self._of(state))
 
     def desired(self, state: MeasuredState) -> Motion:
         """Return the desired motion of the independent joints, each (n - r,)."""

@@ -117,7 +117,7 @@ class Commander:
             else:
                 torque = law(state.q, state.v, *motion, state.dt)
                 self._pass_on(torque, law, state)
-                law.applied(self.answers.torque)
+                law.set_applied_torque(self.answers.torque)
             self._output.send()
             self._sent()
         return self.answers.torque
@@ -129,7 +129,7 @@ class Commander:
 
     def _sent(self) -> None:
         """Note that a torque of the law was sent; only for the holder of the lock."""
-        self.limiter.sent(time.monotonic())
+        self.limiter.mark_sent(time.monotonic())
         self.commanding = self.ever = True
         self.counts[0] += 1
         self.counts[1] += self.limiter.saturating
@@ -188,7 +188,7 @@ class Commander:
                         self.limiter.reset()
                     self.answers.by_last_torque(torque, time.monotonic(), stamp())
                     self._output.send(last=True)
-                    self.limiter.sent(time.monotonic())
+                    self.limiter.mark_sent(time.monotonic())
                     if self.limiter.at(torque):
                         self.commanding = False
                         return True

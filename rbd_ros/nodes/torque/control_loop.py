@@ -225,9 +225,9 @@ class ControlLoop:
             self._reference.begin(state)
         elif self._watchdog.interrupted(now, state.dt):
             law.reset()
-            self._reference.interrupted(state, self._watchdog.age(now))
+            self._reference.resume_after_gap(state, self._watchdog.age(now))
         else:
-            self._reference.time_restarted(state)
+            self._reference.restart_time(state)
 
     @property
     def last_state(self) -> Optional[MeasuredState]:

@@ -210,4 +210,4 @@ class FastCycle:
             if passed and self._reference is not None:
                 elapsed, dt = self._state.rested.tolist()
                 self._state.passed[0], self._state.rested[0] = 0, 0.0
-                self._reference.rested(time, elapsed, dt, passed)
+                self._reference.advance_at_rest(time, elapsed, dt, passed)

@@ -33,10 +33,10 @@ class Reference:
     def begin(self, state: MeasuredState) -> None:
         """Begin with the first usable state of all."""
 
-    def interrupted(self, state: MeasuredState, gap: float) -> None:
+    def resume_after_gap(self, state: MeasuredState, gap: float) -> None:
         """Continue after usable states had been absent for `gap` [s]."""
 
-    def time_restarted(self, state: MeasuredState) -> None:
+    def restart_time(self, state: MeasuredState) -> None:
         """Continue although the time of the states began again."""
 
     def desired(self, state: MeasuredState) -> Motion:
@@ -53,7 +53,7 @@ class Reference:
         """Return whether the motion rests: MOVING, HELD or MEASURED."""
         return MOVING
 
-    def rested(self, time: int, elapsed: float, dt: float, states: int) -> None:
+    def advance_at_rest(self, time: int, elapsed: float, dt: float, states: int) -> None:
         """Note states that were answered while the motion rested.
 
         :param time: time of the last of them [ns]

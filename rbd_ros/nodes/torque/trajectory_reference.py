@@ -104,13 +104,13 @@ class TrajectoryReference(Reference):
         """Hold the first measured position."""
         self._motion.hold(state.q)
 
-    def interrupted(self, state: MeasuredState, gap: float) -> None:
+    def resume_after_gap(self, state: MeasuredState, gap: float) -> None:
         """Resume the trajectory or drop it, as `state_loss_policy` says."""
-        self._tell(self._motion.interrupted(state.q, gap))
+        self._tell(self._motion.resume_after_gap(state.q, gap))
 
-    def time_restarted(self, state: MeasuredState) -> None:
+    def restart_time(self, state: MeasuredState) -> None:
         """Resume the trajectory or drop it: times that were scheduled mean nothing any more."""
-        self._tell(self._motion.time_restarted(state.q))
+        self._tell(self._motion.restart_time(state.q))
 
     def _tell(self, text: str) -> None:
         if text:
@@ -145,10 +145,10 @@ class TrajectoryReference(Reference):
         busy = self._shown or self.followed.present or not self._motion.at_rest
         return MOVING if busy else HELD
 
-    def rested(self, time: int, elapsed: float, dt: float, states: int) -> None:
+    def advance_at_rest(self, time: int, elapsed: float, dt: float, states: int) -> None:
         """Note states that were answered while the motion rested."""
         self._time = time
-        self._motion.rested(time, elapsed, dt, states)
+        self._motion.advance_at_rest(time, elapsed, dt, states)
 
     def _judge(self, state: MeasuredState, motion: Motion) -> None:
         for outcome in self.followed.judge(self._motion, state, motion):

@@ -162,7 +162,9 @@ def prepare(
 
 
 @compiled
-def follow_velocity(model: SimulationModel, state: State, work: Workspace, h: float) -> None:
+def integrate_configuration(
+    model: SimulationModel, state: State, work: Workspace, h: float
+) -> None:
     """Find `next_q` at the end of the step from `next_v`; corrects the velocity of free bases."""
     # Before anything moves: `mass` is that of the beginning, and q is needed with it.
     if model.has_free_bases:

@@ -20,7 +20,7 @@ from rbd_ros.simulation.integrators.contact_free_step import (
     take_contact_free_step,
     VELOCITY,
 )
-from rbd_ros.simulation.integrators.semi_implicit import follow_velocity, prepare
+from rbd_ros.simulation.integrators.semi_implicit import integrate_configuration, prepare
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.records.simulation_state import (
     CONTACTS,
@@ -58,7 +58,7 @@ from rbd_ros.simulation.scene.speculative_contacts import (
     reaches_more,
     UNSOLVED_LOOKS,
 )
-from rbd_ros.simulation.stepping.commit_step import settle
+from rbd_ros.simulation.stepping.commit_step import commit_step
 from rbd_ros.simulation.stepping.free_bodies import (
     accelerate_objects,
     are_lost,
@@ -133,7 +133,7 @@ def take_scene_substep(
     # 4. Positions follow from the velocities (semi-implicit Euler), then overlaps are corrected.
     if model.has_robot:
         if found == VELOCITY:
-            follow_velocity(model, state, work, h)
+            integrate_configuration(model, state, work, h)
     corrected = correct_positions(model, state, objects, contact_state, work, robot_in_contact, h)
     if model.has_robot:
         correct_robot(model, state, work, corrected, h)
@@ -146,7 +146,7 @@ def take_scene_substep(
             return False
     # 5. Commit: q and v of the robot take their values at the end of the step.
     if model.has_robot:
-        settle(model, state, work.motion, work.problem.impulse, h)
+        commit_step(model, state, work.motion, work.problem.impulse, h)
     return True
 
 

@@ -12,7 +12,7 @@ from rbd_ros.simulation.stepping.linear import copy
 
 
 @compiled
-def settle(
+def commit_step(
     model: SimulationModel, state: State, motion: Motion, impulse: FloatArray, h: float
 ) -> None:
     """Make `next_q` and `next_v` the state.

@@ -13,7 +13,7 @@ from rbd_ros.simulation.integrators.displacement import return_joints
 from rbd_ros.simulation.integrators.midpoint import is_stopped, midpoint_step
 from rbd_ros.simulation.integrators.runge_kutta import is_at_limit
 from rbd_ros.simulation.integrators.semi_implicit import (
-    follow_velocity,
+    integrate_configuration,
     step_constrained,
     step_freely,
 )
@@ -39,7 +39,7 @@ from rbd_ros.simulation.records.workspace import Commands, PhysicsRecord, Worksp
 from rbd_ros.simulation.scene.scene_state import ContactState, Objects
 from rbd_ros.simulation.scene.scene_step import take_scene_substep
 from rbd_ros.simulation.scene.servo import take_servo_substep
-from rbd_ros.simulation.stepping.commit_step import settle
+from rbd_ros.simulation.stepping.commit_step import commit_step
 from rbd_ros.simulation.stepping.external_forces import age_external_forces, find_applied_force
 from rbd_ros.simulation.stepping.free_bodies import keep_objects, restore_objects
 from rbd_ros.simulation.stepping.ground_contact import (
@@ -147,7 +147,7 @@ def take_substep(
         if constrained and not step_constrained(model, state, contacts, work, count, h):
             return False
     if not done:
-        follow_velocity(model, state, work, h)
+        integrate_configuration(model, state, work, h)
     # Closing the loops corrects both: NaN is found after it.
     if model.has_loops:
         if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
@@ -157,7 +157,7 @@ def take_substep(
         if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
             return False
     return_joints(model, state.q, work.motion, h)
-    settle(model, state, work.motion, work.problem.impulse, h)
+    commit_step(model, state, work.motion, work.problem.impulse, h)
     # Last: the forces of this step follow from the deformations at its beginning.
     if model.has_ground:
         update_deformations(model.ground, state, contacts, count, h)

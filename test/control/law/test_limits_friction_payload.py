@@ -109,9 +109,9 @@ def test_the_rate_counts_from_when_a_torque_was_sent():
     """Sent 138 ms late, it is followed 0.5 ms later by one that differs by what 0.5 ms allow."""
     limiter = TorqueLimiter([500.0], 600.0)
     limiter(np.array([0.0]), 1.0)
-    limiter.sent(1.138)
+    limiter.mark_sent(1.138)
     assert limiter(np.array([500.0]), 1.1385)[0] == pytest.approx(0.3)
-    limiter.sent(1.0)  # time that runs back says nothing
+    limiter.mark_sent(1.0)  # time that runs back says nothing
     assert limiter(np.array([500.0]), 1.1395)[0] == pytest.approx(0.9)
 
 

@@ -295,12 +295,12 @@ def test_a_torque_that_was_cut_stops_the_integral_in_that_direction_only(arm, st
     sent = requested.copy()
     sent[:2] *= 0.5  # cut in the direction of the error
     sent[2:4] *= 1.5  # more than requested: growing is allowed
-    chosen.applied(sent)
+    chosen.set_applied_torque(sent)
     chosen(q, rest, q + error, rest, rest, dt=5e-3)
     grown = np.abs(chosen.integral) - np.abs(before)
     assert_array_equal(grown[:2], 0.0)
     assert (grown[2:] > 0.0).all()
-    chosen.applied(chosen(q, rest, q + error, rest, rest, dt=5e-3))
+    chosen.set_applied_torque(chosen(q, rest, q + error, rest, rest, dt=5e-3))
     after = chosen.integral
     chosen(q, rest, q + error, rest, rest, dt=5e-3)
     assert (np.abs(chosen.integral) > np.abs(after)).all()

@@ -183,7 +183,7 @@ def test_after_a_gap_all_are_resumed_but_those_that_were_stopping(loop):
     loop.motion.cancel(arm)
     loop.run(0.05)
     measured = loop.q[-1] - 0.01
-    assert 'resumed' in loop.motion.interrupted(measured, 0.3)
+    assert 'resumed' in loop.motion.resume_after_gap(measured, 0.3)
     assert_array_equal(loop.motion.position, measured)
     loop.run(3.0)
     assert loop.stages(arm, gripper) == ['over', 'arrived']
@@ -196,7 +196,7 @@ def test_joints_left_over_are_resumed_from_where_they_are(loop):
     knee = loop.follow(['knee'], [0.2], 2.0)
     loop.run(0.5)  # the hip is at rest
     measured = loop.q[-1] + [0.05, -0.05, 0.02]
-    loop.motion.interrupted(measured, 0.3)
+    loop.motion.resume_after_gap(measured, 0.3)
     assert_array_equal(loop.motion.position, measured)
     hip = loop.q[-1][0]
     loop.run(3.0)
@@ -208,7 +208,7 @@ def test_a_gap_that_is_too_long_ends_all(loop):
     plans = loop.follow(ARM, [1.0, 1.0], 2.0), loop.follow(GRIPPER, [0.7], 2.0)
     loop.run(0.5)
     assert loop.stages(*plans) == ['followed'] * 2
-    loop.motion.interrupted(loop.q[-1], 5.0)
+    loop.motion.resume_after_gap(loop.q[-1], 5.0)
     assert loop.stages(*plans) == ['over'] * 2
 
 

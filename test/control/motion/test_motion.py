@@ -311,7 +311,7 @@ def test_velocity_and_acceleration_are_derivatives_of_the_position_throughout():
     loop.run(0.5, step)
     loop.follow([0.0, 1.0], [loop.q[-1] + [0.1, -0.05], [1.0, 0.2]], start_tolerance=0.2)
     loop.run(0.4, step)
-    loop.motion.interrupted(loop.q[-1] + [0.02, 0.05], 0.1)
+    loop.motion.resume_after_gap(loop.q[-1] + [0.02, 0.05], 0.1)
     loop.run(0.3, step)
     loop.stop()
     loop.run(0.3, step)
@@ -747,7 +747,7 @@ def interrupted():
 
 def test_a_short_gap_does_not_end_the_motion(interrupted):
     measured = interrupted.q[-1] + [0.03, 0.05]
-    text = interrupted.motion.interrupted(measured, 0.1)
+    text = interrupted.motion.resume_after_gap(measured, 0.1)
     assert 'resumed' in text
     q, v, _ = interrupted.run(6.0)
     assert_allclose(q[0], measured, atol=1e-5)
@@ -760,7 +760,7 @@ def test_a_short_gap_does_not_end_the_motion(interrupted):
 def test_a_robot_that_is_where_it_should_be_stays_on_its_path(interrupted):
     """Only the ramp costs time, half of it."""
     left = interrupted.motion.time_left
-    interrupted.motion.interrupted(interrupted.q[-1], 0.1)
+    interrupted.motion.resume_after_gap(interrupted.q[-1], 0.1)
     interrupted.run(1.0)
     assert interrupted.motion.time_left == pytest.approx(left - 1.0 + 0.1, abs=1e-6)
 
@@ -772,7 +772,7 @@ def test_a_robot_that_is_where_it_should_be_stays_on_its_path(interrupted):
 )  # fmt: skip
 def test_a_long_gap_or_a_robot_elsewhere_ends_it(interrupted, away, gap, text):
     measured = interrupted.q[-1] + [0.0, away]
-    message = interrupted.motion.interrupted(measured, gap)
+    message = interrupted.motion.resume_after_gap(measured, gap)
     assert text in message
     assert 'the trajectory is dropped and the measured position held' in message
     interrupted.run(0.1)
@@ -783,7 +783,7 @@ def test_a_long_gap_or_a_robot_elsewhere_ends_it(interrupted, away, gap, text):
 def test_the_motion_can_be_dropped_after_every_gap(interrupted):
     interrupted.motion.options = MotionOptions(state_loss_policy='hold')
     measured = interrupted.q[-1] + 0.01
-    assert 'dropped' in interrupted.motion.interrupted(measured, 0.01)
+    assert 'dropped' in interrupted.motion.resume_after_gap(measured, 0.01)
     assert_array_equal(interrupted.state()[0], measured)
 
 
@@ -791,7 +791,7 @@ def test_a_held_position_is_taken_up_again_without_a_jump(loop):
     """Otherwise the robot would sink a little further with each gap."""
     loop.motion.hold([1.0, 1.0])
     loop.run(0.1)
-    assert loop.motion.interrupted([0.9, 0.95], 0.1) == ''
+    assert loop.motion.resume_after_gap([0.9, 0.95], 0.1) == ''
     q, _, _ = loop.run(1.0)
     assert_allclose(q[0], [0.9, 0.95], atol=1e-4)
     assert_array_equal(q[-1], [1.0, 1.0])
@@ -800,7 +800,7 @@ def test_a_held_position_is_taken_up_again_without_a_jump(loop):
 
 def test_a_held_position_that_is_far_is_given_up(loop):
     loop.motion.hold([1.0, 1.0])
-    assert loop.motion.interrupted([0.5, 1.0], 0.1) == ''
+    assert loop.motion.resume_after_gap([0.5, 1.0], 0.1) == ''
     assert_array_equal(loop.state()[0], [0.5, 1.0])
 
 
@@ -809,7 +809,7 @@ def test_a_held_position_that_is_far_is_given_up(loop):
 def test_an_unknown_position_after_a_gap_stops_the_motion(interrupted, bad, policy):
     interrupted.motion.options = MotionOptions(state_loss_policy=policy)
     before = interrupted.q[-1]
-    assert 'dropped' in interrupted.motion.interrupted(bad, 0.1)
+    assert 'dropped' in interrupted.motion.resume_after_gap(bad, 0.1)
     assert_array_equal(interrupted.state()[0], before)
 
 
@@ -817,13 +817,13 @@ def test_a_stop_that_was_interrupted_is_not_taken_back(interrupted):
     interrupted.stop()
     interrupted.run(0.05)
     measured = interrupted.q[-1] + 0.01
-    interrupted.motion.interrupted(measured, 0.1)
+    interrupted.motion.resume_after_gap(measured, 0.1)
     interrupted.run(0.5)
     assert_array_equal(interrupted.q[-1], measured)
 
 
 def test_a_restart_of_time_does_not_end_a_motion_near_its_path(interrupted):
-    text = interrupted.motion.time_restarted(interrupted.q[-1])
+    text = interrupted.motion.restart_time(interrupted.q[-1])
     assert 'resumed' in text
     interrupted.stamp = 0
     interrupted.run(6.0)
@@ -834,14 +834,14 @@ def test_a_restart_of_time_does_not_end_a_motion_near_its_path(interrupted):
 def test_a_restart_of_time_costs_at_most_a_ramp(interrupted, dt):
     left = interrupted.motion.time_left
     interrupted.state(-0.3)
-    interrupted.motion.time_restarted(interrupted.q[-1])
+    interrupted.motion.restart_time(interrupted.q[-1])
     interrupted.motion.advance(0, dt)
     interrupted.run(1.0)
     assert interrupted.motion.time_left == pytest.approx(left - 1.0 + 0.1, abs=2e-3)
 
 
 def test_a_restart_of_time_far_from_the_path_ends_the_motion(interrupted):
-    assert 'dropped' in interrupted.motion.time_restarted([0.0, 0.0])
+    assert 'dropped' in interrupted.motion.restart_time([0.0, 0.0])
     assert_array_equal(interrupted.state(stamp=0)[0], [0.0, 0.0])
 
 
@@ -849,7 +849,7 @@ def test_scheduled_trajectories_are_dropped_when_time_restarts(loop):
     loop.follow(*swing(), begin=loop.stamp + 500 * MS)
     loop.run(0.1)
     plan = loop.plan(*swing(), begin=loop.stamp + 500 * MS)
-    assert 'scheduled trajectory is dropped' in loop.motion.time_restarted([0.0, 0.0])
+    assert 'scheduled trajectory is dropped' in loop.motion.restart_time([0.0, 0.0])
     assert not loop.motion.following
     with pytest.raises(TrajectoryError):
         loop.motion.follow(plan)
@@ -941,9 +941,9 @@ def test_the_desired_motion_never_jumps(script):
         else:
             measured, gap = before + details[0], details[1]
             if kind == 'interrupted':
-                motion.interrupted(measured, gap)
+                motion.resume_after_gap(measured, gap)
             else:
-                motion.time_restarted(measured)
+                motion.restart_time(measured)
                 allowed.forget_debt()
                 anew = True
             before = measured  # no torque meanwhile: the motion begins where the robot is
@@ -966,7 +966,7 @@ def test_nothing_that_comes_in_makes_the_motion_infinite(numbers, times, gap, ch
         except TrajectoryError:
             pass
         loop.run(0.02)
-        loop.motion.interrupted(rows[0], gap)
+        loop.motion.resume_after_gap(rows[0], gap)
         loop.run(0.02)
         loop.motion.hold(rows[1])
         loop.state(gap, stamp=loop.stamp)

@@ -26,7 +26,7 @@ def test_what_follows_does_not_depend_on_how_they_were_given(states, late):
     for k in range(1, states + 1):
         one_by_one.advance(BEGIN + k * PERIOD, 0.001)
     now = BEGIN + states * PERIOD
-    together.rested(now, 0.001 * states, 0.001, states)
+    together.advance_at_rest(now, 0.001 * states, 0.001, states)
     for motion in (one_by_one, together):
         begin = now + round(late * PERIOD) if late else 0
         goal = np.full(arm.nv, 0.05)
@@ -49,7 +49,7 @@ def test_a_gap_after_them_counts_for_as_much_as_it_would_have():
     one_by_one, together = held(arm), held(arm)
     for k in range(1, 31):
         one_by_one.advance(BEGIN + 6 * k * PERIOD, 0.006)
-    together.rested(BEGIN + 180 * PERIOD, 0.18, 0.006, 30)
+    together.advance_at_rest(BEGIN + 180 * PERIOD, 0.18, 0.006, 30)
     for motion in (one_by_one, together):
         motion.advance(BEGIN + 230 * PERIOD, 0.05)
     assert together.clock == pytest.approx(one_by_one.clock)

@@ -129,7 +129,7 @@ def test_the_stages_of_a_plan_follow_each_other(driven):
     driven.run(120)
     assert motion.stage(plan) == 'arrived'
     assert_allclose(driven.sample[0], [0.5, 0.2], atol=1e-12)
-    motion.interrupted([0.5, 0.2], 0.1)  # states that pause there change nothing
+    motion.resume_after_gap([0.5, 0.2], 0.1)  # states that pause there change nothing
     driven.run(100)
     assert motion.stage(plan) == 'arrived'
     other = driven.plan([0.0, 0.0])
