@@ -15,6 +15,7 @@ from rbd_ros.compiler.loops import Record
 from rbd_ros.contact import contact_shapes, ContactParameters, HalfSpace
 from rbd_ros.contact.contact_arrays import AnyArray, FloatArray
 from rbd_ros.robot import Robot
+from rbd_ros.simulation.integrators.integrators import INTEGRATORS
 from rbd_ros.simulation.records.mutex import Mutex
 from rbd_ros.simulation.records.record_assembly import (
     dynamics_of,
@@ -43,7 +44,6 @@ TOLERANCE = 1e-10
 MAX_ANGLE = 2.0**49
 
 #: Names of the integrators.
-INTEGRATORS = ('midpoint', 'semi_implicit', 'rk4')
 
 #: Message of an attempt to change the world of a simulation without one.
 NO_WORLD = (
@@ -105,16 +105,16 @@ class Physics:
             raise ValueError(
                 f'unknown integrator {integrator!r}; there are {", ".join(INTEGRATORS)}'
             )
-        if integrator == 'midpoint' and has_loops:
-            raise ValueError(
-                f'{robot.name!r} has kinematic loops, which the integrator midpoint does not '
-                'support; use semi_implicit or rk4'
-            )
-        if integrator == 'rk4' and has_loops and world is not None:
-            raise ValueError(
-                f'{robot.name!r} has kinematic loops, which rk4 does not support in a world; use '
-                'semi_implicit'
-            )
+        if has_loops:
+            field, where = 'with_loops', ''
+            if world is not None:
+                field, where = 'with_loops_in_world', ' in a world'
+            names = [name for name, each in INTEGRATORS.items() if getattr(each, field)]
+            if integrator not in names:
+                raise ValueError(
+                    f'{robot.name!r} has kinematic loops, which {integrator} does not '
+                    f'support{where}; use {" or ".join(names)}'
+                )
         if restitution_model not in RESTITUTION_MODELS:
             raise ValueError(
                 f'unknown restitution_model {restitution_model!r}; '

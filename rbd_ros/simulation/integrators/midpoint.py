@@ -22,8 +22,15 @@ from rbd_ros.simulation.integrators.free_base_midpoint import (
     correct_from_middle,
     predict_from_middle,
 )
-from rbd_ros.simulation.integrators.runge_kutta import is_allowed
-from rbd_ros.simulation.integrators.semi_implicit import spring_torque
+from rbd_ros.simulation.integrators.integrator import (
+    EVERYTHING,
+    IN_MIDDLE,
+    Integrator,
+    NOTHING,
+    VELOCITY,
+)
+from rbd_ros.simulation.integrators.runge_kutta import is_allowed, is_at_limit
+from rbd_ros.simulation.integrators.semi_implicit import spring_torque, step_constrained
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.records.simulation_state import (
     ExternalForces,
@@ -39,6 +46,42 @@ from rbd_ros.simulation.stepping.solver import solve_velocity
 
 #: Times that friction is found, each with C at the mean velocity that the time before led to.
 ROUNDS = 2
+
+
+MIDPOINT = Integrator(
+    name='midpoint',
+    order=2,
+    kernels={'midpoint_acceleration': ('midpoint_acceleration', IN_MIDDLE)},
+)
+
+
+@compiled
+def step_by_midpoint(
+    model: SimulationModel,
+    state: State,
+    external_forces: ExternalForces,
+    contacts: GroundContactPoints,
+    work: Workspace,
+    count: int,
+    h: float,
+) -> int:
+    """Find `next_v`, and `next_q` as well where nothing stops the motion; return which.
+
+    :param count: number of contact points near the ground
+    :param h: time step [s]
+    """
+    # Where a joint is at a limit or a contact near, the implicit solve decides whether either
+    # stops anything.
+    stopped = count > 0 or is_at_limit(model, state)
+    if stopped:
+        if not step_constrained(model, state, contacts, work, count, h):
+            return NOTHING
+        stopped = is_stopped(state, work.problem.contact_impulse, count > 0)
+    if stopped:
+        return VELOCITY
+    if midpoint_step(model, state, external_forces, contacts, work, h):
+        return EVERYTHING
+    return VELOCITY if step_constrained(model, state, contacts, work, count, h) else NOTHING
 
 
 @compiled

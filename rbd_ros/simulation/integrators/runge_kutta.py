@@ -19,7 +19,15 @@ import math
 from rbd_ros.compiler.loops import call_kernel, compiled
 from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.integrators.displacement import move
-from rbd_ros.simulation.integrators.semi_implicit import spring_torque
+from rbd_ros.simulation.integrators.integrator import (
+    AT_END,
+    EVERYTHING,
+    Integrator,
+    NONE,
+    NOTHING,
+    VELOCITY,
+)
+from rbd_ros.simulation.integrators.semi_implicit import spring_torque, step_constrained
 from rbd_ros.simulation.loops.loop_closing import close_positions, settle_loops
 from rbd_ros.simulation.loops.loop_directions import (
     correct,
@@ -30,7 +38,7 @@ from rbd_ros.simulation.loops.loop_directions import (
 )
 from rbd_ros.simulation.loops.loop_solver import keep_stage_force
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.simulation_state import ExternalForces, State
+from rbd_ros.simulation.records.simulation_state import ExternalForces, GroundContactPoints, State
 from rbd_ros.simulation.records.workspace import Dynamics, Motion, Problem, Stages, Workspace
 from rbd_ros.simulation.stepping.external_forces import find_applied_force
 from rbd_ros.simulation.stepping.joint_law import (
@@ -47,6 +55,47 @@ from rbd_ros.simulation.stepping.linear import (
     factorize,
     solve_factorized,
 )
+
+RK4 = Integrator(
+    name='rk4',
+    order=4,
+    # In a stage, damping is explicit: each has its own velocity to damp.
+    kernels={
+        'forward_dynamics': ('forward_dynamics', AT_END),
+        'smooth_dynamics': ('forward_dynamics', NONE),
+    },
+    with_loops=True,
+)
+
+
+@compiled
+def step_by_runge_kutta(
+    model: SimulationModel,
+    state: State,
+    external_forces: ExternalForces,
+    contacts: GroundContactPoints,
+    work: Workspace,
+    count: int,
+    h: float,
+) -> int:
+    """Find `next_v`, and `next_q` as well where no force interrupts the step; return which.
+
+    :param count: number of contact points near the ground
+    :param h: time step [s]
+    """
+    constrained = model.frictional == 1 or count > 0
+    constrained = constrained or model.stiff == 1 or is_at_limit(model, state)
+    for _ in range(2):
+        if constrained and not step_constrained(model, state, contacts, work, count, h):
+            return NOTHING
+        if runge_kutta_step(model, state, external_forces, work, constrained, h):
+            return EVERYTHING
+        # A step that no force interrupts is tried first. If it ends beyond a limit, the
+        # implicit solve shows what the limit does, and the second round begins with that.
+        if constrained:
+            break
+        constrained = True
+    return VELOCITY
 
 
 @compiled

@@ -13,6 +13,7 @@ import math
 from rbd_ros.compiler.loops import call_kernel, compiled
 from rbd_ros.simulation.integrators.displacement import CLOSED, move
 from rbd_ros.simulation.integrators.free_base import correct_free_bases, predict_free_bases
+from rbd_ros.simulation.integrators.integrator import AT_END, Integrator, NOTHING, VELOCITY
 from rbd_ros.simulation.loops.loop_closing import follow_loops
 from rbd_ros.simulation.loops.loop_directions import find_loops, fix_held
 from rbd_ros.simulation.loops.loop_solver import find_closed_velocity, keep_loop_force
@@ -29,6 +30,40 @@ from rbd_ros.simulation.stepping.joint_law import LOWER, UPPER
 from rbd_ros.simulation.stepping.joint_servo import add_servos, move_servos, ONE_BY_ONE, TOGETHER
 from rbd_ros.simulation.stepping.linear import clear, copy, dot
 from rbd_ros.simulation.stepping.solver import solve_velocity
+
+SEMI_IMPLICIT = Integrator(
+    name='semi_implicit',
+    order=1,
+    kernels={'forward_dynamics': ('forward_dynamics', AT_END)},
+    forces_in_middle=False,
+    with_loops=True,
+    with_loops_in_world=True,
+)
+
+
+@compiled
+def step_by_euler(
+    model: SimulationModel,
+    state: State,
+    contacts: GroundContactPoints,
+    work: Workspace,
+    count: int,
+    h: float,
+) -> int:
+    """Find `next_v`; return whether it is finite.
+
+    :param count: number of contact points near the ground
+    :param h: time step [s]
+    """
+    # Most steps of most robots violate nothing: they are tried without the solver first.
+    constrained = model.frictional == 1 or count > 0
+    # Where the step is divided, the kernel with implicit damping is for another time step.
+    if model.damped == 1 and h != model.timestep:
+        constrained = True
+    constrained = constrained or not step_freely(model, state, work, h)
+    if constrained and not step_constrained(model, state, contacts, work, count, h):
+        return NOTHING
+    return VELOCITY
 
 
 @compiled

@@ -17,6 +17,8 @@ from rbd_ros.model.errors import SingularMassMatrixError
 from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import Wraparound
 from rbd_ros.simulation.integrators.displacement import RETURN_SPEED
+from rbd_ros.simulation.integrators.integrator import AT_END, IN_MIDDLE, NONE
+from rbd_ros.simulation.integrators.integrators import INTEGRATORS
 from rbd_ros.simulation.records.simulation_model import Ground, SimulationModel, Tree
 from rbd_ros.simulation.records.simulation_state import (
     ExternalForces,
@@ -86,7 +88,7 @@ def make_simulation_model(
     :param shapes: collision shapes, none if there is nothing to touch
     :param speed_limit: guard on the speed of joints [rad/s or m/s]
     :param enforce_velocity_limits: whether the velocity limits of joints hold, too
-    :param integrator: one of `rbd_ros.simulation.physics.INTEGRATORS`
+    :param integrator: one of `INTEGRATORS`
     :param scene: the world
     :param has_scene: whether there is one
     :raises SingularMassMatrixError: if joints move no mass
@@ -190,20 +192,20 @@ def _dynamics_kernels(
     :param middle: likewise in the middle of a step, (nv,)
     """
     has_loops = robot.model.loop_constraints > 0
-    runge_kutta, midpoint = integrator == 'rk4', integrator == 'midpoint'
-    at_end = {'diagonal': tuple(ends.tolist())} if ends.any() else {}
-    at_middle = {'diagonal': tuple(middle.tolist())} if middle.any() else {}
+    added = {
+        NONE: {},
+        AT_END: {'diagonal': tuple(ends.tolist())} if ends.any() else {},
+        IN_MIDDLE: {'diagonal': tuple(middle.tolist())} if middle.any() else {},
+    }
+    kernels = {} if has_loops else INTEGRATORS[integrator].kernels
+    addresses = {
+        field: _address(robot, name, **added[at]) for field, (name, at) in kernels.items()
+    }
     return {
-        'forward_dynamics': (
-            0 if has_loops or midpoint else _address(robot, 'forward_dynamics', **at_end)
-        ),
-        # The same without damping in the inertia: each stage has its own velocity to damp.
-        'smooth_dynamics': (
-            _address(robot, 'forward_dynamics') if runge_kutta and not has_loops else 0
-        ),
-        'midpoint_acceleration': (
-            _address(robot, 'midpoint_acceleration', **at_middle) if midpoint else 0
-        ),
+        'forward_dynamics': 0,
+        'smooth_dynamics': 0,
+        'midpoint_acceleration': 0,
+        **addresses,
         'mass_matrix': _address(robot, 'mass_matrix'),
         'bias_force': _address(robot, 'bias_force'),
     }

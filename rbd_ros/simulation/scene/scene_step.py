@@ -15,11 +15,11 @@ from __future__ import annotations
 from typing import Tuple
 
 from rbd_ros.compiler.loops import compiled
-from rbd_ros.simulation.integrators.contact_free_step import (
+from rbd_ros.simulation.integrators.integrator import (
     NOTHING,
-    take_contact_free_step,
     VELOCITY,
 )
+from rbd_ros.simulation.integrators.integrator_step import take_integrator_step
 from rbd_ros.simulation.integrators.semi_implicit import integrate_configuration, prepare
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.records.simulation_state import (
@@ -165,7 +165,7 @@ def find_velocities(
 
     Those of the robot are `next_v`, those of objects change in place, and impacts change `v`.
 
-    :return: which of the robot's velocity and position is known, see contact_free_step.py, and
+    :return: which of the robot's velocity and position is known, see integrator.py, and
         whether the robot is at any contact
     """
     scene, problem, contacts = work.scene, work.problem, contact_state.contacts
@@ -190,7 +190,7 @@ def find_velocities(
             respond_to_contacts(model, state, contacts, work, count, h)
         else:
             # Without contacts the robot moves as without a world, bitwise identically.
-            found = take_contact_free_step(model, state, external_forces, unused, work, h)
+            found = take_integrator_step(model, state, external_forces, unused, work, 0, h)
             if found == NOTHING:
                 return NOTHING, False
     # Servos are implicit in h, but do nothing during an impact: responses are computed for a

@@ -58,7 +58,7 @@ def take_servo_substep(
     done: bool = take_scene_substep(
         model, state, external_forces, unused, objects, contact_state, work, h
     )
-    # Without contacts, `take_contact_free_step` has moved them, before loops were closed.
+    # Without contacts, `take_integrator_step` has moved them, before loops were closed.
     while done and is_in_contact(model, contact_state):
         # Fixed point of torque limits and contact forces, which is finite: a servo is at its limit
         # or not.

@@ -4,19 +4,10 @@
 from __future__ import annotations
 
 from rbd_ros.compiler.loops import call_kernel, compiled, entry_point
-from rbd_ros.simulation.integrators.contact_free_step import (
-    EVERYTHING,
-    NOTHING,
-    step_by_runge_kutta,
-)
 from rbd_ros.simulation.integrators.displacement import return_joints
-from rbd_ros.simulation.integrators.midpoint import is_stopped, midpoint_step
-from rbd_ros.simulation.integrators.runge_kutta import is_at_limit
-from rbd_ros.simulation.integrators.semi_implicit import (
-    integrate_configuration,
-    step_constrained,
-    step_freely,
-)
+from rbd_ros.simulation.integrators.integrator import NOTHING, VELOCITY
+from rbd_ros.simulation.integrators.integrator_step import take_integrator_step
+from rbd_ros.simulation.integrators.semi_implicit import integrate_configuration
 from rbd_ros.simulation.integrators.step_division import (
     count_substeps,
     find_substep,
@@ -47,7 +38,7 @@ from rbd_ros.simulation.stepping.ground_contact import (
     start_contacts,
     update_deformations,
 )
-from rbd_ros.simulation.stepping.joint_servo import any_servos, begin_servos, end_servos
+from rbd_ros.simulation.stepping.joint_servo import begin_servos, end_servos
 from rbd_ros.simulation.stepping.linear import copy, is_finite
 
 #: Answer of `advance` to commands that are not finite.
@@ -113,40 +104,10 @@ def take_substep(
 ) -> bool:
     """Advance by h; return False, with q and v unchanged, if the velocity is not finite."""
     count = find_forces(model, state, external_forces, contacts, work, h)
-    driven = False
-    if model.has_servos:
-        driven = any_servos(state)
-    done = False
-    if driven:
-        if not step_constrained(model, state, contacts, work, count, h):
-            return False
-    elif model.runge_kutta:
-        found = step_by_runge_kutta(model, state, external_forces, contacts, work, count, h)
-        if found == NOTHING:
-            return False
-        done = found == EVERYTHING
-    elif model.midpoint:
-        # Where a joint is at a limit or a contact near, the implicit solve decides whether either
-        # stops anything.
-        stopped = count > 0 or is_at_limit(model, state)
-        if stopped:
-            if not step_constrained(model, state, contacts, work, count, h):
-                return False
-            stopped = is_stopped(state, work.problem.contact_impulse, count > 0)
-        if not stopped:
-            done = midpoint_step(model, state, external_forces, contacts, work, h)
-            if not done and not step_constrained(model, state, contacts, work, count, h):
-                return False
-    else:
-        # Most steps of most robots violate nothing: they are tried without the solver first.
-        constrained = model.frictional == 1 or count > 0
-        # Where the step is divided, the kernel with implicit damping is for another time step.
-        if model.damped == 1 and h != model.timestep:
-            constrained = True
-        constrained = constrained or not step_freely(model, state, work, h)
-        if constrained and not step_constrained(model, state, contacts, work, count, h):
-            return False
-    if not done:
+    found = take_integrator_step(model, state, external_forces, contacts, work, count, h)
+    if found == NOTHING:
+        return False
+    if found == VELOCITY:
         integrate_configuration(model, state, work, h)
     # Closing the loops corrects both: NaN is found after it.
     if model.has_loops:

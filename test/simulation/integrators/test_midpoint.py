@@ -439,7 +439,7 @@ def test_a_step_that_is_none_leaves_the_forces_as_they_were(rng):
 
 def test_loops_take_another_integrator():
     linkage = mechanisms.four_bar()
-    with pytest.raises(ValueError, match='loops.*use semi_implicit or rk4'):
+    with pytest.raises(ValueError, match='loops.*use rk4 or semi_implicit'):
         Simulator(linkage, integrator='midpoint')
 
 
