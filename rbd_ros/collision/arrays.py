@@ -51,13 +51,13 @@ class Tables(NamedTuple):
     :param face_at: faces around vertices, (incidences,)
     :param face: outward unit normal and height above the origin, (faces, 4) [1, m]
     :param ring: of each face, first of its corners, number of corners, (faces, 2)
-    :param corner: vertices around faces, anticlockwise from outside, numbered within their hull,
+    :param corner: vertices around faces, counterclockwise from outside, numbered in their hull,
         (corners,)
     :param mesh: of each triangle mesh, first node, number of leaves, first triangle, whether it is
         closed, hull, (meshes, 5)
     :param node: bounds of boxes of a binary tree, lower and upper, in the order of a heap: the
         children of node i are 2 i + 1 and 2 i + 2, (nodes, 6) [m]
-    :param triangle: corners, anticlockwise from outside; leaf k of a mesh has those from
+    :param triangle: corners, counterclockwise from outside; leaf k of a mesh has those from
         4 k on, (triangles, 9) [m]
     :param beside: across the edge that begins at each corner, number of the neighbor in its mesh,
         -1 where there is none, (triangles, 3)

@@ -155,7 +155,7 @@ class _Planner:
         return np.abs(v).max(axis=0), np.abs(tau).max(axis=0)
 
     def violated(self, duration: float, amplitude: np.ndarray) -> Optional[str]:
-        """Return limit that a motion exceeds most, in words, or None if it keeps all of them."""
+        """Return the limit that a motion exceeds most, in words, or None if it keeps all."""
         velocity, torque = self.peaks(duration, amplitude)
         if not np.isfinite(torque).all():
             return f'torque of joint {self._names(~np.isfinite(torque))} is not finite'

@@ -216,7 +216,7 @@ def header() -> str:
 
 
 def refusals() -> str:
-    """Return text of the functions that refuse: what they are about, this FMU does not have."""
+    """Return the text of the functions that this FMU does not support, which refuse."""
     texts: List[str] = []
     for name, rest in _refusing().items():
         given = f'fmi3Instance instance{", " * bool(rest)}{rest}'

@@ -206,7 +206,7 @@ def identify_payload(
 
 
 def parameter_transform(robot: Robot, link: str) -> Floats:
-    """Return matrix from ten parameters in link coordinates to those in its body's, (10, 10)."""
+    """Return the matrix from ten parameters in link coordinates to those of its body, (10, 10)."""
     placement = robot.model.link(link).placement
     columns = []
     for k in range(10):

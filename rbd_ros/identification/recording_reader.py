@@ -56,7 +56,7 @@ def read_recording(path: str, topic: str = TOPIC) -> Recording:
 
 
 def read_robot_description(path: str) -> str:
-    """Return robot description in a recording: the URDF that was on `robot_description` meanwhile.
+    """Return the robot description of a recording: the URDF on its topic `robot_description`.
 
     :param path: file .mcap or .db3, or the folder of a bag
     :raises RecordingError: if there is none, or the file cannot be read

@@ -120,7 +120,7 @@ def estimated(parts: Sequence[Equations], names: Sequence[str]) -> Estimate:
 
 
 def _weighted(parts: Sequence[Equations], names: Sequence[str]) -> Tuple[Floats, Floats]:
-    """Return estimate, and the weight of each joint: one over its noise, 0 without equations."""
+    """Return the estimate, and each joint's weight: one over its noise, 0 without equations."""
     used = sum(p.used.sum(axis=0) for p in parts)
     weights: Floats = (used > 0.0).astype(float)
     for _ in range(3):

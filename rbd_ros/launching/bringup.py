@@ -262,7 +262,7 @@ def _left_out(what: str, requested: str, obstacle: Optional[str]) -> Action:
 
 
 def _rviz_configuration(frame_prefix: str) -> str:
-    """Return path of the configuration of RViz; the model it shows has frames of that prefix."""
+    """Return the path of the RViz configuration, for frames with the prefix."""
     path = resource_path('rviz', 'robot.rviz')
     if not frame_prefix:
         return str(path)

@@ -46,7 +46,7 @@ class Controlled(NamedTuple):
 
 
 def controlled(robot: LaunchedRobot, file: str, namespace: str) -> Controlled:
-    """Return description of a robot with a tag for ros2_control, its own or one of all its joints.
+    """Return the description with a tag for ros2_control: its own, or one with all joints.
 
     :param file: name of the launch file
     :param namespace: namespace of all nodes

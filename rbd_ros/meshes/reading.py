@@ -35,7 +35,7 @@ def read_mesh(path: str) -> Tuple[Triangles, ...]:
     """Return the parts of a mesh, one per color, in the file's unit, or in m if it names one.
 
     Vertices at one place are one, and each belongs to a triangle. Corners run as the file has
-    them: anticlockwise from outside in most.
+    them: counterclockwise from outside in most.
 
     :param path: file in STL (binary or text), OBJ, COLLADA (DAE), or, if trimesh is installed,
         glTF 2.0 (GLB, glTF) or PLY
@@ -58,7 +58,7 @@ def mesh_triangles(path: str, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> Float
 
     Triangle, corner, coordinate.
 
-    Seen from outside, corners run anticlockwise, also where a negative factor mirrors the mesh.
+    Seen from outside, corners run counterclockwise, also where a negative factor mirrors the mesh.
 
     :param path: file of a format of `read_mesh`
     :param scale: factors along x, y, z, (3,)

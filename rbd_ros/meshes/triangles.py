@@ -68,7 +68,7 @@ def is_closed(triangles: FloatArray) -> bool:
 
 
 def hull_triangles(points: FloatArray) -> FloatArray:
-    """Return triangles of the convex hull of points, anticlockwise from outside, (T, 3, 3) [m].
+    """Return triangles of the convex hull of points, counterclockwise from outside, (T, 3, 3) [m].
 
     :param points: (N, 3) [m]
     :raises MeshError: if all points lie in a plane

@@ -22,7 +22,7 @@ class SingularMassMatrixError(ModelError):
 
 
 def unknown_name(what: str, name: str, known: Iterable[str]) -> str:
-    """Return message that a name is unknown, with similar names, or with all if none is similar.
+    """Return the message about an unknown name, with similar names, or all if none is.
 
     :param what: kind of thing that has the name, such as 'link'
     :param name: the name

@@ -179,7 +179,7 @@ def not_floating(model: Model) -> str:
 
 
 def _renumbered(model: Model, bodies: int, nq: int, nv: int) -> Model:
-    """Return model whose bodies' numbers, that of the base included, and variables are moved up.
+    """Return the model with higher numbers of bodies, base included, and of variables.
 
     :param bodies: by how much the numbers of the bodies grow
     :param nq: by how much the numbers of the position variables grow

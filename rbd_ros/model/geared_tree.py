@@ -84,7 +84,7 @@ class GearedTree:
         return ParentArray(tuple(body.parent for body in self.bodies))
 
     def support(self, i: int) -> List[int]:
-        """Return support kappa(i): the bodies on the path from body `i` to the base (book 4.1.4).
+        """Return the support kappa(i): bodies on the path from body `i` to the base (book 4.1.4).
 
         The list begins with `i`; the base is not in it.
         """
@@ -233,7 +233,7 @@ class GearedTree:
         return result
 
     def independent_columns(self, J: Sequence[Sequence[Scalar]]) -> List[List[Scalar]]:
-        """Return matrix J G with columns for the independent coordinates, from one for all joints.
+        """Return J G, with columns for the independent coordinates, from J for all joints.
 
         :param J: matrix of m rows, such as a Jacobian, (m, tree_nv)
         :return: the same for the independent velocities, (m, nv)
@@ -241,7 +241,7 @@ class GearedTree:
         return [self.independent_force(row) for row in J]
 
     def independent_matrix(self, H: Sequence[Sequence[Scalar]]) -> List[List[Scalar]]:
-        """Return matrix G^T H G of the independent coordinates, (nv, nv), from one of the tree.
+        """Return G^T H G of the independent coordinates, (nv, nv), from H of the tree.
 
         :param H: matrix of the tree, such as its mass matrix, (tree_nv, tree_nv)
         """

@@ -550,7 +550,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
 
     @exclusive
     def step_derivatives(self, tau: Any = None) -> StepDerivatives:
-        """Return state after one step, and its derivatives by the present state and the torque.
+        """Return the state after a step, and its derivatives by the present state and torque.
 
         Those of the step as it is taken, of any integrator and with implicit damping, gears,
         substeps and torques cut at their limits, where it is smooth: no contact or limit, and

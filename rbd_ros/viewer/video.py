@@ -37,7 +37,7 @@ def browser() -> str:
 
 
 def ffmpeg() -> str:
-    """Return path of the program, '' if there is none: that of the system or of imageio-ffmpeg."""
+    """Return the path of ffmpeg, of the system or imageio-ffmpeg; '' if there is none."""
     path = shutil.which('ffmpeg')
     if path is None:
         try:

@@ -182,7 +182,7 @@ class Cursor:
         return tuple(found)
 
 
-class Memory:
+class MessageBuffer:
     """A message to be sent again and again, built once and then changed in place.
 
     Numbers lie at addresses that are multiples of their size, so that NumPy is quick with them.
@@ -262,7 +262,7 @@ class StampedMessage:
     :param memory: the message, finished
     """
 
-    def __init__(self, memory: Memory):
+    def __init__(self, memory: MessageBuffer):
         self._bytes, self._stamp = memory.bytes, memory.bytes[HEADER : HEADER + 8]
 
     def set_stamp(self, seconds: int, nanoseconds: int) -> None:

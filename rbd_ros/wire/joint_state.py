@@ -9,7 +9,7 @@ from typing import Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.wire.cdr import Cursor, Memory, NANOSECONDS, StampedMessage
+from rbd_ros.wire.cdr import Cursor, MessageBuffer, NANOSECONDS, StampedMessage
 from rbd_ros.wire.pattern import make_pattern, Pattern
 
 FIELDS = ('position', 'velocity', 'effort')
@@ -232,7 +232,7 @@ class JointStateWriter(StampedMessage):
         self.names = tuple(names)
         if unknown := set(fields) - set(FIELDS):
             raise ValueError(f'JointState has no field {sorted(unknown)[0]!r}')
-        memory = Memory()
+        memory = MessageBuffer()
         memory.stamp()
         memory.text(frame_id)
         memory.texts(self.names)

@@ -106,7 +106,7 @@ def _table(cursor: Cursor, count: int, joints: int) -> np.ndarray:
 def _alike(
     cursor: Cursor, counts: Sequence[int], counts_at: Sequence[int], stride: int, most: int
 ) -> int:
-    """Return number of successive points, `most` at most, with the same counts at a distance."""
+    """Return the number, at most `most`, of successive points with equal counts at a stride."""
     same = np.ones(most, dtype=bool)
     for value, at in zip(counts, counts_at):
         same &= value == np.ndarray(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from rbd_ros.wire.cdr import Memory, StampedMessage
+from rbd_ros.wire.cdr import MessageBuffer, StampedMessage
 
 # Numbers of a covariance: of three quantities, and of six.
 THREE, SIX = 9, 36
@@ -20,7 +20,7 @@ class ImuWriter(StampedMessage):
     """
 
     def __init__(self, frame_id: str):
-        memory = Memory()
+        memory = MessageBuffer()
         memory.stamp()
         memory.text(frame_id)
         for count in (4, THREE, 3, THREE, 3, THREE):
@@ -39,7 +39,7 @@ class WrenchStampedWriter(StampedMessage):
     """
 
     def __init__(self, frame_id: str):
-        memory = Memory()
+        memory = MessageBuffer()
         memory.stamp()
         memory.text(frame_id)
         memory.numbers(3)
@@ -60,7 +60,7 @@ class OdometryWriter(StampedMessage):
     """
 
     def __init__(self, frame_id: str, child_frame_id: str):
-        memory = Memory()
+        memory = MessageBuffer()
         memory.stamp()
         memory.text(frame_id)
         memory.text(child_frame_id)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from rbd_ros.wire.cdr import Cursor, Memory, WireError
+from rbd_ros.wire.cdr import Cursor, MessageBuffer, WireError
 
 MAX_BYTES = 1 << 26  # maximum size of a message [bytes]: URDFs with many links
 
@@ -17,7 +17,7 @@ def string_message(text: str) -> bytes:
     >>> read_string(string_message('hello'))
     'hello'
     """
-    memory = Memory()
+    memory = MessageBuffer()
     memory.text(text)
     memory.finish()
     return memory.bytes.tobytes()

@@ -7,7 +7,7 @@ from typing import List, Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.wire.cdr import Memory, NANOSECONDS, packed_stamp, StampedMessage
+from rbd_ros.wire.cdr import MessageBuffer, NANOSECONDS, packed_stamp, StampedMessage
 
 
 class MultiDOFJointStateWriter(StampedMessage):
@@ -23,7 +23,7 @@ class MultiDOFJointStateWriter(StampedMessage):
 
     def __init__(self, names: Sequence[str], frame_id: str):
         self.names = tuple(names)
-        memory = Memory()
+        memory = MessageBuffer()
         memory.stamp()
         memory.text(frame_id)
         memory.texts(self.names)
@@ -47,7 +47,7 @@ class TransformsWriter:
     """
 
     def __init__(self, frame_id: str, children: Sequence[str]):
-        memory = Memory()
+        memory = MessageBuffer()
         memory.unsigned(len(children))
         stamps: List[int] = []
         for child in children:

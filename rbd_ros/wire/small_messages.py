@@ -9,7 +9,7 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
-from rbd_ros.wire.cdr import Cursor, Memory, StampedMessage, WireError
+from rbd_ros.wire.cdr import Cursor, MessageBuffer, StampedMessage, WireError
 from rbd_ros.wire.pattern import make_pattern, Pattern
 
 MAX_BYTES = 1 << 18  # maximum size of a message [bytes]
@@ -68,7 +68,7 @@ class Float64MultiArrayWriter:
     """
 
     def __init__(self, size: int):
-        memory = Memory()
+        memory = MessageBuffer()
         memory.unsigned(0)  # dimensions
         memory.unsigned(0)  # data_offset
         memory.array(size)
@@ -84,7 +84,7 @@ class ClockWriter(StampedMessage):
     """A Clock to be published again and again."""
 
     def __init__(self) -> None:
-        memory = Memory()
+        memory = MessageBuffer()
         memory.stamp()
         memory.finish()
         super().__init__(memory)

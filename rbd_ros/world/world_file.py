@@ -316,7 +316,7 @@ class _Reader:
     def _robot(
         self, name: str, field: Field, defaults: Defaults, links: Dict[str, Surface]
     ) -> WorldRobot:
-        """Return further robot of an entry.
+        """Return the robot of an entry.
 
         :param links: surfaces of links by 'robot/link', to which those of this robot are added
         """

@@ -170,7 +170,7 @@ def change(event, sides, arm, rng, stream):
     for side in sides:
         follows = isinstance(side.reference, TrajectoryReference)
         if event == 'law':
-            side.law.change(law, side.commander.lock)
+            side.law.replace_settings(law, side.commander.lock)
             side.loop.changed()
         elif event == 'limits':
             side.limiter.limits = TorqueLimits(limits, rate)

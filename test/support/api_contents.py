@@ -383,7 +383,7 @@ NOT_FOR_USERS = {
     'rbd_ros.control.law.prepared_law:LawMemory': 'for machine code',
     'rbd_ros.control.law.torque_law:TorqueLaw.memory': 'for machine code',
     'rbd_ros.control.law.torque_law:TorqueLaw.problem': 'what nodes report',
-    'rbd_ros.control.law.torque_law:TorqueLaw.change': 'what nodes call, with their lock',
+    'rbd_ros.control.law.torque_law:TorqueLaw.replace_settings': 'for nodes, with their lock',
     'rbd_ros.control.law.law_settings:check_integral': 'checks of arguments',
     'rbd_ros.control.law.gains:min_damping_rate': 'a part of `default_gains`',
     'rbd_ros.control.law.gains:friction_stiffness': 'a part of `TorqueLaw`',

@@ -14,14 +14,14 @@ from rbd_ros.model import Model
 Parents = Sequence[int]
 
 
-def expand_parents(parents: Parents, freedoms: Sequence[int]) -> Tuple[int, ...]:
+def expand_parents(parents: Parents, dofs: Sequence[int]) -> Tuple[int, ...]:
     """Return the expanded parent array lambda' of a tree (book table 6.4).
 
     A joint without a DoF, such as a weld, has no place in the new array: what it carries
     belongs to the variable before.
 
     :param parents: parent of each body, (bodies,), the base being 0
-    :param freedoms: degrees of freedom of each joint, (bodies,)
+    :param dofs: degrees of freedom of each joint, (bodies,)
     :return: parent of each joint variable, (n,), 0 for none
     :raises ValueError: if a parent does not come before its body, or the lengths differ
 
@@ -29,9 +29,9 @@ def expand_parents(parents: Parents, freedoms: Sequence[int]) -> Tuple[int, ...]
     >>> expand_parents([0, 1, 1], [6, 1, 1])  # a floating body with two hinged to it
     (0, 1, 2, 3, 4, 5, 6, 6)
     """
-    if len(parents) != len(freedoms):
+    if len(parents) != len(dofs):
         raise ValueError(
-            f'got parents of {len(parents)} bodies, but degrees of freedom of {len(freedoms)}'
+            f'got parents of {len(parents)} bodies, but degrees of freedom of {len(dofs)}'
         )
     for i, parent in enumerate(parents, start=1):
         if not 0 <= parent < i:
@@ -40,12 +40,12 @@ def expand_parents(parents: Parents, freedoms: Sequence[int]) -> Tuple[int, ...]
                 'body'
             )
     # Where the variables of body i end; those of a weld end where its parent's do.
-    last, ends = [0], [0, *accumulate(freedoms)]
+    last, ends = [0], [0, *accumulate(dofs)]
     expanded = list(range(ends[-1]))
     for i, parent in enumerate(parents, start=1):
-        if freedoms[i - 1] > 0:
+        if dofs[i - 1] > 0:
             expanded[ends[i - 1]] = last[parent]
-        last.append(ends[i] if freedoms[i - 1] > 0 else last[parent])
+        last.append(ends[i] if dofs[i - 1] > 0 else last[parent])
     return tuple(expanded)
 
 

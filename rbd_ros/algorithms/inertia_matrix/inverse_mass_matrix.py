@@ -100,7 +100,7 @@ def symmetric_inverse(factors: LTDL, known: Optional[KnownRows] = None) -> Matri
 
 
 def _less(start: Scalar, row: Dict[int, Scalar], column: Sequence[Scalar]) -> Scalar:
-    """Return start less the product of a sparse row and a column."""
+    """Return the start less the product of a sparse row and a column."""
     for k, l in row.items():
         start = start - l * column[k]
     return start

@@ -141,8 +141,8 @@ def triangle_contacts(
 ) -> int:
     """Return the contact of a triangle with a convex shape.
 
-    :param triangle: the triangle: its sizes are its corners, anticlockwise from outside, its pose
-        is none
+    :param triangle: the triangle: its sizes are its corners, counterclockwise from outside, and
+        it has no pose
     :param across: what is across its edges, see `use_of_normal`, (3, 4)
     :param middle: a point of the shape, which decides its side of what is not one-sided [m]
     :param shape: the convex shape, with its pose in coordinates of the mesh

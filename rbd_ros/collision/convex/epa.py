@@ -54,7 +54,7 @@ def copy_row(source: FloatArray, target: FloatArray) -> None:
 
 @compiled
 def enter_face(vertices: FloatArray, faces: FloatArray, f: int, i: int, j: int, k: int) -> None:
-    """Enter a face, whose vertices run anticlockwise from outside."""
+    """Enter a face, whose vertices run counterclockwise from outside."""
     p = load_vec(vertices[i], 3)
     # Anticlockwise from outside: the normal points outward.
     normal = cross(load_vec(vertices[j], 3) - p, load_vec(vertices[k], 3) - p)
@@ -97,9 +97,9 @@ def take_simplex(simplex: FloatArray, vertices: FloatArray, faces: FloatArray) -
 def enter_tetrahedron(vertices: FloatArray, faces: FloatArray, height: float) -> None:
     """Enter the faces of a tetrahedron.
 
-    :param height: of its fourth vertex above the others, seen from where these run anticlockwise
+    :param height: of its fourth vertex above the others, which run counterclockwise from above
     """
-    # Seen from outside, the first three run anticlockwise where the fourth is below them.
+    # Seen from outside, the first three run counterclockwise where the fourth is below them.
     i, j = 0, 1
     if height > 0.0:
         i, j = 1, 0
@@ -209,7 +209,7 @@ def grow(
                 if edges[e, 0] == j and edges[e, 1] == i:
                     twin = e
             # What is left are the edges of the horizon, each in the order that its outer face has
-            # the other way round, so that new faces run anticlockwise from outside.
+            # the other way round, so that new faces run counterclockwise from outside.
             if twin >= 0:
                 border -= 1
                 edges[twin, 0], edges[twin, 1] = edges[border, 0], edges[border, 1]
@@ -249,7 +249,7 @@ def shares_of_foot(p: Vec3, q: Vec3, r: Vec3, normal: Vec3) -> Tuple[float, Vec3
     """Return the shares of three points in the foot of the origin on their plane.
 
     :param p: the points [m]
-    :param normal: unit normal, with which they run anticlockwise
+    :param normal: unit normal, with which they run counterclockwise
     :return: the least of the shares: not negative where the foot is on the triangle; the shares
     """
     total = cross(q - p, r - p) @ normal

@@ -25,8 +25,8 @@ class TriangleMesh:
 
     One that is closed is solid and touched from outside, another one from both sides.
 
-    :param triangles: corners, anticlockwise from outside, (T, 3, 3) [m]; a closed surface that is
-        inside out is turned
+    :param triangles: corners, counterclockwise from outside, (T, 3, 3) [m]; a closed surface that
+        is inside out is turned
     :raises MeshError: if there are none of a finite area
 
     >>> from rbd_ros.collision import TriangleMesh

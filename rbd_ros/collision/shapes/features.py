@@ -39,7 +39,7 @@ EDGE = 3
 class Feature(NamedTuple):
     """A face, line or point of a core, a value of compiled loops.
 
-    :param polygon: its vertices, anticlockwise from outside, (N, 4)
+    :param polygon: its vertices, counterclockwise from outside, (N, 4)
     :param corners: how many there are
     :param normal: outward unit normal of a face
     :param number: its number
@@ -142,7 +142,7 @@ def feature_along(
     All is in coordinates of the shape.
 
     :param direction: unit vector
-    :param polygon: vertices of the face, anticlockwise from outside; a result, (32, 4)
+    :param polygon: vertices of the face, counterclockwise from outside; a result, (32, 4)
     :return: how many vertices there are, 1 or 2 for what is no face, number of the feature, and
         outward normal of a face
     """

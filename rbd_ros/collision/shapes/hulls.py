@@ -189,7 +189,7 @@ def _extreme(points: FloatArray) -> FloatArray:
 
 
 def _outward(vertices: FloatArray, triangles: IntArray, normals: FloatArray) -> IntArray:
-    """Return the triangles whose corners run anticlockwise, seen from outside."""
+    """Return the triangles whose corners run counterclockwise, seen from outside."""
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
     inside_out = np.einsum('ij,ij->i', np.cross(b - a, c - a), normals) < 0.0
     result = np.array(triangles)

@@ -115,7 +115,7 @@ class ClosedLoopLaw:
             self._against_gravity, settings
         )
 
-    def change(self, settings: LawSettings, lock: ContextManager[Any]) -> None:
+    def replace_settings(self, settings: LawSettings, lock: ContextManager[Any]) -> None:
         """Assign settings while holding a lock."""
         with lock:
             self.settings = settings

@@ -126,7 +126,7 @@ class TorqueLaw:
     def settings(self, settings: LawSettings) -> None:
         self._active = self._prepared(settings)
 
-    def change(self, settings: LawSettings, lock: ContextManager[Any]) -> None:
+    def replace_settings(self, settings: LawSettings, lock: ContextManager[Any]) -> None:
         """Assign settings while holding a lock, which is taken when all is prepared.
 
         :raises ValueError: for settings that are not for this robot; the old ones stay

@@ -416,7 +416,7 @@ class DesiredMotion:
             elif plan.begin is not None:
                 self._scheduled = (*self._scheduled, plan)
             else:
-                waiting = plan.waits and self._motion.rests(plan.joints)
+                waiting = plan.starts_at_rest and self._motion.rests(plan.joints)
                 s = plan.entry + (0.0 if waiting else self._clock - plan.clock)
                 self._motion.enter(plan, s, self.options.ramp_time)
 

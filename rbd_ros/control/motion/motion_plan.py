@@ -34,7 +34,7 @@ class MotionPlan(NamedTuple):
     :param entry: time of the trajectory at which it is entered [s]
     :param begin: time of the states at which it begins [ns]; None: as soon as possible
     :param clock: time of the motion's own clock at which it is to be entered [s]
-    :param waits: whether it begins from rest, and therefore whenever it is taken up
+    :param starts_at_rest: whether it begins from rest, and therefore whenever it is taken up
     :param epochs: numbers of the motions of its joints that it continues, (m,)
     :param bounds: limits that the trajectory keeps
     :param text: what will be done, for the log
@@ -45,7 +45,7 @@ class MotionPlan(NamedTuple):
     entry: float
     begin: Optional[int]
     clock: float
-    waits: bool
+    starts_at_rest: bool
     epochs: Indices
     bounds: Bounds
     text: str

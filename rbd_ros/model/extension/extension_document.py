@@ -252,7 +252,7 @@ def _item(node: Any, label: str) -> Item:
 
 
 def _scalar(kind: str, text: str) -> Any:
-    """Return value of a plain word; numbers stay texts, which are read like those of a URDF."""
+    """Return the value of a plain word; numbers stay texts, read like those of a URDF."""
     if kind == 'null':
         return None
     if kind == 'bool' and text.lower() in (*_TRUE, *_FALSE):

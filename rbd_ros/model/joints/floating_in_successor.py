@@ -27,7 +27,7 @@ class FloatingInSuccessor(Floating):
         return super().transform(_in_predecessor(q))
 
     def integrate(self, q: Scalars, step: Scalars) -> Tuple[Scalar, ...]:
-        """Return exponential map of SE(3): the exact screw motion at a constant body velocity."""
+        """Return the exponential map of SE(3): the screw motion at a constant body velocity."""
         end = super().integrate(_in_predecessor(q), step)
         R = quaternion_to_rotation(end[:4])
         return (*end[:4], *linear3.apply_transpose(R, (end[4], end[5], end[6])))

@@ -64,7 +64,7 @@ class JointType(ABC):
 
     @abstractmethod
     def transform(self, q: Scalars) -> PluckerTransform:
-        """Return joint transform X_J from predecessor to successor coordinates at `q`, (nq,)."""
+        """Return the joint transform X_J, predecessor to successor coordinates, at `q`, (nq,)."""
 
     @abstractmethod
     def motion_subspace(self, q: Scalars) -> MotionSubspace:
@@ -92,7 +92,7 @@ class JointType(ABC):
         return self.motion_subspace_rate(q, qd) @ qd
 
     def calc(self, q: Scalars, qd: Scalars) -> JointState:
-        """Return joint calculation (jcalc) for position `q`, (nq,), and velocity `qd`, (nv,)."""
+        """Return all results of jcalc for position `q`, (nq,), and velocity `qd`, (nv,)."""
         S = self.motion_subspace(q)
         return JointState(self.transform(q), S, S @ qd, self.bias(q, qd))
 
@@ -148,7 +148,7 @@ class JointType(ABC):
         return tuple(v)
 
     def integrate(self, q: Scalars, step: Scalars) -> Tuple[Scalar, ...]:
-        """Return position reached from `q` by the constant velocity `step` in unit time, (nq,)."""
+        """Return the position after unit time at the constant velocity `step` from `q`, (nq,)."""
         return tuple(position + change for position, change in zip(q, step))
 
     def difference(self, q0: Scalars, q1: Scalars) -> Tuple[Scalar, ...]:
@@ -218,7 +218,7 @@ class JointType(ABC):
         return (0.0,) * self.nv
 
     def opposite(self) -> Optional[JointType]:
-        """Return joint of the same type that is this one of opposite polarity, if there is one.
+        """Return this joint with opposite polarity, if its type has one.
 
         Its transform is the inverse at the same q, its motion subspace -pXs S (book table 4.2).
         `reverse` (reversed.py) makes one for every joint.

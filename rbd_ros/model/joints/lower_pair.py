@@ -136,7 +136,7 @@ def _sine_cosine(E: Matrix3, axis: Vector3) -> Tuple[Scalar, Scalar]:
 
 
 def _center(S: MotionSubspace) -> Vector3:
-    """Return point on the axis of a pair, or on all of its axes, nearest to the origin, (3,)."""
+    """Return the point on the axis or axes of a pair nearest to the origin, (3,)."""
     turning = [s for s in S.columns if any(s.angular)]
     center = linear3.ZERO3
     for s in turning:
@@ -149,7 +149,7 @@ def _center(S: MotionSubspace) -> Vector3:
 
 
 def _seen_from(moved: PluckerTransform, S: MotionSubspace) -> MotionSubspace:
-    """Return motion subspace in another frame, what is zero there but for rounding left out."""
+    """Return the motion subspace in another frame, without rounding errors of zeros."""
     columns = []
     for s in S.columns:
         m = moved * s

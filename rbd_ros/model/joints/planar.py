@@ -39,7 +39,7 @@ class Planar(JointType):
 
     @classmethod
     def about(cls, normal: Vector3) -> Planar:
-        """Return planar joint in the plane with the normal `normal`, (3,) in joint coordinates.
+        """Return the joint of the plane with the normal `normal`, (3,) in joint coordinates.
 
         The plane's axes are the joint's after the smallest rotation that takes z to the normal.
         """

@@ -48,7 +48,7 @@ class Universal(JointType):
         return (couple, *(ForceVector(ZERO3, row) for row in IDENTITY3))
 
     def motion_subspace_rate(self, q: Scalars, qd: Scalars) -> MotionSubspace:
-        """Return rate of S: the first axis turns backwards in the successor, the second rests."""
+        """Return the rate of S: in the successor only the first axis turns, backwards."""
         rate = linear3.scale(qd[1], linear3.cross(self._turned_first(q), self.second))
         return MotionSubspace([MotionVector(rate, ZERO3), MotionVector.zero()])
 

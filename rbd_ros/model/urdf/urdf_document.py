@@ -78,7 +78,7 @@ def read_document(
 
 
 def _content(source: Source) -> Tuple[Union[str, bytes], Optional[str]]:
-    """Return content of a source, and the path of its file, None if it is the content itself."""
+    """Return the content of a source, and the path of its file; None for a text."""
     if isinstance(source, (bytes, bytearray)):
         return bytes(source), None
     if isinstance(source, str):
@@ -203,7 +203,7 @@ class _Builder:
         return f'{self.label}, line {self.parser.CurrentLineNumber}'
 
     def inside(self) -> str:
-        """Return parser's place: the innermost open element, and the link or joint around it."""
+        """Return the parser's place: the innermost open element, and its link or joint."""
         if not self.open_tags:
             return ''
         owner = ''

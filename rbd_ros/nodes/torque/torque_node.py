@@ -106,7 +106,7 @@ class TorqueNode(ManagedNode):
         self._warn_of_weak_gains(prepared)
 
     def _take(self, prepared: Prepared) -> None:
-        prepared.law.change(prepared.settings, self._commander.lock)
+        prepared.law.replace_settings(prepared.settings, self._commander.lock)
         self._prepared = prepared
         if self._loop is not None:
             self._loop.law = prepared.law

@@ -253,7 +253,7 @@ def _tree(model: Model) -> Tree:
 
 
 def _paths(model: Model, row_first: IntArray, row_index: IntArray) -> Dict[str, IntArray]:
-    """Return ways along which impulses spread through L, the elimination tree of H; see `Tree`."""
+    """Return the paths of impulses through L in the elimination tree of H; see `Tree`."""
     paths: List[List[int]] = []
     for k in range(model.nv):
         # Rows are in descending order: the first is the next on the way.

@@ -181,7 +181,7 @@ def add_product(Y: FloatArray, Z: FloatArray, G: FloatArray, row: int, column: i
 
 @compiled
 def entry(work: SceneWork, row: int, column: int) -> float:
-    """Return element of the Delassus matrix, of which there is what is left of the diagonal."""
+    """Return an element of the Delassus matrix, whose lower triangle is stored."""
     element: float = work.matrix[max(row, column), min(row, column)]
     return element
 

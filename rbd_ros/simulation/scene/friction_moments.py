@@ -295,7 +295,7 @@ def begin_friction_moments(contact_state: ContactState, work: SceneWork, count: 
 
 @compiled
 def power_of_friction_moment(space: FrictionSpace, a: int) -> Tuple[float, float]:
-    """Return power of the moments of a contact, and what they add to De Saxce's term; both scaled.
+    """Return the power of a contact's moments, and their part of De Saxce's term; both scaled.
 
     :param a: number of the contact in the problem
     """

@@ -157,7 +157,7 @@ def collide(
 
 @compiled
 def restitution(model: SceneModel, contacts: SceneContacts, c: int) -> float:
-    """Return coefficient of restitution of a contact: zero where springs return what they take."""
+    """Return the coefficient of restitution of a contact: zero for a compliant one."""
     e: float = model.table.surface[contacts.pair[c], RESTITUTION]
     return 0.0 if is_compliant(model, contacts, c) else e
 

@@ -173,7 +173,7 @@ def _copy_rows(source: Tuple[Any, ...], target: Tuple[Any, ...], rows: IntArray)
 
 
 def _same_pairs(old: Scene, new: Scene) -> IntArray:
-    """Return number in the new scene of each pair of the old one, -1 for those that are gone."""
+    """Return the new number of each pair of the old scene, -1 for removed ones."""
     shape_of = _same_shapes(old, new)
     numbers = {(int(a), int(b)): k for k, (a, b) in enumerate(new.table.pair)}
     return np.array(
@@ -182,7 +182,7 @@ def _same_pairs(old: Scene, new: Scene) -> IntArray:
 
 
 def _same_shapes(old: Scene, new: Scene) -> List[int]:
-    """Return number in the new scene of each shape of the old one, -1 for those that are gone."""
+    """Return the new number of each shape of the old scene, -1 for removed ones."""
     seen: Dict[str, int] = {}
     numbers: Dict[Tuple[str, int], int] = {}
     for k, each in enumerate(new.shapes):
@@ -198,7 +198,7 @@ def _same_shapes(old: Scene, new: Scene) -> List[int]:
 
 
 def _same_bodies(old: Scene, new: Scene) -> IntArray:
-    """Return number in the new scene of each body of the old one; 0 for those that are gone."""
+    """Return the new number of each body of the old scene, 0 for removed ones."""
     first = old.body_count - len(old.objects)
     names = [each.name for each in new.objects]
     found = list(range(first))

@@ -16,7 +16,7 @@ from rbd_ros.textbook.models.random_models import random_tree
 
 @pytest.mark.seed('FM10', kind='full')
 def test_printed_example_of_table_6_4():
-    """Joint 2 has three freedoms, and every other joint has one."""
+    """Joint 2 has three DoFs, and every other joint has one."""
     assert expand_parents((0, 1, 1, 2, 2, 3), (1, 3, 1, 1, 1, 1)) == (0, 1, 2, 3, 1, 4, 4, 5)
 
 
@@ -53,8 +53,8 @@ def test_body_numbers_of_a_model_are_the_array_of_its_tree():
 
 
 @pytest.mark.parametrize(
-    'parents, freedoms', [((0, 2), (1, 1)), ((1,), (1,)), ((0, -1), (1, 1)), ((0, 1), (1,))]
+    'parents, dofs', [((0, 2), (1, 1)), ((1,), (1,)), ((0, -1), (1, 1)), ((0, 1), (1,))]
 )
-def test_a_malformed_tree_is_refused(parents, freedoms):
+def test_a_malformed_tree_is_refused(parents, dofs):
     with pytest.raises(ValueError, match='parent'):
-        expand_parents(parents, freedoms)
+        expand_parents(parents, dofs)

@@ -124,7 +124,7 @@ def test_each_change_of_settings_has_another_function_of_gravity_and_the_old_one
     loaded = law.holding
     assert law.holding is loaded
     expected = loaded(Q)
-    law.change(settings(arm), nullcontext())
+    law.replace_settings(settings(arm), nullcontext())
     assert law.holding is not loaded
     assert_array_equal(loaded(Q), expected)
     assert_allclose(law.holding(Q), arm.gravity_torque(Q), atol=1e-12)
