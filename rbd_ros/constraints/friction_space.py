@@ -24,7 +24,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rbd_ros.compiler.loops import compiled, floats, integers, simd_range
+from rbd_ros.compiler.loops import (
+    compiled,
+    floats,
+    integers,
+    load_vec,
+    norm,
+    simd_range,
+    Vec,
+    Vec3,
+)
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -213,28 +222,26 @@ def clamp(value: float, low: float, high: float) -> float:
 
 
 @compiled
-def contact_residual(x: FloatArray, u: FloatArray, i: int) -> float:
+def contact_residual(x: Vec3, u: Vec3) -> float:
     """Return a contact's residual: x less the projection of x - u - (|u_t|, 0, 0).
 
-    :param x: scaled forces
-    :param u: scaled velocities
-    :param i: first row of the contact
+    :param x: its scaled force
+    :param u: its scaled velocity
     """
     # The natural map of the complementarity K contains x, u + Phi(u) in K (Acary, Bremond and
     # Huber 2018): x solves it if and only if it is its own projection.
-    s = math.sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2])
-    d = u[i] + s
-    w, w_1, w_2 = x[i] - d, x[i + 1] - u[i + 1], x[i + 2] - u[i + 2]
+    s = math.sqrt(u[1] * u[1] + u[2] * u[2])
+    d = u[0] + s
+    w, w_1, w_2 = x - Vec(d, u[1], u[2])
     length = math.sqrt(w_1 * w_1 + w_2 * w_2)
     # What is known exactly is not found as a difference: forces may be large, velocities small.
     if length <= w:
         return math.sqrt(d * d + s * s)
     if length <= -w:
-        return math.sqrt(x[i] * x[i] + x[i + 1] * x[i + 1] + x[i + 2] * x[i + 2])
+        return norm(x)
     # Projection onto the boundary of the Lorentz cone, for w outside the cone and its polar.
     part = 0.5 * (w + length)
-    e, e_1, e_2 = x[i] - part, x[i + 1] - part * w_1 / length, x[i + 2] - part * w_2 / length
-    return math.sqrt(e * e + e_1 * e_1 + e_2 * e_2)
+    return norm(x - Vec(part, part * w_1 / length, part * w_2 / length))
 
 
 @compiled
@@ -300,7 +307,7 @@ def residual(space: FrictionSpace) -> float:
     # anything.
     worst = math.inf if EPSILON * worst > COARSEST else 0.0
     for c in range(contacts):
-        each = contact_residual(x, u, 3 * c)
+        each = contact_residual(load_vec(x, 3, 3 * c), load_vec(u, 3, 3 * c))
         worst = worse_of(worst, each)
     for k in range(space.sizes[ROWS]):
         i = 3 * contacts + k

@@ -9,7 +9,7 @@ import pytest
 from support.boxes_in_contact import random_contacts, stack
 from support.friction_loops import Coefficients, scale_alone
 
-from rbd_ros.compiler.loops import allocate, Record
+from rbd_ros.compiler.loops import allocate, Record, Vec
 from rbd_ros.constraints import friction_problem, solve_friction
 from rbd_ros.constraints.friction_solution import scaled_space
 from rbd_ros.constraints.friction_space import (
@@ -51,7 +51,7 @@ def test_residuals_and_projections_of_any_contact():
         x, u = rng.normal(size=3) * rng.choice([0.1, 1.0, 10.0]), rng.normal(size=3)
         shifted = u + [np.linalg.norm(u[1:]), 0.0, 0.0]
         expected = np.linalg.norm(x - projection(x - shifted))
-        assert_allclose(contact_residual(x, u, 0), expected, atol=1e-12)
+        assert_allclose(contact_residual(Vec(*x), Vec(*u)), expected, atol=1e-12)
         there = np.array([7.0, 7.0, 7.0, *x])
         project(there, 3)
         assert_allclose(there, [7.0, 7.0, 7.0, *projection(x)], atol=1e-12)
@@ -79,7 +79,7 @@ def test_residuals_of_rows():
 
 def test_residuals_of_small_velocities_under_large_forces_are_exact():
     x, u = np.array([1e6, 1e5, -1e5]), np.array([3e-12, 4e-12, 0.0])
-    assert_allclose(contact_residual(x, u, 0), math.hypot(7e-12, 4e-12), rtol=1e-9)
+    assert_allclose(contact_residual(Vec(*x), Vec(*u)), math.hypot(7e-12, 4e-12), rtol=1e-9)
 
 
 def test_blocks_have_ones_on_the_diagonal_and_velocities_are_at_most_one():

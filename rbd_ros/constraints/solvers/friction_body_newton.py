@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import math
 
-from rbd_ros.compiler.loops import compiled
+from rbd_ros.compiler.loops import compiled, load_vec, Mat, Vec, Vec3
 from rbd_ros.constraints.friction_space import (
-    FloatArray,
     IMMOVABLE,
     OPEN,
     SLIDE,
@@ -29,8 +28,10 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     BodySpace,
     CONTACTS,
     MEMBERS,
+    product_of,
     renew,
     residual_of,
+    velocity_of,
 )
 
 #: Compliance of contacts in Newton's method, of blocks whose largest element is one.
@@ -44,18 +45,16 @@ MAX_ROTATION = 0.7
 
 
 @compiled
-def newton_bodies(space: BodySpace, enough: float, q: FloatArray, new: FloatArray) -> float:
+def newton_bodies(space: BodySpace, enough: float) -> float:
     """Attempt Newton's method from forces and states as they are; return the residual.
 
     Moments stay as they are. Forces are left as they were if they were better.
 
     :param enough: residual of a solution
-    :param q: buffer, (3,)
-    :param new: buffer, (3,)
     """
     x, saved, contacts = space.x, space.saved, space.sizes[CONTACTS]
     renew(space)
-    best = find_velocities(space, q)
+    best = find_velocities(space)
     # The first forces may be the best: an attempt must never make things worse.
     reuse_forces(space)
     now, before, tried, changed = best, best, 0, True
@@ -75,9 +74,9 @@ def newton_bodies(space: BodySpace, enough: float, q: FloatArray, new: FloatArra
                         space.jacobian[c],
                     )
             factorize_bodies(space.matrix)
-        take_step(space, q, new)
+        take_step(space)
         renew(space)
-        now = find_velocities(space, q)
+        now = find_velocities(space)
         if now < best:
             best = now
             reuse_forces(space)
@@ -85,7 +84,7 @@ def newton_bodies(space: BodySpace, enough: float, q: FloatArray, new: FloatArra
         # errors.
         if best <= enough:
             break
-        changed = correct_states(space, 0.01 * enough, q)
+        changed = correct_states(space, 0.01 * enough)
         # Newton's method with right states gains more than this each step; slower means a wrong
         # state or direction.
         tried = 0 if now < 0.1 * before else tried + 1
@@ -97,14 +96,11 @@ def newton_bodies(space: BodySpace, enough: float, q: FloatArray, new: FloatArra
     # Not a solution, or not the last forces: back to the best. Velocities follow by `renew`.
     if now != best or best > enough:
         for c in range(contacts):
-            for r in range(3):
-                x[c, r] = saved[c, r]
+            x[c] = load_vec(saved[c], 3)
         renew(space)
     for c in range(contacts):
-        for r in range(3):
-            # The conjugate gradient of the sweeps begins again: its direction belongs to forces
-            # before.
-            space.search_direction[c, r] = 0.0
+        # The conjugate gradient of the sweeps begins again: its direction is of forces before.
+        space.search_direction[c] = Vec(0.0, 0.0, 0.0)
     found: float = best
     return found
 
@@ -120,19 +116,16 @@ def place_of(space: BodySpace, c: int, side: int) -> int:
 def reuse_forces(space: BodySpace) -> None:
     """Keep the forces as they are, to go back to."""
     for c in range(space.sizes[CONTACTS]):
-        for r in range(3):
-            space.saved[c, r] = space.x[c, r]
+        space.saved[c] = load_vec(space.x[c], 3)
 
 
 @compiled
-def find_velocities(space: BodySpace, buffer: FloatArray) -> float:
-    """Find the scaled velocities `image` of all contacts; return the largest residual.
-
-    :param buffer: buffer, (3,)
-    """
+def find_velocities(space: BodySpace) -> float:
+    """Find the scaled velocities `image` of all contacts; return the largest residual."""
     worst = 0.0
     for c in range(space.sizes[CONTACTS]):
-        each = residual_of(space, c, space.image[c], buffer)
+        u = velocity_of(space, c)
+        space.image[c], each = u, residual_of(space, c, u)
         # A residual that is no number is worse than any.
         if not each <= worst:
             worst = each
@@ -149,8 +142,7 @@ def find_stiffness(space: BodySpace, c: int) -> bool:
     """
     K, scale = space.stiffness[c], space.scale[c]
     for r in range(3):
-        for s in range(3):
-            K[r, s] = 0.0
+        K[r] = Vec(0.0, 0.0, 0.0)
     if space.state[c] == OPEN or space.block[c, 0, 0] <= IMMOVABLE:
         return False
     K[0, 0] = 1.0 / (PROXIMAL + scale[0] * scale[0] * space.compliance[c, 0])
@@ -175,27 +167,20 @@ def find_stiffness(space: BodySpace, c: int) -> bool:
 
 
 @compiled
-def take_step(space: BodySpace, q: FloatArray, new: FloatArray) -> None:
-    """Change the forces by a step of Newton's method.
-
-    :param q: buffer, (3,)
-    :param new: buffer, (3,)
-    """
+def take_step(space: BodySpace) -> None:
+    """Change the forces by a step of Newton's method."""
     matrix, contacts = space.matrix, space.sizes[CONTACTS]
     for i in range(space.sizes[MEMBERS]):
-        for k in range(6):
-            matrix.x[i, k] = 0.0
+        matrix.x[i] = Vec(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for c in range(contacts):
         if space.state[c] != OPEN:
-            stiff_force(space, c, space.image[c], new)
+            f, f_1, f_2 = stiff_force(space, c, load_vec(space.image[c], 3))
             for side in range(2):
                 b = space.body[c, side]
                 if b >= 0:
                     effect, v = space.effect[c, side], matrix.x[space.place[b]]
                     for k in range(6):
-                        v[k] += (
-                            new[0] * effect[0, k] + new[1] * effect[1, k] + new[2] * effect[2, k]
-                        )
+                        v[k] += f * effect[0, k] + f_1 * effect[1, k] + f_2 * effect[2, k]
     # With f = -K (u + J dv) of each contact and dv = E^T f: (1 + E^T K J) dv = -E^T K u. The
     # right-hand side is E^T f of dv = 0, as it has just been summed up.
     solve_bodies_matrix(matrix)
@@ -204,20 +189,15 @@ def take_step(space: BodySpace, q: FloatArray, new: FloatArray) -> None:
         if space.state[c] == OPEN:
             x[0] = x[1] = x[2] = 0.0
             continue
-        for r in range(3):
-            # u + J dv, from which the change of each contact's force follows by its own stiffness.
-            q[r] = space.image[c, r]
-            for side in range(2):
-                b = space.body[c, side]
-                if b >= 0:
-                    row, v = space.jacobian[c, side, r], matrix.x[space.place[b]]
-                    q[r] += (row[0] * v[0] + row[1] * v[1] + row[2] * v[2]) + (
-                        row[3] * v[3] + row[4] * v[4] + row[5] * v[5]
-                    )
-        stiff_force(space, c, q, new)
-        before = x[0]
-        for r in range(3):
-            x[r] += new[r]
+        # u + J dv, from which the change of each contact's force follows by its own stiffness.
+        q = load_vec(space.image[c], 3)
+        for side in range(2):
+            b = space.body[c, side]
+            if b >= 0:
+                J, v = space.jacobian[c, side], matrix.x[space.place[b]]
+                q += Vec(product_of(J[0], v), product_of(J[1], v), product_of(J[2], v))
+        new, before = stiff_force(space, c, q), x[0]
+        x[0:3] = load_vec(x, 3) + new
         if space.state[c] == SLIDE:
             w_1, w_2 = space.slip_direction[c, 0], space.slip_direction[c, 1]
             across = w_2 * new[1] - w_1 * new[2]
@@ -234,23 +214,17 @@ def take_step(space: BodySpace, q: FloatArray, new: FloatArray) -> None:
 
 
 @compiled
-def stiff_force(space: BodySpace, c: int, u: FloatArray, force: FloatArray) -> None:
-    """Compute the force of a contact that belongs to a velocity, by its stiffness.
-
-    :param u: scaled velocity, (3,)
-    :param force: scaled force, a result, (3,)
-    """
+def stiff_force(space: BodySpace, c: int, u: Vec3) -> Vec3:
+    """Return the scaled force of a contact that belongs to a scaled velocity, by its stiffness."""
     K = space.stiffness[c]
-    for r in range(3):
-        force[r] = -(K[r, 0] * u[0] + K[r, 1] * u[1] + K[r, 2] * u[2])
+    return -(Mat(load_vec(K[0], 3), load_vec(K[1], 3), load_vec(K[2], 3)) @ u)
 
 
 @compiled
-def correct_states(space: BodySpace, floor: float, buffer: FloatArray) -> bool:
+def correct_states(space: BodySpace, floor: float) -> bool:
     """Change states that forces or velocities contradict; return whether there are any.
 
     :param floor: velocity that counts as none
-    :param buffer: buffer, (3,)
     """
     state, changed, moved = space.state, False, False
     for c in range(space.sizes[CONTACTS]):
@@ -276,5 +250,5 @@ def correct_states(space: BodySpace, floor: float, buffer: FloatArray) -> bool:
             changed = True
     if moved:
         renew(space)
-        find_velocities(space, buffer)
+        find_velocities(space)
     return changed or moved

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from rbd_ros.compiler.loops import compiled, floats, integers
+from rbd_ros.compiler.loops import compiled, floats, integers, load_vec, stack_array, Vec, Vec3
 from rbd_ros.constraints.friction_space import (
     ALONE,
     AT_REST,
@@ -126,10 +126,8 @@ def prepare(space: BodySpace) -> None:
     list_members(space)
     for i in range(space.sizes[MEMBERS]):
         b = space.member[i]
-        for k in range(6):
-            # `renew` begins at these: with many sweeps, changes that are added up drift by
-            # rounding.
-            space.free[b, k] = space.velocity[b, k]
+        # `renew` begins at these: with many sweeps, changes that are added up drift by rounding.
+        space.free[b] = load_vec(space.velocity[b], 6)
     unit = 0.0
     for c in range(space.sizes[CONTACTS]):
         for r in range(3):
@@ -191,6 +189,14 @@ def list_members(space: BodySpace) -> None:
 
 
 @compiled
+def product_of(row: FloatArray, v: FloatArray) -> float:
+    """Return the product of a row of a Jacobian with a spatial velocity, (6,) each."""
+    # Two sums of three, angular and linear: shorter chains of dependent additions, in the same
+    # order wherever six elements are multiplied.
+    return load_vec(row, 3) @ load_vec(v, 3) + load_vec(row, 3, 3) @ load_vec(v, 3, 3)
+
+
+@compiled
 def add_gram(J: FloatArray, E: FloatArray, block: FloatArray) -> None:
     """Add J E^T to a block of three rows.
 
@@ -199,14 +205,8 @@ def add_gram(J: FloatArray, E: FloatArray, block: FloatArray) -> None:
     :param block: (3, 3)
     """
     for r in range(3):
-        row, into = J[r], block[r]
         for s in range(3):
-            column = E[s]
-            # Two sums of three, angular and linear: shorter chains of dependent additions, in the
-            # same order wherever six elements are multiplied.
-            into[s] += (row[0] * column[0] + row[1] * column[1] + row[2] * column[2]) + (
-                row[3] * column[3] + row[4] * column[4] + row[5] * column[5]
-            )
+            block[r, s] += product_of(J[r], E[s])
 
 
 @compiled
@@ -214,23 +214,19 @@ def renew(space: BodySpace) -> None:
     """Find the velocities that belong to the forces, without what rounding has added up."""
     for i in range(space.sizes[MEMBERS]):
         b = space.member[i]
-        for k in range(6):
-            # v = v_free + the sum of E^T x: the invariant that each change of a force keeps up to
-            # rounding.
-            space.velocity[b, k] = space.free[b, k]
+        # v = v_free + the sum of E^T x: the invariant that each change of a force keeps up to
+        # rounding.
+        space.velocity[b] = load_vec(space.free[b], 6)
     for c in range(space.sizes[CONTACTS]):
-        apply_force(space, c, space.x[c])
+        apply_force(space, c, load_vec(space.x[c], 3))
         if has_moments(space, c):
-            apply_moment(space, c, space.y[c])
+            apply_moment(space, c, load_vec(space.y[c], 3))
 
 
 @compiled
-def apply_force(space: BodySpace, c: int, change: FloatArray) -> None:
-    """Add the effect of a change of a contact's force to the velocities of its bodies.
-
-    :param change: scaled, (3,)
-    """
-    f, f_1, f_2 = change[0], change[1], change[2]
+def apply_force(space: BodySpace, c: int, change: Vec3) -> None:
+    """Add the effect of a scaled change of a contact's force to the velocities of its bodies."""
+    f, f_1, f_2 = change
     # Contacts that stay open cost no pass over their bodies.
     if f == 0.0 and f_1 == 0.0 and f_2 == 0.0:
         return
@@ -252,37 +248,36 @@ def contact_velocity(space: BodySpace, c: int, r: int) -> float:
     for side in range(2):
         b = space.body[c, side]
         if b >= 0:
-            row, v = space.jacobian[c, side, r], space.velocity[b]
-            total += (row[0] * v[0] + row[1] * v[1] + row[2] * v[2]) + (
-                row[3] * v[3] + row[4] * v[4] + row[5] * v[5]
-            )
+            total += product_of(space.jacobian[c, side, r], space.velocity[b])
     return total
 
 
 @compiled
-def residual_of(space: BodySpace, c: int, u: FloatArray, buffer: FloatArray) -> float:
+def velocity_of(space: BodySpace, c: int) -> Vec3:
+    """Return the scaled velocity of a contact, compliance included."""
+    return Vec(
+        contact_velocity(space, c, 0), contact_velocity(space, c, 1), contact_velocity(space, c, 2)
+    )
+
+
+@compiled
+def residual_of(space: BodySpace, c: int, u: Vec3) -> float:
     """Return the residual of a contact, of the velocities as they are.
 
-    :param u: its scaled velocity, a result, (3,)
-    :param buffer: buffer, (3,); may be u, which is lost then
+    :param u: its scaled velocity
     """
-    for r in range(3):
-        u[r] = contact_velocity(space, c, r)
-    found: float = contact_residual(space.x[c], u, 0)
+    found: float = contact_residual(load_vec(space.x[c], 3), u)
     if has_moments(space, c):
-        found = max(found, body_moment_residual(space, c, buffer))
+        found = max(found, body_moment_residual(space, c))
     return found
 
 
 @compiled
-def largest_residual(space: BodySpace, u: FloatArray) -> float:
-    """Return the largest residual of all contacts, of the velocities as they are.
-
-    :param u: buffer, (3,)
-    """
+def largest_residual(space: BodySpace) -> float:
+    """Return the largest residual of all contacts, of the velocities as they are."""
     worst = 0.0
     for c in range(space.sizes[CONTACTS]):
-        each = residual_of(space, c, u, u)
+        each = residual_of(space, c, velocity_of(space, c))
         # A residual that is no number is worse than any.
         if not each <= worst:
             worst = each
@@ -349,11 +344,8 @@ def scale_moments(space: BodySpace, c: int, d: float) -> float:
 
 
 @compiled
-def apply_moment(space: BodySpace, c: int, change: FloatArray) -> None:
-    """Add the effect of a change of a contact's moments to the velocities of its bodies.
-
-    :param change: scaled, (3,)
-    """
+def apply_moment(space: BodySpace, c: int, change: Vec3) -> None:
+    """Add the effect of a scaled change of a contact's moments to the velocities of its bodies."""
     for side in range(2):
         b = space.body[c, side]
         if b >= 0:
@@ -364,28 +356,22 @@ def apply_moment(space: BodySpace, c: int, change: FloatArray) -> None:
 
 
 @compiled
-def scaled_angular_velocity(space: BodySpace, c: int, u: FloatArray) -> None:
-    """Find the scaled angular velocity of a contact.
-
-    :param u: the result, (3,)
-    """
-    for r in range(3):
-        u[r] = 0.0
-        for side in range(2):
-            b = space.body[c, side]
-            if b >= 0:
-                for k in range(6):
-                    u[r] += space.angular_jacobian[c, side, r, k] * space.velocity[b, k]
+def scaled_angular_velocity(space: BodySpace, c: int) -> Vec3:
+    """Return the scaled angular velocity of a contact."""
+    u = Vec(0.0, 0.0, 0.0)
+    for side in range(2):
+        b = space.body[c, side]
+        if b >= 0:
+            J, v = space.angular_jacobian[c, side], space.velocity[b]
+            u += Vec(product_of(J[0], v), product_of(J[1], v), product_of(J[2], v))
+    return u
 
 
 @compiled
-def body_moment_residual(space: BodySpace, c: int, u: FloatArray) -> float:
-    """Return the residual of the moments of a contact, of the velocities as they are.
-
-    :param u: buffer, (3,)
-    """
-    scaled_angular_velocity(space, c, u)
-    bound = max(space.x[c, 0], 0.0)
+def body_moment_residual(space: BodySpace, c: int) -> float:
+    """Return the residual of the moments of a contact, of the velocities as they are."""
+    u, bound = stack_array(3), max(space.x[c, 0], 0.0)
+    u[0:3] = scaled_angular_velocity(space, c)
     # Torsion about the normal and rolling about the tangents have cones of their own.
     alone = moment_residual(space.y[c], u, 0, ALONE, bound)
     worst: float = max(alone, moment_residual(space.y[c], u, 1, FIRST, bound))

@@ -14,11 +14,10 @@ from __future__ import annotations
 
 import math
 
-from rbd_ros.compiler.loops import compiled, entry_point, stack_array
+from rbd_ros.compiler.loops import compiled, entry_point, load_vec, Mat, Vec
 from rbd_ros.constraints.friction_space import (
     clamp,
     contact_residual,
-    FloatArray,
     IMMOVABLE,
     OPEN,
     SLIDE,
@@ -39,11 +38,13 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     largest_residual,
     MEMBERS,
     prepare,
+    product_of,
     renew,
     RESIDUAL,
     scaled_angular_velocity,
     SWEEPS,
     UNIT,
+    velocity_of,
 )
 from rbd_ros.constraints.solvers.friction_moment_solver import solve_disc
 from rbd_ros.constraints.solvers.friction_sweeps import solve_block
@@ -62,13 +63,12 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float) -> bool:
     """
     report, x, direction = space.report, space.x, space.search_direction
     contacts = space.sizes[CONTACTS]
-    q, new = stack_array(3), stack_array(3)
     prepare(space)
     renew(space)
     # In units of velocity [m/s], since `prepare` scales forces and Jacobians but not velocities.
     enough = tolerance * report[UNIT]
     report[SWEEPS] = 0.0
-    worst = largest_residual(space, q)
+    worst = largest_residual(space)
     solved: bool = worst <= enough
     last, attempt = math.inf, FEW_SWEEPS
     # Once a step: contacts and their bodies stay the same, whatever their states.
@@ -83,21 +83,20 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float) -> bool:
             break
         change = 0.0
         for c in range(contacts):
-            for r in range(3):
-                # A sweep's change of the forces stands for the gradient of a nonlinear conjugate
-                # gradient: NNCG of Silcowitz, Niebe and Erleben (2010), algorithm 2.
-                space.previous[c, r] = x[c, r]
+            # A sweep's change of the forces stands for the gradient of a nonlinear conjugate
+            # gradient: NNCG of Silcowitz, Niebe and Erleben (2010), algorithm 2.
+            space.previous[c] = load_vec(x[c], 3)
         worst = 0.0
         for c in range(contacts):
-            worst = max(worst, sweep_one(space, c, q, new))
+            worst = max(worst, sweep_one(space, c))
             if has_moments(space, c):
-                worst = max(worst, sweep_body_moments(space, c, q, new))
+                worst = max(worst, sweep_body_moments(space, c))
         report[SWEEPS] += 1.0
         # Residuals of a sweep are those before each contact was solved, with velocities that
         # rounding has drifted: they are checked again from the forces before they end the search.
         if worst <= enough:
             renew(space)
-            worst = largest_residual(space, q)
+            worst = largest_residual(space)
             solved = worst <= enough
             continue
         if k + 1 == attempt:
@@ -106,34 +105,29 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float) -> bool:
             # The next sweep restarts the conjugate gradient.
             last = math.inf
             if sparse:
-                worst = newton_bodies(space, enough, q, new)
+                worst = newton_bodies(space, enough)
             else:
-                worst = finish(space, enough, q, new)
+                worst = finish(space, enough)
             solved = worst <= enough
             continue
         for c in range(contacts):
-            for r in range(3):
-                part = x[c, r] - space.previous[c, r]
-                change += part * part
+            part = load_vec(x[c], 3) - load_vec(space.previous[c], 3)
+            change += part @ part
         # Fletcher and Reeves: beta = |g_k|^2 / |g_(k-1)|^2. A growing gradient restarts it with
         # beta = 0.
         go_on = change / last if change < last else 0.0
         last = change
         for c in range(contacts):
-            for r in range(3):
-                part = x[c, r] - space.previous[c, r]
-                further = go_on * direction[c, r]
-                direction[c, r] = further + part
-                # Only beta d is applied: the sweep itself has made the step along the gradient.
-                new[r] = further
+            force, further = load_vec(x[c], 3), go_on * load_vec(direction[c], 3)
+            direction[c] = further + (force - load_vec(space.previous[c], 3))
+            # Only beta d is applied: the sweep itself has made the step along the gradient.
             if go_on > 0.0:
-                apply_force(space, c, new)
-                for r in range(3):
-                    x[c, r] += new[r]
+                apply_force(space, c, further)
+                x[c] = force + further
     # At the limit, the residual that is reported belongs to the forces that are returned.
     if not solved:
         renew(space)
-        worst = largest_residual(space, q)
+        worst = largest_residual(space)
         solved = worst <= enough
     report[RESIDUAL] = worst / report[UNIT]
     for c in range(contacts):
@@ -145,23 +139,21 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float) -> bool:
 
 
 @compiled
-def finish(space: BodySpace, enough: float, q: FloatArray, new: FloatArray) -> float:
+def finish(space: BodySpace, enough: float) -> float:
     """Stop what sticks at once, by conjugate gradients; return the residual.
 
     All other forces stay. Forces are left as they were if they were better.
 
     :param enough: residual of a solution
-    :param q: buffer, (3,)
-    :param new: buffer, (3,)
     """
     x, rest, direction, saved = space.x, space.previous, space.search_direction, space.saved
     contacts = space.sizes[CONTACTS]
     renew(space)
-    worst = largest_residual(space, q)
+    worst = largest_residual(space)
     square = 0.0
     for c in range(contacts):
+        saved[c] = load_vec(x[c], 3)
         for r in range(3):
-            saved[c, r] = x[c, r]
             # The unknowns are forces of what sticks; for these the problem is linear, A_ss x_s =
             # -(b_s + A_sr x_r), and A_ss is symmetric and semidefinite: conjugate gradients
             # (Hestenes and Stiefel 1952).
@@ -174,12 +166,11 @@ def finish(space: BodySpace, enough: float, q: FloatArray, new: FloatArray) -> f
         if square <= 0.01 * enough * enough:
             break
         for i in range(space.sizes[MEMBERS]):
-            for k in range(6):
-                # The velocities serve as buffer: of forces along the direction alone they are E^T
-                # d, and J E^T d = A d without a matrix. `renew` restores them.
-                space.velocity[space.member[i], k] = 0.0
+            # The velocities serve as buffer: of forces along the direction alone they are E^T d,
+            # and J E^T d = A d without a matrix. `renew` restores them.
+            space.velocity[space.member[i]] = Vec(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         for c in range(contacts):
-            apply_force(space, c, direction[c])
+            apply_force(space, c, load_vec(direction[c], 3))
         curvature = 0.0
         for c in range(contacts):
             if space.state[c] == STICK:
@@ -200,20 +191,17 @@ def finish(space: BodySpace, enough: float, q: FloatArray, new: FloatArray) -> f
                         rest[c, r] -= length * space.image[c, r]
                         square += rest[c, r] * rest[c, r]
         for c in range(contacts):
-            for r in range(3):
-                direction[c, r] = rest[c, r] + square / before * direction[c, r]
+            direction[c] = load_vec(rest[c], 3) + square / before * load_vec(direction[c], 3)
     renew(space)
-    found: float = largest_residual(space, q)
+    found: float = largest_residual(space)
     # Forces may have left their cones: sticking was an assumption.
     if not found < worst:
         for c in range(contacts):
-            for r in range(3):
-                x[c, r] = saved[c, r]
+            x[c] = load_vec(saved[c], 3)
         renew(space)
         found = worst
     for c in range(contacts):
-        for r in range(3):
-            direction[c, r] = 0.0
+        direction[c] = Vec(0.0, 0.0, 0.0)
     return found
 
 
@@ -225,71 +213,49 @@ def response(space: BodySpace, c: int, r: int) -> float:
     for side in range(2):
         b = space.body[c, side]
         if b >= 0:
-            row, v = space.jacobian[c, side, r], space.velocity[b]
-            total += (row[0] * v[0] + row[1] * v[1] + row[2] * v[2]) + (
-                row[3] * v[3] + row[4] * v[4] + row[5] * v[5]
-            )
+            total += product_of(space.jacobian[c, side, r], space.velocity[b])
     return total
 
 
 @compiled
-def sweep_one(space: BodySpace, c: int, q: FloatArray, new: FloatArray) -> float:
-    """Solve one contact while all others stay as they are; return its residual before.
-
-    :param q: buffer, (3,)
-    :param new: buffer, (3,)
-    """
-    x, block = space.x[c], space.block[c]
+def sweep_one(space: BodySpace, c: int) -> float:
+    """Solve one contact while all others stay as they are; return its residual before."""
+    x, b = load_vec(space.x[c], 3), space.block[c]
     if space.friction[c, 0] == 0.0 and space.friction[c, 1] == 0.0:
         u = contact_velocity(space, c, 0)
         before: float = abs(u) if u <= x[0] else abs(x[0])
         # Both bodies are held along the normal: no force changes its velocity.
-        if block[0, 0] <= IMMOVABLE:
+        if b[0, 0] <= IMMOVABLE:
             return before
         # Without friction one row remains, and Signorini's condition is solved by projection.
-        force = max(x[0] - u / block[0, 0], 0.0)
-        space.state[c] = STICK if force > 0.0 else OPEN
-        new[0], new[1], new[2] = force - x[0], -x[1], -x[2]
-        apply_force(space, c, new)
-        x[0] = force
-        x[1] = x[2] = 0.0
-        return before
-    for r in range(3):
-        q[r] = contact_velocity(space, c, r)
-    residual: float = contact_residual(x, q, 0)
-    for r in range(3):
+        new = Vec(max(x[0] - u / b[0, 0], 0.0), 0.0, 0.0)
+        space.state[c] = STICK if new[0] > 0.0 else OPEN
+    else:
+        q = velocity_of(space, c)
+        before = contact_residual(x, q)
+        block = Mat(load_vec(b[0], 3), load_vec(b[1], 3), load_vec(b[2], 3))
         # The velocity without the contact's own force, with all others as they are now.
-        q[r] -= block[r, 0] * x[0] + block[r, 1] * x[1] + block[r, 2] * x[2]
-    space.state[c] = solve_block(
-        block[0], block[1], block[2], 0, q, new, space.slip_direction[c], space.slip, c
-    )
-    for r in range(3):
-        force = new[r]
-        new[r] -= x[r]
-        x[r] = force
-    apply_force(space, c, new)
-    return residual
+        space.state[c], new = solve_block(
+            block, q - block @ x, space.slip_direction[c], space.slip, c
+        )
+    space.x[c] = new
+    apply_force(space, c, new - x)
+    return before
 
 
 @compiled
-def sweep_body_moments(space: BodySpace, c: int, u: FloatArray, new: FloatArray) -> float:
-    """Solve the moments of one contact while all else stays as it is; return their residual.
-
-    :param u: buffer, (3,)
-    :param new: buffer, (3,)
-    """
+def sweep_body_moments(space: BodySpace, c: int) -> float:
+    """Solve the moments of one contact while all else stays as it is; return their residual."""
     y, block, bound = space.y[c], space.moment_block[c], max(space.x[c, 0], 0.0)
-    before: float = body_moment_residual(space, c, u)
-    for r in range(3):
-        new[r] = 0.0
+    before: float = body_moment_residual(space, c)
+    u = scaled_angular_velocity(space, c)
     # Torsion first, then rolling with the velocities that it leaves: Gauss-Seidel as among
     # contacts.
     if block[0, 0] > IMMOVABLE:
-        new[0] = clamp(y[0] - u[0] / block[0, 0], -bound, bound) - y[0]
-        y[0] += new[0]
-        apply_moment(space, c, new)
-        scaled_angular_velocity(space, c, u)
-        new[0] = 0.0
+        change = clamp(y[0] - u[0] / block[0, 0], -bound, bound) - y[0]
+        y[0] += change
+        apply_moment(space, c, Vec(change, 0.0, 0.0))
+        u = scaled_angular_velocity(space, c)
     if block[1, 1] > IMMOVABLE and block[2, 2] > IMMOVABLE:
         p = u[1] - block[1, 1] * y[1] - block[1, 2] * y[2]
         p_1 = u[2] - block[2, 1] * y[1] - block[2, 2] * y[2]
@@ -301,8 +267,7 @@ def sweep_body_moments(space: BodySpace, c: int, u: FloatArray, new: FloatArray)
             longer = bound / math.sqrt(y[1] * y[1] + y[2] * y[2])
             y[1] *= longer
             y[2] *= longer
-        new[1], new[2] = y[1] - y_1, y[2] - y_2
-        apply_moment(space, c, new)
+        apply_moment(space, c, Vec(0.0, y[1] - y_1, y[2] - y_2))
     return before
 
 

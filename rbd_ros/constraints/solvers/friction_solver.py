@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from rbd_ros.compiler.loops import compiled, entry_point, stack_array
+from rbd_ros.compiler.loops import compiled, entry_point
 from rbd_ros.constraints.friction_space import (
     BEST,
     CONTACTS,
@@ -79,14 +79,13 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
     if is_solved(space):
         return True
     solved = False
-    first, second = stack_array(3), stack_array(3)
     if method == COMBINED:
         few = NEWTON_LIMIT
         if is_warm(space):
             correct_start(space)
             # What the last step left is near: a sweep costs what looking at it costs.
             near = NEARLY * max(tolerance, report[FLOOR])
-            if report[RESIDUAL] <= near and sweep_until(space, FIRST_SWEEPS, 3, first, second):
+            if report[RESIDUAL] <= near and sweep_until(space, FIRST_SWEEPS, 3):
                 return True
         else:
             # Most contacts stay where they are, and shares loads without friction at odds.
@@ -97,16 +96,15 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
     if method == ADMM_ALONE:
         solved = admm(space, limit, False)
     else:
-        q, new = first, second
         if method == SWEEPS_ALONE:
             # States are never asked: it goes on to the limit.
-            solved = sweep_until(space, limit, limit + 1, q, new)
+            solved = sweep_until(space, limit, limit + 1)
         else:
             for attempt in range(ATTEMPTS):
                 # The second time, states that looked settled were not.
                 settled = SETTLED + 4 * attempt
                 if not solved:
-                    solved = sweep_until(space, min(limit, FEW_SWEEPS), settled, q, new)
+                    solved = sweep_until(space, min(limit, FEW_SWEEPS), settled)
                 if not solved:
                     solved = newton(space, NEWTON_LIMIT, attempt > 0)
             if not solved:
@@ -124,9 +122,7 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
             while not solved and used < limit:
                 # What turns and slides under no large ratios is theirs after all.
                 more = min(more, limit - used)
-                solved = sweep_until(space, more, more + 1, q, new) or newton(
-                    space, NEWTON_LIMIT, True
-                )
+                solved = sweep_until(space, more, more + 1) or newton(space, NEWTON_LIMIT, True)
                 used += more
                 more *= 2
     if not solved:

@@ -11,8 +11,9 @@ force on its boundary. Eliminating x_n leaves (S + s 1) x_t = -p with S symmetri
 from __future__ import annotations
 
 import math
+from typing import Tuple
 
-from rbd_ros.compiler.loops import compiled
+from rbd_ros.compiler.loops import compiled, load_vec, Mat, Vec, Vec3
 from rbd_ros.constraints.friction_space import (
     apply_contact_force,
     apply_row_force,
@@ -56,51 +57,25 @@ def without_rounding(p: float, e: float, size: float) -> float:
 
 
 @compiled
-def solve_one(space: FrictionSpace, c: int, q: FloatArray, x: FloatArray) -> int:
-    """Solve the problem of one contact; return its state.
-
-    :param c: number of the contact
-    :param q: its velocity without its own force, (3,)
-    :param x: its force, the result, (3,)
-    """
-    A, i = space.A, 3 * c
-    direction, slip = space.slip_direction, space.slip
-    found: int = solve_block(A[i], A[i + 1], A[i + 2], i, q, x, direction[c], slip, c)
-    return found
-
-
-@compiled
 def solve_block(
-    first: FloatArray,
-    second: FloatArray,
-    third: FloatArray,
-    i: int,
-    q: FloatArray,
-    x: FloatArray,
-    direction: FloatArray,
-    slip: FloatArray,
-    c: int,
-) -> int:
-    """Solve the problem of one contact; return its state.
+    block: Mat, q: Vec3, direction: FloatArray, slip: FloatArray, c: int
+) -> Tuple[int, Vec3]:
+    """Solve the problem of one contact; return its state and its force.
 
-    :param first: the three rows of a matrix that are the contact's, `second` and `third` likewise
-    :param i: where in them the diagonal block begins
-    :param q: velocity of the contact without its own force, (3,)
-    :param x: its force, the result, (3,)
+    :param block: its velocity by its own force
+    :param q: its velocity without its own force
     :param direction: unit vector along the sliding velocity, a result, (2,)
     :param slip: sliding velocities by friction force: a guess and a result for this contact
     :param c: number of the contact there
     """
-    a = first[i]
-    x[0] = x[1] = x[2] = 0.0
+    a, c_1, c_2 = block[0]
     if q[0] >= 0.0 or a <= IMMOVABLE:
-        return OPEN
-    c_1, c_2 = first[i + 1], first[i + 2]
+        return OPEN, Vec(0.0, 0.0, 0.0)
     # Tangential velocities by tangential forces while the normal velocity is zero.
     # The Schur complement of the normal row: x_n = -(q_n + c . x_t) / a inserted into u_t.
-    S_11 = second[i + 1] - c_1 * c_1 / a
-    S_12 = second[i + 2] - c_1 * c_2 / a
-    S_22 = third[i + 2] - c_2 * c_2 / a
+    S_11 = block[1][1] - c_1 * c_1 / a
+    S_12 = block[1][2] - c_1 * c_2 / a
+    S_22 = block[2][2] - c_2 * c_2 / a
     p_1, p_2 = q[1] - c_1 * q[0] / a, q[2] - c_2 * q[0] / a
     # Along the principal axes of S.
     mean, half = 0.5 * (S_11 + S_22), 0.5 * (S_11 - S_22)
@@ -162,64 +137,54 @@ def solve_block(
             direction[0] = -(u_1 * x_1 - u_2 * x_2) / length
             direction[1] = -(u_2 * x_1 + u_1 * x_2) / length
             x_1, x_2 = x_1 * (x_n / length), x_2 * (x_n / length)
-    x[0], x[1], x[2] = x_n, u_1 * x_1 - u_2 * x_2, u_2 * x_1 + u_1 * x_2
-    return state
+    return state, Vec(x_n, u_1 * x_1 - u_2 * x_2, u_2 * x_1 + u_1 * x_2)
 
 
 @compiled
-def sweep(space: FrictionSpace, q: FloatArray, new: FloatArray) -> bool:
-    """Solve each contact and each row once; return whether all states are as before.
-
-    :param q: buffer, (3,)
-    :param new: buffer, (3,)
-    """
+def sweep(space: FrictionSpace) -> bool:
+    """Solve each contact and each row once; return whether all states are as before."""
     A, x, u, state = space.A, space.x, space.u, space.state
     contacts = space.sizes[CONTACTS]
     same = True
     for c in range(contacts):
         i = 3 * c
-        for r in range(3):
-            row = A[i + r]
-            # The velocity as if the contact had no force, others as they are now: Gauss-Seidel,
-            # not Jacobi.
-            q[r] = u[i + r] - row[i] * x[i] - row[i + 1] * x[i + 1] - row[i + 2] * x[i + 2]
-        found = solve_one(space, c, q, new)
+        # The velocity as if the contact had no force, others as they are now: Gauss-Seidel, not
+        # Jacobi.
+        force = load_vec(x, 3, i)
+        block = Mat(load_vec(A[i], 3, i), load_vec(A[i + 1], 3, i), load_vec(A[i + 2], 3, i))
+        q = load_vec(u, 3, i) - block @ force
+        found, new = solve_block(block, q, space.slip_direction[c], space.slip, c)
         same = same and found == state[c]
         state[c] = found
-        f, f_1, f_2 = new[0] - x[i], new[1] - x[i + 1], new[2] - x[i + 2]
+        f, f_1, f_2 = new - force
         apply_contact_force(space, i, f, f_1, f_2)
-        for r in range(3):
-            x[i + r] = new[r]
+        x[i], x[i + 1], x[i + 2] = new
     for k in range(space.sizes[ROWS]):
         i = 3 * contacts + k
         effect = A[i]
         if effect[i] <= IMMOVABLE:
             continue
-        force = clamp(x[i] - u[i] / effect[i], space.low[k], space.high[k])
-        found = STICK if space.low[k] < force < space.high[k] else OPEN
+        held = clamp(x[i] - u[i] / effect[i], space.low[k], space.high[k])
+        found = STICK if space.low[k] < held < space.high[k] else OPEN
         same = same and found == state[contacts + k]
         state[contacts + k] = found
-        apply_row_force(space, i, force - x[i])
-        x[i] = force
+        apply_row_force(space, i, held - x[i])
+        x[i] = held
     moments_same = sweep_moments(space)
     return same and moments_same
 
 
 @compiled
-def sweep_until(
-    space: FrictionSpace, limit: int, settled: int, q: FloatArray, new: FloatArray
-) -> bool:
+def sweep_until(space: FrictionSpace, limit: int, settled: int) -> bool:
     """Sweep until the problem is solved or states have settled; return whether it is solved.
 
     :param limit: maximum number of sweeps
     :param settled: how many sweeps may leave all states as they are
-    :param q: buffer, (3,)
-    :param new: buffer, (3,)
     """
     report = space.report
     unchanged = 0
     for _ in range(limit):
-        same = sweep(space, q, new)
+        same = sweep(space)
         report[SWEEPS] += 1.0
         if residual(space) <= max(report[TOLERANCE], report[FLOOR]) and is_solved(space):
             return True

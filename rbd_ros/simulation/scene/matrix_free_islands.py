@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from rbd_ros.collision.scene.scene_arrays import ACROSS, ALONG, ROLLING, SceneContacts, TORSIONAL
-from rbd_ros.compiler.loops import compiled, stack_array
+from rbd_ros.compiler.loops import compiled, load_vec, stack_array
 from rbd_ros.constraints.friction_space import OPEN, SLIDE, STICK
 from rbd_ros.constraints.solvers.friction_body_space import (
     BODIES,
@@ -20,6 +20,7 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     has_moments,
     scaled_angular_velocity,
     UNIT,
+    velocity_of,
 )
 from rbd_ros.constraints.solvers.friction_body_sweeps import solve_body_space
 from rbd_ros.contact.contact_arrays import FloatArray
@@ -367,20 +368,16 @@ def find_residuals(space: BodySpace, residuals: FloatArray) -> None:
 
     :param residuals: those so far, (3,)
     """
-    u = stack_array(3)
     for a in range(space.sizes[CONTACTS]):
-        x = space.x[a]
-        for r in range(3):
-            u[r] = contact_velocity(space, a, r)
+        x, u = load_vec(space.x[a], 3), velocity_of(space, a)
         # Power of the forces, and De Saxce's residual; see `find_residuals` of island.py.
-        conic = x[0] * u[0] + x[1] * u[1] + x[2] * u[2]
+        conic = x @ u
         slip = math.sqrt(u[1] * u[1] + u[2] * u[2])
         normal_power = abs(x[0] * u[0])
         if has_moments(space, a):
-            y = space.y[a]
-            scaled_angular_velocity(space, a, u)
-            conic += y[0] * u[0] + y[1] * u[1] + y[2] * u[2]
-            slip += abs(u[0]) + math.sqrt(u[1] * u[1] + u[2] * u[2])
+            turning = scaled_angular_velocity(space, a)
+            conic += load_vec(space.y[a], 3) @ turning
+            slip += abs(turning[0]) + math.sqrt(turning[1] * turning[1] + turning[2] * turning[2])
         residuals[SIGNORINI] = max(residuals[SIGNORINI], normal_power)
         residuals[CONIC] = max(residuals[CONIC], abs(conic))
         residuals[CONTACT] = max(residuals[CONTACT], abs(conic + x[0] * slip))
