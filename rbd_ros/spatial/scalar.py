@@ -82,8 +82,8 @@ def inner(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
 def simd_hint(*sequences: Iterable[Scalar]) -> None:
     """Say that corresponding elements of some sequences are found by the same operations.
 
-    No result depends on it, but speed may: scalars that know what is computed from them can be
-    computed at once.
+    No result depends on it but by rounding, and speed may: machine code of what has such sequences
+    is in an order that needs few registers.
     """
     for values in zip(*sequences):
         for k, x in enumerate(values):

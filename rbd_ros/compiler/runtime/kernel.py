@@ -331,7 +331,7 @@ class Kernel(BaseKernel):
                 pass
         with native.compile_lock, uncollected():
             program = self._trace()
-            # A text with hints about SIMD groups is in an order that needs few registers:
+            # A text with `simd_hint` is in an order that needs few registers:
             # derivatives of an arm are 4 to 10 % quicker in it, and others mostly slower.
             in_order = bool(program.graph.simd_hints)
             object_file = native.assemble(build(program), in_order)

@@ -64,7 +64,7 @@ class Fused(NamedTuple):
 def fused(program: Program, with_hints: bool = True) -> Fused:
     """Return the program for the processor: sums in the best order, and products taken into them.
 
-    :param with_hints: whether values with a hint about SIMD groups stay values of their own
+    :param with_hints: whether values with a `simd_hint` stay values of their own
     """
     result, number_of = _Sums(program, with_hints).rebuilt()
     numbers = [

@@ -202,9 +202,9 @@ def break_circles(
     found: MutableMapping[int, Any],
     together: Sequence[Sequence[int]],
 ) -> None:
-    """Remove packs, or groups, that wait for each other, or that need a node of themselves.
+    """Remove packs that wait for each other, or that need a node of themselves.
 
-    :param found: what has `nodes`, by the first of these
+    :param found: packs by their first nodes
     :param together: nodes that are evaluated at one place anyway
     """
     units = _units(found, together)

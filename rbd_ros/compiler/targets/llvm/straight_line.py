@@ -9,7 +9,7 @@ by side in vectors; for many, each vector is one value of several states.
 
 from __future__ import annotations
 
-from typing import AbstractSet, Dict, List, Mapping, NamedTuple, Sequence, Set, Tuple, Union
+from typing import AbstractSet, Dict, List, Mapping, NamedTuple, Sequence, Tuple
 
 from rbd_ros.compiler.program import Program
 from rbd_ros.compiler.program_parts import cut, keep, Part, START
@@ -28,13 +28,6 @@ from rbd_ros.compiler.targets.llvm.instruction_scheduling import schedule
 from rbd_ros.compiler.targets.llvm.isomorphic_subgraphs import counterparts
 from rbd_ros.compiler.targets.llvm.lane_signs import negative_lanes, still_settled
 from rbd_ros.compiler.targets.llvm.nan_check import emit_nan_check, spoil_function
-from rbd_ros.compiler.targets.llvm.simd_group_emission import (
-    find_runs,
-    Signs,
-    signs_of_lanes,
-    SimdGroupEmitter,
-)
-from rbd_ros.compiler.targets.llvm.simd_groups import find_simd_groups, SimdGroup
 from rbd_ros.compiler.targets.llvm.slp_emission import PackEmitter
 from rbd_ros.compiler.targets.llvm.slp_vectorization import find_packs, in_order, Pack
 from rbd_ros.compiler.targets.llvm.table_interpreter import table_interpreter
@@ -48,8 +41,6 @@ _HURRIED_NODES = 50000
 # Where time to compile is no object, both begin here: 12 s for each function of so many.
 _PATIENT_NODES = 150000
 _NODES_PER_PART = 400  # longer parts cost more, by LLVM's scheduler
-# Wider SIMD groups take as long: more lanes to bring together, and longer instructions.
-_MAX_GROUP = 4
 # What does not fit into the processor's cache of decoded instructions takes as long as it is long.
 # By a register of its own the stack, which a third of the instructions read or write, is addressed
 # in a byte less than by the stack pointer; it takes a stack that is not aligned to vectors. Where
@@ -90,23 +81,14 @@ def straight_line(
     packs = find_packs(program, partners, together)
     if lanes == 1 and states:
         attributes += _FRAME
-    simd_groups: Mapping[int, SimdGroup] = {}
-    # Groups cannot be split between parts: only functions of one part have them.
-    if lanes == 1 and not packs and len(live) + len(program.flat) <= size:
-        simd_groups = find_simd_groups(program, min(widest, _MAX_GROUP), together)
-    if packs or simd_groups:
-        together += [group.nodes for group in simd_groups.values()]
+    if packs:
         order = in_order(graph, order, packs, together)
     if states:
         pairs_of_packs = [(pack.first, pack.second) for pack in packs.values()]
         # Last: it needs to know what is evaluated together.
         order = schedule(graph, order, [*together, *pairs_of_packs], angles)
     negative = negative_lanes(graph, packs)
-    signs = signs_of_lanes(graph, simd_groups)
     opposite = {packs[first].second for first, turned in negative.items() if turned}
-    opposite.update(
-        k for first, turned in signs.items() for k, x in zip(simd_groups[first].nodes, turned) if x
-    )
     pairs = {pack.first: pack.second for pack in packs.values()}
     parts = cut(program, order, size, set(pairs.values()))
     if lanes > 1:
@@ -124,8 +106,6 @@ def straight_line(
         packs=packs,
         pack_of={k: pack for pack in packs.values() for k in (pack.first, pack.second)},
         negative=negative,
-        simd_groups=simd_groups,
-        signs=signs,
     )
     pointers = [f'ptr %in{k}' for k in range(len(inputs))]
     pointers += [f'ptr %out{k}' for k in range(len(program.outputs))]
@@ -154,10 +134,7 @@ def straight_line(
     texts.append(spoil_function(f'{name}_spoil', lanes, attributes))
     declarations = [
         line
-        for width in sorted(
-            {lanes, *([2, 4, 8] if simd_groups else [2] if packs else [])}
-            | {group.lanes for group in groups}
-        )
+        for width in sorted({lanes, *([2] if packs else [])} | {group.lanes for group in groups})
         for line in Emitter(width).declarations()
     ]
     return '\n'.join(texts), [*declarations, NOTHING]
@@ -184,8 +161,6 @@ class _Plan(NamedTuple):
     :param packs: packs by their first nodes
     :param pack_of: packs by both nodes
     :param negative: whether the second lane of a pack holds the opposite, by the first node
-    :param simd_groups: SIMD groups by their first nodes; without packs
-    :param signs: lanes of these that hold opposites, by the first node
     """
 
     program: Program
@@ -196,8 +171,6 @@ class _Plan(NamedTuple):
     packs: Mapping[int, Pack]
     pack_of: Mapping[int, Pack]
     negative: Mapping[int, bool]
-    simd_groups: Mapping[int, SimdGroup]
-    signs: Mapping[int, Signs]
 
 
 class _Values(dict):
@@ -221,11 +194,9 @@ class _Values(dict):
         )
         self._arrays = {name: f'%in{k}' for k, (name, _) in enumerate(program.inputs)}
         #: What writes the packs, and finds their nodes
-        self.packs: Union[PackEmitter, SimdGroupEmitter] = PackEmitter(
+        self.packs = PackEmitter(
             code, program.graph, plan.pack_of, plan.negative, plan.slots, is_kept, self
         )
-        if plan.simd_groups:
-            self.packs = SimdGroupEmitter(code, program.graph, plan.simd_groups, plan.signs, self)
 
     def __missing__(self, number: int) -> str:
         node = self._nodes[number]
@@ -279,28 +250,14 @@ def _emit_part(code: Emitter, plan: _Plan, part: Part) -> None:
         store(place)
     groups_at = {some[0].nodes[0]: some for some in in_turn(plan.groups)}
     sine_cosine: Dict[int, Tuple[str, str]] = {}
-    stored: Set[int] = set()
     for number in part.nodes:
         if number in groups_at:
             emit_angle_groups(code, program.graph, groups_at[number], values)
         if number in packs:
             values.packs.emit(number)
-        elif number in plan.simd_groups:
-            stored.update(_emit_group(values.packs, plan, plan.simd_groups[number], part))
         elif number not in plan.grouped and number not in values.packs:
             values[number] = emit_node(code, program.graph.nodes[number], values, sine_cosine)
             if number in slots:
                 code.store(values[number], '%kept', slots[number])
         for place in part.places[number]:
-            if place not in stored:
-                store(place)
-
-
-def _emit_group(code: SimdGroupEmitter, plan: _Plan, group: SimdGroup, part: Part) -> Set[int]:
-    """Emit a group, and store of it what is put out side by side: the places of that."""
-    code.emit(group.nodes[0])
-    runs = find_runs(plan.program, group, part.places)
-    for run in runs:
-        settled = plan.settled.issuperset(group.nodes[run.lane : run.lane + run.lanes])
-        code.store_run(run, settled)
-    return {place for run in runs for place in run.places}
+            store(place)
