@@ -4,20 +4,27 @@
 See docs/hil.md. The simulator node uses it (nodes/simulator/fault_ports.py).
 """
 
-from rbd_ros.hil.bench import Bench, Run
-from rbd_ros.hil.failures import ControllerFailure, PlantFailure
-from rbd_ros.hil.faults.fault_injector import FaultChange, FaultInjector
-from rbd_ros.hil.faults.fault_kind import FaultKind
-from rbd_ros.hil.faults.faults import Fault, FAULT_KINDS, FaultError, read_faults
-from rbd_ros.hil.faults.message_link import Disturbance, MessageLink
-from rbd_ros.hil.faults.plant_faults import PlantFaults
-from rbd_ros.hil.faults.sensor_faults import SensorFaults
-from rbd_ros.hil.report.recorded_run import HilRecordingError
-from rbd_ros.hil.report.run_recorder import RunRecorder
-from rbd_ros.hil.report.run_replay import Replay, replay
-from rbd_ros.hil.report.verdict import Check, judge, Verdict
-from rbd_ros.hil.scenario.controller_entry import Controller
-from rbd_ros.hil.scenario.scenario import Limits, read_scenario, Scenario, ScenarioError
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rbd_ros.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from rbd_ros.hil.bench import Bench, Run
+    from rbd_ros.hil.failures import ControllerFailure, PlantFailure
+    from rbd_ros.hil.faults.fault_injector import FaultChange, FaultInjector
+    from rbd_ros.hil.faults.fault_kind import FaultKind
+    from rbd_ros.hil.faults.faults import Fault, FAULT_KINDS, FaultError, read_faults
+    from rbd_ros.hil.faults.message_link import Disturbance, MessageLink
+    from rbd_ros.hil.faults.plant_faults import PlantFaults
+    from rbd_ros.hil.faults.sensor_faults import SensorFaults
+    from rbd_ros.hil.report.recorded_run import HilRecordingError
+    from rbd_ros.hil.report.run_recorder import RunRecorder
+    from rbd_ros.hil.report.run_replay import Replay, replay
+    from rbd_ros.hil.report.verdict import Check, judge, Verdict
+    from rbd_ros.hil.scenario.controller_entry import Controller
+    from rbd_ros.hil.scenario.scenario import Limits, read_scenario, Scenario, ScenarioError
 
 __all__ = [
     'Bench',
@@ -48,3 +55,36 @@ __all__ = [
     'read_scenario',
     'replay',
 ]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        'Bench': 'rbd_ros.hil.bench',
+        'Check': 'rbd_ros.hil.report.verdict',
+        'Controller': 'rbd_ros.hil.scenario.controller_entry',
+        'ControllerFailure': 'rbd_ros.hil.failures',
+        'Disturbance': 'rbd_ros.hil.faults.message_link',
+        'FAULT_KINDS': 'rbd_ros.hil.faults.faults',
+        'Fault': 'rbd_ros.hil.faults.faults',
+        'FaultChange': 'rbd_ros.hil.faults.fault_injector',
+        'FaultError': 'rbd_ros.hil.faults.faults',
+        'FaultInjector': 'rbd_ros.hil.faults.fault_injector',
+        'FaultKind': 'rbd_ros.hil.faults.fault_kind',
+        'HilRecordingError': 'rbd_ros.hil.report.recorded_run',
+        'Limits': 'rbd_ros.hil.scenario.scenario',
+        'MessageLink': 'rbd_ros.hil.faults.message_link',
+        'PlantFailure': 'rbd_ros.hil.failures',
+        'PlantFaults': 'rbd_ros.hil.faults.plant_faults',
+        'Replay': 'rbd_ros.hil.report.run_replay',
+        'Run': 'rbd_ros.hil.bench',
+        'RunRecorder': 'rbd_ros.hil.report.run_recorder',
+        'Scenario': 'rbd_ros.hil.scenario.scenario',
+        'ScenarioError': 'rbd_ros.hil.scenario.scenario',
+        'SensorFaults': 'rbd_ros.hil.faults.sensor_faults',
+        'Verdict': 'rbd_ros.hil.report.verdict',
+        'judge': 'rbd_ros.hil.report.verdict',
+        'read_faults': 'rbd_ros.hil.faults.faults',
+        'read_scenario': 'rbd_ros.hil.scenario.scenario',
+        'replay': 'rbd_ros.hil.report.run_replay',
+    },
+)
