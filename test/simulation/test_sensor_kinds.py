@@ -12,6 +12,7 @@ from support.tiny_distribution import install
 from rbd_ros import Robot, Simulator
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.nodes.simulator.interface.simulator_interface import INTERFACE
+from rbd_ros.nodes.simulator.interface.simulator_parameters import SENSOR_PARAMETERS
 from rbd_ros.simulation import sensors as folder
 from rbd_ros.simulation.sensors.sensors import sensor_kind, sensor_kinds
 
@@ -124,6 +125,7 @@ def test_sensors_stay_when_the_world_changes(name):
 def test_the_node_has_what_a_kind_declares(name):
     kind = sensor_kind(name)
     if kind.parameter:
+        assert kind.parameter in SENSOR_PARAMETERS
         assert {each.name: each.is_list for each in INTERFACE.parameters}[kind.parameter]
         assert INTERFACE.topic(f'<sensor>/{kind.topic}').kind == kind.message_type
     assert re.fullmatch(r'[a-z][a-z0-9_]*|', kind.topic)

@@ -6,11 +6,12 @@ None of the modules of these parts is imported without: other simulations start 
 
 from __future__ import annotations
 
-from typing import Any, Callable, Mapping, Optional, Sequence, TYPE_CHECKING
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, TYPE_CHECKING
 
 from rbd_ros.nodes.common.diagnostics import Diagnostics
 from rbd_ros.nodes.simulator.commands.command_messages import Commands
 from rbd_ros.nodes.simulator.commands.control_tag import ControlTag
+from rbd_ros.nodes.simulator.interface.simulator_parameters import SENSOR_PARAMETERS
 from rbd_ros.nodes.simulator.start.base_placement import has_floating_base
 from rbd_ros.nodes.simulator.state.state_output import StateOutput
 from rbd_ros.robot import Robot
@@ -68,7 +69,6 @@ def make_measurements(
     """
     if ports is None:
         return None
-    from rbd_ros.nodes.simulator.state.declared_sensors import sensors_of
     from rbd_ros.nodes.simulator.state.measured_robots import (
         measured_robots,
         with_further_sensors,
@@ -79,7 +79,11 @@ def make_measurements(
     if world_frame and simulator.robots:
         tag = with_further_sensors(tag, simulator.world.moving_in(model))
         robots = simulator.robots if parameters['robot_namespaces'] else ()
-    names = sensors_of(model, parameters, tag, warn)
+    names: Dict[str, Dict[str, str]] = {}
+    if tag.sensors or any(parameters[name] for name in SENSOR_PARAMETERS):
+        from rbd_ros.nodes.simulator.state.declared_sensors import sensors_of
+
+        names = sensors_of(model, parameters, tag, warn)
     joints = commands.names if parameters['joint_torques'] else ()
     found = measured_robots(
         simulator,

@@ -47,6 +47,9 @@ def fault_list(text: str) -> str:
     return '' if isinstance(top, yaml.SequenceNode) and not top.value else text
 
 
+#: Parameters with places of sensors.
+SENSOR_PARAMETERS = ('imus', 'force_torque_sensors', 'sensors')
+
 SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     *DESCRIPTION_PARAMETERS,
     *REAL_TIME_PARAMETERS,
