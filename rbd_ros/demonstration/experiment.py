@@ -191,10 +191,7 @@ class Timing:
         return self.missed > BUSY * self.states or self.real_time_factor < SLOW
 
     def latency_percentiles(self, percentiles: Sequence[float]) -> np.ndarray:
-        """Return the percentiles of the latency, in the given order [s].
-
-        NaN if no command came.
-        """
+        """Return percentiles of the latency, in the given order [s]; NaN without commands."""
         if not len(self.latency):
             return np.full(len(percentiles), np.nan)
         return np.percentile(self.latency, percentiles)

@@ -233,9 +233,7 @@ def shape_findings(model: Model) -> List[Finding]:
 
 
 def mesh_findings(model: Model) -> List[Finding]:
-    """Return the COLLADA meshes whose up axis is not z: tools of ROS do not turn them.
-
-    Files that cannot be read are left out.
+    """Return the COLLADA meshes whose up axis is not z, as tools of ROS do not turn them.
 
     :param model: the model
 

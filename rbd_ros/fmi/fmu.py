@@ -106,9 +106,7 @@ def make_fmu(
 
 
 def compile_fmu(fmu: Fmu) -> Dict[str, bytes]:
-    """Return the binary of an FMU for this machine by its path.
-
-    Empty without a C compiler or off Linux.
+    """Return the binary of an FMU for this machine by path; empty without C compiler or Linux.
 
     :raises RuntimeError: if the compiler refuses
     """

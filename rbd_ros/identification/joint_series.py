@@ -115,9 +115,7 @@ class JointSeries:
 
 
 def _interpolated(rows: List[Tuple[float, Any, Any]], times: Any) -> Any:
-    """Return the positions and efforts of joints at the times of others.
-
-    None if they were there too seldom.
+    """Return the positions and efforts of joints at other times; None if there are too few.
 
     NaN where there were none for a while: there, nothing is known of the robot.
 
@@ -142,10 +140,7 @@ def _interpolated(rows: List[Tuple[float, Any, Any]], times: Any) -> Any:
 
 
 def topics_of(requested: str, topics: Iterable[str]) -> List[str]:
-    """Return the topics of joint states that are meant.
-
-    Of that name, or else those that end with it.
-    """
+    """Return the topics of joint states with a name, or else those that end with it."""
     given = list(topics)
     plain = requested.strip('/')
     exact = [topic for topic in given if topic.strip('/') == plain]
@@ -153,9 +148,7 @@ def topics_of(requested: str, topics: Iterable[str]) -> List[str]:
 
 
 def chosen_topics(label: str, requested: str, topics: Iterable[str]) -> List[str]:
-    """Return the topics of the joint states of a file.
-
-    One, or those that are named with commas between.
+    """Return the topics of joint states in a file: the only one, or those that are named.
 
     :raises RecordingError: if no topic, or more than one, has the name; it lists the topics
     """

@@ -102,10 +102,6 @@ def _decoder(schema: str, encoding: str) -> Optional[Decoder]:
     return None
 
 
-def _cut_off(error: Exception) -> str:
-    return f'the file ends too early ({type(error).__name__}); the complete part is read'
-
-
 # -- bags -----------------------------------------------------------------------------------------
 
 
@@ -162,7 +158,10 @@ def read_bag(path: Path, topic: str, series: JointSeries) -> None:
                 try:
                     row: Optional[Tuple[bytes, int]] = rows.fetchone()
                 except sqlite3.DatabaseError as error:
-                    series.notes.append(_cut_off(error))
+                    kind = type(error).__name__
+                    series.notes.append(
+                        f'the file ends too early ({kind}); the complete part is read'
+                    )
                     return
                 if row is None:
                     break

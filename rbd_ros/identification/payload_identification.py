@@ -100,10 +100,7 @@ class PayloadEstimate:
 
     @property
     def inertia(self) -> Floats:
-        """Inertia about the center of mass, in the axes of the link, (3, 3) [kg m^2].
-
-        It is NaN where it is not determined.
-        """
+        """Inertia about the center of mass in link axes, (3, 3) [kg m^2]; NaN if undetermined."""
         if self.mass < LIGHTEST:
             return np.zeros((3, 3))
         body = RigidBodyInertia.from_parameters(self.parameters.tolist())

@@ -169,9 +169,7 @@ def derivatives(q: Floats, h: float) -> Tuple[Floats, Floats]:
 
 
 def moving(motion: Motion, fastest: Floats, low_pass: LowPass) -> Floats:
-    """Return whether joints move at the samples that are kept, (S, n).
-
-    1, or 0 if one rests nearby.
+    """Return 1 where joints move at the kept samples, 0 where one rests nearby, (S, n).
 
     :param motion: part of a recording
     :param fastest: greatest speed of each joint in the recording, (n,)

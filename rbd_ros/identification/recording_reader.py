@@ -122,10 +122,7 @@ def _suffix(path: Path) -> str:
 
 
 def _read_csv(path: Path, topic: str, series: JointSeries) -> None:
-    """Read the CSV with the columns time, JOINT.position and JOINT.effort.
-
-    Others are not looked at.
-    """
+    """Read the columns time, JOINT.position and JOINT.effort of a CSV file."""
     with (
         open_regular(path, MAX_RECORDING) as content,
         io.TextIOWrapper(content, 'utf-8-sig', 'replace', newline='') as file,

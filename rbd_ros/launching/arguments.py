@@ -189,9 +189,7 @@ class Arguments:
 
     @staticmethod
     def _located(parameter: Parameter, value: Any) -> Any:
-        """Return the value as launch takes it, with absolute paths.
-
-        Nodes have another working directory.
+        """Return the value with absolute paths, as nodes have another working directory.
 
         :raises ArgumentError: if there is no such file
         """

@@ -42,9 +42,7 @@ EXAMPLES: Dict[str, Dict[str, str]] = {
 
 
 def example_launch_description(name: str) -> LaunchDescription:
-    """Return the launch description of an example world.
-
-    That of bringup.launch.py with other defaults.
+    """Return the launch description of an example: bringup.launch.py with other defaults.
 
     :param name: of its world file, without .yaml, which is also that of the launch file
     """

@@ -22,9 +22,7 @@ class FurtherRobot(NamedTuple):
 
 
 def further_robots(world: str) -> List[FurtherRobot]:
-    """Return the robots of a world that move and whose base is fixed.
-
-    Those that a torque node can drive.
+    """Return the movable robots of a world on fixed bases, which torque nodes can drive.
 
     The simulator reports what else is wrong with the file.
 

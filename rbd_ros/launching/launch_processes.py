@@ -60,10 +60,7 @@ def has_package(package: str) -> bool:
 
 
 def package_version(package: str) -> Tuple[int, ...]:
-    """Return the version of a package that is installed, by its package.xml.
-
-    () if that does not say it.
-    """
+    """Return the version of an installed package by its package.xml; () if it has none."""
     try:
         manifest = Path(get_package_prefix(package), 'share', package, 'package.xml')
         content = ElementTree.fromstring(read_text(manifest, MAX_TEXT))

@@ -53,9 +53,7 @@ def matching_names(
     common: Mapping[str, str] = MappingProxyType({}),
     further: Mapping[str, str] = MappingProxyType({}),
 ) -> List[str]:
-    """Return the names that somebody may mean.
-
-    One if it is clear, several if it is not, none if unknown.
+    """Return the possible meanings of a name: one, several if ambiguous, none if unknown.
 
     Tried in this order: the name itself; without regard to case and punctuation; a common name;
     the name with `_robot` behind it; words of a name, or of what belongs to it, the last of which

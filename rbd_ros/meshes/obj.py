@@ -22,9 +22,7 @@ MAX_LIBRARIES = 64
 
 
 def read_obj(path: Path) -> List[Triangles]:
-    """Return the triangles of a file, those of one material together.
-
-    Vertices alone if it has no faces.
+    """Return the triangles of a file by material; vertices alone if it has no faces.
 
     :raises ValueError: if the file is damaged
     :raises OSError: if it cannot be read, or a material library is no regular file

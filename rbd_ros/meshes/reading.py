@@ -56,8 +56,6 @@ def read_mesh(path: str) -> Tuple[Triangles, ...]:
 def mesh_triangles(path: str, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> FloatArray:
     """Return the corners of the triangles of a mesh, scaled, (T, 3, 3) [m].
 
-    Triangle, corner, coordinate.
-
     Seen from outside, corners run counterclockwise, also where a negative factor mirrors the mesh.
 
     :param path: file of a format of `read_mesh`

@@ -15,10 +15,7 @@ class ModelError(ValueError):
 
 
 class SingularMassMatrixError(ModelError):
-    """Forward dynamics was asked of a model whose mass matrix is singular in any configuration.
-
-    The message names the joints that move no mass.
-    """
+    """The mass matrix is singular in all configurations; the message names the joints."""
 
 
 def unknown_name(what: str, name: str, known: Iterable[str]) -> str:

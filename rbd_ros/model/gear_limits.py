@@ -75,10 +75,7 @@ def gear_limits(bodies: Sequence[Body], couplings: Sequence[Coupling]) -> GearLi
 
 
 def _transformed(limits: JointLimits, coupling: Coupling) -> JointLimits:
-    """Return the limits of a follower as those of the joint that drives it.
-
-    None of one that never moves.
-    """
+    """Return the limits of a follower as those of its master; none if it never moves."""
     ratio, offset = coupling.ratio, coupling.offset
     if ratio == 0.0:
         return JointLimits()

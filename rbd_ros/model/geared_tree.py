@@ -95,10 +95,7 @@ class GearedTree:
         return path
 
     def subtree(self, i: int) -> List[int]:
-        """Return the subtree nu(i): body `i` and all bodies it supports, in ascending order.
-
-        Book 4.1.4.
-        """
+        """Return the subtree nu(i): body `i` and all that it supports, ascending (book 4.1.4)."""
         return [
             j for j in range(max(i, 1), len(self.bodies) + 1) if i == 0 or i in self.support(j)
         ]

@@ -45,10 +45,7 @@ class ParentArray:
         return tuple(masks)
 
     def is_supported_by(self, i: int, j: int) -> bool:
-        """Return whether joint `j` is on the path from body `i` to the base.
-
-        eps_ij of book eq 4.5.
-        """
+        """Return whether joint `j` is on the path from body `i` to the base (book eq 4.5)."""
         return bool(self._masks[i] >> j & 1)
 
     @cached_property

@@ -207,9 +207,7 @@ class SimulatedObjects:
 
     @exclusive
     def object_velocity(self, name: str) -> FloatArray:
-        """Return the velocity of a movable object, angular first, (6,) [rad/s, m/s].
-
-        Both along the axes of the world.
+        """Return the velocity of a movable object in world axes, angular first, (6,) [rad/s, m/s].
 
         :param name: its name
         :raises ValueError: for an unknown name

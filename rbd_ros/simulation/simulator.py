@@ -919,10 +919,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
 
 
 def _made_again(kind: Type[Simulator], arguments: Dict[str, Any], state: Any) -> Simulator:
-    """Return the simulation of which these are the arguments and the state.
-
-    See `Simulator.__reduce__`.
-    """
+    """Return the simulation of these arguments and state, see `Simulator.__reduce__`."""
     loaded, has_servos, numbers, warnings, snapshot = state
     made = kind(**arguments)
     physics = made.physics

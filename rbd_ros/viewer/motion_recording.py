@@ -88,9 +88,7 @@ class MotionRecording:
         return tuple(self._contacts)
 
     def poses(self) -> FloatArray:
-        """Return the poses of the scene's frames.
-
-        Position and quaternion (x, y, z, w), (N, frames, 7).
+        """Return position and quaternion (x, y, z, w) of the scene's frames, (N, frames, 7).
 
         >>> recording = MotionRecording(robot)
         >>> recording.add(0.0, q)

@@ -98,10 +98,7 @@ def _scene_data(scene: Scene, ground: Optional[HalfSpace], poses: FloatArray) ->
 
 
 def grounds(scene: Scene, ground: Optional[HalfSpace]) -> Sequence[Ground]:
-    """Return the planes to be drawn.
-
-    Those of the world, or the ground where there is no world, if any.
-    """
+    """Return the planes to be drawn: those of the world, or the ground, if any."""
     if scene.grounds is not None:
         return scene.grounds
     return [] if ground is None else [Ground(ground_pose(ground))]

@@ -116,10 +116,7 @@ class LiveSession:
         return time.monotonic() if self._still else self.simulator.time
 
     def _due(self) -> float:
-        """Return the simulated time that the next picture shall show.
-
-        A lag is made up, within bounds.
-        """
+        """Return the simulated time of the next picture; a lag is made up within bounds."""
         now, simulator = time.monotonic(), self.simulator
         elapsed, self._seen = min(now - self._seen, _MAX_FRAME), now
         lag = self._clock_time + (now - self._clock) * self.speed - simulator.time
@@ -160,8 +157,9 @@ class LiveSession:
                 restart = getattr(self.torque, 'restart', None)
                 if restart is not None:
                     restart()
-            elif name == 'speed' and _is_speed(value):
-                self.speed = float(value)
+            elif name == 'speed':
+                if isinstance(value, (int, float)) and 0.0 < value <= MAX_SPEED:
+                    self.speed = float(value)
             elif name == 'step':
                 self.playing = False
                 self._advance(self.simulator.time + self.simulator.timestep)
@@ -227,10 +225,6 @@ class LiveSession:
         }
 
 
-def _is_speed(value: Any) -> bool:
-    return isinstance(value, (int, float)) and 0.0 < value <= MAX_SPEED
-
-
 def advance(
     simulator: Simulator,
     until: float,
@@ -271,9 +265,7 @@ def advance(
 
 
 def object_poses(simulator: Simulator, scene: Scene) -> FloatArray:
-    """Return the poses of the scene's movable objects, (O, 4, 4).
-
-    At their start if they are not simulated.
+    """Return the poses of movable objects, (O, 4, 4), at their start if not simulated.
 
     >>> from rbd_ros.viewer.session import object_poses
     >>> simulator = Simulator(robot, world='config/push_world.yaml')

@@ -195,9 +195,7 @@ class JointStateReader:
         return layout.state
 
     def pattern(self, reads: int) -> Optional[Pattern]:
-        """Return the pattern of the last message.
-
-        None if it is not native or has not come often enough.
+        """Return the pattern of the last message; None if it is not native, or too new.
 
         :param reads: how many messages of its layout must have been read
         """

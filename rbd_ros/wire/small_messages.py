@@ -50,10 +50,7 @@ class Float64MultiArrayReader:
 
 
 def plain_array_pattern(count: int) -> Optional[Pattern]:
-    """Return the pattern of Float64MultiArrays of `count` numbers in the usual layout.
-
-    No dimensions.
-    """
+    """Return the pattern of Float64MultiArrays of `count` numbers without dimensions."""
     if sys.byteorder != 'little' or not count:
         return None
     content = _PLAIN.pack(0x0100, 0, 0, count).ljust(_PLAIN_DATA + 8 * count, b'\0')

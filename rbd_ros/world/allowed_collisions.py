@@ -103,9 +103,7 @@ def allowed_pairs(
 
 
 def connected_bodies(model: Model) -> Set[Tuple[int, int]]:
-    """Return the pairs of bodies that are connected.
-
-    By joints, loop joints too, and by bodies in between.
+    """Return the pairs of bodies that joints, loop joints or bodies in between connect.
 
     Those are bodies without collision shapes, which keep nothing apart (MoveIt's rule), and bodies
     without mass, which put joints together, as in a universal joint. The world connects nothing.

@@ -282,9 +282,7 @@ class World:
         return tuple(each for each in self.objects if each.movable)
 
     def moving_in(self, model: Model) -> Tuple[WorldRobot, ...]:
-        """Return movable robots that are part of a model, their links called 'robot/link' there.
-
-        Others stand still.
+        """Return the movable robots that are part of a model, as links 'robot/link'.
 
         :param model: model of the robot that is simulated, see `combine_models`
 
@@ -409,9 +407,7 @@ class World:
         return (first, second) in self.pairs or (second, first) in self.pairs
 
     def surface_between(self, first: str, second: str) -> PairSurface:
-        """Return the properties of a pair.
-
-        Its own entry if there is one, else the surfaces of both, combined.
+        """Return the surface of a pair: its own entry, or the surfaces of both, combined.
 
         Of several entries that of links counts before that of their robots.
 

@@ -432,7 +432,8 @@ class _Reader:
                     raise part.error(unknown_name('link', link[:80], self.robot.links))
         first, second = (part.name() for part in parts)
         # A robot may have an entry for its links among themselves, an object not.
-        if first == second and ('/' in first or _is_object(world, first)):
+        objects = [each.name for each in world.objects]
+        if first == second and ('/' in first or first in objects):
             raise field.error(f'both are {first!r}; name two different ones')
         return first, second
 
@@ -452,10 +453,6 @@ def _surfaces_of_links(
             raise entry.error(unknown_name('link', link[:80], known))
         found[f'{robot}/{link}'] = read_surface(entry, surface)
     return found
-
-
-def _is_object(world: World, name: str) -> bool:
-    return name != ROBOT and isinstance(world[name], WorldObject)
 
 
 def _position(model: Model, joint: str, field: Field) -> float:

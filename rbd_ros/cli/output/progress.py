@@ -50,9 +50,7 @@ class TerminalProgress:
 
 
 class CompilationNotices(logging.Handler):
-    """Context manager that shows on a terminal what is compiled, one line for each loop.
-
-    It writes nothing into a pipe or a file.
+    """Context manager that shows on a terminal alone what is compiled, one line a loop.
 
     :param stream: where to show it; None: standard error
 

@@ -78,10 +78,7 @@ class JointType(ABC):
         """Return the constraint-force subspace T, (6, 6 - nv), as its columns: T^T S = 0."""
 
     def motion_subspace_rate(self, q: Scalars, qd: Scalars) -> MotionSubspace:
-        """Return the apparent derivative of S at velocity `qd`, (6, nv).
-
-        Zero unless S depends on q.
-        """
+        """Return the apparent derivative of S at `qd`, (6, nv); zero unless S depends on q."""
         return MotionSubspace([MotionVector.zero()] * self.nv)
 
     def bias(self, q: Scalars, qd: Scalars) -> MotionVector:
@@ -137,9 +134,7 @@ class JointType(ABC):
         return tuple(q)
 
     def position_rate(self, q: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
-        """Return the derivative of the position by time at velocity `v`: dq/dt = Q(q) v.
-
-        Book 4.4, eq 3.7.
+        """Return the derivative of the position by time, dq/dt = Q(q) v (book 4.4, eq 3.7).
 
         :param q: position, (nq,)
         :param v: velocity, (nv,)
@@ -186,9 +181,7 @@ class JointType(ABC):
         return self.is_lower_pair or type(self).loop_error is not JointType.loop_error
 
     def loop_error(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
-        """Return the position error delta, (6 - nv,).
-
-        All zero where, and only where, the joint can be.
+        """Return the position error delta, (6 - nv,); zero only at poses of the joint.
 
         Where it is zero, its rate is T^T v_J (book 8.3).
 

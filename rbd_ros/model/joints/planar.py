@@ -64,10 +64,7 @@ class Planar(JointType):
         return ForceVector(x_axis, ZERO3), ForceVector(y_axis, ZERO3), ForceVector(ZERO3, normal)
 
     def sample(self, u: Scalars, lower: float, upper: float) -> Tuple[Scalar, ...]:
-        """Return a position uniform within pi and a square of 2 m.
-
-        A URDF has no limits for a plane.
-        """
+        """Return a position uniform within pi and a square of 2 m, as URDF has no limits here."""
         return super().sample(u, -math.inf, math.inf)
 
     def position_rate(self, q: Scalars, v: Scalars) -> Tuple[Scalar, ...]:

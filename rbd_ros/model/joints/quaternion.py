@@ -21,9 +21,7 @@ def quaternion_rate(q: Scalars, w: Scalars) -> Tuple[Scalar, ...]:
 
 
 def uniform_quaternion(u: Scalars) -> Tuple[Scalar, ...]:
-    """Return a unit quaternion, uniform on the rotation group, (4,).
-
-    Shoemake, Graphics Gems III, 1992.
+    """Return a unit quaternion, uniform on the rotation group, (4,) (Shoemake 1992).
 
     :param u: numbers uniform in [0, 1), (3,)
     """
@@ -33,9 +31,7 @@ def uniform_quaternion(u: Scalars) -> Tuple[Scalar, ...]:
 
 
 def unit_quaternion(q: Scalars) -> Tuple[float, ...]:
-    """Return the quaternion of floats divided by its length.
-
-    One of unit length but for rounding is kept.
+    """Return the quaternion of floats normalized, unchanged if it is so but for rounding.
 
     :raises ValueError: if it is zero
     """

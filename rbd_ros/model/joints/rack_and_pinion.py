@@ -70,9 +70,7 @@ class RackAndPinion(JointType):
         return MotionSubspace([MotionVector(ZERO3, (-(r * s), -(r * c), 0.0)) * qd[0]])
 
     def loop_error(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
-        """Return the displacement along the constraint forces, from the pinion's place, (5,).
-
-        In [rad, m].
+        """Return the displacement along the constraint forces from closed, (5,) [rad, m].
 
         It belongs where it is along the rack, turned as that demands, any number of turns.
         """

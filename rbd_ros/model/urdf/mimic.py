@@ -52,10 +52,7 @@ class Gears:
                 self._resolve(name)
 
     def frozen(self, name: str) -> Optional[float]:
-        """Return the position of a joint that mimics a fixed one, and so cannot move.
-
-        None for all others.
-        """
+        """Return the position of a joint that mimics a fixed one, and so is fixed, or None."""
         gear = self._gears.get(name)
         return gear.offset if gear is not None and gear.master is None else None
 

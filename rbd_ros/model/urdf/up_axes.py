@@ -18,9 +18,7 @@ _AXIS = re.compile(rb'<(?:\w+:)?up_axis>\s*([XY]_UP)\s*</')
 
 
 def ignored_up_axes(model: Model) -> Dict[str, Tuple[str, ...]]:
-    """Return the mesh files that give another up axis than z, by that axis.
-
-    Files that cannot be read are left out.
+    """Return the readable mesh files with another up axis than z, by that axis.
 
     :param model: the model
     :return: names of the files by 'X_UP' and 'Y_UP'

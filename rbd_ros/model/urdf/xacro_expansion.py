@@ -30,9 +30,7 @@ _START = (
 
 
 def is_xacro(data: Union[str, bytes]) -> bool:
-    """Return whether a document has to be expanded.
-
-    Elements of xacro, or expressions beside its name.
+    """Return whether a document has elements of xacro, or its namespace and expressions.
 
     What xacro has expanded may still declare its namespace.
 

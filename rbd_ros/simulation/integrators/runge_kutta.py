@@ -298,9 +298,7 @@ def accelerate(
 def accelerate_closed(
     model: SimulationModel, state: State, work: Workspace, held: int, a: FloatArray
 ) -> None:
-    """Compute the acceleration at the state of a stage that keeps the loops closed.
-
-    As `accelerate`.
+    """Compute the acceleration of a stage that keeps the loops closed, as `accelerate`.
 
     :param held: number of joints that are held
     :param a: the result, (nv,) [rad/s^2, m/s^2]

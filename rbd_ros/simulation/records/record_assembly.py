@@ -334,10 +334,7 @@ def _return_speeds(robot: Robot) -> FloatArray:
 
 
 def _sparsity(model: Model) -> Tuple[IntArray, IntArray]:
-    """Return the nonzero entries of the factor L of H = L^T D L, with those of gears.
-
-    Book 6.3, 6.5.
-    """
+    """Return the nonzero entries of L in H = L^T D L, with those of gears (book 6.3, 6.5)."""
     rows: List[Set[int]] = [set() for _ in range(model.nv)]
     # H couples the degrees of freedom that move one body; below the diagonal is enough.
     for i, _ in model.outward():

@@ -51,9 +51,7 @@ def contact_compliance(
 def normal_bias(
     model: SceneModel, contacts: SceneContacts, c: int, h: float, work: SceneWork
 ) -> float:
-    """Return the velocity that is added to that along the normal of a contact.
-
-    What it need not stop [m/s].
+    """Return the velocity along the normal of a contact that it need not stop [m/s].
 
     :param c: number of the contact
     :param h: time step [s]

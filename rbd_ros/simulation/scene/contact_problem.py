@@ -28,9 +28,7 @@ LOWER_LIMIT, UPPER_LIMIT, FRICTION = 0, 1, 2
 def assemble_matrix(
     model: SimulationModel, contacts: SceneContacts, n: int, m: int, work: SceneWork
 ) -> None:
-    """Find the Delassus matrix of the listed contacts, and of the rows of joints after them.
-
-    It is symmetric, and found up to the diagonal.
+    """Find the lower triangle of the Delassus matrix of listed contacts, then rows of joints.
 
     :param n: number of contacts
     :param m: number of rows of joints

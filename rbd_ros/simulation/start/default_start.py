@@ -19,9 +19,7 @@ _DEEP = 1e3
 
 
 def default_start(physics: Physics) -> FloatArray:
-    """Return the configuration at the start, (nq,).
-
-    Neutral within the limits, standing on what is below.
+    """Return the default start, (nq,): neutral within the limits, standing on what is below.
 
     Robots of the world are as it has them; loops are closed.
 

@@ -201,9 +201,7 @@ class Transmission:
         return torque
 
     def follow(self, joint: ArrayLike, motor: ArrayLike) -> FloatArray:
-        """Return the position of a joint that stays where it is until a flank moves it.
-
-        Hysteresis of play.
+        """Return the position of a joint that rests until a flank moves it: hysteresis of play.
 
         For joints that friction holds, with a shaft that does not yield.
 

@@ -75,9 +75,7 @@ def add_external_forces(
 
 @compiled
 def present_part(external_forces: ExternalForces, w: int) -> float:
-    """Return the part of an external force that acts in this step.
-
-    Less than one where it rises or falls.
+    """Return the fraction of an external force that acts in this step, below 1 in ramps.
 
     Its mean over all steps is that of a force without ramps that ends where this begins to fall.
 

@@ -111,9 +111,7 @@ def multiply(A: FloatArray, x: FloatArray, y: FloatArray) -> None:
 
 @compiled
 def find_twist(objects: Objects, work: SceneWork, o: int, twist: FloatArray) -> None:
-    """Compute the spatial velocity of an object in world coordinates.
-
-    By `angular_velocity` and its velocity.
+    """Compute the spatial velocity of an object in world coordinates from its state.
 
     :param o: number of the object
     :param twist: the result, (6,) [rad/s, m/s]
