@@ -12,8 +12,9 @@ They are numbered like `state`, as blocks: contacts, then rows, which have none,
 from __future__ import annotations
 
 import math
+from typing import Tuple
 
-from rbd_ros.compiler.loops import compiled
+from rbd_ros.compiler.loops import compiled, Vec, Vec3
 from rbd_ros.constraints.friction_space import (
     CONTACTS,
     FIRST,
@@ -89,94 +90,62 @@ def of_cones(space: FrictionSpace, x: FloatArray, cones: FloatArray) -> None:
 
 
 @compiled
-def square(x: FloatArray) -> float:
+def square(x: Vec3) -> float:
     """Return x_n^2 - |x_t|^2, which is positive inside the cone."""
     # x . J x as a product: near the boundary, x_n^2 - |x_t|^2 would lose all digits. No less than
     # rounding of x_n^2, as what divides by it has to stay finite.
     length = math.sqrt(x[1] * x[1] + x[2] * x[2])
-    found: float = max((x[0] - length) * (x[0] + length), 1e-28 * x[0] * x[0], 1e-300)
-    return found
+    return max((x[0] - length) * (x[0] + length), 1e-28 * x[0] * x[0], 1e-300)
 
 
 @compiled
-def inner_product(x: FloatArray, y: FloatArray) -> float:
-    """Return the sum of products of elements."""
-    found: float = x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
-    return found
+def scaling(x: Vec3, y: Vec3) -> Tuple[float, Vec3]:
+    """Return the scaling W = beta (2 v v^T - J) with W x = W^-1 y, J = diag(1, -1, -1).
 
-
-@compiled
-def scaling(x: FloatArray, y: FloatArray, v: FloatArray) -> float:
-    """Compute the scaling W = beta (2 v v^T - J) with W x = W^-1 y, J = diag(1, -1, -1).
-
-    Return beta.
-
-    :param v: unit vector of the scaling, v . J v = 1, the result, (3,)
+    :return: beta, and the unit vector v of the scaling, v . J v = 1
     """
     # Vandenberghe (2010), section 4: with x and y normalized to x . J x = 1, `half` is 1 / (2
     # gamma), gamma^2 = (1 + x . y) / 2, w = half (y + J x).
     of_x, of_y = square(x), square(y)
     a, b = 1.0 / math.sqrt(of_x), 1.0 / math.sqrt(of_y)
-    half = 0.5 / math.sqrt(max(0.5 * (1.0 + inner_product(x, y) * a * b), 0.5))
+    half = 0.5 / math.sqrt(max(0.5 * (1.0 + x @ y * a * b), 0.5))
     # No less than one, whatever is rounded.
     w = max(half * (b * y[0] + a * x[0]), 1.0)
     scale = 1.0 / math.sqrt(2.0 * (w + 1.0))
-    v[0] = scale * (w + 1.0)
-    for r in range(1, 3):
-        v[r] = scale * half * (b * y[r] - a * x[r])
-    return math.sqrt(math.sqrt(of_y / of_x))
+    _, v_1, v_2 = scale * half * (b * y - a * x)
+    return math.sqrt(math.sqrt(of_y / of_x)), Vec(scale * (w + 1.0), v_1, v_2)
 
 
 @compiled
-def scale(beta: float, v: FloatArray, x: FloatArray, result: FloatArray) -> None:
-    """Find W x.
-
-    :param result: likewise, (3,); may be x
-    """
+def scaled(beta: float, v: Vec3, x: Vec3) -> Vec3:
+    """Return W x."""
     # beta (2 v v^T - J) x, without the matrix.
-    inner = 2.0 * inner_product(v, x)
-    result[0] = beta * (inner * v[0] - x[0])
-    result[1] = beta * (inner * v[1] + x[1])
-    result[2] = beta * (inner * v[2] + x[2])
+    return beta * (2.0 * (v @ x) * v + Vec(-x[0], x[1], x[2]))
 
 
 @compiled
-def find_cone_rhs(
-    beta: float,
-    v: FloatArray,
-    x: FloatArray,
-    predicted: FloatArray,
-    product: float,
-    d: FloatArray,
-    h: FloatArray,
-) -> None:
-    """Compute the part of a change of y that is no effect of one of x.
+def find_cone_rhs(beta: float, v: Vec3, x: Vec3, predicted: Vec3, product: float) -> Vec3:
+    """Return the part h of a change of y that is no effect of one of x: dy = h - W^2 dx.
 
     :param beta: size of the scaling of x and y
-    :param v: unit vector of the scaling, (3,)
-    :param predicted: change of x that the predictor found, (3,); zero for the predictor itself
+    :param v: unit vector of the scaling
+    :param predicted: change of x that the predictor found; zero for the predictor itself
     :param product: desired product of x and y
-    :param d: buffer, (3,)
-    :param h: the result, (3,), with dy = h - W^2 dx
     """
     # lambda o lambda and the product of both predicted changes: lambda o lambda - d o (lambda + d)
-    scale(beta, v, x, h)
-    scale(beta, v, predicted, d)
-    l_0, l_1, l_2 = h[0], h[1], h[2]
-    e_0, e_1, e_2 = l_0 + d[0], l_1 + d[1], l_2 + d[2]
-    r_0 = product - (l_0 * l_0 + l_1 * l_1 + l_2 * l_2) + d[0] * e_0 + d[1] * e_1 + d[2] * e_2
-    r_1 = -2.0 * l_0 * l_1 + d[0] * e_1 + d[1] * e_0
-    r_2 = -2.0 * l_0 * l_2 + d[0] * e_2 + d[2] * e_0
-    # Solves lambda o h = r, lambda in h: the arrow matrix of lambda inverted by its Schur
-    # complement.
-    h[0] = (l_0 * r_0 - l_1 * r_1 - l_2 * r_2) / square(h)
-    h[1], h[2] = (r_1 - h[0] * l_1) / l_0, (r_2 - h[0] * l_2) / l_0
+    lam, d = scaled(beta, v, x), scaled(beta, v, predicted)
+    e = lam + d
+    r_0 = product - lam @ lam + d @ e
+    r_1 = -2.0 * lam[0] * lam[1] + d[0] * e[1] + d[1] * e[0]
+    r_2 = -2.0 * lam[0] * lam[2] + d[0] * e[2] + d[2] * e[0]
+    # Solves lambda o h = r: the arrow matrix of lambda inverted by its Schur complement.
+    h = (lam[0] * r_0 - lam[1] * r_1 - lam[2] * r_2) / square(lam)
     # h is in scaled coordinates, W^-1 dy + W dx = h; in those of y, dy = W h - W^2 dx.
-    scale(beta, v, h, h)
+    return scaled(beta, v, Vec(h, (r_1 - h * lam[1]) / lam[0], (r_2 - h * lam[2]) / lam[0]))
 
 
 @compiled
-def step_to_boundary(x: FloatArray, d: FloatArray) -> float:
+def step_to_boundary(x: Vec3, d: Vec3) -> float:
     """Return the number of steps d from x to the boundary of the cone."""
     # (x + t d) . J (x + t d) = c + 2 b t + a t^2; the boundary is at its first positive root,
     # written as c / (sqrt - b): no difference of equal numbers, and a = 0 is no exception.

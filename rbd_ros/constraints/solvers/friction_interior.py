@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import math
 
-from rbd_ros.compiler.loops import compiled, stack_array
+from rbd_ros.compiler.loops import compiled, load_vec, Vec, Vec3
 from rbd_ros.constraints.friction_space import (
     clamp,
     CONTACTS,
@@ -49,11 +49,10 @@ from rbd_ros.constraints.solvers.dense import factorize_pivoted, solve_pivoted
 from rbd_ros.constraints.solvers.friction_cones import (
     blocks_of,
     find_cone_rhs,
-    inner_product,
     is_cone,
     normal_row,
     of_cones,
-    scale,
+    scaled,
     scaling,
     step_to_boundary,
     tangent_row,
@@ -139,8 +138,8 @@ def interior(space: FrictionSpace, limit: int, follow: bool, middle: float) -> b
             break
         for b in range(blocks_of(space)):
             if is_cone(space, b):
-                for r in range(3):
-                    space.velocity[b, r] += length * space.velocity_change[b, r]
+                change = length * load_vec(space.velocity_change[b], 3)
+                space.velocity[b] = load_vec(space.velocity[b], 3) + change
         for k in range(space.sizes[ROWS]):
             y[3 * contacts + k] += length * space.bound_velocity_change[k, 0]
             upper[k] += length * space.bound_velocity_change[k, 1]
@@ -164,8 +163,7 @@ def begin(space: FrictionSpace, middle: float) -> None:
     for c in range(contacts):
         z[3 * c] = middle
     for b in range(blocks_of(space)):
-        for r in range(3):
-            space.velocity[b, r] = MIDDLE_VELOCITY if r == 0 else 0.0
+        space.velocity[b] = Vec(MIDDLE_VELOCITY, 0.0, 0.0)
     for k in range(space.sizes[ROWS]):
         i, low, high = 3 * contacts + k, space.low[k], space.high[k]
         below, above = low > -math.inf, high < math.inf
@@ -247,7 +245,7 @@ def mean_product(space: FrictionSpace) -> float:
     z, y, contacts, total, count = space.z, space.y, space.sizes[CONTACTS], 0.0, 0
     for b in range(blocks_of(space)):
         if is_cone(space, b):
-            total += inner_product(space.force[b], space.velocity[b])
+            total += load_vec(space.force[b], 3) @ load_vec(space.velocity[b], 3)
             count += 1
     for k in range(space.sizes[ROWS]):
         i = 3 * contacts + k
@@ -279,22 +277,17 @@ def assemble_scaled(space: FrictionSpace) -> None:
             into[j] = row[j]
         # Redundant contacts leave A singular, and W^2 vanishes with the velocities of what sticks.
         into[i] += PROXIMAL
-    column = stack_array(3)
     for b in range(blocks_of(space)):
         if not is_cone(space, b):
             continue
-        v = space.axis[b]
-        beta: float = scaling(space.force[b], space.velocity[b], v)
-        space.beta[b] = beta
+        beta, v = scaling(load_vec(space.force[b], 3), load_vec(space.velocity[b], 3))
+        space.beta[b], space.axis[b] = beta, v
         normal, tangent = normal_row(space, b), tangent_row(space, b)
         size = 1 + tangents_of(space, b)
         for r in range(size):
-            column[0] = column[1] = column[2] = 0.0
-            column[r] = 1.0
             # Columns of W^2, one at a time: W twice.
-            scale(beta, v, column, column)
-            scale(beta, v, column, column)
-            keep_normal(space.along[b], column)
+            unit = Vec(r == 0, r == 1, r == 2)
+            column = kept_normal(space.along[b], scaled(beta, v, scaled(beta, v, unit)))
             j = normal if r == 0 else tangent + r - 1
             M[normal, j] += column[0]
             for s in range(1, size):
@@ -310,9 +303,9 @@ def assemble_scaled(space: FrictionSpace) -> None:
 
 
 @compiled
-def keep_normal(along: FloatArray, h: FloatArray) -> None:
-    """Replace a change of a cone's y by that of u, C h: what the term adds is not u's."""
-    h[0] -= along[0] * h[1] + along[1] * h[2]
+def kept_normal(along: FloatArray, h: Vec3) -> Vec3:
+    """Return the change C h of u for one of a cone's y: what the term adds is not u's."""
+    return Vec(h[0] - (along[0] * h[1] + along[1] * h[2]), h[1], h[2])
 
 
 @compiled
@@ -330,28 +323,22 @@ def find_step(space: FrictionSpace, product: float) -> None:
 
     :param product: desired product of forces and velocities
     """
-    d, h = stack_array(3), stack_array(3)
-    assemble_rhs(space, product, d, h)
+    assemble_rhs(space, product)
     solve_pivoted(space.factor, space.order, space.step, size_of(space))
     of_cones(space, space.step, space.force_change)
     for b in range(blocks_of(space)):
         if is_cone(space, b):
-            velocity_step(space, b, d)
+            velocity_step(space, b)
     for k in range(space.sizes[ROWS]):
         bound_step(space, k)
 
 
 @compiled
-def velocity_step(space: FrictionSpace, b: int, d: FloatArray) -> None:
-    """Find the change of a cone's velocity, dy = h - W^2 dx.
-
-    :param d: buffer, (3,)
-    """
-    beta, v, dy = space.beta[b], space.axis[b], space.velocity_change[b]
-    scale(beta, v, space.force_change[b], d)
-    scale(beta, v, d, d)
-    for r in range(3):
-        dy[r] = space.cone_rhs[b, r] - d[r]
+def velocity_step(space: FrictionSpace, b: int) -> None:
+    """Find the change of a cone's velocity, dy = h - W^2 dx."""
+    beta, v, dx = space.beta[b], load_vec(space.axis[b], 3), load_vec(space.force_change[b], 3)
+    effect = scaled(beta, v, scaled(beta, v, dx))
+    space.velocity_change[b] = load_vec(space.cone_rhs[b], 3) - effect
 
 
 @compiled
@@ -381,12 +368,8 @@ def bound_step(space: FrictionSpace, k: int) -> None:
 
 
 @compiled
-def assemble_rhs(space: FrictionSpace, product: float, d: FloatArray, h: FloatArray) -> None:
-    """Find the right-hand side, C h - (u + s - y), and those of cones and bounds.
-
-    :param d: buffer, (3,)
-    :param h: buffer, (3,)
-    """
+def assemble_rhs(space: FrictionSpace, product: float) -> None:
+    """Find the right-hand side, C h - (u + s - y), and those of cones and bounds."""
     u, step = space.u, space.step
     contacts = space.sizes[CONTACTS]
     for i in range(size_of(space)):
@@ -397,16 +380,14 @@ def assemble_rhs(space: FrictionSpace, product: float, d: FloatArray, h: FloatAr
         step[3 * c] -= space.shift[c]
     for b in range(blocks_of(space)):
         if is_cone(space, b):
-            y, tangent, rhs = space.velocity[b], tangent_row(space, b), space.cone_rhs[b]
-            find_cone_rhs(
-                space.beta[b], space.axis[b], space.force[b], space.predicted[b], product, d, rhs
-            )
-            for r in range(3):
-                h[r] = rhs[r]
-            keep_normal(space.along[b], h)
-            step[normal_row(space, b)] += h[0] + y[0]
+            v, force = load_vec(space.axis[b], 3), load_vec(space.force[b], 3)
+            predicted, tangent = load_vec(space.predicted[b], 3), tangent_row(space, b)
+            rhs = find_cone_rhs(space.beta[b], v, force, predicted, product)
+            space.cone_rhs[b] = rhs
+            part = kept_normal(space.along[b], rhs) + load_vec(space.velocity[b], 3)
+            step[normal_row(space, b)] += part[0]
             for r in range(tangents_of(space, b)):
-                step[tangent + r] += h[1 + r] + y[1 + r]
+                step[tangent + r] += part[1 + r]
     for k in range(space.sizes[ROWS]):
         i = 3 * contacts + k
         find_bound_rhs(space, k, product)
@@ -420,15 +401,15 @@ def longest_step(space: FrictionSpace) -> float:
     contacts, longest, total = space.sizes[CONTACTS], math.inf, 0.0
     for b in range(blocks_of(space)):
         if is_cone(space, b):
-            dy = space.velocity_change[b]
+            change = load_vec(space.velocity_change[b], 3)
             # Forces and velocities end at the same length: unequal ones would violate the linear
             # equation that couples them.
             longest = min(
                 longest,
-                step_to_boundary(space.force[b], space.force_change[b]),
-                step_to_boundary(space.velocity[b], dy),
+                step_to_boundary(load_vec(space.force[b], 3), load_vec(space.force_change[b], 3)),
+                step_to_boundary(load_vec(space.velocity[b], 3), change),
             )
-            total += abs(dy[0]) + abs(dy[1]) + abs(dy[2])
+            total += abs(change[0]) + abs(change[1]) + abs(change[2])
     for k in range(space.sizes[ROWS]):
         i, dy = 3 * contacts + k, space.bound_velocity_change[k]
         if y[i] > 0.0:

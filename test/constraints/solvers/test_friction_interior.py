@@ -8,16 +8,18 @@ from numpy.testing import assert_allclose
 import pytest
 from support.boxes_in_contact import boxes, face, random_contacts, stack, tower
 
+from rbd_ros.compiler.loops import Vec
 from rbd_ros.constraints import friction_problem, solve_friction
 from rbd_ros.constraints.friction_solution import scaled_space
 from rbd_ros.constraints.friction_space import BEST, OPEN, refresh, SLIDE, STICK, TOLERANCE
-from rbd_ros.constraints.solvers import friction_cones, friction_interior as module
+from rbd_ros.constraints.solvers import friction_interior as module
 from rbd_ros.constraints.solvers.friction_cones import (
     blocks_of,
     find_cone_rhs,
     is_cone,
     normal_row,
     of_cones,
+    scaled,
     scaling,
     step_to_boundary,
     tangent_row,
@@ -62,12 +64,12 @@ def take(space, step):
     """Take a step of the forces as what the equations of the predictor gave."""
     module.find_term(space, False)
     module.assemble_scaled(space)
-    module.assemble_rhs(space, 0.0, np.zeros(3), np.zeros(3))
+    module.assemble_rhs(space, 0.0)
     space.step[:] = step
     of_cones(space, space.step, space.force_change)
     for b in range(blocks_of(space)):
         if is_cone(space, b):
-            velocity_step(space, b, np.zeros(3))
+            velocity_step(space, b)
     for k in range(len(space.low)):
         module.bound_step(space, k)
 
@@ -79,35 +81,34 @@ def without_newton(monkeypatch):
 
 def test_the_scaling_makes_force_and_velocity_equal():
     rng = np.random.default_rng(0)
-    v = np.zeros(3)
     for nearness in (1.0, 1e-3, 1e-6):
         for _ in range(50):
             x, y = inside(rng, nearness) * 10.0 ** rng.uniform(-3, 3), inside(rng)
-            beta = scaling(x, y, v)
+            beta, v = scaling(Vec(*x), Vec(*y))
+            v = np.array(v)
             assert_allclose(v @ J @ v, 1.0, rtol=1e-6)
             W = beta * (2.0 * np.outer(v, v) - J)
             assert_allclose(W @ W @ x, y, rtol=1e-5, atol=1e-6 * np.abs(y).max())
-            found = np.zeros(3)
-            friction_cones.scale(beta, v, x, found)
+            found = np.array(scaled(beta, Vec(*v), Vec(*x)))
             assert_allclose(found, W @ x, rtol=1e-9, atol=1e-9 * np.abs(found).max())
 
 
 def test_the_corrector_is_that_of_the_algebra():
     rng = np.random.default_rng(1)
     space = ready(random_contacts(rng, 2, 9))
-    v, d, h = space.axis[1], np.zeros(3), space.cone_rhs[1]
     for _ in range(50):
         force, velocity = inside(rng), inside(rng)
         before, after, aim = rng.normal(size=3), rng.normal(size=3), rng.uniform()
-        beta = space.beta[1] = scaling(force, velocity, v)
-        find_cone_rhs(beta, v, force, before, aim, d, h)
+        beta, v = space.beta[1], space.axis[1] = scaling(Vec(*force), Vec(*velocity))
+        h = np.array(find_cone_rhs(beta, v, Vec(*force), Vec(*before), aim))
+        space.cone_rhs[1] = h
         W = beta * (2.0 * np.outer(v, v) - J)
         x, predicted = W @ force, W @ before
         other = np.linalg.solve(W, -velocity - W @ W @ before)
         right = aim * np.eye(3)[0] - arrow(x) @ x - arrow(predicted) @ other
         assert_allclose(h, W @ np.linalg.solve(arrow(x), right), rtol=1e-6, atol=1e-8)
         space.force_change[1] = after
-        velocity_step(space, 1, d)
+        velocity_step(space, 1)
         assert_allclose(space.velocity_change[1], h - W @ W @ after, rtol=1e-8, atol=1e-10)
 
 
@@ -137,7 +138,7 @@ def test_steps_end_at_the_boundary():
     ends = set()
     for _ in range(300):
         x, d = inside(rng), rng.normal(size=3) * rng.choice([1e-3, 1.0, 1e3])
-        t = step_to_boundary(x, d)
+        t = step_to_boundary(Vec(*x), Vec(*d))
         ends.add(t == math.inf)
         if t == math.inf:
             assert d[0] >= np.hypot(*d[1:])
@@ -345,8 +346,8 @@ def test_steps_solve_the_equations_to_first_order(moments):
 
 def _scaled_products(x, y, dx, dy, aim):
     """Assert that both scaled variables go to products of `aim`, to first order."""
-    v = np.zeros(3)
-    W = scaling(x, y, v) * (2.0 * np.outer(v, v) - J)
+    beta, v = scaling(Vec(*x), Vec(*y))
+    W = beta * (2.0 * np.outer(v, v) - J)
     l = W @ x
     after = arrow(l) @ l + arrow(l) @ (W @ dx + np.linalg.solve(W, dy))
     assert_allclose(after, [aim, 0.0, 0.0], atol=1e-6 * (1.0 + np.abs(l).max() ** 2))
