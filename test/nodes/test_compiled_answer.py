@@ -82,7 +82,7 @@ class Compiled(Side):
 
     def counts(self):
         commander = self.commander
-        return commander.sent, commander.saturated, commander.stopped
+        return commander.sent, commander.saturated, commander.answers.stopped
 
 
 class Parts(Side):
@@ -223,7 +223,7 @@ def test_an_answer_is_that_of_its_parts(clock, name, joints, form, payload_link,
         saturated += short.limiter.saturating
         assert len(short.sent) == (0 if raised else 2 if form == 'both' else 1)
     assert min(refused, saturated) > 4, 'the stream has all kinds of states'
-    assert short.commander.sent > STEPS / 2 and bool(short.commander.stopped) == stops
+    assert short.commander.sent > STEPS / 2 and bool(short.commander.answers.stopped) == stops
 
 
 @pytest.mark.parametrize('bad', [np.array([1.0, np.nan, 0.0]), np.zeros(2), np.zeros(6)[::2]])

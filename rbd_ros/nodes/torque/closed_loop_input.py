@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Dict, Mapping, Optional, Sequence
+from typing import Any, Optional, Sequence
 
 import numpy as np
 
 from rbd_ros.algorithms.closed_loops.loop_assembly import LoopClosureError
 from rbd_ros.control.closed_loop_state import LoopClosing
 from rbd_ros.nodes.common.diagnostics import Diagnostics, WARN
-from rbd_ros.nodes.torque.motion_reference import Motion, Reference
 from rbd_ros.nodes.torque.state_input import MeasuredState, StateInput, SUBJECT
 
 
@@ -39,7 +38,7 @@ class ClosingStateInput(StateInput):
         followers = [names[k] for k in closing.dependent]
         optional = dict.fromkeys((*optional_joints, *followers))
         super().__init__(closing.robot, diagnostics, timeout, list(optional), margin)
-        self._closing = closing
+        self._closing, self.moved = closing, closing.independent
         self._closed: Optional[MeasuredState] = None
 
     def outcome(self, status: int, now: float, source: Any = None) -> Optional[MeasuredState]:
@@ -64,61 +63,3 @@ class ClosingStateInput(StateInput):
     def usable(self) -> Optional[MeasuredState]:
         """Last state that could be used, of all joints."""
         return self._closed
-
-
-class IndependentReference(Reference):
-    """Reference of the independent joints, from states of all.
-
-    :param reference: reference made for the independent joints
-    :param closing: which these are
-    """
-
-    def __init__(self, reference: Reference, closing: LoopClosing):
-        self._reference, self._chosen = reference, closing.independent
-
-    def _of(self, state: MeasuredState) -> MeasuredState:
-        return replace(state, q=state.q[self._chosen], v=state.v[self._chosen])
-
-    def check(self, values: Mapping[str, Any]) -> None:
-        """Refuse parameters by raising ValueError; changes nothing."""
-        self._reference.check(values)
-
-    def configure(self, values: Mapping[str, Any]) -> None:
-        """Take checked parameters into use."""
-        self._reference.configure(values)
-
-    def begin(self, state: MeasuredState) -> None:
-        """Begin with the first usable state of all."""
-        self._reference.begin(self._of(state))
-
-    def resume_after_gap(self, state: MeasuredState, gap: float) -> None:
-        """Continue after usable states had been absent for `gap` [s]."""
-        self._reference.resume_after_gap(self._of(state), gap)
-
-    def restart_time(self, state: MeasuredState) -> None:
-        """Continue although the time of the states began again."""
-        self._reference.restart_time(self._of(state))
-
-    def desired(self, state: MeasuredState) -> Motion:
-        """Return the desired motion of the independent joints, each (n - r,)."""
-        return self._reference.desired(self._of(state))
-
-    def done(self, state: MeasuredState, motion: Motion, torque: np.ndarray) -> None:
-        """Note that `torque`, (nv,), was sent for `motion`."""
-        self._reference.done(self._of(state), motion, torque[self._chosen])
-
-    def every_second(self) -> None:
-        """Do what is not urgent, once a second."""
-        self._reference.every_second()
-
-    def values(self) -> Dict[str, Any]:
-        """Return the key-value pairs for the diagnostics of the torque."""
-        return self._reference.values()
-
-    def deactivate(self) -> None:
-        """End what others wait for, as the node is no longer active."""
-        self._reference.deactivate()
-
-    def stop(self) -> None:
-        """End what others wait for, as the node ends."""
-        self._reference.stop()

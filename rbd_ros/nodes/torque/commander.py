@@ -77,11 +77,6 @@ class Commander:
         return self.counts[1].item()
 
     @property
-    def stopped(self) -> int:
-        """Number of torques that soft stops have bounded."""
-        return self.answers.stopped
-
-    @property
     def unchanging(self) -> bool:
         """True if there is nothing to look at between two answers."""
         return self._adjust is None and not self._closed

@@ -7,6 +7,7 @@ parameter and no long trajectory stands between a state and its torque.
 
 from __future__ import annotations
 
+from dataclasses import replace
 import threading
 from time import monotonic
 from typing import Any, Callable, Dict, Optional
@@ -173,9 +174,10 @@ class ControlLoop:
         reference, law, watchdog = self._reference, self.law, self._watchdog
         if not self._begun or state.restarted or watchdog.interrupted(now, state.dt):
             self._continue(state, law, now)
+        moved = self._of_reference(state)
         # Reference, law, limits, output: the order in which everything else of a cycle depends on
         # it.
-        motion = reference.desired(state)
+        motion = reference.desired(moved)
         applied = self._commander.answer(law, state, motion)
         if applied is None:
             return
@@ -185,7 +187,7 @@ class ControlLoop:
             self._diagnostics.condition(SUBJECT, OK, 'publishing', code='publishing')
             self._begun = True
         watchdog.feed(monotonic())
-        reference.done(state, motion, applied)
+        reference.done(moved, motion, applied[self._states.moved])
         self._note(now, monotonic())
         # Opened only after a whole answer on the slow path, while nothing changes.
         if self._fast_cycle is not None:
@@ -220,14 +222,22 @@ class ControlLoop:
     def _continue(self, state: MeasuredState, law: TorqueLaw, now: float) -> None:
         """Notify the reference if states were missing, or time restarted, before this one."""
         self.timer.interrupt()
+        moved = self._of_reference(state)
         if not self._begun:
             law.reset()
-            self._reference.begin(state)
+            self._reference.begin(moved)
         elif self._watchdog.interrupted(now, state.dt):
             law.reset()
-            self._reference.resume_after_gap(state, self._watchdog.age(now))
+            self._reference.resume_after_gap(moved, self._watchdog.age(now))
         else:
-            self._reference.restart_time(state)
+            self._reference.restart_time(moved)
+
+    def _of_reference(self, state: MeasuredState) -> MeasuredState:
+        """Return the state of the joints that the reference moves."""
+        moved = self._states.moved
+        if isinstance(moved, slice):
+            return state
+        return replace(state, q=state.q[moved], v=state.v[moved])
 
     @property
     def last_state(self) -> Optional[MeasuredState]:
@@ -241,7 +251,7 @@ class ControlLoop:
             'states_refused': self._states.refused,
             'torques_published': self._commander.sent,
             'torques_saturated': self._commander.saturated,
-            'torques_soft_stopped': self._commander.stopped,
+            'torques_soft_stopped': self._commander.answers.stopped,
             'states_late': self._subscriber.overruns,
             'publishers': self._states.publishers,
         }

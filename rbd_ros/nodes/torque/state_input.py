@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 import math
 import time
-from typing import Callable, Dict, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Optional, Sequence, Tuple
 
 import numpy as np
 from rclpy.subscription import Subscription
@@ -221,6 +221,9 @@ class StateInput:
         self.refused = 0
         self.last_problem = ''
         self._subscription: Optional[Subscription] = None
+
+    #: Which joints a reference moves: indices, or all of them
+    moved: Any = slice(None)
 
     def attach(self, subscription: Optional[Subscription]) -> None:
         """Set the subscription that the messages come from; None before it is destroyed."""

@@ -23,7 +23,7 @@ from rbd_ros.nodes.common.parameter_table import ParameterTable
 from rbd_ros.nodes.common.realtime import RealTime
 from rbd_ros.nodes.common.timing_report import TimingReport
 from rbd_ros.nodes.messages.text import shorten
-from rbd_ros.nodes.torque.closed_loop_input import ClosingStateInput, IndependentReference
+from rbd_ros.nodes.torque.closed_loop_input import ClosingStateInput
 from rbd_ros.nodes.torque.commander import Commander
 from rbd_ros.nodes.torque.control_loop import ControlLoop, SUBJECT
 from rbd_ros.nodes.torque.controlled_dofs import ControlledDofs
@@ -134,7 +134,7 @@ class TorqueNode(ManagedNode):
             progress.stage('closing the loops')
         self._dofs = self._find_dofs(robot)
         progress.stage('compiling the torque law')
-        self.reference = self._make_reference()
+        self.reference = self._create_reference(self, self._dofs.moved)
         self.reference.check(values)
         self.reference.configure(values)
         prepared = self._prepare_law(robot, values)
@@ -255,11 +255,6 @@ class TorqueNode(ManagedNode):
                 'assume that all joints move as desired'
             )
         return dofs
-
-    def _make_reference(self) -> Reference:
-        reference = self._create_reference(self, self._dofs.moved)
-        closing = self._dofs.closing
-        return reference if closing is None else IndependentReference(reference, closing)
 
     def _report_limits(self, robot: Robot) -> None:
         for text, joints in (
