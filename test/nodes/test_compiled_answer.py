@@ -13,6 +13,7 @@ outside.load('rclpy')
 
 from rbd_ros.compiler.loops import interpreted_reason
 from rbd_ros.control import LawSettings, payload_parameters, TorqueLaw, TorqueLimiter, TorqueLimits
+from rbd_ros.control.law.hand_guiding import GuidingSettings, HandGuiding, SHARE
 from rbd_ros.control.law.soft_stops import SoftLimits, SoftStops
 from rbd_ros.nodes.messages.conversions import representable
 from rbd_ros.nodes.torque import commander as commander_module, torque_output as output_module
@@ -67,9 +68,9 @@ class Compiled(Side):
     """What a node does."""
 
     def __init__(self, robot, *given):
-        super().__init__(robot, *given)
+        super().__init__(robot, *given[:5])
         output = TorqueOutput(self, robot.joint_names, self.joints, self.form)
-        self.commander = Commander(output, self.limiter, True, self.stops)
+        self.commander = Commander(output, self.limiter, True, self.stops, *given[5:])
         self.commander.prepare(self.law)
 
     def answer(self, state, motion):
@@ -224,6 +225,30 @@ def test_an_answer_is_that_of_its_parts(clock, name, joints, form, payload_link,
         assert len(short.sent) == (0 if raised else 2 if form == 'both' else 1)
     assert min(refused, saturated) > 4, 'the stream has all kinds of states'
     assert short.commander.sent > STEPS / 2 and bool(short.commander.answers.stopped) == stops
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_hand_guiding_is_added_to_the_law_within_soft_stops_and_limits(clock, seed):
+    rng, robot = np.random.default_rng(seed), load('six_axis_arm')
+    settings = LawSettings.for_robot(robot, feedforward='gravity', feedback='none')
+    guides = [HandGuiding(robot, GuidingSettings.for_robot(robot, speed=0.4)) for _ in range(2)]
+    parts = Parts(robot, settings, (), 'both', None, True)
+    side = Compiled(robot, settings, (), 'both', None, True, guides[0].memory)
+    q, rest, acted = rng.normal(size=6), np.zeros(6), 0
+    for step in range(200):
+        v = rng.normal(scale=0.3 + (step > 100), size=6)
+        q, share = q + 0.002 * v, rng.choice([0.0, 0.5, 1.0])
+        guides[0].memory.state[SHARE] = share
+        state = SimpleNamespace(q=q, v=v, stamp=0, dt=0.002)
+        clock.now += 0.002
+        applied = side.commander.answer(side.law, state, (q, rest, rest))
+        torque = parts.law(q, v, q, rest, rest, 0.002)
+        if share > 0.0:
+            torque = torque + guides[1](q, v, 0.002, share)
+            assert guides[0].braking == guides[1].braking and guides[0].reason == guides[1].reason
+            acted += guides[0].braking > 0.0
+        np.testing.assert_array_equal(applied, parts.limited(torque, state, clock.now))
+    assert 20 < acted < 150
 
 
 @pytest.mark.parametrize('bad', [np.array([1.0, np.nan, 0.0]), np.zeros(2), np.zeros(6)[::2]])

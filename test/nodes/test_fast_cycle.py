@@ -17,9 +17,18 @@ from torque_monitor import excess_of_rate
 
 from rbd_ros import Robot
 from rbd_ros.compiler.loops import interpreted_reason
-from rbd_ros.control import LawSettings, TorqueLaw, TorqueLimiter, TorqueLimits, TrajectoryError
+from rbd_ros.control import (
+    GuidingSettings,
+    LawSettings,
+    TorqueLaw,
+    TorqueLimiter,
+    TorqueLimits,
+    TrajectoryError,
+)
 from rbd_ros.control.motion.tolerances import Tolerances
 from rbd_ros.lookup.resources import resource_path
+from rbd_ros.nodes.gravity.adjustments import Adjustments
+from rbd_ros.nodes.gravity.guiding import GuidingMode
 from rbd_ros.nodes.inverse_dynamics import INTERFACE
 from rbd_ros.nodes.torque import (
     commander as commander_module,
@@ -28,6 +37,7 @@ from rbd_ros.nodes.torque import (
     trajectory_reference as reference_module,
 )
 from rbd_ros.nodes.torque.commander import Commander
+from rbd_ros.nodes.torque.compiled_answer import CompiledAnswer
 from rbd_ros.nodes.torque.control_loop import ControlLoop
 from rbd_ros.nodes.torque.motion_reference import MeasuredPosition
 from rbd_ros.nodes.torque.overspeed import Overspeed
@@ -184,7 +194,9 @@ def change(event, sides, arm, rng, stream):
                     law.add(np.zeros(arm.nv))
                     side.commander.adjust = None
 
+            adjust.needed, adjust.report = True, lambda: None
             side.commander.adjust = adjust
+            side.loop.changed()
         elif event == 'rest':
             side.loop.deactivate()
             side.commander.close()
@@ -286,12 +298,11 @@ def test_the_fast_path_is_taken(side, monkeypatch):
         lambda side: side.loop.deactivate(),
         lambda side: side.loop.activate(),
         lambda side: side.loop.changed(),
-        lambda side: setattr(side.commander, 'adjust', None),
         lambda side: side.commander.finish(
             np.zeros(6), lambda: 7, SimpleNamespace(is_set=lambda: True)
         ),
     ],
-    ids='close rest open rest_of_the_loop activate changed adjust finish'.split(),
+    ids='close rest open rest_of_the_loop activate changed finish'.split(),
 )
 def test_any_change_closes_the_fast_path(side, close):
     close(side)
@@ -333,6 +344,46 @@ def test_the_rate_counts_from_publication_to_publication(clock, arm, way):
     assert excess_of_rate(times, efforts, rate) < 1e-9
     if way in ('fast cycle', 'last command'):
         assert side.commander.fast_path_open[0] == (way == 'fast cycle')
+
+
+def test_hand_guiding_takes_the_fast_path_and_reports_each_brake(side, arm):
+    mode = GuidingMode(arm, side.diagnostics)
+    side.commander.answers = CompiledAnswer(
+        side.limiter, side.commander._output, None, mode.memory
+    )
+    loop = side.loop = ControlLoop(
+        side, side.states, side.reference, side.law, side.commander, side.watchdog,
+        side.diagnostics,
+    )  # fmt: skip
+    loop.activate()
+    adjustments = Adjustments(side.commander, side.law, None, 0.0)
+    adjustments.guiding, opened = mode, side.commander.fast_path_open
+
+    def run(steps):
+        taken = 0
+        for _ in range(steps):
+            assert len(step(side)) == 2
+            taken += opened[0]
+        return taken
+
+    def switch(settings):
+        adjustments.begin_change()
+        assert opened[0] == 0
+        mode.switch(settings)
+        adjustments.end_change(side.law)
+
+    assert run(20) > 10
+    switch(GuidingSettings.for_robot(arm, speed=2.0))
+    assert run(20) > 10 and mode.values()['kinetic_energy'] > 0.0
+    side.stream._v[1] = 3.0
+    reports = side.diagnostics.reports
+    before = len(reports)
+    assert run(10) > 5 and len(reports) == before + 10 and 'braking' in str(reports[-1])
+    side.stream._v[1] = 0.0
+    assert run(20) > 10 and len(reports) == before + 10
+    switch(None)
+    assert run(400) == 0  # it fades away
+    assert run(200) > 50 and mode.values()['kinetic_energy'] == 0.0
 
 
 def test_a_joint_that_is_too_fast_ends_the_torque(clock, arm):

@@ -391,6 +391,8 @@ NOT_FOR_USERS = {
     'rbd_ros.control.law.task_impedance:pose_error': 'a part of the law',
     'rbd_ros.control.law.task_impedance:TaskImpedance.numbers': 'what the law takes',
     'rbd_ros.control.law.limits:LimiterMemory': 'for machine code',
+    'rbd_ros.control.law.hand_guiding:GuidingMemory': 'for machine code',
+    'rbd_ros.control.law.hand_guiding:guide': 'a part of machine code that answers states',
     'rbd_ros.control.law.limits:limit': 'a part of machine code that limits',
     'rbd_ros.control.law.limits:limiter_sent': 'likewise',
     'rbd_ros.model.floating_model:refuse_second_base': 'a part of `with_floating_base`',

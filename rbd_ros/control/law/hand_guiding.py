@@ -7,14 +7,17 @@ It is added to gravity compensation. docs/control_law.md has the equations and b
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Optional
+from math import inf
+from typing import Any, NamedTuple, Optional
 
 import numpy as np
+from numpy.typing import NDArray
 
+from rbd_ros.compiler.loops import call_kernel, compiled, entry_point, Record
 from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.robot_joints import dof_names, free_inertia, workspace
 from rbd_ros.robot import Robot
-from rbd_ros.robot.wraparound import Wraparound
+from rbd_ros.robot.wraparound import whole_periods, Wraparound
 
 #: Natural frequency of the default hold [rad/s], critically damped, for the mean inertia.
 HOLD_FREQUENCY = 3.0
@@ -34,6 +37,11 @@ MARGIN = 0.2
 
 #: A pause after which the hold begins where the arm is [s].
 MAX_STEP = 0.1
+
+#: Rows of `GuidingMemory.joints`, and places in its `rates` and `state`.
+STIFFNESS, BAND, SPEED, INERTIA = range(4)
+DAMPING, ENERGY_LIMIT = range(2)
+SHARE, HOLDS, PERIOD, ENERGY, BRAKING, EXCESS = range(6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +123,84 @@ def _numbers(robot: Robot, name: str, values: Any, positive: bool = False) -> Fl
     return result
 
 
+class GuidingMemory(NamedTuple):
+    """Memory of `HandGuiding`, for compiled code that adds its torque.
+
+    :param exist: whether there is hand guiding; if not, the arrays are empty
+    :param mass_matrix: address of the kernel, for `call_kernel`
+    :param inertia: buffer for its output, (nv, nv)
+    :param joints: stiffness, band, speed and minimum inertia of the settings, (4, nv)
+    :param rates: damping and energy of the settings, (2,)
+    :param periods: periods of positions, 0 where there are none, (nv,) [rad]
+    :param inverse_periods: 1 / period, likewise, (nv,) [1/rad]
+    :param reference: position of the hold, (nv,)
+    :param torque: the torque, (nv,) [N m or N]
+    :param state: part of the whole torque, from 0 to 1; 1 if there is a hold, or 0; longest
+        period of late [s]; kinetic energy [J]; rate of the brake [1/s]; factor by which a limit is
+        exceeded; (6,)
+    :param fastest: joint for whose speed it brakes, -1 for energy, (1,)
+    """
+
+    exist: bool
+    mass_matrix: int
+    inertia: FloatArray
+    joints: FloatArray
+    rates: FloatArray
+    periods: FloatArray
+    inverse_periods: FloatArray
+    reference: FloatArray
+    torque: FloatArray
+    state: FloatArray
+    fastest: NDArray[np.int64]
+
+
+@compiled
+def guide(guiding: GuidingMemory, q: FloatArray, v: FloatArray, dt: float) -> int:
+    """Compute the torque of hand guiding; see `HandGuiding`.
+
+    :param guiding: its memory
+    :param q: measured position, (nv,)
+    :param v: measured velocity, (nv,)
+    :param dt: time since the call before [s]
+    :return: 1 if it brakes, or 0
+    """
+    n, state = len(guiding.torque), guiding.state
+    begins = state[HOLDS] == 0.0 or not 0.0 <= dt <= MAX_STEP
+    state[HOLDS] = 1.0
+    # The longest of the last periods: all must be stable at each of them.
+    if 0.0 < dt <= MAX_STEP:
+        state[PERIOD] = max(dt, 0.98 * state[PERIOD])
+    rate = MAX_PART / state[PERIOD] if state[PERIOD] > 0.0 else inf
+    call_kernel(guiding.mass_matrix, q, guiding.inertia)
+    energy, excess, guiding.fastest[0] = 0.0, 1.0, -1
+    for i in range(n):
+        momentum = 0.0
+        for j in range(n):
+            momentum += guiding.inertia[i, j] * v[j]
+        guiding.torque[i] = momentum
+        energy += 0.5 * v[i] * momentum
+        if abs(v[i]) > excess * guiding.joints[SPEED, i]:
+            excess, guiding.fastest[0] = abs(v[i]) / guiding.joints[SPEED, i], i
+    if energy > excess * guiding.rates[ENERGY_LIMIT]:
+        excess, guiding.fastest[0] = energy / guiding.rates[ENERGY_LIMIT], -1
+    state[ENERGY], state[EXCESS] = energy, excess
+    state[BRAKING] = min(BRAKE_RATE * min((excess - 1.0) / MARGIN, 1.0), rate)
+    drag = min(guiding.rates[DAMPING] + state[BRAKING], rate)
+    for i in range(n):
+        away = 0.0 if begins else guiding.reference[i] - q[i]
+        away -= whole_periods(away, guiding.periods[i], guiding.inverse_periods[i])
+        band, inertia = guiding.joints[BAND, i], guiding.joints[INERTIA, i]
+        away = min(max(away, -band), band)
+        guiding.reference[i] = q[i] + away
+        stiffness = min(guiding.joints[STIFFNESS, i], inertia * rate**2)
+        guiding.torque[i] = state[SHARE] * (stiffness * away - drag * guiding.torque[i])
+    return int(state[BRAKING] > 0.0)
+
+
+#: `guide` for Python
+guide_once = entry_point(guide)
+
+
 class HandGuiding:
     """Torque for an arm that is guided by hand, to be added to that against gravity.
 
@@ -125,7 +211,8 @@ class HandGuiding:
     limits of speed and kinetic energy, and full `MARGIN` beyond the first that is exceeded.
 
     :param robot: robot whose positions can be subtracted (one degree of freedom a joint)
-    :param settings: see `GuidingSettings.for_robot`; others may be assigned at any time
+    :param settings: see `GuidingSettings.for_robot`; others may be assigned between calls, and
+        must be before the first one if there are none yet
 
     >>> from rbd_ros.control.law.hand_guiding import GuidingSettings, HandGuiding
     >>> guiding = HandGuiding(robot, GuidingSettings.for_robot(robot, stiffness=10.0, band=0.1))
@@ -137,19 +224,77 @@ class HandGuiding:
     array([-1., -1., -1., -1., -1., -1.])
     """
 
-    def __init__(self, robot: Robot, settings: GuidingSettings):
-        self.robot, self.settings = robot, settings
+    def __init__(self, robot: Robot, settings: Optional[GuidingSettings] = None):
+        self.robot, n = robot, robot.nv
         self._names = dof_names(robot)
-        self._wraparound = Wraparound(robot.position_periods)
-        #: Position r of the hold, (nv,); None: where the arm is at the next call
-        self.reference: Optional[FloatArray] = None
-        self._period = 0.0
-        #: Kinetic energy at the last call [J]
-        self.energy = 0.0
-        #: Rate of the brake at the last call [1/s]
-        self.braking = 0.0
-        #: What the last call braked for, in words; empty if it did not
-        self.reason = ''
+        wraparound = Wraparound(robot.position_periods)
+        #: For compiled code that adds the torque; only for the thread that calls.
+        self.memory = GuidingMemory(
+            True,
+            int(robot.kernel('mass_matrix').address),
+            np.zeros((n, n)),
+            np.zeros((4, n)),
+            np.zeros(2),
+            wraparound.periods,
+            wraparound.rates,
+            np.zeros(n),
+            np.zeros(n),
+            np.zeros(6),
+            np.zeros(1, dtype=np.int64),
+        )
+        self._guide = guide_once.bind(Record(self.memory), release_gil=False)
+        self.settings = settings
+
+    @property
+    def settings(self) -> Optional[GuidingSettings]:
+        """All settings; None: not yet assigned.
+
+        >>> guiding = HandGuiding(robot)
+        >>> guiding.settings = GuidingSettings.for_robot(robot, energy=2.0)
+        >>> guiding.settings.energy
+        2.0
+        """
+        return self._settings
+
+    @settings.setter
+    def settings(self, settings: Optional[GuidingSettings]) -> None:
+        self._settings = settings
+        if settings is not None:
+            own = settings.stiffness, settings.band, settings.speed, settings.inertia
+            self.memory.joints[:] = own
+            self.memory.rates[:] = settings.damping, settings.energy
+
+    @property
+    def reference(self) -> Optional[FloatArray]:
+        """Position r of the hold, (nv,); None: where the arm is at the next call.
+
+        >>> guiding = HandGuiding(robot, GuidingSettings.for_robot(robot))
+        >>> guiding.reference is None
+        True
+        """
+        return self.memory.reference.copy() if self.memory.state[HOLDS] else None
+
+    @property
+    def energy(self) -> float:
+        """Kinetic energy at the last call [J].
+
+        >>> guiding = HandGuiding(robot, GuidingSettings.for_robot(robot))
+        >>> torque = guiding(q, v, 1e-3)
+        >>> bool(np.isclose(guiding.energy, 0.5 * v @ robot.mass_matrix(q) @ v))
+        True
+        """
+        return self.memory.state.item(ENERGY)
+
+    @property
+    def braking(self) -> float:
+        """Rate of the brake at the last call [1/s].
+
+        >>> guiding = HandGuiding(robot, GuidingSettings.for_robot(robot))
+        >>> torque = guiding(q, rest, 1e-3)
+        >>> guiding.braking
+        0.0
+        """
+        return self.memory.state.item(BRAKING)
 
     def release(self) -> None:
         """Let the hold begin where the arm is at the next call.
@@ -160,7 +305,7 @@ class HandGuiding:
         >>> guiding(q + 0.5, rest, 1e-3)  # it is held where it is now
         array([0., 0., 0., 0., 0., 0.])
         """
-        self.reference = None
+        self.memory.state[HOLDS] = 0.0
 
     def __call__(self, q: FloatArray, v: FloatArray, dt: float, share: float = 1.0) -> FloatArray:
         """Return the torque, (nv,) [N m or N].
@@ -172,39 +317,39 @@ class HandGuiding:
         :param share: part of the whole torque, from 0 to 1; it may only fall for the energy not
             to grow
         """
-        settings = self.settings
-        if self.reference is None or not 0.0 <= dt <= MAX_STEP:
-            self.reference = q
-        away = self._wraparound(self.reference - q)
-        away = np.clip(away, -settings.band, settings.band)
-        self.reference = q + away
-        # The longest of the last periods: all must be stable at each of them.
-        if 0.0 < dt <= MAX_STEP:
-            self._period = max(dt, 0.98 * self._period)
-        rate = MAX_PART / self._period if self._period > 0.0 else np.inf
-        stiffness = np.minimum(settings.stiffness, settings.inertia * rate**2)
-        momentum = self.robot.mass_matrix(q) @ v
-        self.energy = 0.5 * float(v @ momentum)
-        self.braking = min(self._brake(v), rate)
-        torque: FloatArray = share * (
-            stiffness * away - min(settings.damping + self.braking, rate) * momentum
-        )
-        return torque
+        self.memory.state[SHARE] = share
+        q, v = (np.ascontiguousarray(x, dtype=float) for x in (q, v))
+        self._guide(q, v, dt)
+        return self.memory.torque.copy()
 
-    def _brake(self, v: FloatArray) -> float:
-        """Return the rate of the brake [1/s], and the reason for it."""
-        settings = self.settings
-        ratios = np.abs(v) / settings.speed
-        i = int(np.argmax(ratios))
-        speed, energy = float(ratios[i]), self.energy / settings.energy
-        if max(speed, energy) <= 1.0:
-            self.reason = ''
-            return 0.0
-        if speed >= energy:
-            self.reason = (
-                f'{self._names[i]} moves at {abs(v[i]):.3g}, above {settings.speed[i]:g} (rad/s '
-                'or m/s)'
-            )
-        else:
-            self.reason = f'kinetic energy {self.energy:.3g} J, above {settings.energy:g} J'
-        return BRAKE_RATE * min((max(speed, energy) - 1.0) / MARGIN, 1.0)
+    @property
+    def reason(self) -> str:
+        """Text on what the last call braked for; empty if it did not.
+
+        >>> guiding = HandGuiding(robot, GuidingSettings.for_robot(robot))
+        >>> torque = guiding(q, np.full(6, 9.0), 1e-3)
+        >>> guiding.reason
+        'kinetic energy ... J, above 4 J'
+        """
+        i, excess = self.memory.fastest.item(), self.memory.state.item(EXCESS)
+        if not self.braking:
+            return ''
+        if i < 0:
+            limit = self.memory.rates.item(ENERGY_LIMIT)
+            return f'kinetic energy {self.energy:.3g} J, above {limit:g} J'
+        limit = self.memory.joints.item(SPEED, i)
+        return f'{self._names[i]} moves at {excess * limit:.3g}, above {limit:g} (rad/s or m/s)'
+
+
+_NONE: FloatArray = np.zeros(0)
+#: Memory of hand guiding that does not exist.
+NO_GUIDING = GuidingMemory(
+    False,
+    0,
+    np.zeros((0, 0)),
+    np.zeros((4, 0)),
+    np.zeros(2),
+    *(_NONE, _NONE, _NONE, _NONE),
+    state=np.zeros(6),
+    fastest=np.zeros(1, dtype=np.int64),
+)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Adjustments of the law between two states: fading steps, gravity of an IMU, guiding by hand.
 
-The control loop calls it before each answer, and only while there is something to do: with all
-features off and nothing changed, the line from state to torque is that of any torque node.
+The control loop calls it before each answer that does not take the fast path. While there is
+nothing to do, it changes nothing, and states take that path.
 """
 
 from __future__ import annotations
@@ -40,43 +40,43 @@ class Adjustments:
         self._changing = False
         #: Guiding by hand; None for robots that cannot be guided
         self.guiding: Optional[GuidingMode] = None
-        if imu is not None:
-            commander.adjust = self
+        commander.adjust = self
 
     def begin_change(self) -> None:
         """Look at each state from now on: another law, or other settings, will come."""
         self._changing = True
-        self._commander.adjust = self
+        self._commander.fast_path_open[0] = 0
 
     def end_change(self, law: TorqueLaw) -> None:
         """Note that the change has been made; `law` is in use from the next state on."""
         self._law = law
         self._changing = False
-        self._commander.adjust = self
 
     def __call__(self, law: TorqueLaw, state: MeasuredState) -> None:
         """Set what the law adds, and its gravity, for a state."""
+        if not self.needed:
+            return
         dt = state.dt
         if self._imu is not None:
             law.turn_gravity(self._imu.advance(dt))
         added = self._transfer(law.holding, state.q, dt, self.ramp)
-        guiding = self.guiding
-        torque = None if guiding is None else guiding(state.q, state.v, dt)
-        if torque is not None:
-            added = torque if added is None else torque + added
+        if self.guiding is not None:
+            self.guiding.advance(dt)
         law.add(self._zero if added is None else added)
-        if not self._needed():
-            self._commander.adjust = None
-            # A change that came meanwhile, from another thread, must not be lost.
-            if self._needed():
-                self._commander.adjust = self
 
-    def _needed(self) -> bool:
+    def report(self) -> None:
+        """Report what the last answer was about, beside its torque."""
+        if self.guiding is not None:
+            self.guiding.report()
+
+    @property
+    def needed(self) -> bool:
+        """True if there is something to do at the next state."""
         guiding = self.guiding
         return (
             self._changing
             or self._imu is not None
             or self._transfer.under_way
             or self._law.holding is not self._transfer.holding
-            or (guiding is not None and guiding.acting)
+            or (guiding is not None and guiding.changing)
         )

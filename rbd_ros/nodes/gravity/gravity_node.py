@@ -9,7 +9,7 @@ import numpy as np
 from rclpy.parameter import Parameter as RosParameter
 from std_srvs.srv import SetBool
 
-from rbd_ros.control import GuidingSettings, mounted_gravity
+from rbd_ros.control import GuidingSettings, mounted_gravity, TorqueLimiter
 from rbd_ros.nodes.common.communication import service
 from rbd_ros.nodes.common.node_interface import NodeInterface
 from rbd_ros.nodes.gravity.adjustments import Adjustments
@@ -18,6 +18,7 @@ from rbd_ros.nodes.gravity.guiding import GuidingMode, SUBJECT as HAND_GUIDING_S
 from rbd_ros.nodes.gravity.imu import ImuGravity
 from rbd_ros.nodes.gravity.payload_messages import PayloadMessages
 from rbd_ros.nodes.gravity.servo_output import ServoOutput
+from rbd_ros.nodes.torque.commander import Commander
 from rbd_ros.nodes.torque.motion_reference import MeasuredPosition
 from rbd_ros.nodes.torque.prepared import per_joint
 from rbd_ros.nodes.torque.torque_node import LawOptions, TorqueNode
@@ -39,6 +40,7 @@ class GravityNode(TorqueNode):
     def __init__(self, interface: NodeInterface, law_options: LawOptions):
         self._adjustments: Optional[Adjustments] = None
         self._imu: Optional[ImuGravity] = None
+        self._guiding: Optional[GuidingMode] = None
         super().__init__(interface, law_options, MeasuredPosition)
 
     def _create_own(self) -> None:
@@ -146,6 +148,12 @@ class GravityNode(TorqueNode):
             self.diagnostics,
         )
 
+    def _create_commander(self, output: Any, limiter: TorqueLimiter) -> Commander:
+        if self._closing is not None:
+            return super()._create_commander(output, limiter)
+        self._guiding = GuidingMode(self._dofs.robot, self.diagnostics)
+        return Commander(output, limiter, True, self._stops, self._guiding.memory)
+
     def _configure_own(self, prepared: Any) -> None:
         values, robot = self.parameters.values, self.robot
         if values['gravity_source'] == 'imu':
@@ -157,15 +165,15 @@ class GravityNode(TorqueNode):
         self._adjustments = Adjustments(
             self._commander, prepared.law, self._imu, values['payload_transition_time']
         )
-        if self._closing is None:
-            guiding = self._adjustments.guiding = GuidingMode(robot, self.diagnostics)
-            self.diagnostics.add_values(HAND_GUIDING_SUBJECT, guiding.values)
+        if self._guiding is not None:
+            self._adjustments.guiding = self._guiding
+            self.diagnostics.add_values(HAND_GUIDING_SUBJECT, self._guiding.values)
             if prepared.own is not None:
                 self._take(prepared)
 
     def cleanup(self) -> None:
         """Forget the robot, and what was made for it."""
-        self._adjustments = self._imu = None
+        self._adjustments = self._imu = self._guiding = None
         super().cleanup()
 
     def _configuration(self) -> Optional[np.ndarray]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from typing import Any, Dict, Optional
 
-import numpy as np
-
 from rbd_ros.control import GuidingSettings, HandGuiding
+from rbd_ros.control.law.hand_guiding import SHARE
 from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
 from rbd_ros.robot import Robot
 
@@ -23,11 +22,12 @@ class GuidingMode:
     """
 
     def __init__(self, robot: Robot, diagnostics: Diagnostics):
-        self._robot, self._diagnostics = robot, diagnostics
+        self._diagnostics = diagnostics
         #: Settings of the mode; None: it is off. Others may be assigned from any thread
         self.requested: Optional[GuidingSettings] = None
-        self._guiding: Optional[HandGuiding] = None
-        self._share = 0.0
+        self._guiding = HandGuiding(robot)
+        #: For compiled code that adds the torque
+        self.memory = self._guiding.memory
 
     def switch(self, settings: Optional[GuidingSettings]) -> None:
         """Switch on with settings, or off; callable from any thread."""
@@ -38,33 +38,38 @@ class GuidingMode:
             self._diagnostics.condition(SUBJECT, OK, 'off', code='off')
 
     @property
-    def acting(self) -> bool:
-        """True if there is a torque, or will be at the next state."""
-        return self.requested is not None or self._share > 0.0
+    def changing(self) -> bool:
+        """True if `advance` has something to do at the next state."""
+        requested, guiding = self.requested, self._guiding
+        if requested is None:
+            return self._share > 0.0
+        return self._share < 1.0 or guiding.settings is not requested
 
-    def __call__(self, q: np.ndarray, v: np.ndarray, dt: float) -> Optional[np.ndarray]:
-        """Return torque to be added, (nv,) [N m or N], or None without one; in the control loop.
+    def advance(self, dt: float) -> None:
+        """Switch on or off, and fade.
 
-        :param q: measured position, (nv,)
-        :param v: measured velocity, (nv,)
         :param dt: time since the state before [s]
         """
-        requested = self.requested
+        requested, guiding = self.requested, self._guiding
+        share = self._share
         if requested is not None:
-            if self._guiding is None:
-                self._guiding = HandGuiding(self._robot, requested)
-            self._guiding.settings = requested
-            self._share = 1.0 if self._share <= 0.0 else self._changed(dt)
-        elif self._share > 0.0:
-            self._share = self._changed(-dt if dt > 0.0 else 0.0)
+            guiding.settings = requested
+            share = 1.0 if share <= 0.0 else self._changed(dt)
+        elif share > 0.0:
+            share = self._changed(-dt if dt > 0.0 else 0.0)
+        if share <= 0.0:
+            self.memory.state[:] = 0.0  # the next time, the hold begins where the arm is
+        self.memory.state[SHARE] = share
+
+    def report(self) -> None:
+        """Report that the last torque brakes, if it does."""
         guiding = self._guiding
-        if guiding is None or self._share <= 0.0:
-            self._guiding = None  # the next time, the hold begins where the arm is
-            return None
-        torque = guiding(q, v, dt, self._share)
         if guiding.braking > 0.0:
             self._diagnostics.event(SUBJECT, WARN, f'braking: {guiding.reason}', code='braking')
-        return torque
+
+    @property
+    def _share(self) -> float:
+        return self.memory.state.item(SHARE)
 
     def _changed(self, dt: float) -> float:
         """Return the share of the torque after it has risen, or fallen, for `dt` [s]."""
@@ -72,8 +77,7 @@ class GuidingMode:
 
     def values(self) -> Dict[str, Any]:
         """Return the key-value pairs for diagnostics."""
-        guiding = self._guiding
         return {
-            'kinetic_energy': 0.0 if guiding is None else guiding.energy,
-            'brake_rate': 0.0 if guiding is None else guiding.braking,
+            'kinetic_energy': self._guiding.energy,
+            'brake_rate': self._guiding.braking,
         }

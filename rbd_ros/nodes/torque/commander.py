@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Callable, Optional
+from typing import Any, Callable, Optional
 
 import numpy as np
 
 from rbd_ros.control import TorqueLaw, TorqueLimiter
+from rbd_ros.control.law.hand_guiding import GuidingMemory, NO_GUIDING
 from rbd_ros.control.law.soft_stops import SoftStops
 from rbd_ros.nodes.torque.compiled_answer import CompiledAnswer
 from rbd_ros.nodes.torque.motion_reference import Motion
@@ -28,6 +29,7 @@ class Commander:
     :param limiter: limits of torque and of its rate in real time
     :param compiled: whether the law has memory for compiled code
     :param stops: bounds of torque before the limits, if there are
+    :param guiding: memory of hand guiding
     """
 
     def __init__(
@@ -36,11 +38,12 @@ class Commander:
         limiter: TorqueLimiter,
         compiled: bool = True,
         stops: Optional[SoftStops] = None,
+        guiding: GuidingMemory = NO_GUIDING,
     ):
         self._output = output
         self.limiter = limiter
         #: Law, soft stops, limits and messages, compiled
-        self.answers = CompiledAnswer(limiter, output, stops)
+        self.answers = CompiledAnswer(limiter, output, stops, guiding)
         #: Whether the law is a part of that
         self.compiled = compiled
         self._stops = stops
@@ -50,21 +53,13 @@ class Commander:
         self.fast_path_open = np.zeros(1, dtype=np.int64)
         #: Torques that were sent, and that were saturated, (2,)
         self.counts = np.zeros(2, dtype=np.int64)
-        self._adjust: Optional[Callable[[TorqueLaw, MeasuredState], None]] = None
+        #: Called with law and state before each answer, to change the law's inputs, if set; after
+        #: it, `report` is. While it is `needed`, states do not take the fast path
+        self.adjust: Any = None
         self._closed = False
         self._target: Optional[np.ndarray] = None  # of a last command under way
         self.commanding = False  # whether a torque stands that was no last command
         self.ever = False  # whether any torque was sent since it was at rest
-
-    @property
-    def adjust(self) -> Optional[Callable[[TorqueLaw, MeasuredState], None]]:
-        """Called with law and state before each answer, to change the law's inputs, if set."""
-        return self._adjust
-
-    @adjust.setter
-    def adjust(self, adjust: Optional[Callable[[TorqueLaw, MeasuredState], None]]) -> None:
-        self._adjust = adjust
-        self.fast_path_open[0] = 0
 
     @property
     def sent(self) -> int:
@@ -79,7 +74,7 @@ class Commander:
     @property
     def unchanging(self) -> bool:
         """True if there is nothing to look at between two answers."""
-        return self._adjust is None and not self._closed
+        return not self._closed and (self.adjust is None or not self.adjust.needed)
 
     def send(self) -> None:
         """Send the messages that machine code has filled in; only for the holder of the lock."""
@@ -104,9 +99,8 @@ class Commander:
         with self.lock:
             if self._closed:
                 return None
-            adjust = self._adjust
-            if adjust is not None:
-                adjust(law, state)
+            if self.adjust is not None:
+                self.adjust(law, state)
             if self.compiled:
                 self.answers.by_law(law, state, motion, time.monotonic())
             else:
@@ -115,6 +109,8 @@ class Commander:
                 law.set_applied_torque(self.answers.torque)
             self._output.send()
             self._sent()
+        if self.adjust is not None:
+            self.adjust.report()
         return self.answers.torque
 
     def _pass_on(self, torque: np.ndarray, law: TorqueLaw, state: MeasuredState) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a state to the messages with its torque, compiled: law, soft stops, limits, encoding.
+"""From a state to its torque as messages, compiled: law, hand guiding, soft stops, limits.
 
 Once in a millisecond, most of what the interpreter needs has left the processor's caches: calling
 the parts one by one from there costs several times what they do.
@@ -14,6 +14,7 @@ import numpy as np
 from rbd_ros.compiler.loops import compiled, entry_point, Record
 from rbd_ros.control import LawMemory, LimiterMemory, TorqueLaw, TorqueLimiter
 from rbd_ros.control.control_arrays import FloatArray
+from rbd_ros.control.law.hand_guiding import guide, GuidingMemory, NO_GUIDING, SHARE
 from rbd_ros.control.law.limits import limit
 from rbd_ros.control.law.prepared_law import holding_torque, law_torque, Q, V
 from rbd_ros.control.law.soft_stops import bound, NO_STOPS, SoftStops, StopsMemory
@@ -89,6 +90,7 @@ def passed_on(
 @compiled
 def answered(
     law: LawMemory,
+    guiding: GuidingMemory,
     stops: StopsMemory,
     limiter: LimiterMemory,
     messages: TorqueMessages,
@@ -99,6 +101,7 @@ def answered(
     """Compute the torque of a law and pass it on.
 
     :param law: memory of the law, with the motion
+    :param guiding: memory of hand guiding, the torque of which is added
     :param dt: time since the state before [s]
     :return: as `passed_on`, or `NOT_FINITE`
     """
@@ -107,6 +110,11 @@ def answered(
     if stops.exist:
         holding_torque(law, stops.weight)
     q, v = law.motion[Q], law.motion[V]
+    if guiding.exist and guiding.state[SHARE] > 0.0:
+        guide(guiding, q, v, dt)
+        for j in range(len(law.applied)):
+            law.result[j] += guiding.torque[j]
+            law.before[j] = law.applied[j] = law.result[j]
     beyond = passed_on(stops, limiter, messages, law.result, q, v, now, stamp)
     if beyond >= 0:
         for j in range(len(law.applied)):
@@ -124,14 +132,22 @@ class CompiledAnswer:
     :param limiter: limits
     :param output: messages
     :param stops: soft stops, if there are
+    :param guiding: memory of hand guiding
     """
 
-    def __init__(self, limiter: TorqueLimiter, output: TorqueOutput, stops: Optional[SoftStops]):
+    def __init__(
+        self,
+        limiter: TorqueLimiter,
+        output: TorqueOutput,
+        stops: Optional[SoftStops],
+        guiding: GuidingMemory = NO_GUIDING,
+    ):
         limits, messages = limiter.record, Record(TorqueMessages(*output.places))
         self._stops = NO_STOPS if stops is None else stops.memory
-        #: Records of soft stops, limiter and messages
-        self.records = Record(self._stops), limits, messages
-        self._pass_on = pass_on.bind(*self.records, release_gil=False)
+        behind = Record(self._stops), limits, messages
+        #: Records of hand guiding, soft stops, limiter and messages
+        self.records = Record(guiding), *behind
+        self._pass_on = pass_on.bind(*behind, release_gil=False)
         self._pass_on_last = pass_on.bind(Record(NO_STOPS), limits, messages, release_gil=False)
         #: Record of the law that was answered by last
         self.law_record: Optional[Record] = None

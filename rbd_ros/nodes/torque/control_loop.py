@@ -21,7 +21,7 @@ from rbd_ros.nodes.common.cycle_timer import CycleTimer
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK
 from rbd_ros.nodes.torque.commander import Commander
 from rbd_ros.nodes.torque.compiled_state import NOT_TAKEN
-from rbd_ros.nodes.torque.fast_cycle import ANSWERED, FastCycle
+from rbd_ros.nodes.torque.fast_cycle import ANSWERED, BRAKED, FastCycle
 from rbd_ros.nodes.torque.motion_reference import Reference
 from rbd_ros.nodes.torque.overspeed import Overspeed
 from rbd_ros.nodes.torque.state_input import MeasuredState, StateInput
@@ -147,10 +147,13 @@ class ControlLoop:
                 # nothing else may send.
                 with self._lock:
                     status = fast_cycle.run(data, len(data), begin)
-                    if status == ANSWERED:
+                    if status == ANSWERED or status == BRAKED:
                         self._send()
                         fast_cycle.end(begin, monotonic())
                 if status == ANSWERED:
+                    return
+                if status == BRAKED:
+                    self._commander.adjust.report()
                     return
                 fast_cycle.close()
                 if status == NOT_TAKEN:

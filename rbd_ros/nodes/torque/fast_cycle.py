@@ -15,6 +15,7 @@ import numpy as np
 
 from rbd_ros.compiler.loops import entry_point, Record
 from rbd_ros.control import LawMemory, LimiterMemory
+from rbd_ros.control.law.hand_guiding import BRAKING, GuidingMemory
 from rbd_ros.control.law.limits import limiter_sent
 from rbd_ros.control.law.soft_stops import StopsMemory
 from rbd_ros.nodes.common.cycle_timer import add_cycle, CycleMemory
@@ -34,8 +35,9 @@ from rbd_ros.nodes.torque.state_input import StateInput
 #: Maximum time between two states on the fast path [s]: the motion advances by all of it.
 MAX_STEP = 0.01
 
-#: Status of a message whose state has been answered; others are those of compiled_state.py.
-ANSWERED = 1
+#: Statuses of a message whose state has been answered, with hand guiding that brakes; others are
+#: those of compiled_state.py.
+ANSWERED, BRAKED = 1, 7
 
 
 class CycleState(NamedTuple):
@@ -68,6 +70,7 @@ def fast_cycle(
     source: SourceMemory,
     memory: StateMemory,
     law: LawMemory,
+    guiding: GuidingMemory,
     stops: StopsMemory,
     limiter: LimiterMemory,
     messages: TorqueMessages,
@@ -81,8 +84,8 @@ def fast_cycle(
     :param data: the serialized message
     :param size: its number of bytes
     :param now: present time of a steady clock [s]
-    :return: ANSWERED if the messages are filled in; NOT_TAKEN if nothing has been changed; else
-        the status of the message, which is still to be reported or answered
+    :return: ANSWERED or BRAKED if the messages are filled in; NOT_TAKEN if nothing has been
+        changed; else the status of the message, which is still to be reported or answered
     """
     if cycle.open[0] == 0 or (cycle.timeout > 0.0 and now - cycle.fed[0] > cycle.timeout):
         return NOT_TAKEN
@@ -97,7 +100,7 @@ def fast_cycle(
         law.motion[1, j] = memory.state[1, j]
         if cycle.measured[0] == 1:
             law.motion[2, j] = memory.state[0, j]
-    beyond = answered(law, stops, limiter, messages, dt, now, memory.stamp[0])
+    beyond = answered(law, guiding, stops, limiter, messages, dt, now, memory.stamp[0])
     if beyond < 0:
         return status
     cycle.counts[0] += 1
@@ -107,7 +110,7 @@ def fast_cycle(
     cycle.passed[1] = memory.stamp[1]
     cycle.rested[0] += dt
     cycle.rested[1] = dt
-    return ANSWERED
+    return BRAKED if guiding.exist and guiding.state[BRAKING] > 0.0 else ANSWERED
 
 
 @entry_point
@@ -170,7 +173,7 @@ class FastCycle:
         self.run: Callable[[bytes, int, float], int] = _decline
         #: Notes begin and end of a cycle whose torque has been sent; under the lock
         self.end: Callable[[float, float], int] = end_cycle.bind(
-            timer, self._record, answers.records[1], release_gil=False
+            timer, self._record, answers.records[2], release_gil=False
         )
 
     def open(self, reference: Reference, may: Callable[[], bool]) -> None:
