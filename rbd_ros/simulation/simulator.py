@@ -86,7 +86,8 @@ class SimulationStatus(NamedTuple):
     :param velocity_clamped_steps: substeps in which its velocity limit, or the guard on speed,
         held a joint back
     :param limit_steps: substeps in which a joint was at a limit
-    :param unconverged_steps: substeps whose forces are those of the sweeps, not exact
+    :param unconverged_steps: substeps whose contact forces do not have the accuracy of
+        docs/contact.md
     :param contacts_truncated: contact points for which there was no room
     :param unresolved_overlap_steps: substeps in which an overlap of bodies could not be corrected
     :param contacts: points that touch the ground now

@@ -216,10 +216,10 @@ def test_a_solution_as_start_takes_no_sweep_and_one_nearby_few():
     again = solve_friction_bodies(*pile.arguments, mu, start=first.force)
     assert again.converged and again.iterations == 0
     assert_allclose(again.force, first.force, rtol=1e-12, atol=1e-15)
-    balls = pile_of_balls(4)
+    balls = pile_of_balls(3)
     mu = np.zeros(len(balls.bodies))
     first = solve_friction_bodies(*balls.arguments, mu)
-    balls.velocity *= 1.0 + 1e-5
+    balls.velocity *= 1.0 + 1e-7
     cold = solve_friction_bodies(*balls.arguments, mu)
     warm = solve_friction_bodies(*balls.arguments, mu, start=first.force)
     assert warm.converged and warm.iterations < 0.7 * cold.iterations
@@ -317,6 +317,10 @@ def test_one_space_serves_piles_of_any_size():
         for name, its, its_room in zip(own._fields, own, roomy):
             if name in ('sizes', 'report', 'matrix'):
                 continue
+            if name in ('gram', 'gram_factor', 'weight'):  # of iterations, not of contacts
+                continue
+            if name in ('past_w', 'past_change'):
+                its, its_room = its.swapaxes(0, 1), its_room.swapaxes(0, 1)
             used = len(its)
             assert used in (n, B) or its.size == 0
             assert np.array_equal(its_room[:used], its, equal_nan=True), name

@@ -217,7 +217,7 @@ def test_bad_input_raises_and_changes_nothing(call, message):
     [
         ({'timestep': 0.0}, 'timestep'),
         ({'timestep': np.nan}, 'timestep'),
-        ({'integrator': 'euler'}, 'midpoint, semi_implicit, rk4'),
+        ({'integrator': 'euler'}, 'midpoint, rk4, semi_implicit'),
         ({'ground': 3}, 'HalfSpace'),
         ({'speed_limit': -1.0}, 'speed_limit'),
     ],

@@ -18,7 +18,7 @@ from rbd_ros.constraints.friction_space import FloatArray, IntArray
 
 #: Maximum number of bodies of a matrix, and of pairs of coupled ones for each of them: beyond,
 #: elimination takes longer than what it is to replace.
-MAX_BODIES, MAX_PAIRS = 128, 4
+MAX_BODIES, MAX_PAIRS = 512, 16
 
 #: Where in `sizes` which number is.
 MEMBERS, PAIRS = 0, 1

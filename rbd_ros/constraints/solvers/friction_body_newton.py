@@ -13,6 +13,7 @@ import math
 
 from rbd_ros.compiler.loops import compiled, load_vec, Mat, Vec, Vec3
 from rbd_ros.constraints.friction_space import (
+    FloatArray,
     IMMOVABLE,
     OPEN,
     SLIDE,
@@ -62,18 +63,9 @@ def newton_bodies(space: BodySpace, enough: float) -> float:
         # While states and directions are the same, so is the matrix: later steps only solve with
         # it, which takes back more of the compliance.
         if changed:
-            begin_matrix(space.matrix)
             for c in range(contacts):
-                if find_stiffness(space, c):
-                    add_contact(
-                        space.matrix,
-                        place_of(space, c, 0),
-                        place_of(space, c, 1),
-                        space.effect[c],
-                        space.stiffness[c],
-                        space.jacobian[c],
-                    )
-            factorize_bodies(space.matrix)
+                find_stiffness(space, c)
+            factorize_contacts(space)
         take_step(space)
         renew(space)
         now = find_velocities(space)
@@ -133,8 +125,56 @@ def find_velocities(space: BodySpace) -> float:
 
 
 @compiled
-def find_stiffness(space: BodySpace, c: int) -> bool:
-    """Find by how much velocities change the force of a contact; return whether they do.
+def factorize_contacts(space: BodySpace) -> None:
+    """Factorize 1 + E^T K J of the bodies; contacts without a stiffness K take no part."""
+    begin_matrix(space.matrix)
+    for c in range(space.sizes[CONTACTS]):
+        if space.stiffness[c, 0, 0] != 0.0:
+            add_contact(
+                space.matrix,
+                place_of(space, c, 0),
+                place_of(space, c, 1),
+                space.effect[c],
+                space.stiffness[c],
+                space.jacobian[c],
+            )
+    factorize_bodies(space.matrix)
+
+
+@compiled
+def solve_contacts(space: BodySpace, result: FloatArray) -> None:
+    """Find x of (K^-1 + J E^T) x = r, with the stiffness K of each contact and r in `right`.
+
+    The factors are those of 1 + E^T K J: with dv = E^T x, x = K (r - J dv).
+
+    :param result: x, (C, 3); zero where there is no stiffness
+    """
+    matrix, contacts = space.matrix, space.sizes[CONTACTS]
+    for i in range(space.sizes[MEMBERS]):
+        matrix.x[i] = Vec(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    for c in range(contacts):
+        if space.stiffness[c, 0, 0] != 0.0:
+            f, f_1, f_2 = stiff_force(space, c, load_vec(space.right[c], 3))
+            for side in range(2):
+                b = space.body[c, side]
+                if b >= 0:
+                    effect, v = space.effect[c, side], matrix.x[space.place[b]]
+                    for k in range(6):
+                        v[k] += f * effect[0, k] + f_1 * effect[1, k] + f_2 * effect[2, k]
+    solve_bodies_matrix(matrix)
+    for c in range(contacts):
+        rest = load_vec(space.right[c], 3)
+        for side in range(2):
+            b = space.body[c, side]
+            if b >= 0:
+                J, v = space.jacobian[c, side], matrix.x[space.place[b]]
+                rest -= Vec(product_of(J[0], v), product_of(J[1], v), product_of(J[2], v))
+        result[c] = stiff_force(space, c, rest)
+
+
+@compiled
+def find_stiffness(space: BodySpace, c: int) -> None:
+    """Find by how much velocities change the force of a contact.
 
     What sticks has no velocity, what slides none along the normal, and its direction turns. Both
     are to be so by the end of a step; a little compliance leaves forces among which
@@ -144,7 +184,7 @@ def find_stiffness(space: BodySpace, c: int) -> bool:
     for r in range(3):
         K[r] = Vec(0.0, 0.0, 0.0)
     if space.state[c] == OPEN or space.block[c, 0, 0] <= IMMOVABLE:
-        return False
+        return
     K[0, 0] = 1.0 / (PROXIMAL + scale[0] * scale[0] * space.compliance[c, 0])
     if space.state[c] == SLIDE:
         w_1, w_2 = space.slip_direction[c, 0], space.slip_direction[c, 1]
@@ -157,46 +197,27 @@ def find_stiffness(space: BodySpace, c: int) -> bool:
         compliance = PROXIMAL + max(speed, 0.0) / max(space.x[c, 0], 1e-300)
         K[1, 1], K[1, 2] = w_2 * w_2 / compliance, -w_1 * w_2 / compliance
         K[2, 1], K[2, 2] = -w_1 * w_2 / compliance, w_1 * w_1 / compliance
-        return True
+        return
     for r in range(1, 3):
         # Else a force along it moves nothing, and a stiffness of 1 / PROXIMAL would only add
         # rounding.
         if space.block[c, r, r] > IMMOVABLE:
             K[r, r] = 1.0 / (PROXIMAL + scale[r] * scale[r] * space.compliance[c, r])
-    return True
 
 
 @compiled
 def take_step(space: BodySpace) -> None:
-    """Change the forces by a step of Newton's method."""
-    matrix, contacts = space.matrix, space.sizes[CONTACTS]
-    for i in range(space.sizes[MEMBERS]):
-        matrix.x[i] = Vec(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    """Change the forces by a step of Newton's method: those of K (-u - J dv), dv = E^T dx."""
+    contacts = space.sizes[CONTACTS]
     for c in range(contacts):
-        if space.state[c] != OPEN:
-            f, f_1, f_2 = stiff_force(space, c, load_vec(space.image[c], 3))
-            for side in range(2):
-                b = space.body[c, side]
-                if b >= 0:
-                    effect, v = space.effect[c, side], matrix.x[space.place[b]]
-                    for k in range(6):
-                        v[k] += f * effect[0, k] + f_1 * effect[1, k] + f_2 * effect[2, k]
-    # With f = -K (u + J dv) of each contact and dv = E^T f: (1 + E^T K J) dv = -E^T K u. The
-    # right-hand side is E^T f of dv = 0, as it has just been summed up.
-    solve_bodies_matrix(matrix)
+        space.right[c] = -load_vec(space.image[c], 3)
+    solve_contacts(space, space.change)
     for c in range(contacts):
         x = space.x[c]
         if space.state[c] == OPEN:
             x[0] = x[1] = x[2] = 0.0
             continue
-        # u + J dv, from which the change of each contact's force follows by its own stiffness.
-        q = load_vec(space.image[c], 3)
-        for side in range(2):
-            b = space.body[c, side]
-            if b >= 0:
-                J, v = space.jacobian[c, side], matrix.x[space.place[b]]
-                q += Vec(product_of(J[0], v), product_of(J[1], v), product_of(J[2], v))
-        new, before = stiff_force(space, c, q), x[0]
+        new, before = load_vec(space.change[c], 3), x[0]
         x[0:3] = load_vec(x, 3) + new
         if space.state[c] == SLIDE:
             w_1, w_2 = space.slip_direction[c, 0], space.slip_direction[c, 1]
@@ -215,9 +236,9 @@ def take_step(space: BodySpace) -> None:
 
 @compiled
 def stiff_force(space: BodySpace, c: int, u: Vec3) -> Vec3:
-    """Return the scaled force of a contact that belongs to a scaled velocity, by its stiffness."""
+    """Return K u, the scaled force of a contact that resists a scaled velocity."""
     K = space.stiffness[c]
-    return -(Mat(load_vec(K[0], 3), load_vec(K[1], 3), load_vec(K[2], 3)) @ u)
+    return Mat(load_vec(K[0], 3), load_vec(K[1], 3), load_vec(K[2], 3)) @ u
 
 
 @compiled

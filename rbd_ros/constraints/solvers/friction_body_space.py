@@ -31,6 +31,9 @@ BODIES, CONTACTS, HAS_MOMENTS, MEMBERS = 0, 1, 2, 3
 #: that velocity, and the number of sweeps.
 RESIDUAL, UNIT, SWEEPS = 0, 1, 2
 
+#: Iterations that the acceleration of friction_body_admm.py combines.
+MEMORY = 8
+
 #: Body that is the world.
 WORLD = -1
 
@@ -73,6 +76,27 @@ class BodySpace(NamedTuple):
     :param moment_block: scaled angular velocity of each contact by its own scaled moment
     :param moment_scale: unit of each moment
     :param y: scaled moments
+    :param change: change of the scaled forces by a step of Newton's method
+    :param right: right-hand side of each contact, see `solve_contacts`
+    :param free_image: scaled velocity of each contact without contact forces
+    :param best: the best scaled forces so far
+    :param w: forces less multipliers of ADMM, see friction_body_admm.py; the other numbers of it:
+    :param next_w: the next w
+    :param best_w: the next w of the iteration that changed it least
+    :param last_w: the next w of the iteration before
+    :param last_change: how that one changed w
+    :param past_w: differences of the next w of the last iterations
+    :param past_change: differences of their changes
+    :param gram: products of these with each other
+    :param gram_factor: its Cholesky factor
+    :param weight: weights of the last iterations
+    :param inside: forces within their cones, see friction_body_interior.py
+    :param velocity_inside: velocities y within their cones
+    :param force_step: change of these forces
+    :param velocity_step: change of these velocities
+    :param axis: direction of the scaling of each contact
+    :param beta: size of it
+    :param along: sliding velocity by that of opening, t of the module
     :param matrix: matrix of the bodies whose contacts have these stiffnesses
     """
 
@@ -107,6 +131,27 @@ class BodySpace(NamedTuple):
     moment_block: FloatArray = floats('K', 3, 3)
     moment_scale: FloatArray = floats('K', 3)
     y: FloatArray = floats('K', 3)
+    change: FloatArray = floats('C', 3)
+    right: FloatArray = floats('C', 3)
+    free_image: FloatArray = floats('C', 3)
+    best: FloatArray = floats('C', 3)
+    w: FloatArray = floats('C', 3)
+    next_w: FloatArray = floats('C', 3)
+    best_w: FloatArray = floats('C', 3)
+    last_w: FloatArray = floats('C', 3)
+    last_change: FloatArray = floats('C', 3)
+    past_w: FloatArray = floats(MEMORY, 'C', 3)
+    past_change: FloatArray = floats(MEMORY, 'C', 3)
+    gram: FloatArray = floats(MEMORY, MEMORY)
+    gram_factor: FloatArray = floats(MEMORY, MEMORY)
+    weight: FloatArray = floats(MEMORY)
+    inside: FloatArray = floats('C', 3)
+    velocity_inside: FloatArray = floats('C', 3)
+    force_step: FloatArray = floats('C', 3)
+    velocity_step: FloatArray = floats('C', 3)
+    axis: FloatArray = floats('C', 3)
+    beta: FloatArray = floats('C')
+    along: FloatArray = floats('C', 2)
     matrix: BodyMatrix = BodyMatrix  # type: ignore[assignment]
 
 

@@ -6,8 +6,9 @@ change of its force on to the velocities of these bodies at once. So a sweep tak
 linear in the number of contacts. From sweep to sweep forces go on along the direction of a
 nonlinear conjugate gradient (Silcowitz, Niebe and Erleben 2010). Loads travel from contact to
 contact that way, and far too slowly through piles: now and then Newton's method takes all at once
-(friction_body_newton.py), or, of more bodies than it has room for, a linear conjugate gradient
-stops what sticks.
+(friction_body_newton.py), and where it finds no states, methods that need none do
+(friction_body_interior.py, friction_body_admm.py). Of more bodies than these have room for, a
+linear conjugate gradient stops what sticks.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from rbd_ros.constraints.friction_space import (
     STICK,
 )
 from rbd_ros.constraints.solvers.body_matrix import order_bodies
+from rbd_ros.constraints.solvers.friction_body_admm import admm_bodies
+from rbd_ros.constraints.solvers.friction_body_interior import interior_bodies
 from rbd_ros.constraints.solvers.friction_body_newton import newton_bodies
 from rbd_ros.constraints.solvers.friction_body_space import (
     any_sticks,
@@ -46,6 +49,7 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     UNIT,
     velocity_of,
 )
+from rbd_ros.constraints.solvers.friction_interior import MIDDLE_FORCE, NEARER_FORCE
 from rbd_ros.constraints.solvers.friction_moment_solver import solve_disc
 from rbd_ros.constraints.solvers.friction_sweeps import solve_block
 
@@ -55,18 +59,20 @@ FEW_SWEEPS, WARM_SWEEPS, MAX_GRADIENT_STEPS = 20, 1, 500
 
 
 @compiled
-def solve_body_space(space: BodySpace, limit: int, tolerance: float) -> bool:
-    """Solve from the forces that are there; return whether they are a solution in the end.
+def solve_body_space(space: BodySpace, limit: int, tolerance: float, rough: float) -> bool:
+    """Solve from the forces that are there; return whether they are good enough in the end.
 
     :param limit: maximum number of sweeps
     :param tolerance: velocity error of a solution, as part of the largest velocity without forces
+    :param rough: likewise, no less than it, of what is good enough once easy methods have failed;
+        above the tolerance, each method is tried once
     """
     report, x, direction = space.report, space.x, space.search_direction
     contacts = space.sizes[CONTACTS]
     prepare(space)
     renew(space)
     # In units of velocity [m/s], since `prepare` scales forces and Jacobians but not velocities.
-    enough = tolerance * report[UNIT]
+    enough, good = tolerance * report[UNIT], rough * report[UNIT]
     report[SWEEPS] = 0.0
     worst = largest_residual(space)
     solved: bool = worst <= enough
@@ -106,6 +112,12 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float) -> bool:
             last = math.inf
             if sparse:
                 worst = newton_bodies(space, enough)
+                if worst > enough and space.sizes[HAS_MOMENTS] == 0:
+                    worst = solve_sparse(space, enough, good)
+                    # No method is left for what may be rough.
+                    if rough > tolerance:
+                        solved = worst <= good
+                        break
             else:
                 worst = finish(space, enough)
             solved = worst <= enough
@@ -136,6 +148,27 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float) -> bool:
             if space.sizes[HAS_MOMENTS] > 0:
                 space.moment[c, r] = space.moment_scale[c, r] * space.y[c, r]
     return solved
+
+
+@compiled
+def solve_sparse(space: BodySpace, enough: float, rough: float) -> float:
+    """Try methods that need no states to begin with; return the residual.
+
+    Forces are left as they were if they were better.
+
+    :param enough: residual of a solution
+    :param rough: residual after which no further method is tried
+    """
+    worst: float = interior_bodies(space, MIDDLE_FORCE, enough)
+    if worst > rough:
+        # Where forces and velocities both vanish, it may stop halfway.
+        worst = admm_bodies(space, max(enough, 0.1 * rough))
+        if worst > enough:
+            worst = newton_bodies(space, enough)
+    if worst > rough:
+        # Where forces are not unique, another way ends at others.
+        worst = interior_bodies(space, NEARER_FORCE, enough)
+    return worst
 
 
 @compiled
@@ -274,4 +307,4 @@ def sweep_body_moments(space: BodySpace, c: int) -> float:
 @entry_point
 def solve_bodies(space: BodySpace, limit: int, tolerance: float) -> int:
     """Return `solve_body_space`, as Python calls it."""
-    return 1 if solve_body_space(space, limit, tolerance) else 0
+    return 1 if solve_body_space(space, limit, tolerance, tolerance) else 0

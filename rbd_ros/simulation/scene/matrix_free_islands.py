@@ -49,6 +49,10 @@ MATRIX_FREE_THRESHOLD = 12
 #: Maximum number of sweeps in a step.
 MAX_SWEEPS = 400
 
+#: Velocity error, as part of the largest velocity without contact forces, that a step may have
+#: where the last digits would take many times longer: of walls and piles in motion.
+ROUGH = 1e-6
+
 
 @compiled
 def solve_matrix_free(
@@ -190,7 +194,8 @@ def solve_listed(
             enter_moment(model, contacts, work, space, a, c, contact_state.moment[c])
         space.bias[a, 0] = normal_bias(model, contacts, c, h, work)
         space.compliance[a, 0] = contact_compliance(model, contacts, c, h, work)
-    solved: bool = solve_body_space(space, limit, model.tolerance)
+    rough = max(ROUGH, model.tolerance)
+    solved: bool = solve_body_space(space, limit, model.tolerance, rough)
     for a in range(n):
         c = work.listed[a]
         for r in range(3):
@@ -257,7 +262,8 @@ def solve_matrix_free_impacts(
         if model.has_friction_moments:
             enter_moment(model, contacts, work, space, a, work.listed[a], nothing)
         space.bias[a, 0], space.compliance[a, 0] = work.rebound[a], 0.0
-    solved: bool = solve_body_space(space, MAX_SWEEPS, model.tolerance)
+    rough = max(ROUGH, model.tolerance)
+    solved: bool = solve_body_space(space, MAX_SWEEPS, model.tolerance, rough)
     for a in range(n):
         for r in range(3):
             work.impact_impulse[a, r] = space.force[a, r]

@@ -68,6 +68,9 @@ from rbd_ros.simulation.stepping.free_bodies import (
 )
 from rbd_ros.simulation.stepping.linear import clear, is_finite
 
+#: Contacts of an island up to which a matrix of all of them costs as little as other attempts.
+SMALL_ISLAND = 32
+
 #: Duration of an impact [s]: none, in which servos do nothing.
 IMPACT_DURATION = 1e-12
 
@@ -251,8 +254,12 @@ def solve_islands(
             # Of objects alone: those of the robot have its joints in common.
             if n > MATRIX_FREE_THRESHOLD and not (island == 0 and robot_in_contact):
                 if not solve_matrix_free(model.scene, objects, contact_state, scene, n, h):
-                    # Where sweeps stall, a matrix helps, as long as there is room for one.
-                    if n > len(scene.friction) or not solve_island(
+                    # Where sweeps stall, a matrix helps: a small one, or one with moments, which
+                    # the sparse methods do not know.
+                    room = SMALL_ISLAND
+                    if model.scene.has_friction_moments:
+                        room = len(scene.friction)
+                    if n > min(room, len(scene.friction)) or not solve_island(
                         model, objects, contact_state, work, n, 0, h
                     ):
                         state.counters[UNCONVERGED] += 1

@@ -81,7 +81,8 @@ def test_a_ring_is_closed_by_elimination():
 
 
 def test_few_bodies_have_room_for_each_pair_and_many_for_some():
-    assert [matrix_sizes(members)['P'] for members in (0, 1, 2, 3, 9, 10)] == [0, 0, 1, 3, 36, 40]
+    pairs = [matrix_sizes(members)['P'] for members in (0, 1, 2, 3, 33, 34)]
+    assert pairs == [0, 0, 1, 3, 528, 544]
     assert matrix_sizes(MAX_BODIES + 5) == matrix_sizes(MAX_BODIES)
 
 
@@ -90,10 +91,10 @@ def test_what_has_no_room_is_reported():
     matrix = allocate(BodyMatrix, **matrix_sizes(MAX_BODIES + 1))
     many = np.arange(MAX_BODIES + 1)
     assert not order_bodies(matrix, len(many), np.array([(0, 1)]), many, 1)
-    every = [(i, j) for i in range(20) for j in range(i)]
-    assert len(every) > 20 * MAX_PAIRS and not ordered(every, 20)[1]
-    # Three layers of a grid: there are fewer pairs than what elimination couples.
-    side = range(5)
+    every = [(i, j) for i in range(40) for j in range(i)]
+    assert len(every) > 40 * MAX_PAIRS and not ordered(every, 40)[1]
+    # A grid in three dimensions: there are fewer pairs than what elimination couples.
+    side = range(7)
     grid = [(x, y, z) for x in side for y in side for z in side]
     apart = [np.eye(3, dtype=int)[r] for r in range(3)]
     near = [
@@ -102,7 +103,7 @@ def test_what_has_no_room_is_reported():
         for step in apart
         if tuple(a + step) in grid
     ]
-    assert len(near) < 125 * MAX_PAIRS and not ordered(near, 125)[1]
+    assert len(near) < 343 * MAX_PAIRS and not ordered(near, 343)[1]
 
 
 def test_blocks_are_inverted_by_pivoting():

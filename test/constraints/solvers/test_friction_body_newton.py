@@ -4,52 +4,21 @@
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
-from support.boxes_in_contact import Pile, pile_of_boxes
+from support.boxes_in_contact import pile_of_boxes
+from support.contacts_of_bodies import closing_walls, random_stars, space_of
 
-from rbd_ros.compiler.loops import allocate
-from rbd_ros.constraints import solve_friction, solve_friction_bodies
+from rbd_ros.constraints import solve_friction_bodies
 from rbd_ros.constraints.friction_space import OPEN, SLIDE, STICK
-from rbd_ros.constraints.solvers.body_matrix import matrix_sizes, order_bodies
 from rbd_ros.constraints.solvers.friction_body_newton import (
     correct_states,
+    factorize_contacts,
     find_stiffness,
     find_velocities,
     newton_bodies,
+    solve_contacts,
 )
-from rbd_ros.constraints.solvers.friction_body_space import (
-    BodySpace,
-    largest_residual,
-    MEMBERS,
-    prepare,
-    renew,
-)
+from rbd_ros.constraints.solvers.friction_body_space import largest_residual, renew
 from rbd_ros.constraints.solvers.friction_body_sweeps import FEW_SWEEPS, finish
-
-
-def space_of(pile, friction, state=STICK, compliance=0.0):
-    """Return the space with a pile in it, prepared."""
-    B, n = len(pile.velocity), len(pile.bodies)
-    space = allocate(BodySpace, B=B, C=n, K=0, **matrix_sizes(B))
-    space.sizes[:2], space.velocity[:] = (B, n), pile.velocity
-    space.body[:], space.jacobian[:], space.friction[:] = pile.bodies, pile.jacobian, friction
-    space.effect[:] = np.einsum('nsrj,nsjk->nsrk', pile.jacobian, pile.inverse[pile.bodies])
-    space.state[:], space.compliance[:] = state, compliance
-    prepare(space)
-    assert order_bodies(space.matrix, space.sizes[MEMBERS], space.body, space.place, n)
-    return space
-
-
-def random_stars(rng, mu, sliding):
-    """Return the bodies in general position on one that slides, or does not, as `mu` says."""
-    A = rng.normal(size=(4, 6, 6))
-    pile = Pile([], [])
-    pile.inverse = np.einsum('bij,bkj->bik', A, A) + 0.1 * np.eye(6)
-    pile.bodies = np.array([(k, 3) for k in range(3)] + [(3, -1)])
-    pile.jacobian = rng.normal(size=(4, 2, 3, 6))
-    pile.velocity = rng.normal(size=(4, 6))
-    problem, _ = pile.dense(np.full((4, 2), mu))
-    found = solve_friction(problem, tolerance=1e-12)
-    return pile, found if found.converged and sliding in found.state else None
 
 
 @pytest.mark.parametrize(('mu', 'kind'), [(5.0, 'stick'), (0.3, 'slide')])
@@ -91,13 +60,14 @@ def test_stiffness_is_that_of_the_state():
     pile = pile_of_boxes(1, 1)
     space = space_of(pile, 0.5, compliance=0.1)
     soft = space.scale[0] ** 2 * 0.1
-    assert find_stiffness(space, 0)
+    find_stiffness(space, 0)
     assert_allclose(space.stiffness[0], np.diag(1.0 / soft), rtol=1e-3)
     space.state[0] = OPEN
-    assert not find_stiffness(space, 0) and not space.stiffness[0].any()
+    find_stiffness(space, 0)
+    assert not space.stiffness[0].any()
     space.state[0], space.slip_direction[0], space.image[0] = SLIDE, (0.6, 0.8), (0.0, 1.2, 1.6)
     space.x[0, 0] = 4.0
-    assert find_stiffness(space, 0)
+    find_stiffness(space, 0)
     K = space.stiffness[0]
     # Its friction opposes the sliding, and turns with it: s = 2 of a force of 4.
     assert_allclose(K @ [1.0, 0.0, 0.0], np.array([1.0, -0.6, -0.8]) * K[0, 0])
@@ -124,18 +94,35 @@ def test_states_follow_what_contradicts_them():
 
 
 def test_worse_forces_are_not_taken():
-    """Where nothing can be found: a body between walls that close in."""
-    wall = np.zeros((2, 2, 3, 6))
-    wall[0, 0, :, 3:], wall[1, 0, :, 3:] = np.eye(3), np.diag([-1.0, 1.0, 1.0])
-    pile = Pile([], [])
-    pile.inverse, pile.velocity = np.eye(6)[None], np.zeros((1, 6))
-    pile.bodies, pile.jacobian = np.array([[0, -1], [0, -1]]), wall
-    space = space_of(pile, 0.5)
-    space.bias[:, 0] = -1.0
-    space.x[:] = [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
+    space = closing_walls()
     renew(space)
     before = find_velocities(space)
     found = newton_bodies(space, 1e-10)
     assert found <= before and found == largest_residual(space)
     space.x[:] = [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
     assert finish(space, 1e-10) <= before
+
+
+def test_contacts_are_solved_for_through_their_bodies():
+    """(K^-1 + J E^T) x = r, with any stiffness of each contact, as a dense matrix has it."""
+    rng = np.random.default_rng(5)
+    pile = pile_of_boxes(2, 2)
+    space, n = space_of(pile, 0.5), len(pile.bodies)
+    space.stiffness[:] = rng.normal(size=(n, 3, 3)) + 3.0 * np.eye(3)
+    space.stiffness[3] = 0.0
+    space.right[:] = rng.normal(size=(n, 3))
+    J, E = (np.zeros((n, 3, len(pile.velocity), 6)) for _ in range(2))
+    for c, pair in enumerate(pile.bodies):
+        for side, b in enumerate(pair):
+            if b >= 0:
+                J[c, :, b] += space.jacobian[c, side]
+                E[c, :, b] += space.effect[c, side]
+    left = J.reshape(3 * n, -1) @ E.reshape(3 * n, -1).T
+    for c in range(n):
+        own = slice(3 * c, 3 * c + 3)
+        left[own, own] += np.linalg.inv(space.stiffness[c]) if c != 3 else 1e30 * np.eye(3)
+    factorize_contacts(space)
+    solve_contacts(space, space.change)
+    expected = np.linalg.solve(left, space.right.ravel()).reshape(n, 3)
+    assert_allclose(space.change, expected, atol=1e-10 * np.abs(expected).max())
+    assert not space.change[3].any()

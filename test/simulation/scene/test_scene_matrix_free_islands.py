@@ -13,6 +13,7 @@ from support import fresh_python
 from support.interpreted import without_compiler
 from support.rigid_worlds import cube, simulated, worst_residual
 
+from rbd_ros.constraints.solvers import friction_body_sweeps
 from rbd_ros.simulation.scene import matrix_free_islands
 
 CODE = """
@@ -91,8 +92,10 @@ def test_what_closes_a_contact_is_the_motion_of_both_bodies_beyond_its_gap(rng):
 
 
 @pytest.mark.parametrize('max_island', [4, 128])
-def test_where_sweeps_stall_the_matrix_has_the_last_word_if_there_is_room(max_island, monkeypatch):
+def test_where_all_else_fails_a_dense_matrix_solves_if_there_is_room(max_island, monkeypatch):
     """Residuals are those of the forces that are taken, whichever way they were found."""
+    for method in ('newton_bodies', 'solve_sparse'):
+        monkeypatch.setattr(friction_body_sweeps, method, lambda *arguments: np.inf)
     monkeypatch.setattr('rbd_ros.simulation.scene.scene_assembly.MAX_ISLAND', max_island)
     monkeypatch.setattr(matrix_free_islands, 'MAX_SWEEPS', 1)
     stack = {

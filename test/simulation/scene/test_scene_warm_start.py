@@ -73,8 +73,8 @@ def efforts(monkeypatch):
         found.append(space.report[3:6].sum())
         return solved
 
-    def solve_body_space(space, limit, tolerance):
-        solved = friction_bodies.solve_body_space(space, limit, tolerance)
+    def solve_body_space(space, *arguments):
+        solved = friction_bodies.solve_body_space(space, *arguments)
         found.append(space.report[friction_bodies.SWEEPS])
         return solved
 

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many objects that are hit: a wall of bricks, a row of dominoes; each step has its forces."""
+
+import numpy as np
+import pytest
+
+from rbd_ros import Simulator
+
+
+def wall(side):
+    """Return the world of a wall of bricks and a ball that runs into it."""
+    objects = {'floor': {'type': 'plane'}}
+    for row in range(side):
+        for column in range(side):
+            objects[f'brick {row} {column}'] = {
+                'type': 'box',
+                'size': [0.1, 0.2, 0.1],
+                'xyz': [0.0, 0.2 * (column + 0.5 * (row % 2)), 0.1 * (row + 0.5)],
+                'static': False,
+                'mass': 1.0,
+            }
+    objects['ball'] = {
+        'type': 'sphere',
+        'radius': 0.1,
+        'xyz': [-0.6, 0.1 * side, 0.05 * side],
+        'static': False,
+        'mass': 5.0,
+        'velocity': {'linear': [6.0, 0.0, 0.0]},
+    }
+    return {'defaults': {'surface': {'friction': 0.6}}, 'objects': objects}
+
+
+def dominoes(count):
+    """Return the world of a row of dominoes, of which the first one falls."""
+    objects = {'floor': {'type': 'plane'}}
+    for k in range(count):
+        objects[f'domino {k}'] = {
+            'type': 'box',
+            'size': [0.02, 0.1, 0.2],
+            'xyz': [0.1 * k, 0.0, 0.1],
+            'static': False,
+            'mass': 0.3,
+        }
+    objects['domino 0']['velocity'] = {'linear': [0.3, 0, 0], 'angular': [0, 3.0, 0]}
+    return {'defaults': {'surface': {'friction': 0.4}}, 'objects': objects}
+
+
+@pytest.mark.parametrize(
+    ('world', 'steps', 'unsolved'), [(wall(4), 300, 30), (dominoes(8), 900, 9)]
+)
+def test_what_is_hit_falls_with_forces_in_nearly_every_step(world, steps, unsolved):
+    """Without the sparse methods that need no states, 44 and 17 steps have none."""
+    simulator = Simulator(None, world=world)
+    most = 0
+    for _ in range(steps):
+        simulator.step()
+        most = max(most, simulator.status.contacts)
+    assert most > 20
+    assert simulator.status.unconverged_steps <= unsolved
+    moved = 0
+    for name, entry in world['objects'].items():
+        if name != 'floor':
+            place = simulator.object_pose(name)[:3, 3]
+            thin = 0.5 * min(entry.get('size', [0.2]))
+            assert place[2] > thin - 2e-3, f'{name} sank'
+            moved += np.linalg.norm(place - entry['xyz']) > 0.01
+    assert moved > 5
