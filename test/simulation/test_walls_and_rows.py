@@ -65,3 +65,15 @@ def test_what_is_hit_falls_with_forces_in_nearly_every_step(world, steps, unsolv
             assert place[2] > thin - 2e-3, f'{name} sank'
             moved += np.linalg.norm(place - entry['xyz']) > 0.01
     assert moved > 5
+
+
+def test_there_is_room_for_the_contacts_of_many_objects():
+    objects = {'floor': {'type': 'plane'}}
+    for k in range(300):
+        place = [0.15 * (k % 20), 0.15 * (k // 20), 0.05]
+        entry = {'type': 'box', 'size': [0.1, 0.1, 0.1], 'xyz': place, 'static': False}
+        objects[f'box {k}'] = entry | {'mass': 1.0}
+    simulator = Simulator(None, world={'objects': objects})
+    simulator.step(n=3)
+    status = simulator.status
+    assert (status.contacts, status.contacts_truncated, status.unconverged_steps) == (1200, 0, 0)

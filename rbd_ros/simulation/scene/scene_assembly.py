@@ -25,9 +25,10 @@ from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.scene.scene_state import FreeBodies, Objects, SceneModel
 from rbd_ros.world.world import World, WorldObject
 
-#: Maximum number of contacts in a step, and of those that touch each other, whose forces are one
-#: dense problem; more are dropped and counted.
-MAX_SCENE_CONTACTS, MAX_ISLAND = 1024, 128
+#: Maximum number of contacts in a step, in a world of few objects and for each object of many:
+#: boxes in a grid that touch on all sides have 12 each, those of a pile four. Then of those that
+#: touch each other and whose forces are one dense problem. More are dropped and counted.
+MAX_SCENE_CONTACTS, CONTACTS_PER_OBJECT, MAX_ISLAND = 1024, 12, 128
 
 
 def scene_of(robot: Robot, world: World) -> Scene:
@@ -161,7 +162,8 @@ def scene_sizes(model: SimulationModel) -> Dict[str, int]:
         )
         return dict.fromkeys((*names, *'NnmBCKSP', 'S1', 'P2', 'blocks'), 0)
     pairs, objects = len(scene.table.pair), len(scene.bodies.mass)
-    contacts = min(pairs * MAX_POINTS, MAX_SCENE_CONTACTS)
+    most_contacts = max(MAX_SCENE_CONTACTS, CONTACTS_PER_OBJECT * objects)
+    contacts = min(pairs * MAX_POINTS, most_contacts)
     # Rows of joints: both limits and friction of each degree of freedom.
     cones, rows = min(contacts, MAX_ISLAND), 3 * nv
     # About normal and tangents of each contact.
