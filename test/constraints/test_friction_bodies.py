@@ -4,7 +4,7 @@
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
-from support import fresh_python
+from support import contacts_of_bodies, fresh_python
 from support.boxes_in_contact import Pile, pile_of_balls, pile_of_boxes, pyramid
 
 from rbd_ros.compiler.loops import allocate, Record, Vec
@@ -21,7 +21,7 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     SWEEPS,
     UNIT,
 )
-from rbd_ros.constraints.solvers.friction_body_sweeps import finish, solve_bodies
+from rbd_ros.constraints.solvers.friction_body_sweeps import finish, remove_energy, solve_bodies
 
 
 def worst(found):
@@ -431,3 +431,15 @@ def test_compiled_and_interpreted_agree():
     shown = fresh_python.run(CASES + 'print(repr(numbers))', RBD_ROS_COMPILER='off')
     for compiled, interpreted in zip(here['numbers'], eval(shown.stdout, {'np': np})):
         assert_allclose(compiled, interpreted, rtol=1e-9, atol=1e-11)
+
+
+def test_forces_that_add_energy_are_scaled_to_those_that_remove_most():
+    pile = pile_of_boxes(2, 2)
+    found = solve_friction_bodies(*pile.arguments, np.full(len(pile.bodies), 0.5))
+    space = contacts_of_bodies.space_of(pile, 0.5)
+    x = found.force / space.scale
+    for times, expected in ((2.0, 1.0), (1.0, 1.0), (0.5, 0.5), (-1.0, 0.0)):
+        space.x[:] = times * x
+        renew(space)
+        remove_energy(space)
+        assert_allclose(space.x, expected * x, atol=1e-7 * np.abs(x).max())

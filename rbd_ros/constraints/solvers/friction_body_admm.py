@@ -28,10 +28,9 @@ from rbd_ros.constraints.solvers.friction_body_newton import (
 from rbd_ros.constraints.solvers.friction_body_space import (
     BodySpace,
     CONTACTS,
-    MEMBERS,
+    find_free_velocities,
     MEMORY,
     renew,
-    velocity_of,
 )
 
 #: Penalty at first, of blocks whose largest element is one; the factor to the next one where it
@@ -115,19 +114,6 @@ def admm_bodies(space: BodySpace, enough: float) -> float:
 def slip(u: Vec3) -> float:
     """Return the length of the tangential part of a vector."""
     return math.sqrt(u[1] * u[1] + u[2] * u[2])
-
-
-@compiled
-def find_free_velocities(space: BodySpace) -> None:
-    """Find the scaled velocities of all contacts without contact forces."""
-    for i in range(space.sizes[MEMBERS]):
-        b = space.member[i]
-        space.velocity[b] = load_vec(space.free[b], 6)
-    for c in range(space.sizes[CONTACTS]):
-        u, x = velocity_of(space, c), space.x[c]
-        for r in range(3):
-            own = space.compliance[c, r] * space.scale[c, r] * space.scale[c, r] * x[r]
-            space.free_image[c, r] = u[r] - own
 
 
 @compiled

@@ -330,6 +330,22 @@ def largest_residual(space: BodySpace) -> float:
 
 
 @compiled
+def find_free_velocities(space: BodySpace) -> None:
+    """Find the scaled velocities `free_image` of all contacts without contact forces.
+
+    Velocities of the bodies are those without forces afterwards.
+    """
+    for i in range(space.sizes[MEMBERS]):
+        b = space.member[i]
+        space.velocity[b] = load_vec(space.free[b], 6)
+    for c in range(space.sizes[CONTACTS]):
+        u, x = velocity_of(space, c), space.x[c]
+        for r in range(3):
+            own = space.compliance[c, r] * space.scale[c, r] * space.scale[c, r] * x[r]
+            space.free_image[c, r] = u[r] - own
+
+
+@compiled
 def has_moments(space: BodySpace, c: int) -> bool:
     """Return whether a contact has torsional or rolling friction."""
     if space.sizes[HAS_MOMENTS] == 0:

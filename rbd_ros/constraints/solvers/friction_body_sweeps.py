@@ -36,6 +36,7 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     BodySpace,
     contact_velocity,
     CONTACTS,
+    find_free_velocities,
     HAS_MOMENTS,
     has_moments,
     largest_residual,
@@ -142,12 +143,41 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float, rough: floa
         worst = largest_residual(space)
         solved = worst <= enough
     report[RESIDUAL] = worst / report[UNIT]
+    # Also forces that are good enough: energy must not grow, by however little.
+    if rough > tolerance and worst > enough:
+        remove_energy(space)
     for c in range(contacts):
         for r in range(3):
             space.force[c, r] = space.scale[c, r] * x[c, r]
             if space.sizes[HAS_MOMENTS] > 0:
                 space.moment[c, r] = space.moment_scale[c, r] * space.y[c, r]
     return solved
+
+
+@compiled
+def remove_energy(space: BodySpace) -> None:
+    """Scale forces that do not solve the problem, so that they add no energy.
+
+    See `energy_line_search` of friction_space.py.
+    """
+    x, contacts, before, after = space.x, space.sizes[CONTACTS], 0.0, 0.0
+    for c in range(contacts):
+        after += load_vec(x[c], 3) @ velocity_of(space, c)
+        if has_moments(space, c):
+            after += load_vec(space.y[c], 3) @ scaled_angular_velocity(space, c)
+    if not after > 0.0:
+        return
+    find_free_velocities(space)
+    for c in range(contacts):
+        before += load_vec(x[c], 3) @ load_vec(space.free_image[c], 3)
+        if has_moments(space, c):
+            before += load_vec(space.y[c], 3) @ scaled_angular_velocity(space, c)
+    part = -before / (after - before) if before < 0.0 else 0.0
+    for c in range(contacts):
+        x[c] = part * load_vec(x[c], 3)
+        if has_moments(space, c):
+            space.y[c] = part * load_vec(space.y[c], 3)
+    renew(space)
 
 
 @compiled

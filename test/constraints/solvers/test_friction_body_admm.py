@@ -11,7 +11,6 @@ from rbd_ros.compiler.loops import Vec
 from rbd_ros.constraints.friction_space import OPEN, SLIDE, STICK
 from rbd_ros.constraints.solvers.friction_body_admm import (
     admm_bodies,
-    find_free_velocities,
     find_state,
     find_weights,
     iterate,
@@ -19,7 +18,13 @@ from rbd_ros.constraints.solvers.friction_body_admm import (
     projected,
 )
 from rbd_ros.constraints.solvers.friction_body_newton import find_velocities
-from rbd_ros.constraints.solvers.friction_body_space import largest_residual, MEMORY, renew, UNIT
+from rbd_ros.constraints.solvers.friction_body_space import (
+    find_free_velocities,
+    largest_residual,
+    MEMORY,
+    renew,
+    UNIT,
+)
 
 
 @pytest.mark.parametrize(('mu', 'kind'), [(1.0, 'stick'), (0.3, 'slide')])
