@@ -20,6 +20,26 @@ def test_links_of_a_page_lead_to_files(page):
 
 
 @pytest.mark.linter
+@pytest.mark.parametrize('page', PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_to_headings_lead_to_them(page):
+    """Those of docs/; pages of the site for other files have no anchors for theirs."""
+    for target in LINK.findall(page.read_text(encoding='utf-8')):
+        file, _, anchor = target.partition('#')
+        aim = (page.parent / file).resolve() if file else page
+        if anchor and ':' not in target and aim.suffix == '.md':
+            assert aim.parent != ROOT or page.parent == ROOT, f'{target}: leave out the anchor'
+            assert anchor in anchors_of(aim), target
+
+
+def anchors_of(page):
+    """Return the anchors of a page's headings, as repository browsers make them."""
+    text = re.sub(r'^```.*?^```', '', page.read_text(encoding='utf-8'), flags=re.DOTALL | re.M)
+    headings = re.findall(r'^#+ +(.*?) *$', text, flags=re.M)
+    plain = [re.sub(r'\[([^\]]*)\]\([^)]*\)', r'\1', each).lower() for each in headings]
+    return {re.sub(r'[^\w\- ]', '', each).replace(' ', '-') for each in plain}
+
+
+@pytest.mark.linter
 def test_every_page_is_reached_from_the_index():
     """By a link in it, or for the pages of a folder by one in the page that it leads to."""
     docs = ROOT / 'docs'
