@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/coverage.md tells which theory rows have tests, and is never out of date."""
+"""docs/coverage.md lists the theory rows that have tests, and is up to date."""
 
 from support import seed_coverage
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every algorithm has tests where a stranger looks for them: under its file's name."""
+"""Every algorithm has tests under the name of its file."""
 
 import ast
 from importlib import import_module

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contacts of cylinders and hulls: what rests has as many points as it needs."""
+"""Contacts of cylinders and hulls: bodies at rest have enough points."""
 
 from itertools import product
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of the bench as MCAP files: readable by others, as far as written; replayed to the bit."""
+"""Runs of the bench as MCAP files: readable by others, as far as written; replayed bitwise."""
 
 from dataclasses import replace
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Input of states: what is taken, refused and reported; whoever decodes it."""
+"""Input of states: what is taken, refused and reported; in Python and in the compiled text."""
 
 from functools import partial
 

@@ -29,8 +29,10 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     BodySpace,
     CONTACTS,
     find_free_velocities,
+    keep_best,
     MEMORY,
     renew,
+    return_to_best,
 )
 
 #: Penalty at first, of blocks whose largest element is one; the factor to the next one where it
@@ -57,10 +59,10 @@ def admm_bodies(space: BodySpace, enough: float) -> float:
     contacts, x, w = space.sizes[CONTACTS], space.x, space.w
     renew(space)
     best, penalty = find_velocities(space), PENALTY
+    keep_best(space)
     for c in range(contacts):
         # The start as a fixed point: y = x, and the multipliers are the shifted velocities.
         u, force = load_vec(space.image[c], 3), load_vec(x[c], 3)
-        space.best[c] = force
         w[c] = force - Vec(u[0] + slip(u), u[1], u[2]) / penalty
     find_free_velocities(space)
     penalize(space, penalty)
@@ -73,8 +75,7 @@ def admm_bodies(space: BodySpace, enough: float) -> float:
             now = find_velocities(space)
             if now < best:
                 best = now
-                for c in range(contacts):
-                    space.best[c] = load_vec(x[c], 3)
+                keep_best(space)
             if best <= enough or not now < math.inf:
                 break
             since += CHECK
@@ -102,10 +103,9 @@ def admm_bodies(space: BodySpace, enough: float) -> float:
                 space.best_w[c] = load_vec(space.next_w[c], 3)
         accelerate(space, kept)
         kept += 1
+    return_to_best(space)
     for c in range(contacts):
-        x[c] = load_vec(space.best[c], 3)
         find_state(space, c)
-    renew(space)
     found: float = best
     return found
 

@@ -18,7 +18,14 @@ from rbd_ros.constraints.solvers.friction_body_newton import (
     newton_bodies,
     solve_contacts,
 )
-from rbd_ros.constraints.solvers.friction_body_space import BodySpace, CONTACTS, renew, UNIT
+from rbd_ros.constraints.solvers.friction_body_space import (
+    BodySpace,
+    CONTACTS,
+    keep_best,
+    renew,
+    return_to_best,
+    UNIT,
+)
 from rbd_ros.constraints.solvers.friction_cones import (
     find_cone_rhs,
     scaled,
@@ -55,7 +62,7 @@ def interior_bodies(space: BodySpace, middle: float, enough: float) -> float:
     contacts, unit = space.sizes[CONTACTS], space.report[UNIT]
     renew(space)
     best = find_velocities(space)
-    remember(space)
+    keep_best(space)
     for c in range(contacts):
         space.inside[c] = Vec(middle * unit, 0.0, 0.0)
         space.velocity_inside[c] = Vec(MIDDLE_VELOCITY * unit, 0.0, 0.0)
@@ -65,7 +72,7 @@ def interior_bodies(space: BodySpace, middle: float, enough: float) -> float:
         now = find_velocities(space)
         if now < best:
             best = now
-            remember(space)
+            keep_best(space)
         if best <= enough:
             break
         for c in range(contacts):
@@ -78,7 +85,7 @@ def interior_bodies(space: BodySpace, middle: float, enough: float) -> float:
             now = newton_bodies(space, enough)
             if now < best:
                 best = now
-                remember(space)
+                keep_best(space)
             if best <= enough:
                 break
             take_forces(space)
@@ -99,18 +106,9 @@ def interior_bodies(space: BodySpace, middle: float, enough: float) -> float:
             step = length * load_vec(space.force_step[c], 3)
             space.inside[c] = load_vec(space.inside[c], 3) + step
             space.velocity_inside[c] = y + length * dy
-    for c in range(contacts):
-        space.x[c] = load_vec(space.best[c], 3)
-    renew(space)
+    return_to_best(space)
     found: float = best
     return found
-
-
-@compiled
-def remember(space: BodySpace) -> None:
-    """Keep the forces as the best ones so far."""
-    for c in range(space.sizes[CONTACTS]):
-        space.best[c] = load_vec(space.x[c], 3)
 
 
 @compiled

@@ -57,7 +57,7 @@ def newton_bodies(space: BodySpace, enough: float) -> float:
     renew(space)
     best = find_velocities(space)
     # The first forces may be the best: an attempt must never make things worse.
-    reuse_forces(space)
+    keep_forces(space)
     now, before, tried, changed = best, best, 0, True
     for _ in range(NEWTON_LIMIT):
         # While states and directions are the same, so is the matrix: later steps only solve with
@@ -71,7 +71,7 @@ def newton_bodies(space: BodySpace, enough: float) -> float:
         now = find_velocities(space)
         if now < best:
             best = now
-            reuse_forces(space)
+            keep_forces(space)
         # A solution ends the attempt before states are judged by velocities that are rounding
         # errors.
         if best <= enough:
@@ -105,7 +105,7 @@ def place_of(space: BodySpace, c: int, side: int) -> int:
 
 
 @compiled
-def reuse_forces(space: BodySpace) -> None:
+def keep_forces(space: BodySpace) -> None:
     """Keep the forces as they are, to go back to."""
     for c in range(space.sizes[CONTACTS]):
         space.saved[c] = load_vec(space.x[c], 3)

@@ -346,6 +346,21 @@ def find_free_velocities(space: BodySpace) -> None:
 
 
 @compiled
+def keep_best(space: BodySpace) -> None:
+    """Keep the forces as the best ones so far."""
+    for c in range(space.sizes[CONTACTS]):
+        space.best[c] = load_vec(space.x[c], 3)
+
+
+@compiled
+def return_to_best(space: BodySpace) -> None:
+    """Take the best forces so far, with the velocities that belong to them."""
+    for c in range(space.sizes[CONTACTS]):
+        space.x[c] = load_vec(space.best[c], 3)
+    renew(space)
+
+
+@compiled
 def has_moments(space: BodySpace, c: int) -> bool:
     """Return whether a contact has torsional or rolling friction."""
     if space.sizes[HAS_MOMENTS] == 0:

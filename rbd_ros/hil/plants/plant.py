@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plants of the bench: what moves under the torques of a controller, and how scenarios name it."""
+"""Plants of the bench: robots that move under the torques of a controller, and their kinds."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Snapshots in files: what follows is the same to the bit, and what does not fit is refused."""
+"""Snapshots in files: the motion goes on bitwise, snapshots that do not fit are refused."""
 
 import io
 import json
