@@ -18,6 +18,7 @@ from lockstep import LockstepArm, MujocoArm
 import numpy as np
 from support.arms import EMBEDDED, path_of, REAL
 from support.closed_loop import random_motions, SimulatedPlant, wrong_model_text
+from support.waiting import until
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from rbd_ros import Robot
@@ -58,15 +59,19 @@ class Rig:
         )
         names = list(self._robot.joint_names)
         self._publisher.publish(JointTrajectory(joint_names=names, points=[point]))
-        for _ in range(100):  # until it is taken up: the arm must not stand still meanwhile
-            self._lockstep.run(0.02)
-            self._ros.executor.spin_once(timeout_sec=0.0)
-            status = self._ros.status('trajectory', 'trajectory', since=since)
-            if status is not None:
-                break
-        assert status is not None and 'refused' not in status.message, status
+        status = until(
+            lambda: self._ros.status('trajectory', 'trajectory', since=since),
+            'a report of the trajectory',
+            self._go_on,
+        )
+        assert 'refused' not in status.message, status
         self._lockstep.run(duration + SETTLING)
         return np.abs(self._lockstep.run(0.3) - goal).max()
+
+    def _go_on(self):
+        """Let the arm move on, in short pieces, and take what was reported."""
+        self._lockstep.run(0.02)
+        self._ros.executor.spin_once(timeout_sec=0.0)
 
     def close(self):
         self._lockstep.close()
