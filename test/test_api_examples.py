@@ -57,7 +57,7 @@ def starts():
 
 
 @pytest.mark.parametrize(('page', 'path'), EXAMPLES)
-def test_an_example_gives_what_it_says(page, path, starts, monkeypatch, tmp_path):
+def test_an_example_gives_the_documented_output(page, path, starts, monkeypatch, tmp_path):
     # As in the root, but what an example writes goes elsewhere.
     for folder in ('config', 'docs', 'launch', 'urdf'):
         (tmp_path / folder).symlink_to(ROOT / folder)
@@ -93,7 +93,7 @@ def test_there_are_no_other_pages():
     assert {path.stem for path in api_pages.FOLDER.glob('*.md')} == set(PAGES)
 
 
-def test_what_needs_no_example_exists():
+def test_exemptions_from_examples_exist():
     others = [path for paths in api_contents.MORE.values() for path in paths]
     for path in (*api_contents.NOT_FOR_USERS, *others):
         assert api_pages.found(path) is not None, f'stale: {path}'
@@ -141,7 +141,7 @@ def test_a_method_without_an_example_is_found_and_reported(monkeypatch):
     assert 'pivot, hinge, robot, up, q, v, tau' in text
 
 
-def test_an_example_of_the_class_counts_for_what_it_uses(monkeypatch):
+def test_an_example_of_the_class_counts_for_the_methods_it_uses(monkeypatch):
     monkeypatch.setattr(Described, '__doc__', 'It.\n\n>>> x.shown()\n3\n>>> x.silently\n')
     found = entries(Described)
     assert found['Described.shown'].is_shown and not found['Described.silent'].is_shown
@@ -178,7 +178,7 @@ def test_answers_are_compared_as_numbers(example, right):
         *('textbook.complementarity', 'textbook.models', 'textbook.simulation'),
     ],
 )
-def test_what_a_room_offers_is_on_a_page(room):
+def test_exports_of_a_package_are_on_a_page(room):
     """Names of its `__all__` except for errors and results, which functions show."""
     offered = import_module(f'rbd_ros.{room}')
     shown = {id(entry.value) for page in PAGES.values() for entry in page.entries}

@@ -109,7 +109,7 @@ def test_the_bound_is_the_largest_size_that_is_read(tmp_path, read):
         read(path, 999)
 
 
-def test_what_the_system_makes_up_is_bounded_although_it_has_no_size():
+def test_a_virtual_file_is_bounded_although_it_has_no_size():
     assert os.stat('/proc/self/maps').st_size == 0
     with pytest.raises(FileRefusedError, match='more than the limit of 10'):
         read_bytes('/proc/self/maps', 10)
@@ -208,7 +208,7 @@ def test_the_description_of_an_fmu_is_bounded_before_it_is_unpacked(tmp_path):
 
 
 @pytest.mark.parametrize('compression', ['zstd', 'lz4', ''])
-def test_a_chunk_of_a_recording_is_unpacked_up_to_what_it_says(compression):
+def test_a_chunk_of_a_recording_is_unpacked_up_to_its_declared_size(compression):
     outside.load('mcap')
     from mcap.records import Chunk
 

@@ -50,7 +50,7 @@ NAMED = {
     **COINAGES,
     **RIDDLES,
     'requested, desired': r'\bwant(s|ed)?\b',
-    'a noun': r'^(who|whatever)\b',
+    'a noun': r'^(who|whatever)\b|\bwhat\b',
 }
 
 #: British spellings, in names as well as in prose; ROS, URDF and SDF spell otherwise.
@@ -206,11 +206,10 @@ def test_british_spelling_is_noticed():
 
 
 def test_a_coinage_is_noticed_in_the_name_of_a_test():
-    source = 'def test_it_tells_on():\n    told = 1\ndef test_dofs():\n  def test_who_calls(self):'
-    assert [line.partition(':')[0] for line in coinages(names_of_tests(source), NAMED)] == [
-        '1',
-        '4',
-    ]
+    names = 'it_tells_on', 'dofs', 'who_calls', 'what_is_wrong_is_rejected', 'it_does_what_it_says'
+    source = ''.join(f'def test_{name}():\n    told = 1\n' for name in names)
+    found = [line.partition(':')[0] for line in coinages(names_of_tests(source), NAMED)]
+    assert found == ['1', '5', '7', '9']
 
 
 def test_a_coinage_is_noticed_in_prose_alone():

@@ -17,7 +17,7 @@ PACKAGES = [
 
 
 @pytest.mark.parametrize('path', PACKAGES, ids=module_name)
-def test_what_type_checkers_see_is_what_is_loaded(path):
+def test_type_checkers_see_the_loaded_names(path):
     tree = ast.parse(path.read_text(encoding='utf-8'))
     for_types = {
         alias.name: node.module

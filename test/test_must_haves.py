@@ -16,7 +16,7 @@ def test_all_thirty_have_a_row():
 
 
 @pytest.mark.parametrize('number, what, evidence', ROWS, ids=[row[0] for row in ROWS])
-def test_what_holds_it_exists(number, what, evidence):
+def test_named_evidence_exists(number, what, evidence):
     named = [name for name in re.findall(r'`([^`]+)`', evidence) if '/' in name]
     assert any(name.startswith('test/') for name in named), f'no test for {what}'
     for name in named:

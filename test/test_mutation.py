@@ -61,7 +61,7 @@ def test_changes_in_the_same_words_are_distinguished():
     ]
 
 
-def test_what_stands_in_brackets_keeps_them():
+def test_expressions_in_brackets_keep_them():
     text = 'def f(A, X, Y, x, y):\n    return A @ (x * y), (X * Y).apply(x), (X * Y).inverse()\n'
     assert changes(text) == [
         'f: A @ (x * y) -> (-1.0 * (A @ (x * y)))',
@@ -100,7 +100,7 @@ def test_tests_come_nearest_first():
         assert all((mutation.ROOT / path).exists() for path in (place, *tests)), place
 
 
-def test_what_nothing_can_notice_is_still_there_and_has_a_reason():
+def test_equivalent_mutants_exist_and_have_a_reason():
     names = {mutant.name for file in mutation.texts() for mutant in mutation.mutants(file)}
     for name, reason in mutation.equivalent().items():
         assert name in names, f'stale: {name}'

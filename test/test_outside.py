@@ -178,7 +178,7 @@ def unchecked_imports(path):
                 yield f'{path.relative_to(ROOT)}:{node.lineno}: {name}'
 
 
-def test_what_may_be_missing_is_loaded_in_one_place_only():
+def test_optional_packages_are_loaded_in_one_place_only():
     # Other modules are imported by these, after the check.
     sources = [*TEST.rglob('test_*.py'), *TEST.rglob('conftest.py')]
     assert sources

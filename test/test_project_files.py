@@ -66,7 +66,7 @@ def test_a_workflow_has_the_structure_that_github_reads(path):
 
 
 @pytest.mark.parametrize('path', WORKFLOWS, ids=lambda path: path.stem)
-def test_expressions_of_a_workflow_name_what_is_there(path):
+def test_expressions_of_a_workflow_name_existing_values(path):
     text = path.read_text(encoding='utf-8')
     ids = {step.get('id') for job in jobs(path).values() for step in job['steps']}
     matrix = {
@@ -200,7 +200,7 @@ def test_the_container_is_made_of_known_instructions_from_a_distribution_of_choi
     assert found[:2] == [('ARG', 'ROS_DISTRO=jazzy'), ('FROM', 'ros:${ROS_DISTRO}')]
 
 
-def test_what_the_container_copies_exists_and_is_not_ignored():
+def test_files_copied_by_the_container_exist_and_are_not_ignored():
     ignored = (ROOT / '.dockerignore').read_text(encoding='utf-8').splitlines()
     for source, _ in (rest.split() for keyword, rest in instructions() if keyword == 'COPY'):
         assert (ROOT / source).exists(), source

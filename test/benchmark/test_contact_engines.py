@@ -94,7 +94,7 @@ def test_a_body_flies_as_it_must(one):
     assert motion.velocity[-1, 1, 2] == pytest.approx(3.0 + 0.5 * t, abs=1e-6)
 
 
-def test_the_ground_carries_what_stands_on_it(one):
+def test_the_ground_carries_a_ball_at_rest(one):
     """A ball at rest: the force on it is its weight, and nothing slips."""
     ball = scene.Body('ball', scene.Sphere(0.1), (0.0, 0.0, 0.1), mass=2.0)
     the_scene = scene.Scene('rest', '', (balls.GROUND, ball), 1.0, 1.0, (), friction=0.5)
@@ -166,7 +166,7 @@ def test_a_floating_machine_is_pushed_and_reported_in_the_world(one):
     assert motion.base[-1, 0] == pytest.approx(1.01, abs=2e-4)
 
 
-def test_a_world_file_has_what_the_scene_has():
+def test_a_world_file_has_the_content_of_its_scene():
     """Content as `Simulator` takes it: masses, pairs, and what does not touch."""
     the_scene = contact_scenes.load('rolling_y')
     world = read_world(our_engine.world_of(the_scene))
@@ -207,7 +207,7 @@ def test_every_scene_runs_in_this_package(name):
         assert found.contact < 1e-4  # far above what is measured: nothing is upside down
 
 
-def test_what_a_quick_run_of_ours_measures_is_right():
+def test_a_quick_run_measures_the_known_errors():
     """A cube that slides to rest, from beginning to end."""
     found = engine.measure(boxes.SLIDING, OURS, 1e-3, quick=True)
     assert not found.skipped and found.step > 0.0
@@ -288,7 +288,7 @@ def made_engine(start, name='made', **more):
     return engine.Engine(name, ('math', 'math'), start, **more)
 
 
-def test_what_is_not_installed_or_possible_is_skipped_with_the_reason():
+def test_a_missing_engine_or_impossible_scene_is_skipped_with_the_reason():
     absent = engine.Engine('absent', ('no_such_module', 'no-such-package'), Clockwork)
     found = engine.measure(moving(), absent, 1e-3, quick=True)
     assert 'no-such-package is not installed' in found.skipped and not found.errors

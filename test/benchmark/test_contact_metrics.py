@@ -225,7 +225,7 @@ def test_drift_counts_after_the_first_second():
 
 
 @pytest.mark.parametrize('sideways, turned', [(6e-5, 0.0), (0.0, 0.002)])
-def test_a_peg_is_in_the_walls_by_what_its_edges_are(sideways, turned):
+def test_the_penetration_of_a_peg_is_that_of_its_edges(sideways, turned):
     the_scene = boxes.PEG_IN_HOLE
     down = np.array([[[0.0, 0.0, 0.5 * boxes.LENGTH]]])
     assert boxes.into_walls(the_scene, made_up(the_scene, [0.0], down)) == 0.0

@@ -49,7 +49,7 @@ def test_a_scene_is_complete(the_scene):
         assert {kind for pair in the_scene.friction for kind in pair} <= kinds
 
 
-def test_what_is_to_be_plotted_and_promised_is_there():
+def test_the_scenes_of_plots_and_claims_exist():
     assert set(front.FRONT) | set(contact.SPEEDS) <= set(contact_scenes.NAMES)
     assert len(set(contact_scenes.NAMES)) == len(contact_scenes.NAMES)
 

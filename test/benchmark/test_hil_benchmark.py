@@ -35,7 +35,7 @@ def test_a_figure_may_be_as_large_or_small_as_its_goal(made, verdict):
     assert figure.cells(made)[-1] == verdict
 
 
-def test_the_table_counts_what_has_a_goal():
+def test_the_table_counts_figures_with_a_goal():
     figures = [
         figure.at_least('p', 'a', 2.5, 2.0),
         figure.at_most('p', 'b', 3.0, 2.0),
@@ -62,7 +62,7 @@ def by_name(figures):
     return {each.what.split(',')[0]: each for each in figures}
 
 
-def test_a_soak_finds_what_is_lost_and_what_is_not_finite(monkeypatch):
+def test_a_soak_finds_lost_messages_and_non_finite_values(monkeypatch):
     monkeypatch.setattr(soak, 'BLOCK', 500)
     found = by_name(soak.measure(4000, nothing))
     assert found['messages that the counters do not account for'].value == 0.0

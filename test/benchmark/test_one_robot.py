@@ -181,7 +181,7 @@ def test_first_calls_are_measured_in_fresh_processes(arm, capsys):
 @pytest.mark.parametrize(
     'function', ['inverse_dynamics_derivatives', 'inverse_operational_inertia']
 )
-def test_first_calls_of_what_has_no_method_of_the_robot(function, arm):
+def test_first_calls_are_measured_of_kernels_without_a_method(function, arm):
     """A kernel is called, of the last link where one takes a frame."""
     first = first_calls(arm, function, batch=0)
     assert first['cold']['call'] > 0.0 and first['cached']['call'] > 0.0
@@ -329,7 +329,7 @@ def test_benchmark_prints_every_row_with_its_floor(tmp_path):
     assert '| UR5 | RNEA |' in document.read_text()
 
 
-def test_benchmark_names_what_it_skips(tmp_path):
+def test_benchmark_names_skipped_parts(tmp_path):
     path = tmp_path / 'b.json'
     code = (
         'import sys; sys.path.insert(0, sys.argv[1]); import run, robots\n'

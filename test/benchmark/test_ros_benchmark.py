@@ -53,7 +53,7 @@ def test_counters_that_agree_do_not_drift(node):
 
 @pytest.mark.parametrize('node', endurance.PARAMETERS)
 @pytest.mark.parametrize('change', [1.0, -1.0])
-def test_each_counter_of_what_was_sent_is_looked_at(node, change):
+def test_each_counter_of_sent_messages_is_compared(node, change):
     for name in endurance.SENT[node]:
         after = dict(found(node).after)
         after[name] += change
@@ -143,7 +143,7 @@ def test_a_plot_needs_ratios(tmp_path):
 
 
 @pytest.mark.parametrize('option', ['--parts', '--nodes'])
-def test_what_is_not_there_is_named(option, capsys):
+def test_an_unknown_name_is_rejected(option, capsys):
     from support.ros_benchmark import ros
 
     with pytest.raises(SystemExit):

@@ -76,7 +76,7 @@ def test_counts_of_a_kernel_are_those_of_the_robot(operations):
     assert operations.kernel('inverse_dynamics', 3) == expected
 
 
-def test_the_page_has_what_is_counted(operations):
+def test_the_page_has_the_counted_operations(operations):
     """All rows and notes but the one by the clock, which differs on another machine."""
     text = (ROOT / 'docs' / 'measurements.md').read_text(encoding='utf-8')
     (part,) = (x for x in marked.parts(text) if x['name'] == operations.PART.name)

@@ -216,7 +216,7 @@ def test_an_fmu_without_a_compiler_has_sources_only(capsys, tmp_path, monkeypatc
     assert not any(name.startswith('binaries') for name in names)
 
 
-def test_what_an_fmu_cannot_have_is_refused_in_one_line(capsys, tmp_path):
+def test_options_that_an_fmu_cannot_have_are_rejected_in_one_line(capsys, tmp_path):
     arm = example_robots.path('ur5_robot')
     out = ['--fmu', '--output', tmp_path / 'it.fmu']
     assert '--precision float' in refusal(capsys, arm, *out, '--precision', 'float')

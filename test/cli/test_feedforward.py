@@ -111,7 +111,7 @@ def test_a_duration_that_fits_is_the_shortest_within_the_limits(capsys, tmp_path
     assert run(motion(0.1), '--time-scale', 0.99 * report['fastest']) == 3
 
 
-def test_what_no_duration_cures_says_why(capsys, motion):
+def test_a_limit_that_no_duration_cures_is_named(capsys, motion):
     assert run(motion(goal=(9.0, 0.0)), '--time-scale', 'fit') == 1
     text = capsys.readouterr().err
     assert 'the position limit of' in text and 'even by the slowest motion' in text
@@ -147,7 +147,7 @@ def test_a_plot_is_written(tmp_path, motion):
         (['--plot', 'no/such/folder/out.png'], 'cannot be written'),
     ],
 )
-def test_what_does_not_fit_is_refused(capsys, motion, options, message):
+def test_invalid_options_are_rejected(capsys, motion, options, message):
     assert run(motion(), *options) == 1
     assert message in capsys.readouterr().err
 
@@ -160,14 +160,14 @@ def test_errors_of_the_file_are_named_by_their_line(capsys, tmp_path):
     assert expected in capsys.readouterr().err
 
 
-def test_help_says_what_files_there_are(capsys):
+def test_help_names_the_file_formats(capsys):
     with pytest.raises(SystemExit):
         run('--help')
     text = capsys.readouterr().out
     assert 'JOINT.position' in text and 'exit codes:' in text
 
 
-def test_the_plot_draws_what_the_table_says(tmp_path, motion, capsys, monkeypatch):
+def test_the_plot_draws_the_values_of_the_table(tmp_path, motion, capsys, monkeypatch):
     drawn = {}
 
     def keep(panels, path):

@@ -49,7 +49,7 @@ def example(tmp_path_factory):
     return folder, printed
 
 
-def test_the_example_of_the_page_prints_what_the_page_says(example):
+def test_the_example_prints_the_output_of_the_page(example):
     folder, printed = example
     page = (ROOT / 'docs' / 'identification.md').read_text()
     documented = re.search(r'^    (Payload of tool0: .*\n.*\n)', page, re.MULTILINE).group(1)
@@ -124,20 +124,20 @@ def test_base_parameters_as_json_and_urdf(example, capsys):
         (['excitation-trajectory', 'six_axis_arm', '--period', '0'], '--period'),
     ],
 )
-def test_what_cannot_be_used_is_named(example, capsys, words, text):
+def test_an_unusable_input_is_named(example, capsys, words, text):
     folder, _ = example
     assert main([str(folder / 'run.csv') if word == 'RUN' else word for word in words]) == 1
     assert text in capsys.readouterr().err
 
 
-def test_one_must_say_what_is_looked_for(example, capsys):
+def test_the_subject_of_identification_is_required(example, capsys):
     folder, _ = example
     with pytest.raises(SystemExit):
         main(['identify', 'six_axis_arm', str(folder / 'run.csv')])
     assert '--payload-link' in capsys.readouterr().err
 
 
-def test_what_a_recording_does_not_determine_has_no_number(tmp_path, capsys):
+def test_undetermined_parameters_have_no_number(tmp_path, capsys):
     arm = (
         '<robot name="pendulum"><link name="base"/><link name="l"><inertial><mass value="2"/>'
         '<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>'

@@ -95,7 +95,7 @@ def test_singular_joints_are_named(tmp_path, capsys):
     assert 'singular' not in text and '0.5' in text
 
 
-def test_strict_refuses_what_is_a_warning_otherwise(arm, capsys):
+def test_strict_rejects_a_model_with_warnings(arm, capsys):
     assert main(['info', arm, '--strict']) == 1
     assert "link 'upper': the mass is negative" in capsys.readouterr().err
 
@@ -156,7 +156,7 @@ def test_help_names_the_subcommands_without_loading_them(capsys):
     assert all(name in text for name in ('info', 'codegen', 'demo'))
 
 
-def test_info_shows_loops_with_rank_mobility_and_what_is_actuated(capsys):
+def test_info_shows_loops_with_rank_mobility_and_actuated_joints(capsys):
     four_bar = str(resource_path('urdf', 'four_bar.urdf'))
     extension = str(resource_path('config', 'four_bar.yaml'))
     text = printed(capsys, four_bar, '--extension', extension)
@@ -191,7 +191,7 @@ def test_info_names_an_impossible_loop_in_one_line(tmp_path, capsys):
 
 
 @pytest.mark.parametrize('mass', ['', inertial(mass='-1')])
-def test_info_says_what_doctor_says(tmp_path, capsys, mass):
+def test_info_has_the_findings_of_doctor(tmp_path, capsys, mass):
     shape = '<visual><geometry><sphere radius="0.1"/></geometry></visual>'
     text = robot(
         link('a'),

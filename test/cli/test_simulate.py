@@ -96,7 +96,7 @@ def test_videos_have_the_names_that_they_are_given(name, tmp_path, monkeypatch):
         (['--srdf', 'none.srdf', '--watch'], '--srdf does not apply to --watch'),
     ],
 )
-def test_what_does_not_fit_is_refused(capsys, options, message):
+def test_invalid_options_are_rejected(capsys, options, message):
     assert main(['simulate', ARM, '--no-browser', *options]) == 1
     assert message in capsys.readouterr().err
 
@@ -240,7 +240,7 @@ def test_recordings_are_of_the_format_that_their_name_says(capsys, tmp_path, end
     assert start[4:] == b'ftyp' if ending == 'mp4' else start[:5] == b'\x89MCAP'
 
 
-def test_what_cannot_be_recorded_is_said_before_it_is_simulated(capsys, monkeypatch):
+def test_an_unknown_recording_type_is_rejected_before_the_simulation(capsys, monkeypatch):
     monkeypatch.setattr(Robot, 'from_urdf', None)
     assert main(['simulate', ARM, '--record', 'out.avi']) == 1
     assert (
@@ -304,7 +304,7 @@ def test_a_walker_stands_on_the_ground_at_its_start(monkeypatch, tmp_path, start
         ('--start=1,0,0,0,0,0,0.4,0.5', [0.9, 0.5]),
     ],
 )
-def test_a_start_knows_a_base_by_what_its_joint_does(monkeypatch, tmp_path, start, q):
+def test_a_start_finds_the_base_by_the_kind_of_its_joint(monkeypatch, tmp_path, start, q):
     """Whatever its name; the joint is 0.5 m above the origin of the world."""
     inside = f'<inertial><mass value="1"/>{INERTIA}</inertial><collision><geometry>'
     inside += '<box size="0.1 0.1 0.4"/></geometry></collision>'
@@ -324,7 +324,7 @@ def test_a_start_knows_a_base_by_what_its_joint_does(monkeypatch, tmp_path, star
 
 
 @pytest.mark.parametrize('option', ['--hold-start', '--ground', '--record=out.html', '--start=0'])
-def test_watching_goes_without_what_simulates(capsys, option):
+def test_watching_rejects_options_of_the_simulation(capsys, option):
     assert main(['simulate', ARM, '--watch', option]) == 1
     name = option.partition('=')[0]
     assert f'{name} does not apply to --watch' in capsys.readouterr().err

@@ -163,7 +163,7 @@ def test_joints_that_carry_an_unknown_mass_are_not_judged(capsys, tmp_path):
     assert 'can be held' not in text
 
 
-def test_what_the_known_masses_overload_is_not_held_whatever_else_is_unknown(capsys, tmp_path):
+def test_an_overload_by_known_masses_is_reported_despite_unknown_ones(capsys, tmp_path):
     (tmp_path / 'r.urdf').write_text(two_links(upper='', effort=9))  # needs 2 kg 0.5 m g = 9.81
     code, captured = printed(capsys, str(tmp_path / 'r.urdf'))
     assert code == 1 and 'EXCEEDED' in captured.out and 'a cannot be judged' in captured.out

@@ -100,7 +100,7 @@ def test_an_angle_of_two_boxes_is_as_far_away_as_the_nearer_one(kind):
     [Box((0.3, 0.2, 0.2)), ConvexHull(CORNERS * [0.15, 0.1, 0.1]), Cylinder(0.1, 0.3)],
     ids=['box', 'hull', 'cylinder'],
 )
-def test_what_slides_over_a_flat_floor_of_triangles_does_not_notice_them(floor, shape):
+def test_contacts_with_a_flat_mesh_equal_those_with_a_plane(floor, shape):
     """Everywhere the contact is that with a plane: no bump, no normal that leans."""
     rng = np.random.default_rng(2)
     lying = about(0, np.pi / 2) if isinstance(shape, Cylinder) else np.eye(3)
@@ -183,7 +183,7 @@ def test_far_beside_and_above_a_floor_there_is_nothing(floor):
         assert len(contacts(Sphere(0.1), at(*position), floor, HERE, margin=0.05).gap) == 0
 
 
-def test_what_is_below_a_height_field_is_lifted():
+def test_a_body_below_a_height_field_is_lifted():
     field = HeightField((2, 2), FLAT)
     for depth in (0.2, 0.7):
         for shape in (Sphere(0.1), Box((0.2, 0.2, 0.2)), Cylinder(0.1, 0.2)):
@@ -262,7 +262,7 @@ def test_triangles_that_make_no_mesh_are_refused_with_the_reason(triangles, matc
         TriangleMesh(triangles)
 
 
-def test_what_is_odd_about_a_mesh_is_reported_and_the_rest_of_it_is_used():
+def test_a_defect_of_a_mesh_is_reported_and_the_rest_of_it_is_used():
     triangles = box_mesh((0.5, 0.5, 0.5))
     needle = np.array([[[0, 0, 0], [1, 0, 0], [0.5, 0, 0]]])
     mesh = TriangleMesh(np.vstack([triangles, needle]))

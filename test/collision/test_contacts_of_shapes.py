@@ -86,7 +86,7 @@ def test_a_capsule_lies_on_two_points_and_stands_on_one():
 
 @pytest.mark.parametrize('tremble', [0.0, 1e-9, 1e-5])
 @pytest.mark.parametrize('lift', [-1e-3, 0.0, 1e-4])
-def test_a_box_rests_on_a_box_by_the_corners_of_what_both_cover(lift, tremble):
+def test_contacts_of_stacked_boxes_are_corners_of_their_overlap(lift, tremble):
     above = at(0.6, 0.3, 1.0 + lift, rotation=about(0, tremble) @ about(1, -tremble))
     found = contacts(CUBE, np.eye(4), CUBE, above, margin=1e-3)
     assert len(found.gap) == 4
@@ -183,7 +183,7 @@ def test_points_are_within_the_margin_and_a_gap_apart(pair):
 
 
 @every_pair
-def test_what_is_nearest_is_a_contact(pair):
+def test_the_nearest_points_are_a_contact(pair):
     """Contacts are there whenever the shapes are within the margin; the first gap is the distance.
 
     But where a face is favored: it may be deeper by 5 percent and 1e-4 of a length.

@@ -118,7 +118,7 @@ def test_the_lowest_point_of_a_rim_is_there_with_others_of_both_surfaces(column)
     assert replaced > 20
 
 
-def test_a_cylinder_over_the_border_of_a_table_stands_on_what_is_there():
+def test_a_cylinder_over_the_border_of_a_table_stands_on_the_table():
     found = contacts(CUBE, np.eye(4), ROD, at(0.5, 0, 0.999))
     assert len(found.gap) == 4
     assert found.points_b[:, 0].max() == pytest.approx(0.5, abs=1e-12)

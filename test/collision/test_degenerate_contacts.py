@@ -218,7 +218,7 @@ for pair in PAIRS:
 
 
 @pytest.mark.slow
-def test_compiled_loops_find_what_the_interpreter_finds():
+def test_compiled_loops_agree_with_the_interpreter():
     assert interpreted_reason() is None
     here = {}
     exec(SCENES, here)

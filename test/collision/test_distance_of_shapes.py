@@ -67,7 +67,7 @@ def test_nearest_points_are_on_the_surfaces_and_a_gap_apart(pair):
 
 
 @every_pair
-def test_the_normal_separates_what_is_apart_and_by_the_depth_what_penetrates(pair):
+def test_the_normal_separates_shapes_by_their_distance_or_depth(pair):
     """The gap is the width between both shapes along the normal: a bound on their distance."""
     rng = np.random.default_rng(3)
     for number in range(300):

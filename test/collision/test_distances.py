@@ -211,7 +211,7 @@ def test_mimic_joints_count_with_their_ratios():
     assert_allclose(gradient[:, 8], rate, atol=1e-8)
 
 
-def test_time_moves_what_a_joint_moves_in_time():
+def test_a_rheonomic_joint_moves_bodies_with_time():
     free = Revolute((0.48, -0.6, 0.64))
     timed = with_spheres(Rheonomic(free, Harmonic(0.7, 2.3, 0.4, -0.2)))
     other = with_spheres(free)
@@ -243,7 +243,7 @@ def test_bodies_that_no_variable_moves_stand_where_they_are():
 
 
 @every_robot
-def test_a_batch_gives_what_single_calls_give_bitwise(name):
+def test_a_batch_and_single_calls_are_bitwise_identical(name):
     arm = real(name)
     q = arm.robot.random_configurations(300, np.random.default_rng(7))
     batch, least = arm.distances(q), arm.minimum(q)
@@ -454,7 +454,7 @@ def test_without_pairs_there_is_nothing_to_ask():
         arm.minimum([0.3])
 
 
-def test_what_has_no_distance_is_reported():
+def test_a_link_without_a_readable_shape_is_reported():
     cover = collision('mesh filename="nowhere.stl"')
     robot = small(link('base'), link('l', 1.0, (1, 1, 1), shape=cover), joint('j', 'base', 'l'))
     (notice,) = RobotInWorld(robot, WORLD).notices
@@ -564,7 +564,7 @@ def test_bad_pairs_are_named(pairs, message):
         RobotInWorld(real('allegro_left_hand').robot, WORLD, pairs)
 
 
-def test_what_is_not_finite_spoils_its_own_row_alone():
+def test_a_non_finite_configuration_spoils_its_own_row_alone():
     arm = real('go1')
     q = arm.robot.random_configurations(4, np.random.default_rng(18))
     expected, least = arm.distances(q), arm.minimum(q)
@@ -581,7 +581,7 @@ def test_what_is_not_finite_spoils_its_own_row_alone():
         assert arm.minimum(q[2]).names == ('', '')
 
 
-def test_machine_code_does_what_the_text_says():
+def test_machine_code_agrees_with_the_interpreter():
     code = """if True:
         import numpy as np
         from support.simulated_robots import collision, joint, link

@@ -32,7 +32,7 @@ def world():
     return read_world(BASE)
 
 
-def test_what_there_is_stays_as_it_is_and_further_objects_follow(world):
+def test_further_objects_follow_the_unchanged_world(world):
     more = extend_world(world, f'objects: {{ball: {{{BALL}}}, wall: {{type: plane}}}}')
     assert more.names == ('robot', 'floor', 'box', 'ball', 'wall')
     assert more.objects[:2] == world.objects and more.gravity == world.gravity

@@ -34,7 +34,7 @@ def test_robots_move_only_if_the_file_says_so():
     assert not read_world('config/table_world.yaml')['second_arm'].movable
 
 
-def test_a_robot_made_in_python_allows_its_links_what_a_joint_needs(arm):
+def test_a_robot_made_in_python_allows_collisions_of_adjacent_links(arm):
     other = WorldRobot('other', 'arm.urdf', arm.model)
     assert other.allowed_collisions == allowed_pairs(arm.model)
     around = World(robots=(other,))
@@ -154,6 +154,6 @@ def test_the_pose_of_a_base_that_floats_is_in_the_world():
     assert q[7:] == [0, 0, 1.5, 0, 0, 0]
 
 
-def test_the_page_says_what_the_key_means():
+def test_the_page_documents_the_key_static():
     text = (Path(__file__).parents[2] / 'docs' / 'world.md').read_text()
     assert '| `static` | `false`: it moves' in text

@@ -79,7 +79,7 @@ def damaged(folder):
 # -- what becomes of meshes -----------------------------------------------------------------------
 
 
-def test_meshes_of_links_are_hulls_and_of_objects_what_is_asked_for(tmp_path):
+def test_meshes_of_links_are_hulls_and_meshes_of_objects_as_declared(tmp_path):
     write_stl(tmp_path / 'cube.stl', CUBE + [0.5, 0.0, 0.0])
     path = tmp_path / 'cube.stl'
     scene = scene_of(
@@ -216,7 +216,7 @@ def test_a_file_of_a_package_that_is_not_there_is_refused_with_its_line(tmp_path
 
 
 @pytest.mark.parametrize('movable', [False, True])
-def test_a_mesh_inside_out_is_turned_and_holds_what_falls_on_it(tmp_path, movable):
+def test_an_inverted_mesh_is_turned_and_holds_a_falling_ball(tmp_path, movable):
     write_obj(tmp_path / 'cube.obj', CUBE[:, ::-1])
     cube = mesh(tmp_path / 'cube.obj', xyz=[0, 0, 0.1])
     if movable:
@@ -241,7 +241,7 @@ def test_a_sheet_and_edges_of_three_triangles_are_touched_as_they_are(tmp_path):
     assert simulator.object_pose('box')[:3, 3] == pytest.approx([0, 0, 0.1], abs=1e-9)
 
 
-def test_two_concave_meshes_do_not_touch_and_the_notice_says_what_to_do(tmp_path):
+def test_two_concave_meshes_do_not_touch_and_the_notice_has_the_cure(tmp_path):
     write_obj(tmp_path / 'cube.obj', CUBE)
     cube = mesh(tmp_path / 'cube.obj', static=False, mass=1.0)
     field = {'type': 'height_field', 'size': [2, 2], 'heights': [[0, 0], [0, 0]]}

@@ -40,13 +40,13 @@ def definition(evaluate=text, differentiates=True, **others):
     return replace(made, differentiates=differentiates, **others)
 
 
-def test_what_is_computed_is_held_where_its_rates_are_zero():
+def test_a_value_is_constant_where_its_rates_are_zero():
     """Though a constant factor of it is a factor of what is made of it as well."""
     assert_allclose(definition().interpret(X.tolist())[0], expected(X), rtol=1e-14)
     assert_allclose(make_kernel(definition())(X), expected(X), rtol=1e-14)
 
 
-def test_what_is_computed_can_move_alone():
+def test_a_result_of_derivatives_can_be_differentiated_alone():
     def evaluate(x):
         a = x[0] * 2.0
         rows = derivatives(lambda y: [y[0] * y[1], -y[1]], [x[0], -a], [[0.0, 1.0], [x[1], 0.0]])

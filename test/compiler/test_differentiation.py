@@ -112,7 +112,7 @@ def test_elementary_derivatives(way, function, expected):
 
 
 @every_way
-def test_what_does_not_depend_is_the_float_zero(way):
+def test_the_derivative_of_an_independent_value_is_the_float_zero(way):
     graph, (x, y, z), outputs = trace(lambda x: [x[0] * x[1], 4.0, x[1] - x[1], x[2]], 3)
     rows = way(graph, outputs, [x, y, z])
     for row, column in ((0, 2), (1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (3, 0), (3, 1)):
@@ -285,7 +285,7 @@ def test_conditions_cost_nothing(way):
 
 
 @every_way
-def test_what_lies_below_an_independent_node_costs_nothing(way):
+def test_nodes_below_an_independent_node_cost_nothing(way):
     graph, (x, y), _ = trace(lambda x: [], 2)
     inner = sin(x) * cos(y) / x
     outputs = [inner + y]

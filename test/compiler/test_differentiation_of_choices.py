@@ -129,7 +129,7 @@ def test_a_choice_between_equal_derivatives_is_none():
         assert way(graph, outputs, x[1:]) == [[1.0]]
 
 
-def test_adjoints_of_what_is_regular_are_joined_without_more_conditions():
+def test_adjoints_of_regular_values_are_joined_without_more_conditions():
     """One choice for each use of the sine, which is then differentiated once."""
 
     def function(x):

@@ -66,7 +66,7 @@ def test_the_operation_count_is_on_disk_too(two_links):
     assert counts[0] == counts[1] and counts[0].multiplications > 0
 
 
-def test_another_process_finds_what_this_one_wrote(two_links, own_cache):
+def test_another_process_finds_a_written_entry(two_links, own_cache):
     compute(two_links)
     before = [path.stat().st_ino for path in entries(own_cache)]
     code = """
@@ -485,7 +485,7 @@ def test_nothing_but_entries_is_ever_removed(own_cache, monkeypatch):
     assert sorted(own_cache.iterdir()) == sorted(others)
 
 
-def test_what_interrupted_writers_left_goes_after_an_hour(own_cache):
+def test_leftovers_of_interrupted_writers_are_removed_after_an_hour(own_cache):
     own_cache.mkdir(mode=0o700)
     old, new = own_cache / '.rbd_ros-new-abc', own_cache / '.rbd_ros-new-def'
     for path, age in ((old, 4000.0), (new, 60.0)):

@@ -246,7 +246,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(('body', 'line', 'reason'), REFUSED)
-def test_what_is_not_compiled_is_refused_at_its_line(tmp_path, body, line, reason):
+def test_an_unsupported_construct_is_rejected_at_its_line(tmp_path, body, line, reason):
     where, function, what = error(tmp_path, body)
     assert (where, function) == (line, 'top')
     assert reason in what
@@ -323,7 +323,7 @@ def test_names_may_be_of_any_alphabet(tmp_path):
         ('of_nothing(x)', 'of_nothing', '-> None:\n    return x', 'annotated to return None'),
     ],
 )
-def test_what_is_wrong_in_a_function_is_reported_there(tmp_path, call, function, text, reason):
+def test_an_error_in_a_called_function_is_reported_there(tmp_path, call, function, text, reason):
     where, name, what = error(tmp_path, call)
     line = HEAD[: HEAD.index(text)].count('\n') + text.count('\n') + 1
     assert (where + HEAD.count('\n'), name) == (line, function)
@@ -335,7 +335,7 @@ def test_an_entry_point_that_ends_without_a_result_is_refused(tmp_path):
     assert 'the end is reached without a value of type int' in what
 
 
-def test_what_is_refused_runs_in_the_interpreter_and_the_reason_is_logged(tmp_path, caplog):
+def test_a_rejected_function_runs_in_the_interpreter_and_the_reason_is_logged(tmp_path, caplog):
     top, path, first = made(tmp_path, 'names = [i, 2]\nreturn sum(names)')
     with caplog.at_level(logging.WARNING):
         assert top.bind(record())(1.0, 40, b'') == 42

@@ -96,7 +96,7 @@ def test_every_node_and_every_output_is_in_exactly_one_part(size, name):
 
 @pytest.mark.parametrize('size', [1, 7, 100])
 @pytest.mark.parametrize('name', NAMES)
-def test_what_is_kept_is_not_overwritten_while_it_is_needed(size, name):
+def test_a_kept_value_is_not_overwritten_while_it_is_needed(size, name):
     program, parts = parts_of(name, size)
     slots, length = keep(program.graph, parts, {})
     held = {}
@@ -118,7 +118,7 @@ def test_places_that_are_taken_stay_so():
     assert min(slots.values()) == 5
 
 
-def test_what_parts_say_is_not_changed_is_not(monkeypatch):
+def test_loads_declared_invariant_are_never_stored_to(monkeypatch):
     """A load that no store of its function may concern is one of what no store writes."""
     monkeypatch.setattr(straight_line, '_MANY_NODES', 0)
     monkeypatch.setattr(straight_line, '_NODES_PER_PART', 20)

@@ -116,7 +116,7 @@ def test_a_sum_of_negatives_shares_the_node_of_the_sum(xyz):
     assert same(-x - y, -(x + y))
 
 
-def test_what_no_result_needs_is_not_compiled(graph, xyz):
+def test_unused_operations_are_not_compiled(graph, xyz):
     x, y, z = xyz
     unused = (x * y).sin() / z
     assert isinstance(unused, Symbol)

@@ -28,7 +28,7 @@ def run(target, what, *arrays):
 
 
 @pytest.mark.parametrize('name', ['inverse_dynamics', 'equations_of_motion'])
-def test_the_example_computes_what_kernels_do(target, name):
+def test_the_example_agrees_with_kernels(target, name):
     robot, rng = Robot.from_urdf(random_trees.mixed_tree(4)), np.random.default_rng(3)
     kernel = robot.kernel(name)
     q = np.array([robot.random_configuration(rng) for _ in range(5)])

@@ -225,7 +225,7 @@ def test_a_solution_as_start_takes_no_sweep_and_one_nearby_few():
     assert warm.converged and warm.iterations < 0.7 * cold.iterations
 
 
-def test_what_slides_is_slowed_down_and_what_falls_apart_opens():
+def test_sliding_boxes_are_slowed_down_and_separating_ones_open():
     """By hand: one box slides on the ground, another leaves it; a third on top of the first."""
     boxes = [(1.0, (0.2,) * 3, np.array([x, 0.0, z])) for x, z in ((0, 0.1), (9, 0.1), (0, 0.3))]
     corners = [np.array([x, y, 0.0]) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
@@ -243,7 +243,7 @@ def test_what_slides_is_slowed_down_and_what_falls_apart_opens():
 
 
 @pytest.mark.parametrize('limit', [1, 3, 25, 200])
-def test_what_is_not_solved_has_the_residual_of_its_forces(limit):
+def test_an_unsolved_problem_has_the_residual_of_its_forces(limit):
     pile = pile_of_boxes(2, 4, velocity=np.random.default_rng(2).normal(size=(16, 6)))
     space = space_of(pile, 0.5)
     solved = solve_bodies(Record(space), limit, 1e-14)
@@ -281,7 +281,7 @@ def test_blocks_have_ones_on_the_diagonal():
     assert_allclose(space.report[UNIT], free.max())
 
 
-def test_what_gives_way_is_stopped_as_well():
+def test_a_compliant_contact_is_stopped_as_well():
     rng = np.random.default_rng(7)
     pile = random_bodies(rng, 6, 5)
     space = space_of(pile, np.full((5, 2), 0.7))
@@ -328,7 +328,7 @@ def test_one_space_serves_piles_of_any_size():
             assert np.isnan(rest).all() if rest.dtype == float else (rest == -(2**62)).all()
 
 
-def test_what_sticks_is_stopped_at_once():
+def test_a_sticking_contact_is_stopped_at_once():
     """Open contacts keep no force and what slides keeps its own; worse forces are not taken."""
     rng = np.random.default_rng(4)
     pile = random_bodies(rng, 6, 5)
@@ -395,7 +395,7 @@ ONE = (np.eye(6)[None], np.zeros((1, 6)), [[0, -1]], np.zeros((1, 2, 3, 6)), [0.
         ({}, {'iterations': 1.5}, 'iterations a whole number'),
     ],
 )
-def test_what_are_no_bodies_in_contact_is_refused(changed, options, words):
+def test_invalid_bodies_in_contact_are_rejected(changed, options, words):
     arguments = [changed.get(k, value) for k, value in enumerate(ONE)]
     with pytest.raises(ValueError, match=words):
         solve_friction_bodies(*arguments, **options)

@@ -343,7 +343,7 @@ def test_two_hundred_contacts():
         ({'iterations': 1.5}, 'iterations a whole number'),
     ],
 )
-def test_what_cannot_be_solved_is_refused(arguments, words):
+def test_invalid_arguments_are_rejected(arguments, words):
     with pytest.raises(ValueError, match=words):
         solve_friction(friction_problem(np.eye(3), [-1.0, 0, 0], [0.5]), **arguments)
 

@@ -187,7 +187,7 @@ def test_rounding_excuses_small_residuals_alone():
     assert not is_small(space, math.nan)
 
 
-def test_what_is_not_solved_ends_with_the_best_forces():
+def test_an_unsolved_problem_ends_with_the_best_forces():
     rng = np.random.default_rng(5)
     unsolved = 0
     for _ in range(20):

@@ -248,7 +248,7 @@ def test_a_surface_remembers_when_and_where_it_was_left():
 @pytest.mark.seed('CN20', kind='full')
 @pytest.mark.parametrize('exponent', [1.0, 1.5, 3.0])
 @pytest.mark.parametrize('speed', [0.1, 1.0])
-def test_hunt_and_crossley_lose_what_the_phase_plane_says(exponent, speed):
+def test_hunt_and_crossley_lose_the_energy_of_the_exact_solution(exponent, speed):
     """Exact: m v dv = -z^n (K + c v) dz gives F(v_in) = F(-v_out), whatever n and m.
 
     With F(v) = v/c - K/c^2 log(1 + c v/K).

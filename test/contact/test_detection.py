@@ -166,7 +166,7 @@ def test_jacobians_give_velocities_along_normal_and_tangents(placed):
 
 
 @pytest.mark.parametrize('share', [0.5, 1.5])
-def test_at_rest_what_is_within_the_margin_is_near(physics, share):
+def test_at_rest_points_within_the_margin_are_near(physics, share):
     normal = GROUND.axes()[0]
     for seed in range(24):
         placed = Placed(physics, seed)
@@ -188,7 +188,7 @@ def test_both_rims_of_a_cylinder_are_about_its_middle(placed):
 
 
 @pytest.mark.parametrize('seed', range(4))
-def test_what_spins_may_arrive_although_its_middle_rests(physics, seed):
+def test_a_spinning_body_may_arrive_although_its_center_rests(physics, seed):
     """A box in the air, of which the corner that comes down first is found."""
     placed = Placed(physics, seed)
     normal, spin = GROUND.axes()[0], 60.0 * GROUND.axes()[1]

@@ -30,7 +30,7 @@ def test_a_number_that_is_none_is_named(guard, bad, field, what):
 @pytest.mark.parametrize(
     ('q', 'v', 'joint'), [([11.0, 0.0], OK, 'hip'), (OK, [0.0, -21.0], 'knee')]
 )
-def test_what_no_robot_does_is_named(guard, q, v, joint):
+def test_an_implausible_state_is_rejected_by_joint(guard, q, v, joint):
     problem = guard.check(1.0, np.array(q), np.array(v))
     assert (problem.kind, problem.joint) == ('implausible', joint)
 

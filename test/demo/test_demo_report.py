@@ -121,7 +121,7 @@ def arguments(*words):
         (('{folder}/fixed.urdf',), 'no movable joint'),
     ],
 )
-def test_what_cannot_be_run_ends_with_code_2_and_a_reason(words, message, tmp_path, capfd):
+def test_an_impossible_run_ends_with_code_2_and_a_reason(words, message, tmp_path, capfd):
     (tmp_path / 'sick.urdf').write_text('<robot name="sick"><link')
     (tmp_path / 'fixed.urdf').write_text('<robot name="fixed"><link name="base"/></robot>')
     words = [word.format(folder=tmp_path) for word in words]
@@ -145,6 +145,6 @@ def test_help_lists_laws_gains_and_exit_codes(capsys):
     'line',
     [b'', b'\n', b'\xff\n', b'3\n', b'{}\n', b'[RTPS_TRANSPORT_SHM Error] Failed to create\n'],
 )
-def test_what_the_middleware_says_among_the_reports_is_passed_over(line):
+def test_output_of_the_middleware_among_the_reports_is_ignored(line):
     assert demo._message(line) is None
     assert demo._message(b'{"event": "done"}\n') == {'event': 'done'}

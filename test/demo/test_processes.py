@@ -91,7 +91,7 @@ def test_waiting_for_a_child_ends(children):
         assert children.wait('sleeper', 0.05) is None
 
 
-def test_what_children_write_goes_to_logs_and_pipes(children):
+def test_output_of_children_goes_to_logs_and_pipes(children):
     code = 'import sys; print("out"); print("err", file=sys.stderr)'
     with children:
         children.start('logged', [sys.executable, '-c', code])

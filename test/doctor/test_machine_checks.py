@@ -114,7 +114,7 @@ def test_permissions_of_real_time(priority, memory, user, levels):
         (0, ['warn', 'warn']),
     ],
 )
-def test_root_may_what_the_container_lets_it(capabilities, levels):
+def test_root_has_the_capabilities_of_the_container(capabilities, levels):
     found = real_time_findings(lambda kind: (0, 0), 0, capabilities)
     assert [finding.level for finding in found] == levels
 
@@ -213,7 +213,7 @@ def test_a_middleware_that_is_not_installed_is_an_error():
     assert finding.level == 'ok' and finding.what.endswith('(installed: rmw_zenoh_cpp)')
 
 
-def test_installed_middleware_is_what_the_prefixes_have(tmp_path):
+def test_installed_middleware_is_found_in_the_prefixes(tmp_path):
     for place, name in (('a', 'rmw_zenoh_cpp'), ('b', 'rmw_x'), ('b', 'rmw_implementation')):
         folder = tmp_path / place / 'share' / 'ament_index' / 'resource_index' / 'rmw_typesupport'
         folder.mkdir(parents=True, exist_ok=True)

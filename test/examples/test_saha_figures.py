@@ -41,7 +41,7 @@ def test_script_draws_its_figures_without_a_display(script, tmp_path):
 
 
 @pytest.mark.parametrize('script', SCRIPTS)
-def test_what_is_inferred_is_said_on_the_figures(script, example, tmp_path, monkeypatch):
+def test_inferred_values_are_marked_on_the_figures(script, example, tmp_path, monkeypatch):
     module = example(script)
     notes = []
     monkeypatch.setattr(module, 'draw', lambda path, title, note, *rest: notes.append(note))
@@ -109,7 +109,7 @@ def test_stanford_arm_shows_the_golden_motion(example, reading):
 
 
 @pytest.mark.seed('DN16')
-def test_what_falls_freely_keeps_its_energy(example):
+def test_a_freely_falling_arm_keeps_its_energy(example):
     saha = example('saha')
     for robot, start in (
         (saha.planar_arm(), np.zeros(3)),

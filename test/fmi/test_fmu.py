@@ -292,7 +292,7 @@ def refused(running, status, words, call, *arguments):
     assert words in running.messages[-1]
 
 
-def test_what_is_wrong_is_refused_and_changes_nothing(arm):
+def test_an_invalid_call_is_rejected_and_changes_nothing(arm):
     robot, running = arm
     made, twin = running.instance(), running.instance()
     n, last = robot.nv, outputs(robot)[-1]

@@ -84,7 +84,7 @@ def test_values_are_drawn_evenly_and_do_not_depend_on_other_runs():
     assert Variation('drop', 0.3, 0.9, 1).draw(1, 1) == 0.3
 
 
-def test_what_a_scenario_has_gets_the_value_and_what_it_has_not_is_added():
+def test_a_varied_fault_gets_the_value_or_is_added():
     faults = (Fault('latency', 0.1, channel='state', start_time=2.0), Fault('actuator_failure'))
     assert varied(faults, {'latency': 0.5, 'drop': 0.25}) == (
         Fault('latency', 0.5, channel='state', start_time=2.0),

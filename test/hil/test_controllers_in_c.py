@@ -110,7 +110,7 @@ def test_an_exported_function_is_a_controller_as_it_is(example, tmp_path):
     np.testing.assert_allclose(run.torque, expected, rtol=0, atol=1e-9)
 
 
-def test_gravity_alone_takes_what_is_measured(tmp_path):
+def test_gravity_torque_alone_takes_the_measured_position(tmp_path):
     robot_file = load_robot('two_link_arm')
     from rbd_ros import Robot
 

@@ -220,7 +220,7 @@ def test_a_saturated_actuator_needs_known_limits(units):
         read_scenario(path)
 
 
-def test_a_campaign_may_not_vary_what_is_inside_the_fmu(units, capsys):
+def test_a_campaign_may_not_vary_the_physics_of_an_fmu(units, capsys):
     path = scenario_of(units, {'fmu': 'feedback3.fmu'}, plant={'fmu': 'arm.fmu'}, duration=0.05)
     report = str(units / 'inside')
     command = ['hil', str(path), '--report', report, '--seeds', '2', '--jobs', '1']

@@ -346,7 +346,7 @@ def test_a_file_cut_off_anywhere_is_replayed_as_far_as_it_goes(recorded, tmp_pat
         replay(scenario, cut)
 
 
-def test_what_is_written_is_in_the_file_before_its_end(recorded, tmp_path):
+def test_a_recording_is_readable_before_its_end(recorded, tmp_path):
     scenario, _, _ = recorded
     path = tmp_path / 'growing.mcap'
     recorder = RunRecorder(path, scenario)

@@ -80,7 +80,7 @@ def run_of(scenario, seed=None):
 # -- reading --------------------------------------------------------------------------------------
 
 
-def test_a_scenario_says_what_is_run(tmp_path):
+def test_a_scenario_file_declares_the_run(tmp_path):
     faults = [{'fault': 'actuator_failure', 'start_time': 0.1}]
     limits = {'torque': 0.5, 'recovery_time': 0.2, 'recovery_error': 0.03}
     scenario = read_scenario(
@@ -93,7 +93,7 @@ def test_a_scenario_says_what_is_run(tmp_path):
     assert scenario.controller.words[0].endswith('controllers.py:hold')
 
 
-def test_what_is_left_out_has_defaults(tmp_path):
+def test_omitted_keys_have_defaults(tmp_path):
     path = scenario_of(tmp_path, duration=None, limits=None)
     scenario = read_scenario(path)
     assert scenario.duration == pytest.approx(1.4) and scenario.timestep == 0.001
@@ -440,7 +440,7 @@ def test_recovery_is_counted_from_the_last_change_until_the_error_stays_small(tm
     )['recovery time'].passed
 
 
-def test_what_did_no_step_is_never_passed(tmp_path):
+def test_a_run_without_steps_never_passes(tmp_path):
     scenario = read_scenario(scenario_of(tmp_path))
     whole = made_run(lambda t: 0.0 * t)
     assert judge(scenario, whole).passed

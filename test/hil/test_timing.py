@@ -27,7 +27,7 @@ def run_of(scenario):
 # -- latency --------------------------------------------------------------------------------------
 
 
-def test_the_age_of_commands_is_what_the_messages_are_delayed(tmp_path):
+def test_the_age_of_commands_is_the_delay_of_messages(tmp_path):
     run = run_of(read_scenario(scenario_of(tmp_path, faults=[SLOW])))
     age, age_jitter, real, real_jitter = series_of(run)
     assert np.allclose(age.values, 0.006) and np.allclose(age_jitter.values, 0.0)
@@ -287,7 +287,7 @@ def test_the_command_compares_rates(tmp_path, capsys):
         (['--rates', 'x'], 'is not a rate'),
     ],
 )
-def test_what_does_not_go_together_is_reported(tmp_path, capsys, words, text):
+def test_contradictory_options_are_reported(tmp_path, capsys, words, text):
     path = scenario_of(tmp_path)
     assert main(['hil', str(path), '--report', str(tmp_path / 'r'), *words]) == 1
     assert text in capsys.readouterr().err

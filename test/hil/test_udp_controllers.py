@@ -144,7 +144,7 @@ def run(tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_a_program_is_tested_bitwise_however_often_and_what_else_it_answers(run):
+def test_a_program_is_tested_bitwise_despite_repeated_and_other_answers(run):
     faults = [{'fault': 'position_noise', 'value': 1e-4}, {'fault': 'jitter', 'value': 0.002}]
     code, output, expected = run({'python': 'feedback.py:feedback'}, faults=faults)
     assert code == 0 and expected['largest_torque'] > 1.0, output
@@ -180,7 +180,9 @@ def test_a_bad_answer_ends_the_run_at_once_and_is_reported(run, kind, words):
         ('foreign', 'packets without RBDA at the beginning that were ignored: 1'),
     ],
 )
-def test_no_answer_ends_the_run_after_the_timeout_and_says_what_came(run, kind, words):
+def test_no_answer_ends_the_run_after_the_timeout_and_the_reason_names_received_packets(
+    run, kind, words
+):
     code, output, numbers = run(run.program(kind), response_timeout=0.5)
     assert code == 1 and words in output, output
     assert 'no answer to the state of 0.005000 s' in output and numbers['steps'] == 5

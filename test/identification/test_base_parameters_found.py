@@ -99,7 +99,7 @@ def test_without_friction_that_of_the_description_holds(robot):
     assert_allclose(found.estimate.values, found.nominal, atol=2e-3)
 
 
-def test_a_poor_motion_is_refused_by_what_it_does_not_show(robot):
+def test_a_motion_that_does_not_excite_parameters_is_rejected_by_name(robot):
     states = recorded(robot)
     q = states.positions.copy()
     q[:, 1] = 0.3
@@ -179,7 +179,7 @@ def test_all_other_bytes_stay():
     assert '<mass value="2.0"/>' in got and 'xyz="0.1 0.0 0.0"' in got
 
 
-def test_what_was_not_there_is_added():
+def test_a_missing_inertial_is_added():
     got = with_inertials(TEXT, {'base': BALL}, {}).decode()
     assert '<link name="base"><inertial>' in got and '</inertial></link>' in got
     assert (
@@ -192,7 +192,7 @@ def test_what_was_not_there_is_added():
     assert with_inertials(TEXT, {}, {}) == TEXT.encode()
 
 
-def test_what_is_not_in_the_text_is_refused():
+def test_an_unknown_link_or_invalid_text_is_rejected():
     with pytest.raises(ValueError, match="'leg' was not found in the text"):
         with_inertials(TEXT, {'leg': BALL}, {})
     with pytest.raises(ValueError, match='not XML'):

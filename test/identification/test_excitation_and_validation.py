@@ -112,13 +112,13 @@ def test_validation_of_a_correct_model_gives_no_hints(robot):
     ],
     ids=['offset', 'Coulomb', 'viscous'],
 )
-def test_what_is_wrong_with_one_joint_is_reported(robot, options, joint, hint):
+def test_an_error_of_one_joint_is_reported(robot, options, joint, hint):
     fits = validate_model(robot, recorded(robot, **options)).joints
     assert fits[joint].hint.startswith(hint)
     assert [bool(fit.hint) for fit in fits] == [k == joint for k in range(6)]
 
 
-def test_numbers_of_what_is_missing(robot):
+def test_missing_terms_are_estimated(robot):
     offset = np.array([0.0, 4.0, 0.0, 0.0, 0.0, 0.0])
     states = recorded(robot, offset=offset, friction=robot.friction + [1.0, 0, 0, 0, 0, 0])
     fits = validate_model(robot, states).joints

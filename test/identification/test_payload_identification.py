@@ -99,7 +99,7 @@ def test_an_impossible_estimate_becomes_a_body(robot):
     assert any(adjusted)
 
 
-def test_of_a_planar_arm_what_shows_is_reported():
+def test_the_identifiable_parameters_of_a_planar_arm_are_reported():
     planar = arm('two_link_arm')
     link = planar.link_names[-1]
     carried = payload_parameters(1.0, (0.1, 0.0, 0.0), np.diag([0.01, 0.01, 0.01]))
@@ -183,7 +183,7 @@ def test_pan_and_tilt_show_the_mass_with_an_inertia():
 
 
 @pytest.mark.parametrize('axes', [['0 1 0'], ['0 0.6 0.8'], ['0 0 1', '0 1 0']])
-def test_the_body_that_is_written_has_what_was_found(axes):
+def test_the_written_body_has_the_identified_parameters(axes):
     robot = few_joints(*axes)
     states = carried_by(robot, LOAD)
     found = identify_payload(robot, states, robot.link_names[-1])
@@ -227,7 +227,7 @@ def test_irregular_times_do_no_harm(robot):
     assert identify_payload(robot, cut, 'tool0').mass == pytest.approx(1.5, abs=0.02)
 
 
-def test_what_cannot_be_is_refused(robot):
+def test_invalid_input_is_rejected(robot):
     states = recorded(robot, duration=4.0)
     with pytest.raises(ValueError, match='fixed to the base'):
         identify_payload(robot, states, 'base_link')

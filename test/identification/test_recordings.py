@@ -175,7 +175,7 @@ def test_bags_that_are_compressed_by_message_are_read(
         read_recording(str(tmp_path / f'broken_{name}'))
 
 
-def test_what_is_compressed_and_cannot_be_read_is_refused_with_the_cure(
+def test_a_compressed_bag_that_cannot_be_read_is_rejected_with_the_cure(
     tmp_path, original, monkeypatch
 ):
     write_bag(tmp_path / 'run.db3', original)
@@ -243,7 +243,7 @@ def test_joints_that_were_seldom_published_are_left_out(tmp_path, original, monk
     assert found.notes == ('3 joint states name other joints and are left out',)
 
 
-def test_of_a_file_cut_off_what_was_written_is_read(tmp_path, original):
+def test_a_truncated_file_is_read_up_to_its_end(tmp_path, original):
     path = tmp_path / 'run.mcap'
     write_mcap(path, original)
     data = path.read_bytes()

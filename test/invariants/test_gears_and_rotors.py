@@ -269,7 +269,7 @@ def motorised_arm(rotors=None, rho=1.0):
 
 @pytest.mark.seed('GR03', kind='full')
 @pytest.mark.parametrize('sign', [1.0, -1.0])
-def test_armature_is_what_small_fast_rotors_come_to(sign):
+def test_armature_is_the_limit_of_small_fast_rotors(sign):
     """Rotors as bodies on gears (exact), and their inertia rho^2 I on the diagonal (example 9.5).
 
     What armature neglects is of the order of rho I: couplings of rotors to the links that carry

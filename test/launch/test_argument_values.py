@@ -68,7 +68,7 @@ def test_text_becomes_the_value(machine, parameter, text, value):
         (VECTOR, '0,1', ['vector', '3 elements']),
     ],
 )
-def test_refusal_names_the_argument_and_what_is_legal(machine, parameter, text, words):
+def test_refusal_names_the_argument_and_its_legal_values(machine, parameter, text, words):
     from rbd_ros.launching.arguments import ArgumentError, parameter_value
 
     with pytest.raises(ArgumentError) as caught:

@@ -439,7 +439,7 @@ def test_files_that_commands_name_are_there(observed):
     assert not missing
 
 
-def test_what_a_killed_test_has_started_ends(tmp_path):
+def test_processes_of_a_killed_test_end(tmp_path):
     code = (
         'import sys, time; sys.path.insert(0, sys.argv[1]); from pathlib import Path; '
         'from support.page_commands import Shell; '
@@ -464,7 +464,7 @@ def _runs(number):
 @pytest.mark.ros
 @pytest.mark.slow
 @pytest.mark.parametrize('scene', scenes(), ids=str)
-def test_commands_of_a_page_do_what_it_says(scene, observed):
+def test_commands_of_a_page_do_as_documented(scene, observed):
     able = {c: lack(c) for c in (*scene.stay, *scene.end)}
     stay = [c for c in scene.stay if able[c] is None]
     end = [c for c in scene.end if able[c] is None]

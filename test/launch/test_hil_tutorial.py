@@ -39,7 +39,7 @@ def shell(text, folder):
 
 @pytest.mark.ros
 @pytest.mark.slow
-def test_the_tutorial_does_what_it_says(tmp_path):
+def test_the_tutorial_works_as_documented(tmp_path):
     outside.load('rclpy')
     saved(tmp_path)
     runs = [step for step in steps(NAME) if isinstance(step, Run)]

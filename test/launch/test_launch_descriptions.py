@@ -67,14 +67,14 @@ def test_every_parameter_of_a_node_is_an_argument_of_its_file(machine, node):
         assert parameter.kind in text and 'default' in text
 
 
-def test_bringup_offers_what_means_one_thing(machine):
+def test_bringup_offers_arguments_with_one_meaning(machine):
     arguments = machine.arguments('bringup.launch.py')
     offered = {'initial_positions', 'gravity', 'armature_file', 'payload_mass', 'kp'}
     assert offered <= set(arguments)
     assert 'timeout_command' not in arguments  # other words in simulator than in controllers
 
 
-def test_arguments_of_several_nodes_say_what_each_takes(machine):
+def test_arguments_of_several_nodes_are_described_for_each(machine):
     text = machine.arguments('bringup.launch.py')['friction_compensation'].description
     assert 'inverse_dynamics:' in text and 'gravity_compensation:' in text
 
@@ -210,7 +210,7 @@ def test_namespace_and_log_level_are_those_of_all(machine):
 # -- the robot ------------------------------------------------------------------------------------
 
 
-def test_robot_by_topic_overrides_what_parameter_files_say(machine):
+def test_robot_by_topic_overrides_parameter_files(machine):
     machine.packages.add('robot_state_publisher')
     nodes = machine.launch('bringup.launch.py', 'urdf:=topic')
     assert set(nodes) == {'simulator', 'inverse_dynamics'}
@@ -404,7 +404,7 @@ def test_rviz_shows_the_frames_of_the_prefix(machine, monkeypatch):
         (['xyzzy:=1'], {'rbd_ros'}, ['no argument xyzzy', '--show-args']),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_line(machine, words, packages, message):
+def test_invalid_arguments_are_rejected_in_one_line(machine, words, packages, message):
     machine.packages = packages
     text = machine.refusal('bringup.launch.py', *words)
     assert all(word in text for word in message), text

@@ -67,7 +67,7 @@ def file(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize('node', EXPECTED, ids='-'.join)
-def test_nodes_get_what_is_theirs(context, file, node):
+def test_nodes_get_their_own_parameters(context, file, node):
     name, namespace = node
     made = rclpy.create_node(
         name,

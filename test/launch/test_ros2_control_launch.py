@@ -113,7 +113,7 @@ def test_a_spawner_that_fails_ends_the_launch(stack):
 
 
 @pytest.mark.parametrize('code, part', [(1, 'exit code 1'), (-9, 'SIGKILL'), (0, ''), (-2, '')])
-def test_the_end_of_what_must_succeed_is_judged_by_its_exit_code(code, part):
+def test_the_end_of_a_required_process_is_judged_by_its_exit_code(code, part):
     ended = SimpleNamespace(returncode=code, process_name='spawner-5')
     running, over = SimpleNamespace(is_shutdown=False), SimpleNamespace(is_shutdown=True)
     if part:
@@ -364,7 +364,7 @@ def test_topics_of_a_tag_are_in_the_namespace(stack, commands, states, refused):
         ('/*/simulator', 'left'),
     ],
 )
-def test_what_is_refused_as_argument_is_refused_in_the_file(stack, node, namespace, line, name):
+def test_values_rejected_as_argument_are_rejected_in_the_file(stack, node, namespace, line, name):
     file = stack.folder / 'simulator.yaml'
     file.write_text(f'{node}:\n  ros__parameters:\n    {line}\n')
     words = [f'namespace:={namespace}'] if namespace else []
@@ -394,7 +394,7 @@ def test_lockstep_that_yaml_reads_as_false_is_off(stack):
 
 
 @pytest.mark.parametrize('package', sorted(PACKAGES))
-def test_what_is_not_installed_is_named(stack, package):
+def test_a_missing_package_is_named(stack, package):
     stack.packages.remove(package)
     text = stack.refusal(FILE)
     assert package in text and f'ros-$ROS_DISTRO-{package.replace("_", "-")}' in text.replace(
@@ -435,5 +435,5 @@ def test_a_gripper_controller_is_looked_for_in_its_own_package(stack, kind, pack
         (['frame_prefix:=left'], 'end with /'),
     ],
 )
-def test_what_cannot_be_is_refused(stack, words, part):
+def test_invalid_arguments_are_rejected(stack, words, part):
     assert part in stack.refusal(FILE, *words)

@@ -63,7 +63,7 @@ def lack():
 @pytest.mark.slow
 @pytest.mark.parametrize('with_ros2', [False, True], ids=['plain', 'ros2'])
 @pytest.mark.parametrize('name', TUTORIALS)
-def test_a_tutorial_does_what_it_says(name, with_ros2, tmp_path):
+def test_a_tutorial_works_as_documented(name, with_ros2, tmp_path):
     outside.load('rclpy')
     if with_ros2 and lack():
         pytest.skip(lack())
@@ -160,7 +160,7 @@ def test_steps_of_a_page_are_found(name):
     assert any(isinstance(each, Run) and each.command.begins('ros2') for each in found)
 
 
-def test_what_is_shown_is_compared_with_what_is_printed():
+def test_documented_output_is_compared_with_printed_output():
     printed = 'a 1.00\nb 2\nc 3\n'
     assert agree('a 1.01\n...\nc 3\n', printed) is None
     assert agree('a 1...\n...\n', printed) is None

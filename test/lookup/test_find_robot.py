@@ -136,7 +136,7 @@ def test_package_uri_is_found_below_the_ament_prefixes(here, tmp_path, monkeypat
         ('panda', ["no robot 'panda'", 'example-robot-data']),
     ],
 )
-def test_refusal_says_what_there_is(here, name, words):
+def test_refusal_names_the_available_robots(here, name, words):
     text = refusal(find_robot, name)
     assert all(word in text for word in words), text
 
@@ -201,7 +201,7 @@ def test_arguments_may_come_beside_the_name_and_override(xacro):
     assert "not ':=b'" in refusal(load_robot, 'arm.xacro', [':=b'])
 
 
-def test_errors_of_xacro_say_what_to_do(xacro):
+def test_errors_of_xacro_have_the_cure(xacro):
     path = xacro('arm.xacro', '<xacro:nothing/>$(arg a)')
     text = refusal(load_robot, 'arm.xacro a:=1')
     assert f'xacro cannot expand {path}: ' in text and 'nothing' in text
@@ -259,7 +259,7 @@ def test_robots_that_the_pages_promise_are_there_in_python_too(name):
     assert robot.joint_names == Robot.from_urdf(str(find_robot(name))).joint_names
 
 
-def test_python_takes_a_name_or_says_what_there_is(examples, monkeypatch):
+def test_python_takes_a_name_or_names_the_available_robots(examples, monkeypatch):
     assert Robot.from_urdf('Two-Link').joint_names == ('shoulder', 'elbow')
     with pytest.raises(ModelError, match='is ambiguous: six_axis_arm, stanford_arm, two_link'):
         Robot.from_urdf('arm')

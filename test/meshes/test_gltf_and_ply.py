@@ -93,7 +93,7 @@ def test_gltf_is_read_with_its_color_and_turned_upright(tmp_path, uri):
     assert is_closed(mesh_triangles(path))
 
 
-def test_gltf_places_its_nodes_and_what_is_mirrored_stays_outside_out(tmp_path):
+def test_gltf_places_its_nodes_and_mirrored_meshes_face_outwards(tmp_path):
     half = np.sqrt(0.5)
     nodes = [
         {'children': [1, 2], 'translation': [1, 2, 3]},

@@ -105,7 +105,7 @@ def test_colors_of_an_obj_are_those_of_its_library(tmp_path):
 
 
 @pytest.mark.slow
-def test_collada_files_of_real_robots_are_what_coal_reads():
+def test_collada_files_of_real_robots_agree_with_coal():
     coal = outside.load('coal')
     example_robots.path('panda')
     files = sorted(outside.example_robots_folder().rglob('*.dae'))[::8]

@@ -48,7 +48,7 @@ def augmented(model, i):
 
 
 @pytest.mark.seed('DE04', kind='full')
-def test_augmented_bodies_are_what_remains_when_masses_move_inward(rng):
+def test_moving_masses_inward_leaves_augmented_bodies(rng):
     """A body without all mass that a ball joint does not excite is its augmented body, balanced.
 
     That is: with the opposite of the mass of its subtree at its own joint. Its parameters are

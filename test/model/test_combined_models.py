@@ -183,7 +183,7 @@ def test_pinocchio_appends_one_model_to_another(pair, floating):
     assert relative_error(whole.mass_matrix(Q), H) < 1e-11
 
 
-def test_what_belongs_to_joints_stays_with_them():
+def test_properties_of_joints_stay_with_them():
     armature = {'elbow_joint': 0.2}
     arm = Robot.from_urdf(ARM, armature=armature)
     gripper = Robot.from_urdf(random_trees.mixed_tree(4))
@@ -359,7 +359,7 @@ def test_warnings_name_their_robot():
         ({'arm': ARM}, {'placements': {'arm': 'here'}}, "placement of 'arm' is not an array"),
     ],
 )
-def test_what_is_wrong_is_named(robots, options, message):
+def test_invalid_arguments_are_named(robots, options, message):
     with pytest.raises(ModelError, match=message):
         Robot.combine(robots, **options)
 

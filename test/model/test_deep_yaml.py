@@ -41,7 +41,7 @@ except (ValueError, yaml.YAMLError) as error:
 
 
 @pytest.mark.parametrize('shape', SHAPES)
-def test_readers_refuse_what_is_too_deep_and_live(tmp_path, shape):
+def test_readers_reject_deep_nesting_and_live(tmp_path, shape):
     path = tmp_path / 'deep.yaml'
     path.write_text(SHAPES[shape])
     urdf = str(ROOT / 'urdf' / 'two_link_arm.urdf')

@@ -331,7 +331,7 @@ def test_the_sweep_leaves_inverse_and_forward_dynamics(joint, seed):
 
 @pytest.mark.seed('DE03', kind='full')
 @every_tree
-def test_the_sweep_leaves_what_a_textbook_finds(name):
+def test_the_equivalent_model_agrees_with_textbook_dynamics(name):
     """Inverse and forward dynamics, with gears, rotors and forces on links."""
     named = named_tree(name)
     for simple in (with_inertias_moved_inward(named.model), equivalent_model(named.model)):

@@ -36,7 +36,7 @@ every_text = pytest.mark.parametrize('text', texts().values(), ids=texts().keys(
 
 @pytest.mark.seed('FB01')
 @every_text
-def test_the_converter_makes_what_the_reader_makes(text):
+def test_the_converter_agrees_with_the_reader(text):
     """Numbers of bodies one up, n up by six; links, frames, shapes and gears go with them."""
     fixed, floating = load_urdf(text), load_urdf(text, floating_base=True)
     made = with_floating_base(fixed)
@@ -152,7 +152,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(('model', 'match'), REFUSED.values(), ids=REFUSED.keys())
-def test_what_has_no_floating_base_is_refused_by_name(model, match):
+def test_a_model_without_floating_base_is_rejected_by_name(model, match):
     """By the family, the kernels and the converter alike."""
     assert not_floating(model)
     with pytest.raises(ModelError, match=match):

@@ -41,7 +41,7 @@ def limits_of(subject):
     )
 
 
-def test_a_followers_limits_hold_for_what_drives_it_by_multiplier_offset_and_sign():
+def test_a_followers_limits_hold_for_its_driver_by_multiplier_offset_and_sign():
     """Within -0.5 to 0.3, 0.1 - 2 q lets q be -0.1 to 0.3; power says 3 N m are 6 N m there."""
     subject = driven((-2.0, 0.1, limit(-0.5, 0.3, 1.0, 3.0)))
     assert limits_of(subject) == pytest.approx((-0.1, 0.3, 0.5, 6.0))
@@ -52,7 +52,7 @@ def test_a_followers_limits_hold_for_what_drives_it_by_multiplier_offset_and_sig
 
 
 @pytest.mark.parametrize('seed', range(20))
-def test_the_gear_itself_says_what_is_within_the_limits(seed):
+def test_positions_speeds_and_efforts_within_the_limits_are_those_of_each_joint(seed):
     """Without the formula: positions are sampled, and each joint looks at its own limits."""
     rng = np.random.default_rng(seed)
     ratios = rng.uniform(0.2, 3.0, 3) * rng.choice([-1.0, 1.0], 3)
@@ -86,7 +86,7 @@ def test_limits_that_are_no_narrower_change_nothing_and_say_nothing():
     assert limits_of(rounded) == (-1.0, 1.0, 5.0, 10.0) and rounded.warnings == ()
 
 
-def test_a_joint_without_limits_gets_those_of_what_follows_it():
+def test_a_joint_without_limits_gets_those_of_its_followers():
     subject = driven((2.0, 0.0, limit(-1, 3, 4.0, 6.0)), master='', kind='continuous')
     assert limits_of(subject) == (-0.5, 1.5, 2.0, 12.0)
 
@@ -109,7 +109,7 @@ def test_followers_that_contradict_each_other_are_named():
     assert "joint 'f1'" in subject.warnings[0] and 'cannot be met' in subject.warnings[0]
 
 
-def test_what_stands_still_limits_nothing_unless_it_stands_outside_its_limits():
+def test_a_fixed_follower_limits_nothing_unless_it_is_outside_its_limits():
     within = driven((0.0, 0.2, limit(0.0, 0.5, 0.1, 0.1)))
     assert limits_of(within) == (-1.0, 1.0, 5.0, 10.0) and within.warnings == ()
     outside = driven((0.0, 0.7, limit(0.0, 0.5)))

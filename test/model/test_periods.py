@@ -47,7 +47,7 @@ def test_limits_that_limit_nothing_are_none():
     assert_allclose(pair('revolute', LIMIT.format(-1e9, 3)).position_periods, [np.inf, TURN])
 
 
-def test_what_has_soft_limits_does_not_turn_for_ever():
+def test_a_joint_with_soft_limits_has_no_period():
     soft = '<safety_controller soft_lower_limit="-3" soft_upper_limit="3" k_velocity="1"/>'
     text = LIMIT.format(-1e9, 1e9) + soft
     assert_allclose(pair('revolute', text).position_periods, [np.inf, TURN])
@@ -74,7 +74,7 @@ def test_with_a_mimic_joint_it_takes_turns_until_both_are_where_they_were(multip
         {'multiplier': 1, 'follower': 'revolute', 'inside': LIMIT.format(-1, 1)},
     ],
 )
-def test_what_a_joint_drives_may_never_be_where_it_was(options):
+def test_a_driving_joint_may_have_no_period(options):
     assert_allclose(pair(**options).position_periods, [np.inf])
 
 

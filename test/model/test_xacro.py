@@ -146,7 +146,7 @@ def test_errors_name_file_reason_and_cure_once(tmp_path, content, words):
     assert all(text.count(word) == 1 for word in words), text
 
 
-def test_what_never_ends_is_ended(tmp_path, monkeypatch):
+def test_an_endless_expansion_is_ended(tmp_path, monkeypatch):
     (tmp_path / 'again.xacro').write_text(
         f'<robot {NAMESPACE}><xacro:include filename="again.xacro"/></robot>'
     )

@@ -72,7 +72,7 @@ def test_the_order_is_that_of_the_parameter_joints():
     assert rig.simulator.a == pytest.approx([-1.0, 2.0], abs=1e-8)
 
 
-def test_nan_leaves_a_joint_to_what_drives_it():
+def test_nan_leaves_a_joint_to_its_drive():
     rig = Rig()
     rig.accelerate(np.nan, 3.0)
     assert rig.modes == [POSITION, ACCELERATION]
@@ -147,7 +147,7 @@ def test_accelerations_are_read_only_on_request():
     assert len(rig.ports.accelerations) == 1 and ACCELERATION not in rig.modes
 
 
-def test_a_reset_forgets_what_has_arrived():
+def test_a_reset_drops_received_commands():
     rig = Rig()
     rig.accelerate(1.0, 1.0)
     rig.ports.accelerations.append(serialize_message(Float64MultiArray(data=[1.0, 1.0])))

@@ -39,7 +39,7 @@ def commanded(kind):
 @pytest.mark.parametrize(
     'kind, mode', [('effort', EFFORT), ('velocity', VELOCITY), ('acceleration', ACCELERATION)]
 )
-def test_what_would_go_on_for_ever_gives_way(kind, mode, action):
+def test_an_endless_command_times_out(kind, mode, action):
     rig = commanded(kind)
     assert rig.modes == [mode, mode]
     drives, now = rig.commands.drives, rig.commands.drives.received.max()

@@ -159,7 +159,7 @@ def test_others_may_send_by_name_beside_a_tag():
     assert [rig.drive(name) for name in (A, B, C)] == [(EFFORT, k) for k in (1.0, 2.0, 3.0)]
 
 
-def test_what_fits_neither_names_nor_tag_is_refused_with_both_numbers():
+def test_values_that_fit_neither_names_nor_tag_are_rejected_with_both_numbers():
     rig = Rig(tag_of(**{A: ['effort'], B: ['effort'], C: [], D: []}))
     texts = []
     rig.reported.event = lambda subject, level, message, code=None: texts.append(message)
@@ -274,7 +274,7 @@ def test_nan_leaves_a_velocity_running(switching):
     assert switching.drive(A) == (VELOCITY, 0.5)
 
 
-def test_after_a_reset_what_stands_counts_like_new(switching):
+def test_after_a_reset_an_unchanged_command_counts_as_new(switching):
     switching.send(times=5, effort={A: 0.0}, position={A: 0.3})
     switching.commands.stand_in('hold', np.zeros(ROBOT.nq))
     switching.send(effort={A: 0.0}, position={A: 0.3})

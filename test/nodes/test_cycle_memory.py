@@ -115,7 +115,7 @@ def test_pushes_go_on_and_end_as_they_would_have(ramp):
     assert run(cycle, ports, 60) == first
 
 
-def test_brakes_hold_again_and_bear_what_they_did():
+def test_brakes_hold_again_and_bear_the_same_torque():
     cycle, ports = make(initial_positions=[0.3, 0.4])
     first = run(cycle, ports, 5)
     assert first[0][1] == [0.3, 0.4] and abs(first[0][3][0]) > 1.0
@@ -147,7 +147,7 @@ def test_states_come_at_the_same_cycles():
     assert run(cycle, ports, 35) == first
 
 
-def test_what_is_new_in_a_message_is_what_was_new_then():
+def test_a_snapshot_keeps_which_values_of_a_message_are_new():
     """An effort that stands beside a position counts only when it changes."""
     both = {'names': ['elbow'], 'effort': [3.0], 'position': [0.5]}
     cycle, ports = make(initial_command='zero')

@@ -56,7 +56,7 @@ def test_sums_are_the_statistics_of_all_cycles():
     assert_describes(period, gaps(times))
 
 
-def test_each_report_is_about_what_came_since_the_one_before():
+def test_each_report_covers_the_cycles_since_the_last_one():
     timer, times = CycleTimer(), cycles(2)
     for begin, end in times[:200]:
         timer.note(begin, end)

@@ -208,7 +208,7 @@ def test_a_goal_that_is_reached_succeeds_and_gives_feedback(rig):
     assert any(abs(each.desired.accelerations[0]) > 0.1 for each in feedback)
 
 
-def test_a_goal_may_begin_in_the_future_and_then_only_replaces_what_comes_later(rig):
+def test_a_goal_that_begins_in_the_future_replaces_the_motion_after_its_begin(rig):
     rig.moving = True
     first = rig.send(point(8.0, (0.5, -1.1)))
     begin = time.time() + 4.0

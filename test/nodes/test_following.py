@@ -120,7 +120,7 @@ def test_the_time_of_the_goal_counts_from_the_end_of_the_motion(loop):
     assert "'elbow'" in following.outcome.text or loop.names[1] in following.outcome.text
 
 
-def test_what_is_replaced_is_dropped_and_what_is_canceled_is_canceled(loop):
+def test_a_replaced_goal_is_dropped_and_a_canceled_one_is_canceled(loop):
     first = loop.follow('somebody')
     loop.run(10)
     second = loop.follow('somebody', to=(0.1, 0.1))
@@ -131,7 +131,7 @@ def test_what_is_replaced_is_dropped_and_what_is_canceled_is_canceled(loop):
     assert loop.run(40) == ['canceled']
 
 
-def test_what_waits_is_not_judged(loop):
+def test_a_waiting_goal_is_not_judged(loop):
     following = loop.follow('somebody', begin=loop.time + SECOND, path=0.01)
     loop.offset = np.array([1.0, 1.0])
     assert loop.run(50) == [] and following.moment is None
@@ -150,7 +150,7 @@ def test_an_interruption_is_reported_to_those_that_it_ended(loop):
     assert following.outcome.text == 'states were missing'  # the first counts
 
 
-def test_an_interruption_of_what_was_canceled_leaves_it_canceled(loop):
+def test_an_interruption_of_a_canceled_goal_leaves_it_canceled(loop):
     following = loop.follow('somebody')
     loop.run(10)
     following.canceled = True

@@ -392,7 +392,7 @@ def nonsense():
 
 
 @pytest.mark.parametrize('number', range(8))
-def test_what_an_imu_cannot_mean_changes_nothing(imu_rig, number):
+def test_an_impossible_imu_message_changes_nothing(imu_rig, number):
     message, text = nonsense()[number]
     publish_and_expect(imu_rig, orientation(0.25), tilted(0.25))
     since = len(imu_rig.ros.diagnostics)

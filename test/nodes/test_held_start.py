@@ -78,7 +78,7 @@ def test_states_and_time_come_while_the_simulation_is_compiled(ros, monkeypatch,
     assert process.stop() == 0
 
 
-def test_what_is_sent_while_the_simulation_is_compiled_acts_from_its_first_cycle(
+def test_a_command_sent_while_the_simulation_is_compiled_acts_from_its_first_cycle(
     ros, monkeypatch, tmp_path
 ):
     process, states, _ = begun_slowly(ros, monkeypatch, tmp_path / 'gate', initial_command='zero')
@@ -141,7 +141,7 @@ def test_a_signal_between_its_first_state_and_the_compilation_ends_the_simulator
         ('quadruped', NO_TAG, {'initial_positions': LEG * 4}),
     ],
 )
-def test_what_is_held_is_what_the_simulation_begins_with(file, tag, parameters):
+def test_the_simulation_begins_with_the_published_initial_state(file, tag, parameters):
     path = resource_path('urdf', f'{file}.urdf')
     options = {'extension': str(resource_path('config', 'four_bar.yaml'))}
     robot = Robot.from_urdf(

@@ -91,6 +91,6 @@ def test_a_floating_base_stands_unless_it_is_placed(walker, parameters, position
         ),
     ],
 )
-def test_what_names_nothing_is_refused(walker, parameters, message):
+def test_an_unknown_name_is_rejected(walker, parameters, message):
     with pytest.raises(ValueError, match=message):
         make(walker, **parameters)

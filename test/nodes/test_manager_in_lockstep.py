@@ -260,7 +260,7 @@ def test_a_busy_manager_has_half_of_the_settling_time_to_take_a_state():
 
 
 @pytest.mark.parametrize('by', ['reset', 'steps'])
-def test_what_the_loop_does_not_wait_for_waits_for_the_period_under_way(by):
+def test_a_skipped_period_waits_for_the_period_under_way(by):
     """Or a manager that has not woken up yet at one time loses it to the next."""
     ports, clock = NoTopics(), ClockWriter()
     receipts = SimpleNamespace(ask=lambda anybody: None, come=lambda seconds: True)

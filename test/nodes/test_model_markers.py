@@ -51,7 +51,7 @@ def test_a_box_has_the_inertia_of_its_ellipsoid():
     assert sorted(found.semi_axes) == pytest.approx(sorted(np.sqrt(5 / 12) * np.array([a, b, c])))
 
 
-def test_what_is_flat_or_cannot_be_is_drawn_thin():
+def test_a_flat_or_impossible_body_is_drawn_thin():
     rod = equivalent_ellipsoid(body(1.0, (0, 0, 0), np.diag([0.1, 0.1, 0.0])))
     assert sorted(rod.semi_axes)[:2] == pytest.approx([THINNEST] * 2)
     impossible = equivalent_ellipsoid(body(1.0, (0, 0, 0), np.diag([0.1, 0.1, 1.0])))

@@ -380,7 +380,7 @@ def test_nearly_all_that_was_sent_was_taken(target):
         assert sender.taken >= SHARE_TAKEN * sender.sent, sender.described()
 
 
-def test_every_request_was_answered_and_what_was_illegal_refused(target):
+def test_every_request_was_answered_and_illegal_ones_were_rejected(target):
     for requester in target.requesters:
         assert requester.answered == requester.sent == requester.count
     assert not target.parameters.problems

@@ -175,7 +175,7 @@ def test_nodes_do_not_outlive_a_launch_that_is_killed(running, number):
         ['simulator.launch.py', 'real_time_factor:=fast'],
     ],
 )
-def test_what_cannot_be_started_is_said_in_one_line_and_nothing_starts(
+def test_a_launch_that_cannot_start_prints_one_line_and_starts_nothing(
     ros, tmp_path, words, monkeypatch
 ):
     for variable in ('DISPLAY', 'WAYLAND_DISPLAY', 'QT_QPA_PLATFORM'):

@@ -55,7 +55,7 @@ def test_the_nodes_are_found():
 
 
 @each_node
-def test_the_configuration_file_is_what_the_declaration_yields(node):
+def test_the_configuration_file_agrees_with_the_declaration(node):
     """scripts/update_node_pages writes it."""
     text = (ROOT / 'config' / f'{node}.yaml').read_text()
     assert text == interface_text.yaml_text(INTERFACES[node])
@@ -67,7 +67,7 @@ def test_the_configuration_file_is_what_the_declaration_yields(node):
 
 
 @each_node
-def test_the_tables_of_the_page_are_what_the_declaration_yields(node):
+def test_the_tables_of_the_page_agree_with_the_declaration(node):
     """scripts/update_node_pages writes them."""
     page = interface_text.page_with_tables(ROOT / 'docs' / 'nodes', node).read_text()
     assert page == interface_text.updated_page(page, INTERFACES[node])
@@ -88,7 +88,7 @@ def test_every_parameter_is_described_and_bounded_and_its_default_is_legal(node)
 
 
 @each_node
-def test_a_node_shows_what_it_declares_and_nothing_else(ros, node):
+def test_a_node_has_the_declared_interface_and_nothing_else(ros, node):
     interface = INTERFACES[node]
     process = ros.start(node, {'robot_description_file': str(ROOT / 'urdf/two_link_arm.urdf')})
     names = {

@@ -280,7 +280,7 @@ def test_the_last_of_two_values_of_one_request_counts(rig, defaults):
         ('torque_rate_limit', math.nan, ['finite']),
     ],
 )
-def test_a_refusal_says_what_would_be_legal(rig, name, value, words):
+def test_a_refusal_names_the_legal_values(rig, name, value, words):
     reason = rig.set(**{name: value})[0].reason
     assert all(word in reason for word in words), reason
 

@@ -182,7 +182,7 @@ raise SystemExit(node_process.run_node(load, []))
 """
 
 
-def test_what_a_signal_leaves_half_made_says_nothing(ros):
+def test_an_object_half_made_at_a_signal_prints_nothing(ros):
     done = subprocess.run(
         [sys.executable, '-c', INTERRUPTED_HALF_MADE],
         env={**os.environ, 'ROS_DOMAIN_ID': str(ros.domain), 'PYTHONPATH': python_path()},
@@ -250,7 +250,7 @@ raise SystemExit(node_process.run_node(load, []))
         ),
     ],
 )
-def test_what_is_caught_for_good_ends_nonetheless(ros, caught, code):
+def test_a_program_that_catches_the_signal_ends_nonetheless(ros, caught, code):
     done = subprocess.run(
         [sys.executable, '-c', CAUGHT.format(**caught)],
         env={**os.environ, 'ROS_DOMAIN_ID': str(ros.domain), 'PYTHONPATH': python_path()},

@@ -170,7 +170,7 @@ def test_rates_are_cycles_in_a_time():
     assert set(rates(Statistics(0, 0.0, 0.0, 0.0, 0.0)).values()) == {0.0}
 
 
-def test_only_what_is_beyond_its_threshold_is_reported_and_the_error_first():
+def test_only_values_beyond_their_threshold_are_reported_and_the_error_first():
     period, execution = Statistics(9, 0.002, 1e-4, 1e-3, 4e-3), Statistics(9, 1e-4, 1e-5, 0, 1e-3)
     found = {'periodicity': rates(period), 'execution_time': microseconds(execution)}
     values = {p.name: p.default for p in threshold_parameters((5.0, 10.0), (100.0, 200.0))}

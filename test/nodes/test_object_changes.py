@@ -117,7 +117,7 @@ def test_an_object_spawned_into_another_is_reported_once_and_separated(rig):
     assert sum('overlap' in each for each in rig.reported.texts) == 1
 
 
-def test_what_is_put_into_something_is_reported(rig):
+def test_an_object_spawned_or_moved_into_another_is_reported(rig):
     spawn(rig, name='gate', resource_string='{type: box, size: [1, 1, 1], xyz: [9, 9, 9]}')
     rig.run()
     assert not any('overlap' in each for each in rig.reported.texts)
@@ -129,7 +129,7 @@ def test_what_is_put_into_something_is_reported(rig):
     assert "'box'" in reported[0] and "'robot/foot'" in reported[1]
 
 
-def test_what_is_placed_in_something_is_reported(rig):
+def test_an_object_placed_into_another_is_reported(rig):
     """As what is spawned there, each time."""
     for count in (1, 2):
         rig.place('box', (0.0, 7.0, 0.02))
@@ -148,7 +148,7 @@ def test_frames_of_poses_are_no_names_of_objects(rig, name):
     assert name not in rig.simulator.objects
 
 
-def test_a_signal_ends_what_is_being_compiled(same, monkeypatch):
+def test_a_signal_ends_a_compilation(same, monkeypatch):
     def interrupted(_):
         raise KeyboardInterrupt
 
@@ -191,7 +191,7 @@ def test_deleted_objects_are_no_longer_published(rig):
     assert set(rig.reported.codes) <= {'added', 'removed'}
 
 
-def test_what_is_new_is_shown_with_the_next_cycle(tmp_path):
+def test_a_new_object_is_published_with_the_next_cycle(tmp_path):
     rig = made_rig(tmp_path, world_publish_rate=1.0)
     count = len(rig.world.objects)
     spawn(rig, name='new', resource_string=NEW)
@@ -235,7 +235,7 @@ def test_a_wrench_on_an_object_ends_with_it(rig):
 
 
 @pytest.mark.parametrize('name', ['', 'bok', 'robot', 'foot', 'x' * 10_000, '\x00', 'box '])
-def test_what_is_not_there_cannot_be_deleted(same, name):
+def test_an_unknown_object_cannot_be_deleted(same, name):
     refused = same.changes.values()['changes_refused']
     with pytest.raises(RefusedError, match='unknown object') as caught:
         same.changes.remove(name)
@@ -421,7 +421,7 @@ def test_without_a_world_nothing_is_spawned(rig):
     assert ask(rig, 'delete_entity', SimpleNamespace(entity='box')).result.result == FAILED
 
 
-def test_a_reset_of_what_was_spawned_brings_back_the_first_world(rig):
+def test_a_reset_of_spawned_objects_restores_the_first_world(rig):
     spawn(rig)
     rig.changes.remove('ball')
     pose = rig.simulator.object_pose('pill')

@@ -250,14 +250,14 @@ def test_numbers_that_param_set_takes_for_texts_are_numbers(context, name, text,
 
 
 @pytest.mark.parametrize('name, value', [('snapshot_name', True), ('snapshot_name', 1)])
-def test_what_yaml_read_otherwise_is_refused_with_the_cure(context, name, value):
+def test_values_that_yaml_reads_otherwise_are_rejected_with_the_cure(context, name, value):
     read, made = table(context, 'simulator')
     (result,) = made.set_parameters([Parameter(name, value=value)])
     made.destroy_node()
     assert not result.successful and 'put it in quotes' in result.reason
 
 
-def test_a_parameter_that_cannot_be_changed_may_be_set_to_what_it_is(context):
+def test_a_read_only_parameter_may_be_set_to_its_value(context):
     made = rclpy.create_node('a_node', context=context, use_global_arguments=False)
     ParameterTable(made, (), refused={'use_sim_time': 'it has its own'})
     results = made.set_parameters([Parameter('use_sim_time', value=x) for x in (False, True)])

@@ -200,7 +200,7 @@ def test_with_more_starts_nearly_all_poses_within_reach_are_found(arm):
         assert (again.q == found.q).all()
 
 
-def test_what_is_found_from_where_the_joints_are_is_not_looked_for_elsewhere(arm):
+def test_a_solution_from_the_measured_joints_needs_no_restart(arm):
     pose = arm.frame('tool0').pose(HOME + 0.3)
     near = joints_for_pose(arm, 'tool0', pose, HOME)
     assert (joints_for_pose(arm, 'tool0', pose, HOME, 50).q == near.q).all()
@@ -227,7 +227,7 @@ def test_an_arm_goes_over_to_another_configuration_at_rest_alone(arm, targets):
     assert len(reference.followed) == 1
 
 
-def test_what_is_beyond_a_limit_is_approached_within_it(arm):
+def test_a_pose_beyond_a_limit_is_approached_within_it(arm):
     goal = HOME.copy()
     goal[2] = arm.upper_limits[2] + 0.5
     found = joints_for_pose(arm, 'tool0', arm.frame('tool0').pose(goal), HOME)

@@ -180,7 +180,7 @@ def alive(process):
     return Path('/proc', str(process)).is_dir() and state(process) != 'Z'
 
 
-def test_a_controller_that_ends_costs_its_run_and_what_it_said_is_kept(bench, tmp_path):
+def test_a_controller_that_ends_costs_its_run_and_its_output_is_kept(bench, tmp_path):
     words = ['--report', 'runs', '--seeds', '6', '--vary', 'position_bias=0:0.5:2']
     code, _, err = finished(bench(*words, '--jobs', '2'))
     assert code == 1, err

@@ -197,7 +197,7 @@ def test_the_state_can_be_reset_but_never_time_alone(simulator, scope, code):
         (1, []),
     ],
 )
-def test_with_a_world_what_was_spawned_can_be_reset(simulator, scope, calls):
+def test_with_a_world_spawned_objects_can_be_reset(simulator, scope, calls):
     simulator.world_interface = object()
     simulator.changes = SimpleNamespace(restore=lambda: simulator.calls.append('restore'))
     result = call(simulator, 'reset_simulation', scope=scope).result.result

@@ -189,7 +189,7 @@ def test_bounds_are_boxes_upper_corner_first(rig, name, box):
     assert points(answer.bounds) == [pytest.approx(corner, abs=1e-9) for corner in box]
 
 
-def test_what_has_no_end_has_no_bounds(rig):
+def test_an_infinite_object_has_no_bounds(rig):
     answer = rig.ask('GetEntityBounds', 'get_entity_bounds', entity='floor')
     assert (answer.result.result, answer.bounds.type, points(answer.bounds)) == (OK, 0, [])
 
@@ -301,7 +301,7 @@ def test_bounds_of_a_named_pose_are_a_box_about_it(rig):
     assert answer.result.result == NOT_FOUND and 'charger' in answer.result.error_message
 
 
-def test_spawnables_are_what_can_be_spawned(rig, tmp_path):
+def test_spawnables_are_the_files_that_can_be_spawned(rig, tmp_path):
     (tmp_path / 'drone.urdf').write_text(DRONE)
     (tmp_path / 'arm.urdf').write_text(ARM)  # has joints
     (tmp_path / 'ball.yaml').write_text('{type: sphere, radius: 0.25, xyz: [0, 0, 1]}')
@@ -347,7 +347,7 @@ def test_a_spawnable_can_be_spawned_at_a_named_pose(rig, tmp_path):
     assert rig.ask('DeleteEntity', 'delete_entity', entity='new_ball').result.result == OK
 
 
-def test_a_snapshot_brings_back_what_was_deleted(rig):
+def test_a_snapshot_restores_deleted_objects(rig):
     def call(service):
         answer = rig.ros.call(Trigger, f'/simulator/{service}', Trigger.Request())
         assert answer.success, answer.message
@@ -428,7 +428,7 @@ def test_the_action_gives_feedback_after_each_step(rig):
     assert rig.time() == before + 5_000_000
 
 
-def test_the_action_can_be_canceled_and_refuses_what_cannot_be(rig):
+def test_the_action_can_be_canceled_and_rejects_an_impossible_goal(rig):
     goal = Goal(rig, 1_000_000)
     rig.ros.until(lambda: goal.feedback, 'feedback')
     rig.ros.until(goal.handle.cancel_goal_async().done, 'an answer')

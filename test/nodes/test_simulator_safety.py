@@ -403,7 +403,7 @@ NO_INERTIA_AT_ZERO = """
 """
 
 
-def test_a_failed_simulation_says_what_to_call_and_that_works(another):
+def test_a_failed_simulation_names_a_service_that_cures_it(another):
     rig = another({'robot_description': NO_INERTIA_AT_ZERO, 'initial_positions': [0.0, 0.0]})
     for _ in range(2):  # it helps as often as it is needed
         until_time_passes(rig)

@@ -128,7 +128,7 @@ def interpreted(states, new_source, names):
 @pytest.mark.parametrize('wraps', [False, True])
 @pytest.mark.parametrize('publishers', [1, 2])
 @pytest.mark.parametrize('seed', range(3))
-def test_compiled_code_takes_what_the_same_text_takes_in_the_interpreter(
+def test_compiled_code_and_the_interpreter_accept_the_same_states(
     arm, turning_arm, seed, publishers, wraps
 ):
     arm = turning_arm if wraps else arm

@@ -105,7 +105,7 @@ def loaded(rig):
 # -- the monitor itself ---------------------------------------------------------------------------
 
 
-def test_the_monitor_sees_what_is_too_much():
+def test_the_monitor_measures_the_excess_of_a_rate():
     times, steady = np.array([0.0, 0.1, 0.2, 0.2005]), np.array([[0.0], [6.0], [0.0], [0.03]])
     assert excess_of_rate(times, steady, 60.0) == pytest.approx(0.0, abs=1e-12)
     for jump in (-1.0, 1.0):

@@ -101,7 +101,7 @@ def test_a_trajectory_without_points_is_passed_on(rig):
     ],
     ids=['position', 'nan', 'name', 'time', 'length', 'speed'],
 )
-def test_what_cannot_be_followed_is_refused_by_joint_and_point(rig, message, text):
+def test_an_impossible_trajectory_is_rejected_by_joint_and_point(rig, message, text):
     rig.refused(message, text)
 
 
@@ -123,7 +123,7 @@ def test_joints_that_are_left_out_are_where_the_states_say(rig, arm):
     assert_allclose(efforts(got)[-1], [gravity_torque((0.7, 0.4))['elbow']], atol=1e-9)
 
 
-def test_parameters_change_what_is_published(rig, arm):
+def test_parameters_change_the_published_trajectory(rig, arm):
     fast = trajectory((0, 0), (2, 0), seconds=0.3)
     rig.ros.set_parameters(NODE, limit_violation_policy='time_scale', max_point_spacing=0.1)
     got = rig.answer(fast)

@@ -328,7 +328,7 @@ def test_timeouts_that_contradict_each_other_are_refused(rig):
     ],
     ids=['address', 'timeouts', 'loops'],
 )
-def test_what_cannot_work_is_refused_at_the_start(ros, tmp_path, parameters, text):
+def test_invalid_parameters_are_rejected_at_the_start(ros, tmp_path, parameters, text):
     given = {'robot_description': TWO_LINK_ARM, **parameters}
     process = NodeProcess(tmp_path, ros.domain, 'udp_bridge', given)
     assert process.wait() == 1

@@ -86,7 +86,7 @@ def test_it_takes_names_in_any_order_and_a_base(ros, watch):
     assert session._problem() == 'No message on /left/joint_states any more.'
 
 
-def test_what_makes_no_sense_is_not_shown(watch):
+def test_invalid_messages_are_not_shown(watch):
     session = watch(floating=True)
     session._take_states(joint_state(['shoulder', 'elbow'], position=[0.3, 0.4]))
     before = session.q.copy()

@@ -423,7 +423,7 @@ def test_an_overlap_that_cannot_be_corrected_is_reported_once(rig):
         ({'ground': True}, 'ground does not apply to a simulation with a world'),
     ],
 )
-def test_what_does_not_go_with_a_world_is_refused(parameters, text):
+def test_parameters_that_exclude_a_world_are_rejected(parameters, text):
     values = {each.name: each.default for each in SIMULATOR_PARAMETERS}
     check_simulator_parameters({**values, **parameters})
     with pytest.raises(ValueError, match=text):
@@ -477,7 +477,7 @@ def test_parameters_of_the_ground_are_refused_with_a_world(parameters):
         ({'contact_damping': 0.0}, 'contact_damping 0 .* or leave contact_damping at 500'),
     ],
 )
-def test_what_only_compliant_ground_knows_is_refused_with_rigid_ground(parameters, text):
+def test_parameters_of_compliant_ground_are_rejected_with_rigid_ground(parameters, text):
     values = {each.name: each.default for each in SIMULATOR_PARAMETERS}
     check_simulator_parameters({**values, **parameters})
     check_simulator_parameters(

@@ -59,7 +59,7 @@ def test_without_a_ramp_it_jumps():
     assert found[-1] == pytest.approx(1.0, rel=1e-9)
 
 
-def test_a_new_push_begins_with_what_acts():
+def test_a_new_push_begins_with_the_active_wrench():
     cycle, ports = rig(external_wrench_duration=0.0, external_wrench_ramp=0.05)
     push(ports, 20.0)
     run(cycle, ports, 40)

@@ -165,7 +165,7 @@ def test_a_configuration_of_wrong_shape_is_refused(q):
 
 
 @pytest.mark.seed('AE01')
-def test_info_shows_the_condition_number_and_what_is_wrong(tmp_path, capsys):
+def test_info_shows_the_condition_number_and_the_problem(tmp_path, capsys):
     path = tmp_path / 'arm.urdf'
     text = chain([{'type': 'revolute', **SOLID, 'center': [100.0, 0, 0]}])
     path.write_text(text)

@@ -43,7 +43,7 @@ def test_arguments_are_those_declared(function):
 
 
 @pytest.mark.parametrize('function', FUNCTIONS, ids=lambda f: f.home + f.method.__name__)
-def test_documentation_says_what_it_is(function):
+def test_methods_have_documentation(function):
     text = inspect.getdoc(function.method)
     assert text and text[0].isupper() or text.startswith('See ')
 

@@ -68,7 +68,7 @@ def test_a_batch_names_the_state(ur5):
         frame.require_regular(states)
 
 
-def test_what_counts_as_zero_can_be_chosen(ur5):
+def test_the_tolerance_of_regularity_can_be_chosen(ur5):
     frame, q = ur5.frame('tool0'), changed(q5=1e-4)
     frame.require_regular(q)
     with pytest.raises(SingularTaskError):

@@ -86,7 +86,7 @@ def test_a_state_that_is_not_a_number_spoils_its_row_alone(robot, q):
     assert np.isnan(result[5]).all() and np.isfinite(np.delete(result, 5, axis=0)).all()
 
 
-def test_packed_storage_leaves_the_plain_call_what_it_is(robot, q, monkeypatch):
+def test_packed_storage_does_not_change_the_plain_call(robot, q, monkeypatch):
     robot.mass_matrix(q[0])
     robot.mass_matrix(q[0], storage='packed')
     assert inspect.isbuiltin(robot.mass_matrix)
@@ -94,7 +94,7 @@ def test_packed_storage_leaves_the_plain_call_what_it_is(robot, q, monkeypatch):
     assert robot.mass_matrix(q[0]).shape == (robot.nv, robot.nv)
 
 
-def test_what_cannot_be_packed_is_refused(robot, q):
+def test_functions_without_symmetric_matrix_reject_packed_storage(robot, q):
     with pytest.raises(ValueError, match="unknown storage 'upper'; there are 'full' and 'packed'"):
         robot.mass_matrix(q, storage='upper')
     with pytest.raises(ValueError, match='bias_force has no symmetric matrix'):

@@ -99,7 +99,7 @@ def test_a_new_object_falls_lies_and_comes_back_at_a_reset(simulator):
     assert simulator.world.surface_of('new').friction == (0.5, 0.5)
 
 
-def test_what_stood_under_something_can_be_taken_away(simulator):
+def test_an_object_under_another_can_be_removed(simulator):
     simulator.remove_object('shelf')
     simulator.step(n=2000)
     assert simulator.object_pose('lying')[2, 3] == pytest.approx(0.1, abs=1e-6)
@@ -272,14 +272,14 @@ def test_objects_alone_come_and_go():
         ('new', {'type': 'sphere'}, 'radius is missing'),
     ],
 )
-def test_what_cannot_be_added_is_refused_and_nothing_is_changed(simulator, name, entry, text):
+def test_an_invalid_object_is_rejected_and_nothing_is_changed(simulator, name, entry, text):
     world = simulator.world
     with pytest.raises(WorldFileError, match=text):
         simulator.add_object(name, entry)
     assert simulator.world is world
 
 
-def test_what_is_not_there_cannot_be_removed(simulator):
+def test_an_unknown_object_cannot_be_removed(simulator):
     with pytest.raises(ValueError, match="unknown object 'shelv'; did you mean 'shelf'"):
         simulator.remove_object('shelv')
     with pytest.raises(ValueError, match='gravity of the world'):

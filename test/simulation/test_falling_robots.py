@@ -73,7 +73,7 @@ def test_a_robot_that_falls_is_solved_in_every_step(fallen, turned):
     assert worst < 1e-6
 
 
-def test_what_rests_on_the_ground_touches_it_in_the_plane_of_the_ground(fallen):
+def test_a_resting_robot_touches_the_ground_in_its_plane(fallen):
     """Whichever link it is: only points in one plane can be held all at once."""
     simulator, height = fallen
     simulator.reset(start_of(simulator.robot, height, 0))

@@ -84,7 +84,7 @@ BRICK = {'type': 'box', 'size': [0.08, 0.05, 0.06], 'mass': 0.25}
 
 @pytest.mark.parametrize('offset', [0.0, 1e-3, 2e-3, 3e-3, -2.5e-3, 4e-3, 7e-3])
 @pytest.mark.parametrize('held', [CUBE, BRICK], ids=['cube', 'brick'])
-def test_what_friction_can_carry_does_not_slip_in_the_hand(held, offset):
+def test_a_load_within_friction_does_not_slip_in_the_hand(held, offset):
     """Friction carries 1.3 times what weight and acceleration ask for, wherever it stood.
 
     The fingers push it to the middle first, and press it at one edge then; forces that stay there
@@ -98,7 +98,7 @@ def test_what_friction_can_carry_does_not_slip_in_the_hand(held, offset):
 
 
 @pytest.mark.parametrize('offset', [0.0, 3e-3])
-def test_what_friction_cannot_carry_slips(offset):
+def test_a_load_beyond_friction_slips(offset):
     """With 0.8 of the friction that it takes, it falls behind."""
     friction, carried = 0.3, CUBE['mass'] * (G + 2.0)
     slip, _ = lift(FLAT, CUBE, offset, 0.8 * carried / friction, friction)

@@ -570,7 +570,7 @@ def test_the_goal_may_move():
     assert_allclose(simulator.v, [0.5], atol=1e-9)
 
 
-def test_what_is_left_out_stays_as_it_was():
+def test_omitted_arguments_keep_their_values():
     simulator = Simulator(arm())
     simulator.reset(START)
     simulator.set_joint_pd(kp=100.0)  # where it is

@@ -144,7 +144,7 @@ def test_a_cube_of_triangles_tips_as_the_box_does(files, kind, tangent):
 @pytest.mark.slow
 @pytest.mark.parametrize('floor', FLOORS)
 @pytest.mark.parametrize('shape', SHAPES)
-def test_what_moves_over_a_floor_of_triangles_moves_as_on_a_plane(files, floor, shape):
+def test_a_body_moves_on_a_mesh_floor_as_on_a_plane(files, floor, shape):
     """It crosses 20 edges and corners, and none of them takes or gives anything."""
     velocity = {'linear': [1.0, 0.37, 0.0], 'angular': [0.0, 0.0, 0.5]}
     thing = movable(shapes(files)[shape], -0.51, -0.3, 0.1, velocity=velocity)
@@ -166,7 +166,7 @@ def test_what_moves_over_a_floor_of_triangles_moves_as_on_a_plane(files, floor, 
 
 @pytest.mark.parametrize('floor', FLOORS)
 @pytest.mark.parametrize('shape', ['box', 'hull', 'cylinder'])
-def test_what_slides_over_a_floor_of_triangles_slides_as_on_a_plane(files, floor, shape):
+def test_a_body_slides_on_a_mesh_floor_as_on_a_plane(files, floor, shape):
     velocity = {'linear': [1.0, 0.37, 0.0]}
     thing = movable(shapes(files)[shape], -0.51, -0.3, 0.1, velocity=velocity)
     found = []
@@ -180,7 +180,7 @@ def test_what_slides_over_a_floor_of_triangles_slides_as_on_a_plane(files, floor
 @pytest.mark.slow
 @pytest.mark.parametrize('floor', FLOORS)
 @pytest.mark.parametrize('shape', SHAPES)
-def test_what_rests_on_a_floor_of_triangles_stays_with_its_weight(files, floor, shape):
+def test_a_body_at_rest_on_a_mesh_floor_stays_with_its_weight(files, floor, shape):
     thing = movable(shapes(files)[shape], 0.21, -0.3, 0.1, mass=2.0)
     simulator = simulator_of(floor=floors(files)[floor], thing=thing)
     simulator.step(n=100)

@@ -50,7 +50,7 @@ def test_commands_that_are_not_finite_are_refused_and_change_nothing(count):
         assert np.array_equal(array, before[name]), name
 
 
-def test_what_cannot_be_used_is_not_compiled():
+def test_unused_features_are_not_compiled():
     """Ground, free bases, external forces and Runge-Kutta are known when the loop is compiled."""
     flags = ('has_ground', 'has_free_bases', 'has_external_forces', 'runge_kutta', 'is_flat')
     arm = Physics(turntable())

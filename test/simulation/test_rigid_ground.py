@@ -195,7 +195,7 @@ def test_gravity_is_that_of_the_robot():
         ({'ground': 1}, 'None, True or a HalfSpace'),
     ],
 )
-def test_what_does_not_go_with_it_is_refused_with_the_cure(options, message):
+def test_incompatible_options_are_rejected_with_the_cure(options, message):
     with pytest.raises(ValueError, match=message):
         Simulator(gantry(), **{'ground': True, **options})
 

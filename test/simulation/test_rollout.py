@@ -158,7 +158,7 @@ def test_a_start_whose_loops_cannot_be_closed_is_named(monkeypatch):
     assert np.array_equal(simulator.q, before.arrays['state.q'])
 
 
-def test_what_is_the_same_for_all_is_given_once(rng):
+def test_common_inputs_are_given_once(rng):
     simulator = Simulator(turntable(0.2, friction=0.05))
     q, v = rng.normal(size=(3, 1)), rng.normal(size=(3, 1))
     torque = rng.normal(size=(7, 1))
@@ -348,7 +348,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize('name', WRONG)
-def test_what_makes_no_sense_is_refused_in_words(name):
+def test_invalid_arguments_are_rejected_in_words(name):
     options, message = WRONG[name]
     simulator = Simulator(turntable())
     with pytest.raises(ValueError, match=message):

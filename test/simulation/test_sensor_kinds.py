@@ -122,7 +122,7 @@ def test_sensors_stay_when_the_world_changes(name):
 
 
 @every_kind
-def test_the_node_has_what_a_kind_declares(name):
+def test_the_node_has_the_parameter_and_topic_of_a_kind(name):
     kind = sensor_kind(name)
     if kind.parameter:
         assert kind.parameter in SENSOR_PARAMETERS

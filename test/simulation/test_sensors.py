@@ -183,7 +183,7 @@ def test_a_link_stands_for_the_joint_that_bears_it():
 
 
 @pytest.mark.parametrize('floating', [False, True])
-def test_in_motion_a_sensor_reads_what_changes_the_momentum_beyond_it(floating):
+def test_a_sensor_in_motion_reads_the_rate_of_momentum_beyond_it(floating):
     robot = arm(floating_base=floating)
     simulator = Simulator(robot, integrator='semi_implicit')
     v = np.linspace(-1.0, 2.0, robot.nv)
@@ -199,7 +199,7 @@ def test_in_motion_a_sensor_reads_what_changes_the_momentum_beyond_it(floating):
         check_gauges(simulator, sensors)
 
 
-def test_the_projection_is_what_drive_friction_damping_and_limits_exert():
+def test_the_projection_is_the_force_of_drive_friction_damping_and_limits():
     robot = arm(armature={'shoulder': 0.3})
     simulator = Simulator(robot, integrator='semi_implicit')
     simulator.reset([0.4, 0.395], [0.5, 2.0])
@@ -298,7 +298,7 @@ def test_contact_is_felt_by_the_sensors_before_it(ground):
 
 @pytest.mark.slow
 @pytest.mark.parametrize('law', ['newton', 'poisson'])
-def test_an_impact_on_a_link_beyond_a_sensor_is_not_what_it_transmits(law):
+def test_a_sensor_does_not_transmit_an_impact_on_a_link_beyond_it(law):
     foot = robot(
         link('top', 1.0, (0.1, 0.1, 0.1)),
         link('foot', 0.5, (0.01, 0.01, 0.01), shape=collision('sphere radius="0.1"')),
@@ -406,7 +406,7 @@ def origin_rate(robot, name, q, v, e):
     return (ahead[:3, 3] - behind[:3, 3]) / (2 * e), np.array([turn[2, 1], turn[0, 2], turn[1, 0]])
 
 
-def test_velocity_adds_up_from_what_an_inertial_unit_reads_also_when_it_falls_on_the_ground():
+def test_imu_readings_integrate_to_the_velocity_also_when_it_falls_on_the_ground():
     simulator = Simulator(ball(), ground=True)
     simulator.reset([1, 0, 0, 0, 0, 0, 0.2], [1.0, 2.0, 3.0, 0.5, 0, 0])
     sensors, velocity = simulator.sensors(imus=['body']), None
@@ -463,7 +463,7 @@ def test_robots_with_loops_have_inertial_units_and_no_gauges():
 # -- whose and when -------------------------------------------------------------------------------
 
 
-def test_a_snapshot_keeps_what_sensors_read():
+def test_a_snapshot_keeps_sensor_readings():
     robot = arm()
     simulator = Simulator(robot, integrator='semi_implicit')
     simulator.reset([0.4, 0.1], [1.0, 0.5])
@@ -513,7 +513,7 @@ def test_robots_of_a_world_have_sensors_by_their_names(tmp_path):
         ({'force_torque': ['world']}, "'world': no joint carries it"),
     ],
 )
-def test_what_the_robot_has_not_is_refused_by_name(requested, text):
+def test_an_unknown_name_is_rejected(requested, text):
     with pytest.raises(ValueError, match=text):
         Simulator(arm()).sensors(**requested)
 

@@ -67,7 +67,7 @@ def triangle(gap, kind):
     return robot(link('base'), *bars, *joints, extension={'loops': pin})
 
 
-def test_a_loop_that_rounding_leaves_open_says_what_to_do():
+def test_a_loop_open_by_rounding_is_rejected_with_the_cure():
     with pytest.raises(ValueError, match=r'pin.*open by 9e-08 .*fewer constraints'):
         triangle(9e-8, 'revolute')
     with pytest.raises(ValueError, match='open by 0.05') as caught:

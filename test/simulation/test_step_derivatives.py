@@ -167,7 +167,7 @@ def test_steps_that_inertia_divides(integrator):
 
 
 @each
-def test_what_is_cut_at_the_effort_limit_changes_nothing(integrator, rng):
+def test_a_torque_beyond_the_effort_limit_has_zero_derivatives(integrator, rng):
     simulator = Simulator(damped_arm(0.3), h, integrator)
     simulator.reset(rng.normal(size=3), rng.normal(size=3))
     tau = np.array([0.5, -0.7, 9.0])  # the limit is 2
@@ -298,7 +298,7 @@ def test_steps_that_are_not_smooth_are_refused_with_free_bases_and_wrenches_too(
         lying.step_derivatives()
 
 
-def test_what_is_not_smooth_is_refused():
+def test_a_nonsmooth_step_is_rejected():
     limit = '<limit lower="-1" upper="0.3" effort="9" velocity="9"/>'
     subject = turntable(0.2, limit=limit, kind='revolute')
     simulator = Simulator(subject, h)

@@ -83,7 +83,7 @@ def test_velocity_and_correction_together_keep_the_velocity_limit(physics):
         assert found == pytest.approx((least, greatest), abs=1e-15)
 
 
-def test_a_step_ends_with_what_was_found_and_the_mean_force_of_constraints(physics, rng):
+def test_a_step_commits_the_solution_and_the_mean_constraint_force(physics, rng):
     motion, state, impulse = physics.fields.work.motion, physics.state, rng.normal(size=9)
     motion.next_q[:], motion.next_v[:] = state.q, rng.normal(size=9)
     motion.next_q[8] = 1.0 + 0.5 * RETURN_SPEED * h
@@ -175,7 +175,7 @@ def test_stages_accelerate_by_the_forces_on_joints_that_are_not_held(physics, rn
     assert physics.model.explicit_damping.any()
 
 
-def test_what_a_step_may_not_end_with(physics):
+def test_an_end_of_a_step_beyond_limits_is_not_allowed(physics):
     model, state, motion = physics.model, physics.state, physics.fields.work.motion
 
     def allowed(v=0.0, q=0.3, segment=FORWARD, held=0):

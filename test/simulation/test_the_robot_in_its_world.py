@@ -106,7 +106,7 @@ def test_links_that_an_srdf_disables_go_through_each_other(tmp_path, surrounding
         assert simulator.v == pytest.approx(speeds, abs=1e-9)
 
 
-def test_what_is_given_counts_before_what_the_world_says(tmp_path):
+def test_given_options_override_the_world_file(tmp_path):
     path = tmp_path / 'carriages.srdf'
     path.write_text(DISABLED)
     world = {'robot': {'srdf': str(path)}}

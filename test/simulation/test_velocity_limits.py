@@ -94,7 +94,7 @@ def test_a_start_that_is_faster_is_slowed_down_and_reported(integrator):
 
 
 @each
-def test_the_energy_of_what_falls_only_goes_where_a_limit_holds(integrator):
+def test_velocity_limits_dissipate_the_energy_of_a_fall(integrator):
     """An arm that falls at its velocity limits loses energy and never gains any."""
     arm = Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf'))
     simulator = Simulator(arm, 1e-3, integrator, world={} if integrator == 'midpoint' else None)

@@ -48,7 +48,7 @@ def dominoes(count):
 @pytest.mark.parametrize(
     ('world', 'steps', 'unsolved'), [(wall(4), 300, 30), (dominoes(8), 900, 9)]
 )
-def test_what_is_hit_falls_with_forces_in_nearly_every_step(world, steps, unsolved):
+def test_a_struck_wall_falls_with_forces_in_nearly_every_step(world, steps, unsolved):
     """Without the sparse methods that need no states, 44 and 17 steps have none."""
     simulator = Simulator(None, world=world)
     most = 0

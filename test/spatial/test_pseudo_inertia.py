@@ -72,7 +72,7 @@ def test_any_ten_numbers_are_a_body_and_back_again(seed):
 @seeds
 @pytest.mark.parametrize('moments', [(1.0, 2.0, 2.9), (1.0, 2.0, 3.1), (-0.1, 1.0, 1.0)])
 @pytest.mark.parametrize('mass', [2.0, -2.0])
-def test_positive_definite_is_what_the_conditions_say_in_words(seed, moments, mass):
+def test_positive_definiteness_agrees_with_the_physical_conditions(seed, moments, mass):
     rng = np.random.default_rng(seed)
     turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
     I_C = turn @ np.diag(moments) @ turn.T
@@ -82,7 +82,7 @@ def test_positive_definite_is_what_the_conditions_say_in_words(seed, moments, ma
     assert (least > 0.0) == (not violated_conditions(mass, center, I_C))
 
 
-def test_what_no_body_has_is_refused():
+def test_an_impossible_inertia_is_rejected():
     inertia = RigidBodyInertia.from_mass_center(1.0, (0.0, 0.0, 0.0), np.diag([1.0, 1.0, 3.0]))
     with pytest.raises(ValueError, match='no body has this inertia.*-0.5'):
         log_cholesky(inertia)

@@ -70,7 +70,7 @@ def test_objects_touch_at_most(name):
 
 
 @pytest.mark.parametrize('name', WORLDS)
-def test_the_robot_starts_clear_of_what_it_may_touch(name):
+def test_the_robot_starts_clear_of_collision_objects(name):
     robot, q = start(name)
     world = read_world(path(name), robot.model)
     poses = robot.forward_kinematics(q)

@@ -81,7 +81,7 @@ def conforms(value, schema, where):
         assert isinstance(value, types[kind]), where
 
 
-def test_messages_are_what_their_schemas_say(recording):
+def test_messages_conform_to_their_schemas(recording):
     for topic, schema, _, content in messages(recording):
         conforms(json.loads(json.dumps(content)), SCHEMAS[schema], topic)
 
@@ -151,7 +151,7 @@ def test_an_arrow_against_x_and_one_without_a_force(recording):
     assert arrow['pose']['orientation'] == {'x': 0.0, 'y': 0.0, 'z': 1.0, 'w': 0.0}
 
 
-def test_without_the_library_it_says_what_to_install(recording, monkeypatch, tmp_path):
+def test_a_missing_library_is_reported_with_the_install_command(recording, monkeypatch, tmp_path):
     monkeypatch.setitem(__import__('sys').modules, 'mcap.writer', None)
     with pytest.raises(ValueError, match=r"needs the library mcap: pip install 'rbd_ros\[rec"):
         recording.write(tmp_path / 'motion.mcap')

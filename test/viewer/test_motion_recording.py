@@ -140,7 +140,7 @@ def test_the_ground_is_where_the_simulation_has_it(robot):
 
 
 @pytest.mark.parametrize('with_torque', [False, True])
-def test_what_is_recorded_is_what_the_simulator_does(robot, with_torque):
+def test_a_recording_has_the_motion_of_the_simulator(robot, with_torque):
     torque = (lambda now: robot.gravity_torque(now.q) + 0.5) if with_torque else None
     start = [0.5, -1.0, 0.5, 0.3, 0.4, 0.2]
     simulator, alone = Simulator(robot), Simulator(robot)

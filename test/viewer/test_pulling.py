@@ -52,7 +52,7 @@ def test_a_point_is_pulled_by_a_force_along_the_spring(simulator, robot):
     assert np.allclose(simulator.q, other.q, rtol=0.0, atol=1e-12)
 
 
-def test_its_stiffness_is_what_the_point_bears(simulator, robot):
+def test_the_stiffness_of_a_link_pull_suits_the_mass_at_its_point(simulator, robot):
     pull = LinkPull(simulator, 'tool0', weight=1e9, radius=0.8)
     point = np.array([0.0, 0.3, 0.1])
     pull.aim(point, (0, 0, 0))
@@ -110,7 +110,7 @@ def test_a_tumbling_body_is_caught(robot):
     assert -0.2 < pull.position()[2] < 1.1
 
 
-def test_what_is_fixed_or_unknown_is_not_pulled(simulator):
+def test_a_fixed_or_unknown_link_is_not_pulled(simulator):
     with pytest.raises(ValueError, match='base_link_inertia is fixed: no joint moves it'):
         LinkPull(simulator, 'base_link_inertia', 200.0, 0.8).aim((0, 0, 0), (1, 0, 0))
     with pytest.raises(ValueError, match="unknown link 'tool1'"):
@@ -182,7 +182,7 @@ def test_a_page_that_is_gone_holds_nothing(session, monkeypatch):
         (None, ''),
     ],
 )
-def test_what_cannot_be_pulled_is_said_and_changes_nothing(session, value, message):
+def test_an_impossible_pull_is_reported_and_changes_nothing(session, value, message):
     order(session, 'pull', value)
     assert session._pull is None
     assert session._message and message in session._message
@@ -230,7 +230,7 @@ def test_an_object_is_pulled_at_its_point():
     assert np.array_equal(before[1], simulator.physics.objects.velocity)
 
 
-def test_the_stiffness_is_what_a_corner_of_an_object_bears():
+def test_the_stiffness_of_an_object_pull_suits_the_mass_at_its_corner():
     simulator = Simulator(None, world={'objects': {'box': OFF}}, timestep=0.05)
     pull = ObjectPull(simulator, 'box', radius=1e-4)
     point = np.array([0.05, 0.1, 0.15])

@@ -29,7 +29,7 @@ def test_an_object_falls_in_the_recording():
 
 
 @pytest.mark.parametrize('floor_first', [True, False])
-def test_forces_are_those_on_what_moves(floor_first):
+def test_forces_are_those_on_the_moving_body(floor_first):
     objects = {'floor': WORLD['objects']['floor'], 'ball': dict(WORLD['objects']['ball'])}
     objects['ball']['xyz'] = [1, 0, 0.1]
     if not floor_first:
@@ -100,7 +100,7 @@ def test_robots_of_the_world_that_move_are_seen_to():
     assert np.allclose(last, pose[:3, 3], atol=1e-9)
 
 
-def test_forces_on_robots_of_the_world_are_those_of_what_stands():
+def test_forces_on_robots_of_the_world_are_those_on_the_upper_body():
     world = {'robots': two_arms(), 'objects': {'floor': {'type': 'plane', 'xyz': [0, 0, 0.1]}}}
     world['disable_collisions'] = [
         [f'{a}/{link}', 'floor']

@@ -158,7 +158,7 @@ def test_of_a_convex_mesh_the_hull_is_drawn(tmp_path):
     assert counts == [6, 4]
 
 
-def test_the_weight_is_that_of_what_moves(arm):
+def test_the_weight_is_that_of_movable_bodies(arm):
     box = {'type': 'box', 'size': [1, 1, 1], 'static': False, 'mass': 2.0}
     still = {'type': 'box', 'size': [1, 1, 1]}
     world = {'gravity': [0, 0, -2], 'objects': {'box': box, 'still': still}}
@@ -168,7 +168,7 @@ def test_the_weight_is_that_of_what_moves(arm):
     assert np.isclose(make_scene(arm.model, world=world).weight, 2.0 * (mass + 2.0))
 
 
-def test_what_is_far_away_does_not_move_the_camera_away(arm):
+def test_a_distant_object_does_not_move_the_camera_away(arm):
     poses = make_scene(arm.model).poses(arm, arm.neutral()[None])[0]
     _, alone = reach(make_scene(arm.model), poses)
     wall = {'type': 'box', 'size': [0.1, 0.1, 0.1], 'xyz': [50.0, 0, 0]}
@@ -181,7 +181,7 @@ def test_what_is_far_away_does_not_move_the_camera_away(arm):
     assert np.allclose(center, [0.8, 0.0, 0.0]) and np.isclose(radius, 0.05 * np.sqrt(3.0))
 
 
-def test_what_is_wrong_with_a_world_is_said():
+def test_an_invalid_world_is_reported():
     with pytest.raises(WorldFileError, match='type is missing'):
         make_scene(None, world={'objects': {'box': {'size': [1, 1, 1]}}})
 
@@ -240,7 +240,7 @@ def test_the_camera_knows_how_large_shapes_are():
         assert np.isclose(reach(scene, np.empty((0, 7)))[1], np.linalg.norm(half))
 
 
-def test_what_moves_and_what_stands_near_it_is_in_view():
+def test_movable_bodies_and_objects_near_them_are_in_view():
     free = {'static': False, 'density': 1000.0}
     world = {
         'ball': {**SIZES['ball'], **free, 'xyz': [13.0, 0, 0]},

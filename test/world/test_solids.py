@@ -185,7 +185,7 @@ def test_fine_triangles_come_close_to_the_round_solid():
         assert_allclose(found.parameters(), exact.parameters(), rtol=2e-3, atol=1e-9)
 
 
-def test_what_has_no_file_or_volume_is_refused():
+def test_a_mesh_without_file_or_volume_is_rejected():
     with pytest.raises(MeshError, match='no file package://a/b.stl'):
         solid_inertia(Mesh('package://a/b.stl', None))
     with pytest.raises(TypeError, match='a Plane has no volume'):

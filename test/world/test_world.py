@@ -39,7 +39,7 @@ def world(**others):
 LINKS = list(world()['arm'].model.links)
 
 
-def test_what_is_there():
+def test_a_world_has_its_robots_and_objects_by_name():
     env = world()
     assert env.names == ('robot', 'arm', 'floor', 'table', 'cube', 'skate')
     assert [each.name for each in env.movable] == ['cube', 'skate']
@@ -56,7 +56,7 @@ def test_the_pose_of_an_object_is_that_of_its_frame():
     assert_allclose(pose @ [1.0, 0.0, 0.0, 1.0], [1.0, 3.0, 3.0, 1.0], atol=1e-15)
 
 
-def test_what_may_touch():
+def test_collisions_are_allowed_as_declared():
     env = world()
     assert (
         env.can_collide('floor', 'cube')
@@ -182,7 +182,7 @@ def test_springs_of_one_exponent_are_in_series(n, rng):
 
 
 @pytest.mark.parametrize('n, K_1, K_2', [(1.5, 2e5, 5e5), (2.0, 1e6, 3e5)])
-def test_dissipation_in_series_loses_what_both_lose(n, K_1, K_2):
+def test_dissipation_in_series_is_the_sum_of_both(n, K_1, K_2):
     """Pressed to and fro slowly, one surface on another that loses nothing."""
     c, deep, swing = 1.0, 0.01, 0.004
     pair = combine_surfaces(
@@ -272,7 +272,7 @@ def test_bodies_without_mass_or_volume_are_refused_by_name():
         (('robot/', 'table'), 'does not name a link after the slash'),
     ],
 )
-def test_pairs_of_what_is_not_there_are_refused(pair, problem):
+def test_pairs_of_unknown_names_are_rejected(pair, problem):
     for arguments in ({'pairs': {pair: Surface()}}, {'disabled_collisions': frozenset({pair})}):
         with pytest.raises(ValueError, match=problem):
             world(**arguments)

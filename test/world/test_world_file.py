@@ -43,7 +43,7 @@ def movable(**entry):
 # -- the example
 
 
-def test_the_example_is_what_it_says():
+def test_the_example_has_the_documented_content():
     world = read_world(EXAMPLE, robot=load_urdf(ARM))
     shapes = {each.name: type(each.shape) for each in world.objects}
     assert shapes == {
@@ -168,7 +168,7 @@ def test_a_given_inertia_is_about_the_center_of_mass():
     assert movable(mass=2, inertia=inertia).inertia.h == (0.0, 0.0, 0.0)
 
 
-def test_surfaces_inherit_what_they_do_not_say():
+def test_surfaces_inherit_omitted_values():
     defaults = {'surface': {'friction': [0.4, 0.5], 'rolling': 0.01}, 'color': [1, 0, 0, 0.5]}
     objects = {'a': {**BOX, 'surface': {'restitution': 0.3}}, 'b': {**BOX, 'color': [0, 1, 0]}}
     world = read_world({'defaults': defaults, 'objects': objects})
@@ -350,7 +350,7 @@ def test_robots(tmp_path):
     assert len(read_world({'robots': {'m': mechanism}})['m'].model.loops) == 1
 
 
-def test_what_the_robot_itself_is_like_to_touch_link_by_link():
+def test_surfaces_of_the_robot_are_declared_link_by_link():
     other = {
         'urdf': str(ARM),
         'links': {'wrist_3_link': {'rolling': 0.01}},
@@ -406,7 +406,7 @@ def test_the_robot_itself_has_an_srdf(tmp_path):
     assert pairs[1] - pairs[0] == {frozenset(('robot/upper_arm_link', 'robot/shoulder_link'))}
 
 
-def test_entries_of_pairs_say_only_what_differs():
+def test_entries_of_pairs_override_single_values():
     objects = {
         'plain': {**BOX, 'surface': {'friction': 0.4, 'restitution': 0.2}},
         'belt': {**BOX, 'surface': {'friction': [0.9, 0.1], 'direction': [0, 1, 0]}},

@@ -135,7 +135,7 @@ def test_joints_named_when_compiled_give_the_same_for_less(name):
 
 
 @every_robot
-def test_with_all_forces_given_it_takes_what_forward_dynamics_does(name):
+def test_hybrid_dynamics_with_all_forces_given_costs_no_more_than_forward_dynamics(name):
     """Constants known at compile time are folded: no acceleration is given."""
     robot = named_robot(name)
     count = robot.kernel('hybrid_dynamics', forward=np.ones(robot.nv)).count

@@ -391,7 +391,7 @@ def test_results_are_written_to_out():
         robot.loops.forward_dynamics(gamma(0.4), np.zeros(3), np.zeros(3), out=out[::-1])
 
 
-def test_what_makes_no_sense_is_refused():
+def test_invalid_arguments_are_rejected():
     loops, zero = four_bar().loops, np.zeros(3)
     with pytest.raises(ValueError, match="unknown method 'schur'; there are kkt, forces"):
         loops.forward_dynamics(zero, zero, zero, 'schur')

@@ -147,7 +147,7 @@ def test_wrong_columns_are_refused():
             eliminate([[0.0, 0.0]], free_columns=wrong)
 
 
-def test_what_is_given_is_not_changed():
+def test_elimination_does_not_change_its_inputs():
     K, k = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0, 2.0])
     eliminate(K, k)
     assert np.array_equal(K, [[1.0, 2.0], [3.0, 4.0]]) and np.array_equal(k, [1.0, 2.0])

@@ -294,6 +294,6 @@ def test_steps_that_lead_nearer_are_damped_less_and_less():
         ([0.0, np.nan, 0.0], r'q must be finite, got \[ *0. nan  0.\]'),
     ],
 )
-def test_a_configuration_that_is_none_is_refused_with_what_is_wrong(robot, q, problem):
+def test_an_invalid_configuration_is_rejected_with_the_problem(robot, q, problem):
     with pytest.raises(ValueError, match=problem):
         robot.loops.project(q)

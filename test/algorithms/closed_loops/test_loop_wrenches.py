@@ -24,7 +24,7 @@ PAIRS_OF_BODIES = ((0, 3), (2, 5), (5, 1), (4, 6))
 
 @pytest.mark.seed('CL05', kind='full')
 @every_tree
-def test_wrenches_do_to_the_tree_what_the_multipliers_do(name):
+def test_wrenches_and_multipliers_exert_the_same_force_on_the_tree(name):
     """Sum (J_s - J_p)^T f is K^T lambda + tau^a, by a textbook's Jacobians (eq 8.28 to 8.32)."""
     tree = named_tree(name)
     rng = np.random.default_rng(3)

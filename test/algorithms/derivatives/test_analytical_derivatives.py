@@ -79,7 +79,7 @@ def test_force_and_inertia_matrix_are_the_textbooks(name):
 
 
 @every_tree
-def test_what_joins_no_branches_is_exactly_zero(name):
+def test_derivatives_between_unrelated_branches_are_exactly_zero(name):
     tree = named_tree(name)
     for state in tree.ungeared_states:
         found = analytical_derivatives(tree.model, *(x.tolist() for x in state))

@@ -185,7 +185,7 @@ def test_a_motion_subspace_that_depends_on_the_position_is_left_to_the_compiler(
     assert definition_of(rolling, 'inverse_dynamics_derivatives').tangents
 
 
-def test_what_takes_the_place_of_derivatives_must_return_the_same():
+def test_a_specialization_must_have_the_outputs_of_the_derivative():
     result = namedtuple('Result', 'H dH_dq')
     with pytest.raises(TypeError, match='has other outputs'):
         derivatives_of(

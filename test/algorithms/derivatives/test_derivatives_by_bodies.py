@@ -68,7 +68,7 @@ def test_every_joint_type_whose_motion_subspace_is_constant(joint, seed, rng):
 
 
 @every_tree
-def test_what_joins_no_branches_is_exactly_zero(name):
+def test_derivatives_between_unrelated_branches_are_exactly_zero(name):
     tree = named_tree(name)
     model = replace(tree.model, couplings=())
     for state in tree.ungeared_states:

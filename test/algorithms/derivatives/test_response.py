@@ -43,7 +43,7 @@ def test_however_many_there_are(count, rng):
     assert_allclose(found @ H, forces, rtol=0, atol=bound * np.abs(found).max())
 
 
-def test_what_follows_another_by_way_of_a_third():
+def test_factors_with_indirect_fill_solve_for_the_response():
     """Rows of L need not hold what is above them: here none but the second is joined to 0."""
     L = [{}, {0: 0.5}, {1: 0.7}, {1: 0.2, 2: -0.3}]
     factors = LTDL(L, [0.5, 1.0, 2.0, 0.25])
@@ -89,7 +89,7 @@ def operations(branches, length, columns):
     return count.multiplications - before.multiplications
 
 
-def test_what_follows_costs_a_product_with_the_trunk():
+def test_a_further_right_hand_side_costs_a_product_with_the_trunk():
     """Per force: both sweeps over its branch and the trunk, and two products a freedom beyond."""
     few, many = (operations(4, 5, columns) for columns in (40, 80))
     m = 2 + 5

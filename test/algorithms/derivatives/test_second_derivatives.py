@@ -86,7 +86,7 @@ def test_they_are_second_differences_of_the_textbook(name):
 
 
 @every_robot
-def test_what_they_have_in_common_with_the_inertia_matrix(name):
+def test_second_derivatives_agree_with_those_of_the_mass_matrix(name):
     """The force is quadratic in the velocity, and linear in the acceleration."""
     robot = named_robot(name)
     q, v, a = random_state(robot, 2)

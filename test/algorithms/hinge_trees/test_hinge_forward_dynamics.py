@@ -93,7 +93,7 @@ def test_inertia_of_a_run_time_payload_counts():
 
 
 @pytest.mark.parametrize('seed', range(3))
-def test_what_goes_inward_does_so_when_its_subtree_is_complete(seed):
+def test_a_body_is_eliminated_when_its_subtree_is_complete(seed):
     """Whatever the order of the bodies: each once, behind all that it carries."""
     for model in (random_tree(12, 2.5, seed), tree_of_hinges(f'tree {seed}').model):
         leaving, gone = completed_subtrees(screw_links(model)), []

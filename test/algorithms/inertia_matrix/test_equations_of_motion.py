@@ -7,7 +7,7 @@ from support.states import every_robot, named_robot, random_forces, random_state
 
 
 @every_robot
-def test_both_are_what_they_are_alone(name):
+def test_the_equations_agree_with_mass_matrix_and_bias_force(name):
     robot = named_robot(name)
     q, v, a = random_state(robot)
     forces = random_forces(robot)
@@ -19,7 +19,7 @@ def test_both_are_what_they_are_alone(name):
 
 
 @every_robot
-def test_what_both_need_is_computed_once(name):
+def test_common_terms_are_computed_once(name):
     robot = named_robot(name)
     both = robot.operation_count('equations_of_motion')
     if both is not None:

@@ -55,7 +55,7 @@ def test_any_positive_definite_matrix(n, rng):
     check(H, ltdl(H.tolist()), rng)
 
 
-def test_what_fills_in_is_kept(rng):
+def test_fill_in_is_kept(rng):
     """Zeros that belong to no tree."""
     H = positive_definite(rng, 4) + 4.0 * np.eye(4)
     H[1, 0] = H[0, 1] = H[3, 2] = H[2, 3] = 0.0

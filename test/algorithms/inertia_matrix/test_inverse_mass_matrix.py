@@ -111,7 +111,7 @@ def test_method_inverts_the_mass_matrix(name):
     assert np.array_equal(out, M)
 
 
-def test_what_cannot_be_inverted_is_refused_by_joint():
+def test_a_singular_mass_matrix_is_rejected_by_joint():
     text = random_trees.chain([{'type': 'revolute', 'mass': 1.0}])  # a point mass on the axis
     with pytest.raises(SingularMassMatrixError, match='joint1'):
         Robot.from_urdf(text).inverse_mass_matrix([0.0])

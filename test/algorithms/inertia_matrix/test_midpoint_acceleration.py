@@ -58,7 +58,7 @@ def test_three_rounds_for_hinges(name, rng):
 
 
 @pytest.mark.parametrize('name', ['tree 0', FREE[0], GEARED[0]])
-def test_machine_code_computes_what_the_text_says(name, rng):
+def test_machine_code_agrees_with_the_algorithm(name, rng):
     tree = tree_of_hinges(name) if name == 'tree 0' else named_tree(name)
     robot = Robot(tree.model)
     diagonal = rng.uniform(0.5, 2.0, robot.nv)
@@ -69,7 +69,7 @@ def test_machine_code_computes_what_the_text_says(name, rng):
         assert_allclose(kernel.function(q, v, tau, DT), expected, rtol=1e-9, atol=1e-9)
 
 
-def test_what_depends_on_the_configuration_alone_is_computed_once():
+def test_terms_of_the_configuration_are_computed_once():
     """Three rounds take far less than three times the operations of one, and as many divisions."""
     robot = Robot(tree_of_hinges('chain 0').model)
     kernels = [robot.kernel(name) for name in ('forward_dynamics', 'midpoint_acceleration')]

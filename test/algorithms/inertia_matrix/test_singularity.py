@@ -78,7 +78,7 @@ def test_a_joint_that_takes_part_by_less_than_a_millionth_does_not(share, joints
 
 
 @pytest.mark.parametrize('diagonal', [None, (0.1, 0.0), (0.1, 0.1)])
-def test_what_is_added_to_the_whole_diagonal_makes_any_arm_regular(diagonal):
+def test_a_positive_diagonal_makes_any_arm_regular(diagonal):
     model, chosen = load_urdf(arm('')), {} if diagonal is None else {'diagonal': diagonal}
     if diagonal is not None and min(diagonal) > 0.0:
         require_regular_mass_matrix(model, (), chosen)

@@ -31,7 +31,7 @@ def test_the_part_along_the_dofs_is_the_joint_force_less_the_rotor(name):
 
 
 @pytest.mark.seed('ID07', kind='full')
-def test_a_tower_at_rest_carries_the_weight_of_what_is_above():
+def test_a_joint_of_a_tower_at_rest_carries_the_weight_above_it():
     """Joints along the vertical: the upper one carries one block, the lower one both."""
     box = urdf_text.inertial(mass=2.0)
     text = urdf_text.robot(

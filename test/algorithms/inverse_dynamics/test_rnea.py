@@ -38,7 +38,7 @@ def test_text_counts_every_joint_of_the_tree(name):
 
 @pytest.mark.seed('BL04')
 @every_tree
-def test_bias_force_is_what_is_left_without_acceleration(name):
+def test_bias_force_is_inverse_dynamics_without_acceleration(name):
     tree = named_tree(name)
     for q, v, _ in tree.states:
         C = run(bias_force, tree.model, q=q, v=v, external_forces=tree.forces_on_bodies)

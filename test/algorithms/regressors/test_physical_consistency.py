@@ -86,7 +86,7 @@ def test_parameters_of_robots_are_those_of_bodies_unless_the_reader_warns(name):
         ({2: float('nan')}, False),
     ],
 )
-def test_what_no_body_can_have(arm, change, consistent):
+def test_inconsistent_parameters_are_found_by_body(arm, change, consistent):
     pi = arm.regressors.parameters
     for k, value in change.items():
         pi[10 + k] = value
@@ -166,7 +166,7 @@ def test_nothing_measured_changes_nothing(arm):
     assert fit.error == 0.0 and fit.distance.max() < 1e-12
 
 
-def test_what_makes_no_sense_is_refused(arm):
+def test_invalid_arguments_are_rejected(arm):
     Y, tau = samples(arm, 4)
     pi = arm.regressors.parameters
     for arguments, message in (

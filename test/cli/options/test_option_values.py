@@ -32,7 +32,7 @@ def test_json_is_printed_by_every_command_that_has_it():
     assert {each.help for _, each in found} == {'print JSON'}
 
 
-def test_what_is_written_goes_where_output_says():
+def test_written_files_go_where_output_says():
     found = {name: each for name, each in options() if '--output' in each.option_strings}
     assert set(found) == {'feedforward', 'codegen', 'demo', 'excitation-trajectory', 'identify'}
     assert all('-o' in each.option_strings for each in found.values())

@@ -71,7 +71,7 @@ def test_an_interrupt_ends_with_130_and_without_a_traceback(monkeypatch, capsys,
     assert capsys.readouterr() == ('', '')
 
 
-def test_what_is_compiled_is_said_on_a_terminal_alone():
+def test_compilation_is_announced_on_a_terminal_alone():
     logger = logging.getLogger('rbd_ros.compiler')
     before = logger.level, list(logger.handlers)
     for stream in (Terminal(), io.StringIO()):

@@ -127,7 +127,7 @@ def test_every_place_has_a_distance_to_a_height_field(rng):
     assert under > 50
 
 
-def test_what_is_deeper_than_was_looked_for_is_found(rng, tmp_path):
+def test_penetration_beyond_the_search_distance_is_found(rng, tmp_path):
     """A distance below zero is no distance beyond the largest."""
     lines = [f'v {x} {y} {z}' for x, y, z in CORNERS]
     lines += ['f ' + ' '.join(str(k + 1) for k in face) for face in FACES]

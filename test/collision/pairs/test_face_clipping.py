@@ -75,7 +75,7 @@ def plane(points):
 
 
 @pytest.mark.parametrize('seed', range(16))
-def test_what_is_beyond_a_line_is_cut_off(seed):
+def test_clipping_removes_the_part_beyond_a_line(seed):
     rng = np.random.default_rng(seed)
     count, column, sign = int(rng.integers(3, 8)), seed % 2, (-1.0, 1.0)[seed // 2 % 2]
     limit = 0.3 + 0.5 * rng.random()

@@ -130,7 +130,7 @@ def test_gaps_close_no_faster_than_the_bound(rng, kinds):
         assert closing_speed(table, buffers, 0, 1) == 0.0
 
 
-def test_what_speeds_up_by_more_than_was_looked_for_is_noticed(rng):
+def test_a_velocity_jump_beyond_the_bound_is_noticed(rng):
     poses = np.array([pose_of(rng)[0] for _ in range(3)])
     velocity = rng.normal(size=(3, 6))
     table = scene_of(body_arm=np.array([0.0, 0.5, 0.2]))
@@ -206,14 +206,14 @@ def test_whichever_moves_fast_is_found(mover, speed, there):
         assert found.body_id[0].tolist() == [1, 2]
 
 
-def test_what_has_no_room_is_counted():
+def test_contacts_beyond_the_capacity_are_counted():
     table, buffers, _ = two_boxes(0.0)
     count, dropped = find_scene_contacts(table, buffers, H, allocate(SceneContacts, contacts=3))
     assert (count, dropped) == (3, 1)
 
 
 @pytest.mark.parametrize('both', [False, True])
-def test_what_comes_from_far_is_listed_in_time(both):
+def test_an_approaching_pair_is_listed_in_time(both):
     """And meanwhile hardly ever looked at."""
     table, buffers, found = two_boxes(0.5)
     buffers.velocity[1, 3] = 1.0 if both else 2.0
@@ -232,7 +232,7 @@ def test_what_comes_from_far_is_listed_in_time(both):
 
 
 @pytest.mark.parametrize('gap', [0.0516, 0.1616])
-def test_what_moves_together_is_looked_at_once(gap):
+def test_a_pair_that_moves_together_is_checked_once(gap):
     """However fast it is; and in time when it comes nearer, by what it does."""
     table, buffers, found = two_boxes(gap)
     buffers.velocity[1:, 3:] = [30.0, -20.0, 10.0]
@@ -255,7 +255,7 @@ def test_what_moves_together_is_looked_at_once(gap):
     assert looked <= 2
 
 
-def test_a_new_list_knows_what_the_one_before_knew():
+def test_a_new_list_keeps_known_distances():
     table, buffers, found = two_boxes(0.5)
     assert find_scene_contacts(table, buffers, H, found)[0] == 0 and buffers.listed[0] == 1
     buffers.pose[2, 9] = 0.28
@@ -275,7 +275,7 @@ def test_a_new_list_knows_what_the_one_before_knew():
     assert buffers.apart[0] == pytest.approx(0.36 - 0.2 * 3**0.5 - MARGIN, abs=1e-12)
 
 
-def test_what_was_moved_besides_is_looked_at_again():
+def test_a_position_correction_invalidates_distances():
     """Position correction moves bodies, which no velocity shows."""
     table, buffers, found = two_boxes(0.05)
     assert find_scene_contacts(table, buffers, H, found)[0] == 0

@@ -203,7 +203,7 @@ def test_points_of_a_tilted_face_are_in_the_plane_that_it_lies_on(lower):
 @pytest.mark.parametrize(
     'gap, share', [(1.9e-5, 0.0), (2.1e-5, 0.5), (-1.9e-5, 0.0), (-3e-4, 0.5)]
 )
-def test_forces_of_what_is_about_to_touch_have_the_arm_of_the_middle(gap, share):
+def test_contacts_with_a_gap_have_the_lever_arm_of_the_middle(gap, share):
     empty = Robot.from_urdf('<robot name="n"><link name="w"/></robot>').model
     objects = boxes(a=[0, 0, 0]) | {'floor': {'type': 'plane'}}
     scene, pose = make_scene(empty, read_world({'objects': objects})), np.eye(4)
@@ -216,7 +216,7 @@ def test_forces_of_what_is_about_to_touch_have_the_arm_of_the_middle(gap, share)
     assert np.allclose(found.position[:count, 2], share * gap, rtol=0.0, atol=1e-16)
 
 
-def test_a_single_point_is_on_what_does_not_move():
+def test_a_single_contact_point_is_on_the_static_body():
     """Feet that stand on one table touch it in one plane, each a pair of its own."""
     empty = Robot.from_urdf('<robot name="n"><link name="w"/></robot>').model
     balls = {
@@ -322,7 +322,7 @@ def test_tangents_follow_the_direction_of_friction(along):
         assert np.allclose(frame[1], np.array([1, 2, 0]) / np.sqrt(5))
 
 
-def test_lists_of_near_pairs_change_nothing_of_what_is_found():
+def test_lists_of_near_pairs_do_not_change_contacts():
     rng = np.random.default_rng(8)
     names = 'abcdefgh'
     places = {name: rng.uniform(-0.6, 0.6, 3).tolist() for name in names}
@@ -358,7 +358,7 @@ def test_lists_of_near_pairs_change_nothing_of_what_is_found():
 
 
 @pytest.mark.parametrize('together', [0.0, 20.0])
-def test_lists_change_nothing_of_what_turns_and_moves_together(together, tmp_path):
+def test_lists_do_not_change_contacts_of_bodies_that_turn_together(together, tmp_path):
     """Shapes of all kinds that tumble about a place, which is fast."""
     rng, h = np.random.default_rng(9), 2e-3
     write_stl(tmp_path / 'round.stl', round_triangles(Sphere(0.12), 12))

@@ -64,7 +64,7 @@ def test_pairs_of_one_body_and_one_surface_are_a_group(table):
 
 @pytest.mark.seed('CN13', kind='part')
 @pytest.mark.parametrize('seed', range(12))
-def test_what_is_left_is_the_convex_hull(table, seed):
+def test_reduction_leaves_the_convex_hull(table, seed):
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(rng.integers(4, 30), 2)) * 10.0 ** rng.uniform(-2, 1)
     slope = 1e-4 * rng.normal(size=2)
@@ -116,7 +116,7 @@ def test_of_a_line_both_ends_are_left(table):
     assert reduced(table, points, gaps) == [0, 1, 2, 3, 4]
 
 
-def test_what_is_not_in_one_plane_of_the_body_stays(table):
+def test_contacts_of_different_planes_are_not_reduced(table):
     rng = np.random.default_rng(2)
     points = rng.normal(size=(9, 2))
     gaps = points @ [0.01, -0.02]

@@ -70,7 +70,7 @@ def chain(*links):
         ([(1, 0), (1, 1)], False),
     ],
 )
-def test_what_has_no_shape_or_no_mass_connects(between, allowed):
+def test_links_without_shape_or_mass_connect_their_neighbors(between, allowed):
     pairs = allowed_pairs(chain((1, 1), *between, (1, 1)))
     assert (('l0', f'l{len(between) + 1}') in pairs) == allowed
 
@@ -82,7 +82,7 @@ def test_the_world_and_links_of_a_robot_without_masses_connect_nothing():
     assert ('a/l0', 'b/l0') not in allowed_pairs(both)
 
 
-def test_an_srdf_puts_back_what_links_without_shapes_connect():
+def test_an_srdf_enables_pairs_that_shapeless_links_connect():
     model = chain((1, 1), (1, 0), (1, 1))
     srdf = '<robot><enable_collisions link1="l0" link2="l2"/></robot>'
     assert ('l0', 'l2') not in allowed_pairs(model, srdf)

@@ -64,7 +64,7 @@ SLOPE = 0.4
         ({'wall': {**PLANE, 'rpy': [0, np.pi / 2, 0]}}, 0.0),
     ],
 )
-def test_a_ball_touches_what_is_below_it(objects, expected):
+def test_a_ball_touches_down_on_the_object_below_it(objects, expected):
     assert height(ball(), objects) == pytest.approx(expected, abs=EXACT)
 
 

@@ -73,7 +73,7 @@ def build(folder, function, record, numbers=(), constants=(), kernels=None, comp
 @pytest.mark.parametrize('compiler', COMPILERS)
 @pytest.mark.parametrize('example', EXAMPLES, ids=lambda each: each.__name__)
 @pytest.mark.filterwarnings('ignore::RuntimeWarning')
-def test_each_construct_does_what_the_interpreter_does(tmp_path, example, compiler):
+def test_each_construct_agrees_with_the_interpreter(tmp_path, example, compiler):
     mine, its = make_data(0), make_data(0)
     kinds = (float, float, int, int)
     call, _, _ = build(tmp_path, example.function, its, kinds, compiler=compiler)
@@ -343,7 +343,7 @@ def reads_what_it_lacks(work: Work) -> int:
         (reads_what_it_lacks, 'no field missing'),
     ],
 )
-def test_what_cannot_be_written_is_refused_by_file_and_line(function, words):
+def test_unsupported_constructs_are_rejected_by_file_and_line(function, words):
     enabled = function is not reads_what_it_lacks
     line = function.__code__.co_firstlineno
     where = f'test_c99_loops.py:[0-9]+: in {function.__name__}: '

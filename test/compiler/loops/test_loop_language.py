@@ -600,7 +600,7 @@ def bits(data: Data) -> list:
 
 @pytest.mark.parametrize('example', EXAMPLES, ids=lambda each: each.__name__)
 @pytest.mark.filterwarnings('ignore::RuntimeWarning')
-def test_each_construct_does_what_the_interpreter_does(example, caplog):
+def test_each_construct_agrees_with_the_interpreter(example, caplog):
     assert interpreted_reason() is None
     mine, its = make_data(0), make_data(0)
     bound = example.bind(Record(its))
@@ -636,7 +636,7 @@ def divide(result: Quotients, a: float, b: float, i: int, j: int) -> int:
         (0.0, 0.0, math.nan, 0.0),
     ],
 )
-def test_what_python_raises_for_gives_infinity_or_nan(a, b, quotient, root):
+def test_python_errors_become_infinity_or_nan(a, b, quotient, root):
     result = Quotients(np.zeros(2, dtype=np.int64), np.zeros(2))
     divide.bind(Record(result))(a, b, 1, 1)
     np.testing.assert_array_equal(result.out, [quotient, root])

@@ -107,7 +107,7 @@ def test_arrays_are_passed_by_address_and_length(release_gil):
 
 
 @pytest.mark.parametrize('release_gil', [True, False])
-def test_machine_code_does_what_the_text_says(release_gil, caplog):
+def test_machine_code_agrees_with_the_interpreter(release_gil, caplog):
     assert interpreted_reason() is None
     inner, record = arguments()
     result = gather.bind(record, release_gil=release_gil)(DATA, len(DATA), 2.0)
@@ -117,7 +117,7 @@ def test_machine_code_does_what_the_text_says(release_gil, caplog):
     assert not caplog.records  # which would tell that it is interpreted
 
 
-def test_records_live_as_long_as_what_is_bound_to_them():
+def test_a_bound_call_keeps_its_record_alive():
     inner, record = arguments()
     bound = gather.bind(record, release_gil=False)
     del record
@@ -246,7 +246,7 @@ print(type(bound).__name__, sorted({{{COMPILER!r}, 'numba', 'scipy'}} & set(sys.
 """
 
 
-def test_what_is_on_disk_needs_no_compiler_unless_it_is_damaged(tmp_path):
+def test_a_loop_on_disk_needs_no_compiler_unless_it_is_damaged(tmp_path):
     result, values = expected()
     for damage, compilers in ((False, [COMPILER]), (False, []), (True, [COMPILER])):
         for entry in tmp_path.glob('gather-loop-*') if damage else ():
@@ -331,7 +331,7 @@ def choose(choice: Choice, number: int) -> int:
     return total
 
 
-def test_a_bool_decides_what_is_compiled(caplog):
+def test_a_bool_selects_the_compiled_branch(caplog):
     values = np.array([0.0, 0.25])
     bound = choose.bind(Record(Choice(True, values)))
     assert [bound(n) for n in (8, 5, 0)] == [
@@ -371,7 +371,7 @@ def top(x):
         ('return helper(x)', 'return helper(x) + 1', True),
     ],
 )
-def test_machine_code_depends_on_what_is_computed_alone(old, new, matters):
+def test_machine_code_depends_on_the_computation_alone(old, new, matters):
     changed = TOP.replace(old, new)
     assert changed != TOP
     same = digest(with_text(TOP)) == digest(with_text(changed))
@@ -379,13 +379,13 @@ def test_machine_code_depends_on_what_is_computed_alone(old, new, matters):
 
 
 @pytest.mark.parametrize(('new', 'matters'), [('x + 1', True), ('x  +  0', False)])
-def test_machine_code_depends_on_what_is_in_comprehensions_not_on_where_they_are(new, matters):
+def test_machine_code_depends_on_the_content_of_comprehensions_not_on_their_place(new, matters):
     text = 'def top(x):\n    return [x + 0 for _ in range(3)]\n'
     assert (digest(with_text(text)) != digest(with_text(text.replace('x + 0', new)))) == matters
 
 
 @pytest.mark.parametrize(('new', 'matters'), [('x + 1', True), ('x  +  0', False)])
-def test_machine_code_depends_on_what_other_packages_have_marked(new, matters):
+def test_machine_code_depends_on_compiled_functions_of_other_packages(new, matters):
     text = 'def helper(x):\n    return x + 0\n'
     helpers = []
     for each in (text, text.replace('x + 0', new)):
@@ -417,7 +417,7 @@ def test_arrays_have_the_shapes_that_are_declared_beside_them():
     Record(parts)  # contiguous, all of them
 
 
-def test_a_file_may_say_that_what_is_in_it_runs_seldom(monkeypatch):
+def test_a_file_may_declare_its_functions_seldom_run(monkeypatch):
     from rbd_ros.compiler.targets.llvm_loops.translation import module_text
 
     _, record = arguments()

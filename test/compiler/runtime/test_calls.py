@@ -152,7 +152,7 @@ def test_a_forked_process_draws_different_random_numbers(robot):
 
 
 @pytest.mark.parametrize('rows', [0, 1, 2, 7, 8, 9, 16, 33, 500])
-def test_batches_are_what_their_rows_are(function, robot, rows, no_python):
+def test_batches_equal_their_rows(function, robot, rows, no_python):
     rng = np.random.default_rng(rows)
     arrays = rng.normal(size=(3, rows, robot.nv))
     function(*rng.normal(size=(3, 40, robot.nv)))  # compiles
@@ -279,7 +279,7 @@ def test_a_result_that_overlaps_an_argument_is_still_right(function, robot, stat
         (lambda f, q: f(q, q, [10**400] * len(q)), (ValueError, OverflowError, TypeError)),
     ],
 )
-def test_what_is_wrong_is_said_by_python(function, state, call, error):
+def test_invalid_arguments_raise_python_errors(function, state, call, error):
     with pytest.raises(error):
         call(function, state[0])
     assert function(*state).shape == state[0].shape  # no error is left behind

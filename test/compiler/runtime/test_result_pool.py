@@ -121,7 +121,7 @@ def test_results_in_use_never_change(torque):
         lambda x: {'torque': [x]},
     ],
 )
-def test_what_is_held_another_way_is_left_alone(torque, hold):
+def test_a_result_held_by_another_object_is_not_reused(torque, hold):
     held = [hold(torque(q)) for q in configurations(result_pool.COUNT)]
 
     def numbers():
@@ -147,7 +147,7 @@ def test_a_result_that_the_caller_changed_is_not_reused(torque, change, call):
     assert result.shape == (2,) and result.dtype == np.float64 and result.flags.writeable
 
 
-def test_what_has_lost_its_axes_is_not_looked_into():
+def test_a_result_without_axes_is_not_reused():
     ours = kernel(lambda x: [2.0 * x[0]]).function
     x = np.ones(1)
     for array in [ours(x) for _ in range(result_pool.COUNT)]:

@@ -65,25 +65,25 @@ def check(build, robot, call):
 
 
 @pytest.mark.parametrize('name', [*FUNCTIONS, 'inverse_dynamics_derivatives'])
-def test_an_arm_in_c_computes_what_its_kernels_do(build, name):
+def test_an_arm_in_c_agrees_with_its_kernels(build, name):
     robot = Robot.from_urdf(example_robots.path('ur5_robot'))
     check(build, robot, robot.kernel(name))
 
 
 @pytest.mark.parametrize('name', ['inverse_dynamics', 'forward_dynamics'])
 @pytest.mark.parametrize('robot', ['talos_reduced', 'solo12'])
-def test_a_floating_robot_in_c_computes_what_its_kernels_do(build, robot, name):
+def test_a_floating_robot_in_c_agrees_with_its_kernels(build, robot, name):
     robot = Robot.from_urdf(example_robots.path(robot), floating_base=True)
     check(build, robot, robot.kernel(name))
 
 
 @pytest.mark.parametrize('name', ['mass_matrix', 'bias_force', 'integrate', 'difference'])
-def test_joints_of_all_kinds_in_c_compute_what_their_kernels_do(build, name):
+def test_joints_of_all_kinds_in_c_agree_with_their_kernels(build, name):
     robot = Robot.from_urdf(random_trees.mixed_tree(4))
     check(build, robot, robot.kernel(name))
 
 
-def test_a_spherical_joint_in_c_computes_what_its_kernels_do(build):
+def test_a_spherical_joint_in_c_agrees_with_its_kernels(build):
     robot = Robot(all_joints.tree(Spherical(), 0))
     check(build, robot, robot.kernel('inverse_dynamics'))
 
@@ -239,7 +239,7 @@ def test_a_function_must_have_a_name_of_c(name):
         c99.source(program(Graph(), [1.0]), name)
 
 
-def test_a_comment_says_what_it_is_and_cannot_be_ended_by_it(build):
+def test_a_comment_has_the_summary_and_cannot_be_ended_by_it(build):
     graph = Graph()
     what = replace(program(graph, graph.inputs('x', 1)), doc='Ends */ never.')
     assert ' * small: Ends * / never.\n * in   x[1]\n' in c99.source(what)

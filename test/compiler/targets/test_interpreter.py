@@ -13,7 +13,7 @@ from rbd_ros.spatial.scalar import sqrt, where_positive
 
 
 @pytest.mark.parametrize('seed', range(20))
-def test_the_graph_computes_what_the_program_does(seed):
+def test_the_graph_agrees_with_the_program(seed):
     state = np.random.default_rng(seed).uniform(-2.0, 2.0, 5)
     program = random_program(seed, state)
     graph, _, outputs = trace(lambda x: run(program, x), 5)

@@ -39,7 +39,7 @@ def ordered(pairs, members):
     [(4, k) for k in range(4)] + [(4, -1)],
     [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (4, 3)],
 ])  # fmt: skip
-def test_it_solves_what_the_dense_matrix_solves(pairs):
+def test_it_agrees_with_the_dense_matrix(pairs):
     rng = np.random.default_rng(len(pairs))
     n = 1 + max(max(each) for each in pairs)
     matrix, room = ordered(pairs, n)
@@ -86,7 +86,7 @@ def test_few_bodies_have_room_for_each_pair_and_many_for_some():
     assert matrix_sizes(MAX_BODIES + 5) == matrix_sizes(MAX_BODIES)
 
 
-def test_what_has_no_room_is_reported():
+def test_more_bodies_or_pairs_than_the_capacity_are_reported():
     assert ordered([(0, 1), (1, 2)], MAX_BODIES)[1]
     matrix = allocate(BodyMatrix, **matrix_sizes(MAX_BODIES + 1))
     many = np.arange(MAX_BODIES + 1)

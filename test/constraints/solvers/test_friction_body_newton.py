@@ -75,7 +75,7 @@ def test_stiffness_is_that_of_the_state():
     assert_allclose(K @ [0.0, 0.6, 0.8], 0.0, atol=1e-12)
 
 
-def test_states_follow_what_contradicts_them():
+def test_states_follow_contradicting_forces():
     pile = pile_of_boxes(1, 1)
     space = space_of(pile, 0.5, [OPEN, STICK, STICK, SLIDE])
     space.x[:] = [[0, 0, 0], [-1, 0, 0], [1, 3, 4], [1, 0.6, 0.8]]

@@ -220,7 +220,7 @@ def test_it_begins_inside_of_cones_and_bounds_whatever_was_there():
     assert_allclose(space.upper, [0, 1, 1, 0, 0])
 
 
-def test_it_begins_near_what_is_there_within_cones_and_bounds():
+def test_it_starts_near_given_forces_within_cones_and_bounds():
     bounds = [1.5, -2.0, -2.0, -np.inf, -np.inf, 0.7], [np.inf, 1.0, 1.0, -1.0, np.inf, 0.7]
     problem = friction_problem(np.eye(12), np.zeros(12), [1.0, 1.0], *bounds)
     space = ready(problem)
@@ -380,7 +380,7 @@ def test_without_de_saxces_term_it_solves_the_convex_program(monkeypatch):
 
 
 @pytest.mark.parametrize('middle', [MIDDLE_FORCE, 0.0])
-def test_alone_it_solves_what_sticks_slides_and_opens(monkeypatch, middle):
+def test_alone_it_solves_sticking_sliding_and_opening_contacts(monkeypatch, middle):
     """The term is not followed at the pace of a fixed point: far below what is asked for."""
     without_newton(monkeypatch)
     rng = np.random.default_rng(4)
@@ -558,13 +558,13 @@ def sliding_tower(seed):
 
 
 @pytest.mark.parametrize('seed', [147, 246, 280, 660, 1191, 2974])
-def test_what_the_interior_leaves_is_solved_by_few_steps_of_others(seed):
+def test_few_steps_of_other_methods_solve_the_rest_of_an_interior_solution(seed):
     """Towers whose blocks slide and turn, of which each method by itself leaves some."""
     found = solve_friction(sliding_tower(seed))
     assert found.converged and sum(found.iterations) < 500
 
 
-def test_what_all_other_methods_leave_is_swept():
+def test_sweeps_solve_a_problem_that_other_methods_leave():
     found = solve_friction(sliding_tower(5290))
     assert found.converged and found.iterations[0] > 100 and found.iterations[2] == 2060
 

@@ -240,7 +240,7 @@ def test_residuals_of_moments_by_hand():
         ({'torsion': [0.1], 'rolling': [0.1]}, r'3n \+ m \+ 3, 3n \+ m \+ 3'),
     ],
 )
-def test_what_are_no_moments_is_refused(moments, words):
+def test_invalid_friction_moments_are_rejected(moments, words):
     with pytest.raises(ValueError, match=words):
         friction_problem(np.eye(5), np.zeros(5), [0.5], **moments)
 

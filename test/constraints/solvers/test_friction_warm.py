@@ -137,7 +137,7 @@ def test_loaded_or_approaching_contacts_are_guessed_to_stick():
     assert list(space.state) == expected
 
 
-def test_what_rests_is_solved_by_one_system_and_without_friction_at_odds():
+def test_a_resting_box_is_solved_by_one_system_with_minimum_friction():
     """From nothing: the forces of least size, so that no contact pushes against another."""
     for points in (4, 8, 64):
         problem, _ = box_on_plane(points)

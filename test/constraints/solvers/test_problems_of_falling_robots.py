@@ -37,7 +37,7 @@ def space_of(name):
 
 
 @pytest.mark.parametrize('name', NAMES)
-def test_what_lies_on_many_points_is_solved_to_the_tolerance(name):
+def test_contact_at_many_points_is_solved_to_the_tolerance(name):
     space = space_of(name)
     assert solve_space.bind(Record(space))(COMBINED, MAX_ITERATIONS, 1e-10)
     assert space.report[RESIDUAL] <= 1e-10 and space.report[ADMM_STEPS] < MAX_ITERATIONS

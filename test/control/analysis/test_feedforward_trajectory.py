@@ -93,7 +93,7 @@ def test_long_trajectories_are_worked_on_in_slices(arm, plain, rng):
 # -- points -----------------------------------------------------------------------------------
 
 
-def test_what_is_given_at_the_points_counts_in_any_order_of_joints(arm, plain, rng):
+def test_given_points_are_kept_in_any_order_of_joints(arm, plain, rng):
     times, q, v, a = random_points(rng, 6)
     order = rng.permutation(6)
     names = [arm.joint_names[i] for i in order]
@@ -131,7 +131,7 @@ def test_a_single_point_is_held(arm, plain):
     assert_array_equal(result.times, [2.0])
 
 
-def test_what_is_not_given_is_that_of_the_smooth_motion(arm, plain, rng):
+def test_missing_derivatives_are_those_of_the_smooth_motion(arm, plain, rng):
     """Just beside a point the motion has nearly its values there; a jump counts by halves."""
     for kind in ('positions', 'velocities'):
         times, *given = random_points(rng, 6, kind)
@@ -310,7 +310,7 @@ def test_a_payload_needs_its_link(arm):
     ],
     ids=lambda function: function.__name__,
 )
-def test_examples_give_what_they_say(documented):
+def test_examples_give_the_documented_output(documented):
     start = {
         'np': np,
         'Robot': Robot,

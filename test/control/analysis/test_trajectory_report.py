@@ -207,14 +207,14 @@ def test_speed_limits_bound_the_duration_exactly(lift):
     assert never.min_time_scale is None
 
 
-def test_what_cannot_be_held_has_no_duration(lift):
+def test_a_motion_with_an_excessive_holding_effort_has_no_duration(lift):
     report = check_trajectory(limited(lift, MASS * GRAVITY - 0.1), UP)
     assert report.min_time_scale is report.safe_time_scale is None
     (margin,) = report.obstacles
     assert (margin.joint, margin.quantity) == ('slide', 'effort')
 
 
-def test_what_is_let_fall_need_not_be_held(lift):
+def test_a_downward_motion_may_exceed_the_holding_effort(lift):
     """In a motion that accelerates downwards throughout, a weak motor may do, not slowly though.
 
     m (g - 2 x^2) is within +-15 N from x^2 = (g - 7.5) / 2 to (g + 7.5) / 2.
@@ -294,7 +294,7 @@ def test_slower_is_the_same_path(rng):
     ],
     ids=lambda function: function.__name__,
 )
-def test_examples_give_what_they_say(documented):
+def test_examples_give_the_documented_output(documented):
     start = {
         'np': np,
         'Robot': Robot,

@@ -30,7 +30,7 @@ def test_one_joint_gets_the_gains_of_an_oscillator():
     assert_allclose(kd, [2 * 0.7 * 10.0 * inertia])
 
 
-def test_free_inertia_is_what_a_torque_on_one_joint_feels(arm, rng):
+def test_free_inertia_relates_a_torque_to_the_acceleration_of_its_joint(arm, rng):
     q = arm.random_configuration(rng)
     for j, inertia in enumerate(free_inertia(arm, q)[0]):
         torque = np.zeros(arm.nv)

@@ -91,7 +91,7 @@ def test_a_model_without_a_number_leaves_nothing_behind():
 # -- the law --------------------------------------------------------------------------------------
 
 
-def test_what_is_added_counts_until_it_is_set_again(arm):
+def test_an_added_torque_counts_until_it_is_set_again(arm):
     law = TorqueLaw(arm, settings(arm))
     law.add(np.arange(6.0))
     for _ in range(2):

@@ -128,6 +128,6 @@ def test_without_time_it_does_not_turn():
 
 
 @pytest.mark.parametrize('nothing', [[0, 0, 0], [np.nan, 0, 1], [np.inf, 0, 0]])
-def test_what_has_no_direction_is_refused(nothing):
+def test_a_vector_without_direction_is_rejected(nothing):
     with pytest.raises(ValueError, match='no direction'):
         unit(nothing)

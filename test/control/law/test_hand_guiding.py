@@ -255,7 +255,7 @@ def test_without_a_hold_it_loses_all_its_motion_as_well(arm):
 
 
 @pytest.mark.parametrize('seed', range(3))
-def test_what_is_stored_never_exceeds_what_the_hand_has_put_in(arm, seed):
+def test_stored_energy_never_exceeds_the_work_of_the_hand(arm, seed):
     """Passive: the hand may push and pull as it likes."""
     rng = np.random.default_rng(seed)
     guided = Guided(arm, HandGuiding(arm, settings(arm)))

@@ -57,7 +57,7 @@ def test_gains_from_inertia_alone_are_too_weak_for_the_default_robot(arm):
     assert 'shoulder_pan_joint' not in named  # it turns about the vertical
 
 
-def test_what_a_joint_needs_is_enough(arm):
+def test_the_reported_stiffness_is_sufficient(arm):
     weak = {
         joint.joint: joint.needed for joint in insufficient_stiffness_joints(arm, pd(arm, 5.0))
     }

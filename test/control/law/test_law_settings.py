@@ -18,7 +18,7 @@ def arm():
     return Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf'))
 
 
-def test_what_is_not_given_is_that_of_the_robot(arm):
+def test_missing_settings_are_those_of_the_robot(arm):
     settings = LawSettings.for_robot(arm)
     assert_array_equal(settings.viscous, arm.damping)
     assert_array_equal(settings.coulomb, arm.friction)

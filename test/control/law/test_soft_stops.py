@@ -144,7 +144,7 @@ def test_a_joint_beyond_a_stop_is_led_back_slowly(robot):
     assert np.abs(v).max() < 2.0 * RETURN_SPEED
 
 
-def test_what_is_not_a_number_stays_so(robot):
+def test_non_finite_states_give_non_finite_torques(robot):
     stops = SoftStops(robot, SoftLimits.for_robot(robot))
     rest = np.zeros(2)
     for bad in (np.nan, np.inf):
@@ -186,7 +186,7 @@ def test_a_joint_with_little_room_keeps_half_of_it(robot):
     assert_allclose(limits.upper, 0.5 * robot.upper_limits)
 
 
-def test_what_is_not_asked_for_is_not_limited(robot):
+def test_limits_that_are_off_are_infinite(robot):
     assert np.isinf(SoftLimits.for_robot(robot, positions=False).upper).all()
     assert np.isinf(SoftLimits.for_robot(robot, speeds=False).speed).all()
     unknown = Robot.from_urdf(ARM.replace('velocity="5"', 'velocity="0"'))

@@ -256,7 +256,7 @@ def test_joints_move_in_the_null_space_without_moving_the_frame():
         (lambda arm: TaskImpedance.of(1.0, bandwidth=0.0), 'bandwidth'),
     ],
 )
-def test_what_is_missing_or_wrong_is_named(arm, call, message):
+def test_missing_or_invalid_settings_are_named(arm, call, message):
     with pytest.raises(ValueError, match=message):
         call(arm)
 

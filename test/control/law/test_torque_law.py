@@ -132,7 +132,7 @@ def test_every_word_is_described():
 
 
 @pytest.mark.parametrize('words', WORDS)
-def test_what_is_not_desired_is_rest_where_the_robot_is(arm, state, words):
+def test_the_default_desired_state_is_rest_at_the_measured_position(arm, state, words):
     q, v = state[:2]
     rest = np.zeros(6)
     chosen = law(arm, *words)
@@ -158,7 +158,7 @@ def test_quaternion_joints_have_their_errors_as_rotations(rng):
 
 
 @pytest.mark.parametrize('computed', [False, True])
-def test_machine_code_computes_what_the_text_says(arm, computed, rng):
+def test_machine_code_agrees_with_the_law(arm, computed, rng):
     """The same arrays, once through machine code and once through the law on floats."""
     definition = law_definition(arm.model, computed, 'tool0')
     layout = Layout(arm.nq, arm.nv)
@@ -332,7 +332,7 @@ def test_other_gains_and_feedback_keep_the_integral_torque(arm, state):
 
 
 @pytest.mark.parametrize('words', [{'feedforward': 'gravity'}, {'friction': 'measured'}])
-def test_another_model_forgets_what_the_one_before_lacked(arm, state, words):
+def test_another_model_clears_the_integral(arm, state, words):
     """Otherwise the weight that an integral has learned would count twice."""
     chosen = law(arm, feedback='pd', ki=KI)
     for _ in range(10):
@@ -387,7 +387,7 @@ def test_with_computed_torque_a_great_error_counts_as_much_as_effort_limits_allo
     assert_allclose(chosen.terms['feedback'], 0.5 / 0.49 * torque, rtol=1e-9)
 
 
-def test_what_is_for_friction_is_cut_at_its_joint_alone(arm, state):
+def test_the_friction_integral_is_cut_at_its_joint_alone(arm, state):
     """A gripper that holds something does not weaken the arm."""
     q, rest = state[0], np.zeros(6)
     viscous = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 10.0])

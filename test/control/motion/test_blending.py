@@ -71,7 +71,7 @@ def test_no_time_is_lost_where_there_is_room_for_the_offset(rng):
         before = position
 
 
-def test_the_rate_of_the_path_is_what_its_velocity_shows(rng):
+def test_the_rate_of_the_path_is_consistent_with_the_velocity(rng):
     """d/dt of the position, with the path moving on by the progress of each step."""
     v, a, d = LIMITS * [0.5, -0.4, 0.6], np.array([1.0, -0.2, 3.0]), np.array([0.1, -0.05, 0.2])
     offset = Offset.between((d, 0.2 * v), (np.zeros(3), v), bounds(), RAMP_TIME)

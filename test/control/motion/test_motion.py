@@ -100,7 +100,7 @@ def test_a_position_that_no_robot_has_is_not_held(loop, bad):
     assert_array_equal(loop.state()[0], [0.5, -0.5])
 
 
-def test_what_is_held_does_not_change_with_the_array_it_came_from(loop):
+def test_a_held_position_is_a_copy_of_its_array(loop):
     measured = np.array([0.5, -0.5])
     loop.motion.hold(measured)
     measured[:] = 9.0
@@ -448,7 +448,7 @@ def test_a_stop_also_ends_the_way_to_a_path_that_is_away(loop):
     assert_smooth(loop)
 
 
-def test_a_stop_cancels_what_was_to_begin(loop):
+def test_a_stop_cancels_a_trajectory_that_has_not_begun(loop):
     loop.follow(*swing(), begin=loop.stamp + 100 * MS)
     loop.state()
     assert loop.motion.following
@@ -523,7 +523,7 @@ def test_one_wrong_stamp_begins_nothing(loop):
     assert q[-1].any()
 
 
-def test_a_clock_that_was_set_forward_for_good_begins_what_was_to_begin(loop):
+def test_a_clock_set_forward_for_good_begins_a_waiting_trajectory(loop):
     loop.follow(*swing(), begin=loop.stamp + 500 * MS)
     loop.run(0.1)
     loop.state(3600.0)
@@ -549,7 +549,7 @@ def test_a_trajectory_that_has_begun_already_is_entered_at_its_present_time(loop
     assert_smooth(loop, 20)
 
 
-def test_what_begins_later_is_planned_from_where_the_motion_will_be_then(loop):
+def test_a_trajectory_that_begins_later_is_planned_from_the_state_at_its_begin(loop):
     """Also on the way to a path that is away, 0.2 rad of it here."""
     loop.follow([0.0, 2.0], [[0.2, 0.0], [0.5, 0.0]])
     loop.run(0.1)
@@ -632,7 +632,7 @@ def test_of_plans_for_later_that_come_between_two_states_the_last_counts(loop):
     assert_allclose(loop.q[-1], 0.5)
 
 
-def test_after_a_stop_that_no_state_has_seen_what_begins_later_starts_from_rest(loop):
+def test_after_a_stop_that_no_state_has_seen_a_later_trajectory_starts_from_rest(loop):
     loop.follow(*swing())
     loop.run(0.5)
     loop.stop()
@@ -661,7 +661,7 @@ def test_a_plan_for_a_motion_that_was_dropped_is_refused(loop):
     assert_array_equal(loop.state()[0], [1.0, 1.0])
 
 
-def test_holding_drops_what_has_not_begun(loop):
+def test_holding_drops_a_trajectory_that_has_not_begun(loop):
     loop.follow(*swing())
     loop.motion.hold([1.0, 1.0])
     assert not loop.motion.following

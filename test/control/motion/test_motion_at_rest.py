@@ -20,7 +20,7 @@ def held(arm):
 
 @pytest.mark.parametrize('states', [1, 5, 400])
 @pytest.mark.parametrize('late', [0.0, 0.5, 2.5])
-def test_what_follows_does_not_depend_on_how_they_were_given(states, late):
+def test_the_motion_after_rest_does_not_depend_on_how_states_were_given(states, late):
     arm = load('planar_3r')
     one_by_one, together = held(arm), held(arm)
     for k in range(1, states + 1):

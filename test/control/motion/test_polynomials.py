@@ -80,7 +80,7 @@ def test_extremes_are_those_of_dense_samples(coefficients, powers):
     st.sampled_from([3, 4, 6]),
     st.sampled_from([1e-8, 1e-5, 0.1, 1.0]),
 )
-def test_what_is_beyond_is_exactly_what_goes_beyond(rows, powers, margin):
+def test_each_extremum_beyond_a_limit_is_found(rows, powers, margin):
     """Limits closer to the extrema than any bound: none of them beyond, then each one alone."""
     c = np.array(rows)[:, :powers].T[:, None]
     control = polynomials.control_values(c)

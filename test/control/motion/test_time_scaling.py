@@ -66,14 +66,14 @@ def test_the_fastest_speed_is_the_greatest_that_no_interval_covers(rng):
             assert found.safe == min(low.min(), maximum)
 
 
-def test_what_is_too_heavy_at_rest_may_be_possible_in_motion():
+def test_a_load_too_heavy_at_rest_may_be_possible_in_motion():
     """A load is too heavy to be held, but may be let down fast enough, and not too fast."""
     speeds = feasible_speeds(*excluded_speeds(3.0, 0.0, -1.0, 2.0))
     assert speeds.safe == 0.0
     assert_allclose(speeds.fastest, np.sqrt(5.0))
 
 
-def test_what_is_too_heavy_at_all_speeds_has_no_speed():
+def test_a_load_too_heavy_at_all_speeds_has_no_speed():
     assert feasible_speeds(*excluded_speeds([3.0, 0.0], 0.0, [0.0, 1.0], 2.0)) is None
     low, high = excluded_speeds([3.0, 0.0], 0.0, [-1.0, 9.0], 2.0)  # at least 1, at most 0.47
     assert feasible_speeds(low, high) is None

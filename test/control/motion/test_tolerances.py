@@ -37,7 +37,7 @@ def test_bounded_are_those_with_a_position_or_a_velocity_on_the_way():
     assert Tolerances.of(NAMES).overridden([('a', 0.0, 0.5)]).bounded
 
 
-def test_a_goal_overrides_what_it_names():
+def test_a_goal_overrides_the_tolerances_that_it_names():
     t = Tolerances.of(NAMES, path=0.1, goal=0.2, stopped_velocity=0.3, goal_time=1.0)
     own = t.overridden([('b', 0.5, 0.6)], [('a', -1.0, -1.0), ('b', 0.0, 0.7)], 3.0)
     assert_array_equal(own.path, [0.1, 0.5])
@@ -253,7 +253,7 @@ def test_a_stop_keeps_the_limits(driven, robot):
 
 
 @pytest.mark.parametrize('q, v', [([math.nan, 0.0], [0.0, 0.0]), ([0.0, 0.0], [math.inf, 0.0])])
-def test_a_stop_where_no_robot_is_holds_what_was_desired(driven, q, v):
+def test_a_stop_at_an_invalid_state_holds_the_desired_position(driven, q, v):
     driven.plan([0.5, 0.2])
     before = driven.run(50)[-1, 0]
     driven.motion.stop_at(q, v)

@@ -63,7 +63,7 @@ def test_a_file_is_read(text, form, names):
 
 @pytest.mark.parametrize('form', FORMATS)
 @pytest.mark.parametrize('given', [1, 2, 3])
-def test_what_is_written_is_read_again_bitwise(rng, tmp_path, form, given):
+def test_a_written_trajectory_is_read_bitwise_identical(rng, tmp_path, form, given):
     names = ('a', "it's: 1", 'null', 'b.c')
     times = np.array([0.0, 0.1, 1.0 / 3.0, 7.000000001])
     q, v, a, tau = rng.normal(size=(4, 4, 4)) * 10.0 ** rng.integers(-8, 3, size=(4, 4))
@@ -176,5 +176,5 @@ def test_formats_follow_from_names():
     assert [format_of(name) for name in ('a.CSV', 'a.yaml', 'csv')] == ['csv', 'yaml', 'yaml']
 
 
-def test_the_example_gives_what_it_says():
+def test_the_example_gives_the_documented_output():
     assert doctests.run(parse_trajectory.__doc__, {}) == ''

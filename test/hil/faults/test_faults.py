@@ -55,7 +55,7 @@ def test_a_fault_of_each_kind_is_read():
         assert str(fault).startswith(name)
 
 
-def test_what_is_left_out_means_all_and_for_ever():
+def test_omitted_keys_mean_all_joints_and_no_end():
     (fault,) = read_faults('faults: [{fault: drop, value: 0.1}]', JOINTS)
     assert (fault.start_time, fault.end, fault.channel, fault.joints) == (
         0.0,
@@ -132,7 +132,7 @@ def test_latency_is_exact():
     assert link.receive(9.0) is None
 
 
-def test_what_is_due_at_the_same_time_comes_in_the_order_of_going_in():
+def test_messages_due_at_the_same_time_keep_their_order():
     link = MessageLink(generator(1, 'state'))
     messages = [np.array([2.0, 1.0]), np.array([1.0, 2.0]), {'no': 'order'}]
     for message in messages:
@@ -358,7 +358,7 @@ def test_a_new_plan_counts_from_now_and_replaces_the_old(arm):
     assert list(simulator.physics.model.effort) == [20.0, 7.5]
 
 
-def test_another_simulation_takes_over_what_acts(arm):
+def test_another_simulation_takes_over_active_faults(arm):
     simulator, injector = rig(arm, Fault('actuator_failure', joints=('elbow',)))
     injector.update(0.0)
     other = Simulator(arm)

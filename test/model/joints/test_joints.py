@@ -168,7 +168,7 @@ def test_velocities_in_turn_add_up(joint, seed):
 
 @every_joint
 @every_seed
-def test_bracket_is_what_is_left_of_motions_there_and_back(joint, seed):
+def test_the_bracket_is_the_limit_of_motions_there_and_back(joint, seed):
     """Along u, v, -u, -v by s each: s^2 [u, v], in coordinates of the start."""
     q, u, v = state(joint, seed)
 
@@ -253,7 +253,7 @@ def test_subspaces_of_loop_joints_are_those_of_their_positions(joint, seed):
 
 @every_loop_joint
 @every_seed
-def test_loop_errors_change_by_what_a_joint_forbids(joint, seed):
+def test_the_rate_of_a_loop_error_is_the_constrained_velocity(joint, seed):
     """Zero where the joint can be; the rate there is T^T u at any relative velocity u."""
     q, _, _ = state(joint, seed)
     X, u = X_of(joint, q), np.random.default_rng(seed).normal(size=6)

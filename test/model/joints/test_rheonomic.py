@@ -172,7 +172,7 @@ def test_velocity_is_sigma_alone(joint, motion):
 
 
 @pytest.mark.seed('CT08')
-def test_what_cannot_follow_time_is_refused():
+def test_a_joint_that_cannot_be_rheonomic_is_rejected():
     with pytest.raises(ValueError, match='2 position and 2 velocity variables'):
         Rheonomic(Cylindrical(AXIS), MOTIONS['harmonic'])
     joint = Rheonomic(JOINTS['slider'], MOTIONS['harmonic'])

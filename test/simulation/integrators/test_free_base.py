@@ -120,7 +120,7 @@ def test_a_unit_quaternion_is_scipys_rotation(rng):
         assert_allclose(R, Rotation.from_quat(quaternion[[1, 2, 3, 0]]).as_matrix(), atol=1e-14)
 
 
-def test_what_the_world_stops_keeps_the_velocity_of_its_contacts():
+def test_a_base_stopped_by_the_world_has_the_velocity_of_its_contacts():
     """Another one flies past, and keeps its momentum as if it were alone."""
     ball = collision('sphere radius="0.05"')
     texts = ''.join((*tree('a'), *tree('b'))).replace('</inertial>', f'</inertial>{ball}')

@@ -140,7 +140,7 @@ def about_the_center(subject, q, v):
     return c, total[:3] - np.cross(c, total[3:]), total[3:]
 
 
-def test_momentum_changes_by_the_impulse_of_what_acts_in_the_middle(rng):
+def test_momentum_changes_by_the_impulse_of_forces_at_the_midpoint(rng):
     """Gravity, torques and damping of the base's joint, a wrench."""
     subject = flier()
     physics = Physics(subject, h, 'midpoint')
@@ -266,7 +266,7 @@ def tumbler():
 
 
 @pytest.mark.parametrize('integrator, allowed', [('midpoint', 1e-5), ('rk4', 1e-10)])
-def test_what_is_thrown_in_a_world_keeps_its_energy_until_it_lands(integrator, allowed):
+def test_a_thrown_robot_keeps_its_energy_until_it_lands(integrator, allowed):
     simulator = Simulator(tumbler(), 1e-3, integrator, ground=True)
     v = np.array([2.0, 1.0, -1.5, 0.3, 0.2, 0.1, 3.0])
     simulator.reset([1, 0, 0, 0, 0, 0, 2.0, 0.0], v)
@@ -370,7 +370,7 @@ def test_a_limit_is_for_the_semi_implicit_step():
     assert one.constraint_force == pytest.approx([0.0])
 
 
-def test_what_a_joint_does_beyond_the_guard_on_speed_is_not_smooth():
+def test_the_velocity_clamp_ends_a_smooth_step():
     simulator = Simulator(turntable(0.2), h, 'midpoint', speed_limit=3.0)
     simulator.reset(v=[2.99])
     simulator.step([1.0])
@@ -402,7 +402,7 @@ def test_a_step_in_contact_is_semi_implicit():
     assert list(one.q) == list(other.q) and list(one.v) == list(other.v)
 
 
-def test_what_stops_a_motion():
+def test_limits_and_contacts_stop_a_motion():
     physics, _ = crawling(2, 'midpoint')
     state, impulse = physics.state, np.zeros(9)
     state.segment[:] = FORWARD

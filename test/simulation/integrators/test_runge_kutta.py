@@ -106,7 +106,7 @@ def test_a_step_beyond_a_limit_is_none(physics, rng):
     assert list(work.dynamics.applied_force) == list(before)
 
 
-def test_what_a_step_holds(physics, rng):
+def test_stages_hold_friction_contact_and_stiff_damping(physics, rng):
     """Sliding friction, contact, and damping too stiff for the method; joints that stay."""
     state, work, _ = started(physics, rng)
     problem, stages, n = work.problem, work.stages, 9

@@ -84,7 +84,7 @@ def test_without_gravity_a_thrown_tip_keeps_its_energy(name, integrator, rng):
 
 
 @pytest.mark.parametrize('name, integrator', ALL)
-def test_springs_store_what_the_tip_loses(name, integrator):
+def test_springs_store_the_energy_that_the_tip_loses(name, integrator):
     model = getattr(heavy_tips, name)(1000.0).model
     robot = Robot(model.with_springs({model.bodies[0].joint_name: 3000.0}))
     check_energy(started(robot, heavy_tips.STARTS[name], integrator=integrator), 2000)
@@ -106,7 +106,7 @@ def test_robots_that_rest_or_start_are_not_divided():
     assert simulator.status.substeps == 0
 
 
-def test_what_rests_but_for_rounding_is_not_divided():
+def test_a_step_at_rest_but_for_rounding_is_not_divided():
     """Forces of loops, too, are right to rounding only, which is much beside such a speed."""
     simulator = started(heavy_tips.five_bar(1.0), heavy_tips.STARTS['five_bar'])
     physics, h = simulator.physics, 1e-3
@@ -227,7 +227,7 @@ for name, integrator in (('two_links', 'midpoint'), ('five_bar', 'rk4')):
 """
 
 
-def test_a_pass_is_what_the_interpreter_says():
+def test_compiled_substeps_agree_with_the_interpreter():
     here = {}
     exec(PASS, here)
     assert here['states'][-1] > 3

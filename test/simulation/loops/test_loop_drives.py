@@ -65,7 +65,7 @@ def looped(request):
 
 
 @pytest.mark.parametrize('held', [[], [4], [1, 4], [0, 3, 6]])
-def test_servos_exert_what_gives_their_accelerations(looped, held, rng):
+def test_servos_exert_the_forces_of_prescribed_accelerations(looped, held, rng):
     known, forward, found = rng.normal(size=n), np.ones(n), np.empty(2 * n)
     forward[held] = 0.0
     closed_hybrid_dynamics(looped.model, looped.state, looped.problem, known, forward, found)
@@ -75,7 +75,7 @@ def test_servos_exert_what_gives_their_accelerations(looped, held, rng):
 
 
 @pytest.mark.parametrize('held', [[4], [1, 4], [0, 3, 6]])
-def test_some_joints_bear_what_they_can_of_a_load(looped, held, rng):
+def test_held_joints_balance_the_part_of_a_load_that_they_can(looped, held, rng):
     """They do its work on all motions but those that leave them where they are."""
     load, forward = rng.normal(size=n), np.ones(n)
     forward[held] = 0.0

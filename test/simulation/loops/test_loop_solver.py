@@ -146,7 +146,7 @@ def test_rows_that_are_triangular_already_lose_no_digits(sign, angle):
     assert_allclose(np.triu(T, 1), 0.0, atol=0.0)
 
 
-def test_multipliers_make_up_what_is_left_of_a_force(looped):
+def test_multipliers_balance_the_rest_of_a_force(looped):
     physics, rng = looped
     loops, before = physics.fields.work.problem.loops, rng.normal(size=n)
     force = before.copy()
@@ -173,7 +173,7 @@ SEGMENTS = (
 
 
 @pytest.mark.parametrize('segment', SEGMENTS)
-def test_held_joints_move_as_prescribed_and_bear_what_is_left(looped, segment):
+def test_held_joints_move_as_prescribed_and_balance_the_rest(looped, segment):
     """The law of each joint and the loops, in the equation with all of their forces."""
     physics, rng = looped
     problem, loops = physics.fields.work.problem, physics.fields.work.problem.loops
@@ -276,7 +276,7 @@ def test_contacts_take_their_part_of_the_impulse(looped):
     assert_allclose(problem.impulse, problem.contact_impulse - h * physics.model.friction)
 
 
-def test_the_force_of_the_loops_is_what_the_step_and_its_turn_take(looped):
+def test_the_loop_force_covers_the_step_and_its_rotation(looped):
     """Over the step K v stays zero; that v turns with the loops takes the force of K a = k."""
     physics, rng = looped
     problem, loops, v = physics.fields.work.problem, physics.fields.work.problem.loops, np.empty(n)
@@ -298,7 +298,7 @@ def test_the_force_of_the_loops_is_what_the_step_and_its_turn_take(looped):
     assert_allclose(physics.state.loop_force, force, atol=1e-6)
 
 
-def test_the_force_of_a_stage_is_what_its_acceleration_takes(looped):
+def test_the_loop_force_of_a_stage_agrees_with_its_acceleration(looped):
     physics, rng = looped
     dynamics, loops = physics.fields.work.dynamics, physics.fields.work.problem.loops
     physics.state.loop_force[:] = 7.0

@@ -57,7 +57,7 @@ def on_soft_ground(robot):
         lambda robot: Simulator(robot, ground=True, integrator='midpoint'),
     ],
 )
-def test_what_follows_is_the_same_bitwise(arm, make, tmp_path):
+def test_the_motion_after_a_restore_is_bitwise_identical(arm, make, tmp_path):
     simulator = make(arm)
     simulator.step(TAU, 350)
     save_snapshot(simulator.snapshot(), tmp_path / 'middle.npz')
@@ -98,7 +98,7 @@ def test_another_process_continues_bitwise(arm, tmp_path):
         assert done.stdout.split() == [simulator.q.tobytes().hex(), repr(simulator.time)], done
 
 
-def test_handles_and_what_is_beside_come_back(arm, tmp_path):
+def test_handles_and_attached_data_are_restored(arm, tmp_path):
     simulator = on_soft_ground(arm)
     handle = simulator.apply_wrench('tool0', [0, 0, 0, 0, 0, 99.0])
     snapshot = simulator.snapshot()
@@ -124,7 +124,7 @@ def heavier(text):
 
 
 @pytest.mark.slow
-def test_another_simulation_is_refused_by_what_is_different(arm, tmp_path):
+def test_a_snapshot_of_another_simulation_is_rejected_by_the_difference(arm, tmp_path):
     def kept(simulator):
         save_snapshot(simulator.snapshot(), tmp_path / 'kept.npz')
         return load_snapshot(tmp_path / 'kept.npz')
@@ -283,7 +283,7 @@ def test_foreign_files_are_refused_by_name(good, tmp_path, monkeypatch):
         load_snapshot(path)
 
 
-def test_one_that_cannot_be_written_leaves_what_was_there(tmp_path, monkeypatch):
+def test_a_failed_save_keeps_the_old_file(tmp_path, monkeypatch):
     snapshot = Simulator(turntable()).snapshot()
     with pytest.raises(SnapshotError, match='cannot be written'):
         save_snapshot(snapshot, tmp_path / 'no' / 'folder.npz')

@@ -145,7 +145,7 @@ def test_a_joint_at_its_limit_is_not_pushed_beyond_it():
 
 
 @pytest.mark.parametrize('between', [0.0, 0.02])
-def test_a_joint_does_not_return_to_its_limits_through_what_is_in_its_way(between):
+def test_an_obstacle_stops_the_return_of_a_joint_to_its_limits(between):
     simulator = simulated(False, robot=slider(), post=post(1.1 - 0.2 - between))
     simulator.reset([1.1])
     depths = steps(simulator, 300)

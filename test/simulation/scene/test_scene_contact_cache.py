@@ -59,7 +59,7 @@ PLACES = np.array([[1.0, 2.0, 3.0], [1.001, 2.0, 3.0], [1.1, 2.0, 3.0]])
         (8, 5, PLACES[0], None),
     ],
 )
-def test_what_a_contact_begins_with(rng, pair, feature, place, same):
+def test_a_contact_starts_with_the_cached_impulse_of_its_feature(rng, pair, feature, place, same):
     contact_state, impulses, moments = remembered(rng, [7, 7, 7], [4, 5, 6], PLACES)
     impulse, moment = now(contact_state, rng, pair, feature, place)
     expected = np.zeros((2, 3)) if same is None else (impulses[same], moments[same])

@@ -174,7 +174,7 @@ def wall(rng, number, make, **further):
         {'friction': 0.0},
     ],
 )
-def test_what_slows_down_a_bounce_does_so_in_expansion_too(surface):
+def test_friction_moments_slow_a_bounce_in_expansion_too(surface):
     # So fast that compression does not stop it.
     falls = ball(z=0.1003, velocity=(4.0, 3.0, -1.0), spin=(30, -40, 50))
     pairs = [{'links': ['floor', 'ball'], 'restitution': 0.6, **surface}]
@@ -184,7 +184,7 @@ def test_what_slows_down_a_bounce_does_so_in_expansion_too(surface):
 
 
 @pytest.mark.parametrize('gap, bounces', [(0.9e-3, True), (1.1e-3, False)])
-def test_what_does_not_arrive_within_the_step_does_not_bounce(gap, bounces):
+def test_a_body_that_does_not_arrive_within_the_step_does_not_bounce(gap, bounces):
     falls = ball(z=0.1 + gap, velocity=(0.2, 0, -1.0), friction=0.3, restitution=0.6)
     step = Step(simulated(ball=falls))
     assert step.count == 1 and len(step.impacts) == bounces
@@ -288,7 +288,7 @@ def test_a_joint_that_is_stopped_does_not_throw_another_beyond_its_limit():
 
 
 @pytest.mark.parametrize('side', [1.0, -1.0])
-def test_the_guard_on_speed_holds_what_something_hits(side):
+def test_the_velocity_clamp_holds_a_robot_that_is_hit(side):
     simulator = simulated(floor=False, robot=slider(9.0), hammer=ball(mass=50.0))
     guard = simulator.physics.model.speed[0]
     simulator.reset([0.0], [-0.999 * guard * side])

@@ -57,7 +57,7 @@ def test_a_ball_on_a_slope_rolls_beyond_its_moment_only(slope, c):
 
 @pytest.mark.parametrize('spin', [3.0, -3.0])
 @pytest.mark.parametrize('shape', ['ball', 'cube'])
-def test_what_spins_stops_after_the_angle_that_its_energy_lasts(shape, spin):
+def test_a_spinning_body_stops_after_the_angle_of_its_energy(shape, spin):
     """I w^2 / 2 = c m g a, whatever the number of contacts."""
     c, mass, h = 0.01, 2.0, 1e-3
     make, I = (ball, 0.4 * R**2) if shape == 'ball' else (cube, 0.2**2 / 6)
@@ -88,7 +88,7 @@ def turntable(friction=0.0, inertia=0.3):
 
 
 @pytest.mark.parametrize('shape', ['ball', 'cube'])
-def test_a_turntable_hands_its_spin_to_what_stands_on_it(shape):
+def test_a_turntable_passes_its_spin_to_the_body_on_it(shape):
     """By c m g, until both turn alike; friction in the joint is in the same problem."""
     c, mass, held = 0.01, 2.0, 0.05
     make, I = (ball, 0.4 * mass * R**2) if shape == 'ball' else (cube, mass * 0.2**2 / 6)
@@ -221,7 +221,7 @@ def _plain(value):
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
-def test_what_has_no_moments_moves_as_in_a_world_without_any():
+def test_a_body_without_friction_moments_moves_as_in_a_world_without_any():
     falls = cube(z=0.3, turned=(0.3, 0.2, 0.1), friction=0.4)
     plain = simulated(cube=falls)
     beside = simulated(cube=falls, ball=ball(x=5.0, friction=0.4, rolling=0.01))

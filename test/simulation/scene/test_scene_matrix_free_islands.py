@@ -69,7 +69,7 @@ def test_a_peg_hits_walls_whose_contacts_were_left_out():
     assert max(abs(a - b) for a, b in zip(position, matrix[2])) < 1e-9
 
 
-def test_what_closes_a_contact_is_the_motion_of_both_bodies_beyond_its_gap(rng):
+def test_the_closing_velocity_is_that_of_both_bodies_beyond_the_gap(rng):
     h, first_object = 1e-3, 3
     for _ in range(20):
         pair = [(3, 5), (2, 4), (5, 0)][rng.integers(3)]

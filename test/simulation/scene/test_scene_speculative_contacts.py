@@ -29,7 +29,7 @@ def gap_before(simulator):
 @pytest.mark.slow
 @pytest.mark.parametrize('servo', [True, False])
 @pytest.mark.parametrize('distance', [0.001, 0.01, 0.05])
-def test_a_drive_that_jumps_pushes_what_is_in_its_way(servo, distance):
+def test_a_drive_that_jumps_pushes_an_object_in_its_way(servo, distance):
     """It went 87 mm into the ball, which it had not touched at the beginning of the step."""
     simulator = simulated(
         robot=box_on_a_rail(), floor=False, disc=ball(0.2 + distance, z=0, mass=0.1)
@@ -86,7 +86,7 @@ def test_an_impact_runs_through_a_row_with_gaps_that_it_crosses_in_one_step(
 
 
 @pytest.mark.parametrize('restitution', [0.0, 0.5, 1.0])
-def test_a_robot_that_strikes_a_row_loses_what_the_row_gets(restitution):
+def test_a_robot_that_strikes_a_row_loses_the_momentum_that_the_row_gets(restitution):
     """Its velocity before the impact counts in each look, not what an earlier look has left."""
     surface = {'restitution': restitution, 'friction': 0.0}
     balls = {f'ball_{k}': ball(0.205 + 0.201 * k, z=0, mass=1.0, **surface) for k in range(4)}
@@ -148,7 +148,7 @@ def test_a_row_too_long_to_be_followed_in_one_step_is_reported():
     assert simulator.status.unconverged_steps > 0
 
 
-def test_what_reaches_nothing_is_as_it_would_be_without_others_bitwise():
+def test_a_motion_that_reaches_nothing_is_bitwise_that_without_objects():
     """A jump that ends before the ball: looking for it again changes nothing."""
     alone = simulated(robot=box_on_a_rail(), floor=False, disc=ball(5.0, z=0, mass=0.1))
     beside = simulated(robot=box_on_a_rail(), floor=False, disc=ball(0.5, z=0, mass=0.1))

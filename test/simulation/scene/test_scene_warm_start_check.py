@@ -133,7 +133,7 @@ def bodies(kind):
     'kind',
     ['rests', 'slides', 'stacked', 'soft', 'robot', 'robot on a cube', 'robot at its limits'],
 )
-def test_what_is_entered_is_what_the_matrix_gives(kind, always, compared):
+def test_entered_impulses_agree_with_the_matrix(kind, always, compared):
     simulator, start = bodies(kind)
     tau = None
     if start is not None:
@@ -179,7 +179,7 @@ def test_overlaps_are_corrected_whether_forces_are_kept_or_not(kind, monkeypatch
     assert_allclose(ends[0], ends[1], rtol=0.0, atol=1e-13)
 
 
-def test_what_needed_newtons_method_is_solved_by_the_matrix_once_more(compared):
+def test_contacts_that_needed_newton_steps_are_solved_by_the_matrix_once_more(compared):
     """Forces that change by much do so again; new contacts have no forces to be tried."""
     simulator, _ = bodies('rests')
     contact_state, attempts = simulator.physics.contact_state, len(compared)

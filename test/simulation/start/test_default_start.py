@@ -51,7 +51,7 @@ def test_a_ball_stands_on_a_slope_that_gives_way():
     assert simulator.q[6] == pytest.approx((0.1 - 1.0) / 0.8, abs=1e-9)
 
 
-def test_it_stands_on_what_is_there_after_a_change_of_the_world(quadruped):
+def test_a_robot_starts_on_the_objects_of_a_changed_world(quadruped):
     world = {'objects': {'floor': {'type': 'plane'}}}
     simulator = Simulator(quadruped, world=world)
     simulator.add_object('plate', {'type': 'box', 'size': [2, 2, 0.2], 'xyz': [0, 0, 0.1]})

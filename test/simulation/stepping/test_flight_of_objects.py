@@ -37,7 +37,7 @@ def flying(size, spin, h=1e-3):
         (DISC, (100.0, 0.0, 60.0), 1e-3, 20.0),
     ],
 )
-def test_the_energy_of_what_turns_does_not_grow(size, spin, h, seconds):
+def test_the_energy_of_a_rotating_body_does_not_grow(size, spin, h, seconds):
     """Its error is bounded, by the square of the turn in a step."""
     simulator = flying(size, spin, h)
     start, momentum = kinetic_energy(simulator), simulator.physics.objects.angular_momentum.copy()
@@ -60,7 +60,7 @@ def test_cubes_turn_evenly_about_any_axis(spin):
     assert_allclose(simulator.object_velocity('b')[:3], spin, rtol=1e-9, atol=1e-9)
 
 
-def test_what_turns_evenly_has_one_inertia_and_no_products():
+def test_a_round_body_has_equal_moments_and_no_products_of_inertia():
     assert is_round(2.0 * np.eye(3))
     for r, s in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)):
         inertia = 2.0 * np.eye(3)

@@ -72,7 +72,7 @@ def test_ground_at_rest_is_left_alone_in_flight():
 
 
 @pytest.mark.parametrize('seed', range(8))
-def test_what_begins_in_the_ground_touches_it_there(seed):
+def test_a_point_that_starts_in_the_ground_touches_it_there(seed):
     physics, _ = crawling(seed)
     state = physics.state
     dynamics = physics.fields.work.dynamics

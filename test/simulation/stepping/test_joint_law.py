@@ -91,7 +91,7 @@ def test_from_any_point_the_segment_is_where_its_line_meets_the_law(segment, mob
 
 @pytest.mark.parametrize('mobility', [1e-3, 1.0, 1e3])
 @pytest.mark.parametrize('segment', ON_THE_LAW)
-def test_what_lies_on_the_law_stays_there_whatever_the_mobility(segment, mobility):
+def test_a_point_on_the_law_stays_there_at_any_mobility(segment, mobility):
     v, p = ON_THE_LAW[segment]
     assert next_segment(segment, v, p, mobility, BOX, LOW, HIGH, 0.0) == segment
 
@@ -127,7 +127,7 @@ def test_limits_overrule_friction():
         assert 0.1 - 1e-12 <= u + mobility * impulse <= 0.4 + 1e-12
 
 
-def test_what_each_segment_prescribes():
+def test_each_segment_prescribes_velocity_or_impulse():
     assert [segment for segment in ON_THE_LAW if is_held(segment)] == [LOWER, STICK, UPPER]
     assert [held_velocity(s, LOW, HIGH) for s in (LOWER, STICK, UPPER)] == [LOW, 0.0, HIGH]
     assert [friction_impulse(segment, BOX) for segment in (BACKWARD, FORWARD)] == [BOX, -BOX]

@@ -290,7 +290,7 @@ def test_an_arm_that_lies_on_the_floor_is_held_by_contact_forces(arm):
 
 @pytest.mark.slow
 @pytest.mark.parametrize('integrator', ['semi_implicit', 'midpoint', 'rk4'])
-def test_what_is_far_away_changes_nothing_of_an_arms_motion(arm, integrator):
+def test_a_distant_object_does_not_change_the_motion_of_an_arm(arm, integrator):
     q = np.array([0.0, -np.pi / 2, 0.0, 0.0, 0.0, 0.0])
     objects = world(floor=False, ball=ball(0, 0, 0))
     simulator = Simulator(arm, world=objects, integrator=integrator)
@@ -414,7 +414,7 @@ def test_a_motion_that_is_not_finite_is_not_taken_and_names_the_object(velocity)
             assert np.isfinite(array).all()
 
 
-def test_what_cannot_be_simulated_is_refused_by_name(arm):
+def test_an_invalid_world_is_rejected_by_name(arm):
     with pytest.raises(ValueError, match='must be a world'):
         Simulator(None)
     with pytest.raises(ValueError, match='ground does not apply to a world'):

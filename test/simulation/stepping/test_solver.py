@@ -53,7 +53,7 @@ def laws(physics, count, v, contact=CONTACT):
 
 @pytest.mark.slow
 @pytest.mark.parametrize('seed', SEEDS)
-def test_what_is_solved_for_is_the_robots_equation(worlds, seed):
+def test_the_problem_is_the_robots_equation(worlds, seed):
     """H with damping at the end, what the velocity would be without joints' forces, the limits."""
     physics, _ = worlds[seed]
     subject, state, model = physics.robot, physics.state, physics.model
@@ -74,7 +74,7 @@ def test_what_is_solved_for_is_the_robots_equation(worlds, seed):
 
 
 @pytest.mark.parametrize('seed', SEEDS)
-def test_what_newtons_method_finds_obeys_every_law(worlds, seed):
+def test_a_solution_of_newtons_method_obeys_every_law(worlds, seed):
     physics, count = worlds[seed]
     v, problem, state = physics.state.v.copy(), physics.fields.work.problem, physics.state
     solved = solve_velocity(physics.model, state, physics.contacts, problem, v, count, h)
@@ -221,7 +221,7 @@ def test_rounding_of_large_impulses_lets_no_joint_go(worlds):
         getattr(problem, name)[:] = values
 
 
-def test_what_slides_at_rest_is_on_the_corner_of_its_law(worlds):
+def test_sliding_at_rest_is_on_the_corner_of_the_law(worlds):
     """By rounding of the fastest joint, if it has friction at all."""
     model = worlds[0][0].model._replace(friction=np.array([0.0] * 6 + [1.0] * 3))
     v = np.array([3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2e-12, -4e-12, 0.0])

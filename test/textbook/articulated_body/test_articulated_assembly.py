@@ -124,7 +124,7 @@ def test_variant_1_is_the_inverse_of_the_standard_formulae(joint, armature):
 @pytest.mark.seed('AB11', kind='full')
 @ARMATURES
 @every_joint
-def test_variant_2_gives_what_the_standard_formulae_give(joint, armature):
+def test_variant_2_agrees_with_the_standard_formulae(joint, armature):
     pair = Pair(joint, armature)
     found = pair.by_constraints()
     I, p = pair.equation

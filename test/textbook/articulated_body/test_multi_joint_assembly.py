@@ -191,7 +191,7 @@ def test_a_body_without_inertia_is_named():
         loop_assembly_dynamics(model, *np.zeros((3, 2)))
 
 
-def test_what_is_dependent_does_not_hang_on_units(rng):
+def test_rank_does_not_depend_on_units(rng):
     """Forces and couples, large and small; and one that moves nothing at all."""
     units = np.diag([1e-7, 1.0, 1e5])
     Y = units @ dense.positive_definite(rng, 3) @ units

@@ -173,7 +173,7 @@ def test_angles_are_of_four_quadrants(angle):
     assert found == pytest.approx(angle, abs=1e-14)
 
 
-def test_what_gamma_cannot_move_is_refused():
+def test_an_immovable_joint_of_gamma_is_rejected():
     balls = linkages.linkage([linkages.Rod(0, 0.0, Spherical())])
     with pytest.raises(ModelError, match='joint1'):
         explicit_forward_dynamics(balls, lambda y: [1.0, 0.0, 0.0, y[0]], [0.1], [0.0], [0.0] * 3)

@@ -149,7 +149,7 @@ every_pair_of_bodies = pytest.mark.parametrize('pair', [(0, 6), (3, 6), (5, 2)])
 @pytest.mark.seed('JM11', kind='full')
 @pytest.mark.parametrize('joint', HIGHER_PAIRS, ids=example_id)
 @every_pair_of_bodies
-def test_jacobian_and_bias_are_the_derivatives_of_what_the_joint_holds(joint, pair):
+def test_jacobian_and_bias_are_the_derivatives_of_the_loop_errors(joint, pair):
     """K and k = -Kdot qd of closed loops in space."""
     tree = named_tree('chain')
     for number, (q, v, _) in enumerate(tree.states):

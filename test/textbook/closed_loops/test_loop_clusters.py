@@ -94,7 +94,7 @@ def test_clusters_are_numbered_one_after_another():
         assert places == list(range(places[0], places[0] + len(bodies)))
 
 
-def test_the_path_leaves_out_what_supports_both_ends():
+def test_the_path_omits_the_common_support_of_both_ends():
     model = linkages.clusters()
     assert loop_path(model, model.loops[0]) == (3, 4, 5, 6)
     assert loop_path(model, model.loops[1]) == (3, 4, 5, 6, 7)

@@ -100,7 +100,7 @@ def test_motions_that_all_penetrate_are_refused_with_a_proof():
     assert caught.value.certificate.tolist() == [1.0] and caught.value.rate == -1.0
 
 
-def test_what_is_only_rounding_is_not_pushed_against():
+def test_rounding_errors_are_not_active():
     found = solve_gauss(np.eye(2), [0.0, 0.0], np.eye(2), [-1.0, -1e-13])
     assert found.active.tolist() == [True, False] and found.iterations == 1
     assert solve_gauss(np.eye(2), [0.0, 0.0], np.eye(2), [-1.0, -1e-9]).active.all()
@@ -109,7 +109,7 @@ def test_what_is_only_rounding_is_not_pushed_against():
         assert found.active.tolist() == [True, pushed]
 
 
-def test_what_is_rounding_grows_with_the_forces():
+def test_the_threshold_of_rounding_grows_with_the_forces():
     """A wedge drives two contacts apart by some 800 times the force that a third one has not."""
     wedge = np.array([[1.0, -np.cos(0.05), 0.0], [0.0, np.sin(0.05), 0.0], [0.0, 0.0, 1.0]])
     for small, pushed in ((-5e-11, False), (-2e-10, True)):

@@ -135,7 +135,7 @@ def test_why_a_problem_has_no_solution_can_be_asked():
     assert 'allow a slight penetration' in str(error) and error.rate == -0.25
 
 
-def test_what_leads_one_solver_astray_another_one_solves(monkeypatch):
+def test_a_problem_that_one_solver_leaves_is_solved_by_another(monkeypatch):
     def astray(problem):
         raise NotSolvedError('astray')
 

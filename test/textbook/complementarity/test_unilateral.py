@@ -81,14 +81,14 @@ def test_the_trace_of_a_ball_that_bounces(restitution, bounces):
 
 
 @pytest.mark.seed('CN05')
-def test_what_leaves_is_as_if_apart():
+def test_a_leaving_contact_needs_no_impulse():
     ball = UnilateralConstraint(0.0, 1.0)
     assert ball.state is LEAVING and not ball.needs_impulse
     assert ball.move(0.0, -1.0) is COLLIDING  # the next event, with no look in between
 
 
 @pytest.mark.seed('CN05', kind='full')
-def test_what_no_motion_can_do_is_refused():
+def test_an_impossible_motion_is_rejected():
     colliding = UnilateralConstraint(0.0, -1.0)
     for gap, rate in ((0.0, 0.0), (0.0, 1.0), (1.0, 1.0), (0.0, -1.0)):
         with pytest.raises(

@@ -73,7 +73,7 @@ def test_bodies_that_separate_are_left_alone(rng):
     assert two_body_collision(I1, I2, v1, v2, n, 0.5) == (v1, v2, 0.0)
 
 
-def test_a_body_against_what_cannot_move(rng):
+def test_a_collision_with_a_fixed_body_is_the_limit_of_a_heavy_one(rng):
     """The limit of a heavy predecessor, and of a heavy successor."""
     I1, I2, v1, v2, n = meeting(rng)
     heavy = RigidBodyInertia.from_mass_center(1e12, (0, 0, 0), 1e12 * np.eye(3))

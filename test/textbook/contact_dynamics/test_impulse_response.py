@@ -177,7 +177,7 @@ def test_impulses_through_points_and_batches():
     assert_allclose(out, expected_change(tree.book, q, v, {}), rtol=1e-7)
 
 
-def test_what_makes_no_sense_is_refused():
+def test_invalid_arguments_are_rejected():
     tree = named_tree('chain')
     robot = Robot(tree.model)
     q, v, _ = tree.states[0]

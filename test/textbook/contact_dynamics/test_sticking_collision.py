@@ -123,7 +123,7 @@ def test_in_joint_space_it_is_the_books_matrix(name, rng):
     assert collided or not compared
 
 
-def test_what_moves_in_a_plane_collides_in_it():
+def test_a_planar_robot_collides_in_its_plane():
     """No impulse across the plane, in which nothing moves; in it, the book's."""
     slider = '<limit lower="-9" upper="9" effort="9" velocity="9"/>'
     planar = robot(

@@ -120,7 +120,7 @@ def test_complement_eliminates_the_constraint_wrench(name):
 
 @pytest.mark.seed('DN05')
 @every_free_simple_tree
-def test_constraint_wrench_is_at_most_what_the_joints_transmit(name):
+def test_constraint_wrench_does_no_work_at_the_joints(name):
     """Summed over what a joint carries, about its center: M tdot + Mdot t - w^E less the motor."""
     tree = simple_tree(name)
     q, v, a = tree.ungeared_states[0]
@@ -141,7 +141,7 @@ def test_constraint_wrench_is_at_most_what_the_joints_transmit(name):
 
 @pytest.mark.seed('DN05')
 @every_simple_tree
-def test_what_is_left_are_the_equations_of_motion(name):
+def test_projection_leaves_the_equations_of_motion(name):
     """N^T (M Ndot + Mdot N) qd + N^T M N qdd = N^T w^E + tau, all by dense matrices (eq 20)."""
     tree = simple_tree(name)
     q, v, a = tree.ungeared_states[0]

@@ -86,7 +86,7 @@ def test_printed_costs_of_six_joints_follow_from_the_formulas(row):
 
 @pytest.mark.seed('DN10', kind='full')
 @pytest.mark.parametrize('n', [3, 6, 12, 20])
-def test_cost_is_at_most_what_is_printed(n):
+def test_cost_is_at_most_the_printed_one(n):
     """Chains of hinges in general Denavit-Hartenberg form, the text as it stands.
 
     Sines and cosines, and products of constants of the table, are not counted; what is calculated

@@ -149,7 +149,7 @@ def test_unconnected_bodies_are_refused_by_name_or_move_freely(rng):
         ),
     ],
 )
-def test_what_cannot_be_put_together_is_refused(rng, connections, message):
+def test_an_impossible_assembly_is_rejected(rng, connections, message):
     with pytest.raises(ModelError, match=message):
         assemble('robot', 'world', {'a': random_inertia(rng)}, connections)
 
@@ -364,7 +364,7 @@ def test_an_edited_type_is_compiled_again_when_it_is_reversed():
     assert np.abs(poses[0] - poses[1]).max() > 1e-3
 
 
-def test_joints_that_are_symmetrical_stay_what_they_are():
+def test_the_opposite_of_a_symmetrical_joint_has_its_type():
     """Only the axis turns, so that their motion subspace is still a constant."""
     for joint in JOINTS:
         opposite = joint.opposite()

@@ -96,7 +96,7 @@ def test_planar_vectors_form_two_dual_spaces(three):
 
 
 @pytest.mark.seed('PV01')
-def test_what_means_nothing_raises_type_error(three):
+def test_a_meaningless_operation_raises_type_error(three):
     m, f = motion(three[0]), force(three[1])
     I, X = PlanarInertia(1.0, (0.1, 0.2), 2.0), PlanarTransform.xpln(0.3, (1.0, 2.0))
     A = PlanarArticulatedInertia.from_rigid(I)
@@ -270,7 +270,7 @@ def test_both_xtov_converge_as_the_angle_vanishes(rng):
 
 
 @pytest.mark.seed('PV03', 'PV05')
-def test_planar_operations_cost_what_their_docstrings_say(rng):
+def test_planar_operations_cost_at_most_the_documented_count(rng):
     """Among them a congruence of articulated inertia, the dearest in space with 137m + 137a."""
 
     def scalars(n):

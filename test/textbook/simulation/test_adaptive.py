@@ -101,7 +101,7 @@ def test_dop853_agrees_with_rk45_where_configurations_are_no_vector_space():
     assert_allclose(torque.v[-1], again.v[-1], atol=1e-6)
 
 
-def test_dop853_refuses_what_it_cannot_do():
+def test_dop853_rejects_a_tolerance_or_motion_that_it_cannot_follow():
     with pytest.raises(ValueError, match='rtol of dop853 must be at least 2.2e-14'):
         swing(method='dop853', rtol=1e-15)
     with pytest.raises(FloatingPointError, match='cannot be continued beyond'):
@@ -254,7 +254,7 @@ def test_the_length_of_steps_can_be_bounded_and_the_first_one_given():
 
 
 @pytest.mark.parametrize('method', ['semi_implicit', 'rk4'])
-def test_equal_steps_know_what_time_it_is(method):
+def test_equal_steps_pass_the_time_to_the_torque(method):
     """Torque of time; and a duration of whole steps is not rounded up to one more."""
     driven = integrate_ode(
         turntable(0.2), [0.0], [0.0], 1.1, lambda t, q, v: [0.2 * np.cos(t)], method, 0.1
@@ -312,7 +312,7 @@ def test_few_steps_are_taken_again_once_the_length_is_found():
         ({'torque': [1.0, 2.0]}, r'torque must have shape \(1,\)'),
     ],
 )
-def test_what_makes_no_sense_is_refused(options, message):
+def test_invalid_arguments_are_rejected(options, message):
     given = {'q': [0.0], 'v': [0.0], 'duration': 1.0, **options}
     with pytest.raises(ValueError, match=message):
         integrate_ode(pendulum(), **given)

@@ -36,7 +36,7 @@ def test_a_basis_has_all_that_bear_forces_and_is_completed_by_others():
 
 
 @pytest.mark.seed('CN09', kind='full')
-def test_what_is_lifted_is_current_no_longer():
+def test_a_lifted_contact_is_not_current():
     lifted = sets([2 * G, 0, 0])
     assert not lifted.current.any() and lifted.active == () and lifted.force == 0.0
     tipped = sets([0, 1.2 * G, 0])  # over the edge at negative y
@@ -46,7 +46,7 @@ def test_what_is_lifted_is_current_no_longer():
 
 
 @pytest.mark.seed('CN09')
-def test_what_pulls_is_not_active_whatever_rounding_says():
+def test_a_pulling_contact_is_not_active_whatever_rounding_says():
     """On the verge: the couple that just unloads one side."""
     verge = sets([0, G, 0])
     assert verge.current.all()
@@ -68,6 +68,6 @@ def test_one_that_pulled_stays_if_it_rests_because_others_do():
     assert kept.current.all() and kept.active == (bears,)
 
 
-def test_what_cannot_be_prevented_is_reported():
+def test_an_inevitable_penetration_is_reported():
     with pytest.raises(InfeasibleContactError):
         contact_sets(np.array([[1.0, -1.0], [-1.0, 1.0]]), -np.ones(2), [0, 1])

@@ -436,7 +436,7 @@ def test_a_moment_too_large_lifts_an_edge():
 
 @pytest.mark.seed('CN09')
 @pytest.mark.parametrize('e', [0.0, 0.5])
-def test_a_tumbling_cube_keeps_what_the_floor_cannot_take(rng, e):
+def test_a_tumbling_cube_keeps_horizontal_momentum_and_vertical_spin(rng, e):
     """No friction: horizontal momentum and spin about the vertical stay; energy only falls."""
     corners = [(x, y, z) for x in (0.1, -0.1) for y in (0.1, -0.1) for z in (0.1, -0.1)]
     cube = body(2.0, (0.02, 0.025, 0.03))
@@ -488,7 +488,7 @@ def test_newtons_cradle_needs_the_sequential_law():
 
 
 @pytest.mark.seed('CN16', kind='full')
-def test_balls_of_any_mass_exchange_what_the_formula_for_two_says():
+def test_balls_of_any_mass_exchange_the_impulse_of_the_two_body_formula():
     contact = SphereContact('ball1', 'ball0', radius=0.05, other_radius=0.05, restitution=0.7)
     simulator = EventDrivenSimulator(row_of_balls([1.0, 3.0]), [contact])
     simulator.reset([0.0, 0.5], [2.0, -1.0])
@@ -516,7 +516,7 @@ def test_a_pendulum_swings_against_a_wall():
 
 
 @pytest.mark.seed('CN15')
-def test_what_is_hit_moves_as_its_contacts_let_it():
+def test_a_struck_body_moves_as_its_contacts_allow():
     """Down: the floor answers, and gives e back; along: it slides; up: it leaves."""
     simulator = bouncing(0.5)
     simulator.reset(at((0, 0, 0.1)), np.zeros(6))
@@ -583,7 +583,7 @@ def test_events_without_end_are_reported(monkeypatch):
         ({'contacts': [FaceContact('wheel')]}, 'wheel'),
     ],
 )
-def test_what_makes_no_sense_is_refused(options, message):
+def test_invalid_arguments_are_rejected(options, message):
     given = {'contacts': [FaceContact('body', radius=0.1)], **options}
     with pytest.raises(ValueError, match=message):
         EventDrivenSimulator(ball(), **given)

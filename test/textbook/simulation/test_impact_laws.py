@@ -50,7 +50,7 @@ def test_all_at_once_is_moreaus_complementarity(rng):
         assert free.min() > -1e-9 and abs(free @ found) < 1e-8
 
 
-def test_one_that_separates_is_hit_by_what_follows_it():
+def test_a_separating_ball_is_hit_by_a_faster_one():
     """Three balls in a row; the last goes away, slower than the second will."""
     for law in IMPACT_LAWS:
         velocity = np.array([-2.0, 0.5])  # of balls at 2, 0 and 0.5
@@ -81,7 +81,7 @@ def test_a_slow_approach_is_plastic(law):
         assert found == pytest.approx([speed * (1 + e)])
 
 
-def test_what_does_not_end_is_reported_and_an_unknown_law_refused(monkeypatch):
+def test_an_endless_impact_is_reported_and_an_unknown_law_rejected(monkeypatch):
     monkeypatch.setattr('rbd_ros.textbook.simulation.impact_laws._MAXIMUM', 50)
     caught = np.array([[1.0, -0.9999], [-0.9999, 1.0]])
     assert impact(caught, np.array([-1.0, -1.0]), np.zeros(2)).min() > 1.0

@@ -152,7 +152,7 @@ def test_free_body_accelerates_by_its_bias(body, rng):
 
 @pytest.mark.seed('CT07', kind='full')
 @pytest.mark.parametrize('freedom', range(1, 6))
-def test_force_splits_into_what_accelerates_and_what_is_opposed(body, rng, freedom):
+def test_force_splits_into_an_accelerating_and_an_opposed_part(body, rng, freedom):
     """Whatever the basis of the motion subspace; and a = Phi f = Phi f_a."""
     inertia, I, _ = body
     S, f = rng.normal(size=(6, freedom)), rng.normal(size=6)

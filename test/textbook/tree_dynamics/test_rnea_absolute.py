@@ -57,7 +57,7 @@ def test_motion_is_that_of_the_links(name):
 
 @pytest.mark.seed('ID03', 'ID07', kind='full')
 @every_tree
-def test_force_across_a_joint_moves_what_it_carries(name):
+def test_force_across_a_joint_moves_the_links_beyond_it(name):
     """Rate of the momentum of the links beyond, less their weight and the forces on them."""
     tree = named_tree(name)
     book, model = tree.ungeared, tree.model

@@ -232,7 +232,7 @@ def test_operations_on_a_dense_matrix_are_those_of_cholesky():
         assert costs['H x'] == Cost(n + 2 * D1, 2 * D1, 0, 0)
 
 
-def test_table_6_6_names_what_there_is():
+def test_table_6_6_names_existing_functions():
     costs = tree_statistics((0,)).sparse_costs()
     assert set(costs) == set(COUNTED)
     assert all(hasattr(sparse_factors, name) for name in costs if ' ' not in name)

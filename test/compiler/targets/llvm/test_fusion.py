@@ -75,7 +75,7 @@ def test_the_sign_of_a_result_is_taken_into_its_operation(graph):
     assert {value.negative for value in result.flat} == {False, True}  # it cannot be both
 
 
-def test_what_is_computed_stays_the_same_but_for_rounding():
+def test_fusion_changes_results_by_rounding_alone():
     def evaluate(x):
         rng, values = np.random.default_rng(5), list(x)
         for _ in range(200):

@@ -56,7 +56,7 @@ def test_terms_are_computed_where_they_are_added():
     assert waiting(program.graph, order).max() == 2
 
 
-def test_what_would_keep_two_values_waiting_for_one_stays():
+def test_an_operation_that_would_keep_two_values_live_is_not_moved():
     graph = Graph()
     x = graph.inputs('x', 6)
     a, b = x[0] * x[1], x[2] * x[3]
@@ -74,7 +74,7 @@ def test_what_would_keep_two_values_waiting_for_one_stays():
     assert order.index(early.number) == order.index(total.number) - 1
 
 
-def test_what_belongs_together_moves_together_or_not_at_all():
+def test_a_pack_moves_together_or_not_at_all():
     program = sums(9)
     graph, live = program.graph, program.live
     squares = [k for k in live if len(set(operands(graph.nodes[k]))) == 1]

@@ -223,7 +223,7 @@ def check_order(program, packs, together=()):
 
 
 @pytest.mark.parametrize('seed', range(5))
-def test_packs_are_together_and_what_they_need_comes_before(seed):
+def test_packs_are_contiguous_and_follow_their_operands(seed):
     program, packs, _ = packs_of_isomorphic_branches(seed)
     check_order(program, packs)
 

@@ -123,7 +123,7 @@ def test_heads_and_globals_are_written_with_typed_pointers():
     assert lines[-2:] == ['  ret i8* %in', '}']
 
 
-def test_what_spans_lines_is_read_as_one():
+def test_an_instruction_over_several_lines_is_read_as_one():
     text = MODULE.format('%v = call double %f(ptr %in,\n      ptr null)')
     assert body(text)[-1] == '%v = call double %typed.1(i8* %in, i8* null)'
 
