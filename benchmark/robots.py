@@ -32,6 +32,7 @@ TALOS_REDUCED = RealRobot(
 )
 GO1 = RealRobot('Unitree Go1', 'go1_description/urdf/go1.urdf', floating_base=True)
 ANYMAL = RealRobot('ANYmal', 'anymal_b_simple_description/robots/anymal.urdf', floating_base=True)
+PR2 = RealRobot('PR2', 'pr2_description/urdf/pr2.urdf', floating_base=True)
 # With shapes that are no meshes, for distances.
 PANDA_CAPSULES = RealRobot('Panda of capsules', 'panda_description/urdf/panda_collision.urdf')
 ALLEGRO = RealRobot('Allegro hand', 'allegro_hand_description/urdf/allegro_left_hand.urdf')

@@ -11,7 +11,7 @@ from pathlib import Path
 import tempfile
 from typing import Any, List, Mapping, Optional, Tuple
 
-from contact_scenes.scene import Body, Box, Capsule, Contact, ROBOT, Scene, Sphere
+from contact_scenes.scene import Body, Box, Capsule, Contact, Cylinder, ROBOT, Scene, Sphere
 import numpy as np
 
 from contact_engines.engine import Engine, NotPossible
@@ -85,6 +85,12 @@ class BulletWorld:
                 'radius': shape.radius,
                 'height': shape.length,
             }
+        elif isinstance(shape, Cylinder):
+            kind = {
+                'shapeType': bullet.GEOM_CYLINDER,
+                'radius': shape.radius,
+                'height': shape.length,
+            }
         else:
             kind = {'shapeType': bullet.GEOM_PLANE, 'planeNormal': [0, 0, 1]}
         w, x, y, z = body.quaternion
@@ -152,10 +158,15 @@ class BulletWorld:
             # Its frame is at the center of mass of the root link.
             inertial = bullet.getDynamicsInfo(robot, -1, physicsClientId=client)
             self.inertial = np.array(inertial[3]), np.array(inertial[4])
+            w, x, y, z = machine.quaternion
             place = bullet.multiplyTransforms(
-                machine.position, [0, 0, 0, 1], inertial[3], inertial[4]
+                machine.position, [x, y, z, w], inertial[3], inertial[4]
             )
             bullet.resetBasePositionAndOrientation(robot, *place, physicsClientId=client)
+            # Bullet's velocity is that of the center of mass.
+            arm = np.array(place[0]) - machine.position
+            linear = machine.linear + np.cross(machine.angular, arm)
+            bullet.resetBaseVelocity(robot, linear, machine.angular, physicsClientId=client)
         links = [-1, *range(bullet.getNumJoints(robot, physicsClientId=client))]
         for first, second in itertools.combinations(links, 2):
             bullet.setCollisionFilterPair(robot, robot, first, second, 0, physicsClientId=client)

@@ -13,6 +13,7 @@ from contact_scenes.scene import (
     Box,
     Capsule,
     Contact,
+    Cylinder,
     Ground,
     ROBOT,
     rotation,
@@ -112,6 +113,8 @@ class DrakeWorld:
             made = geometry.Sphere(shape.radius)
         elif isinstance(shape, Capsule):
             made = geometry.Capsule(shape.radius, shape.length)
+        elif isinstance(shape, Cylinder):
+            made = geometry.Cylinder(shape.radius, shape.length)
         properties = self._properties(kind, box, isinstance(shape, Ground))
         here = self.rigid_.RigidTransform()
         if body.mass is None:
@@ -150,8 +153,13 @@ class DrakeWorld:
         for joint, q in zip(joints, machine.start):
             self.context.SetDiscreteState(self._with(joint.position_start(), q))
         if machine.floating:
-            place = rigid.RigidTransform(np.array(machine.position))
+            turn = rigid.RotationMatrix(rotation(np.array(machine.quaternion)))
+            place = rigid.RigidTransform(turn, np.array(machine.position))
             plant.SetFreeBodyPose(self.context, self.base, place)
+            velocity = self.spatial_.SpatialVelocity(
+                w=np.array(machine.angular), v=np.array(machine.linear)
+            )
+            plant.SetFreeBodySpatialVelocity(self.context, self.base, velocity)
 
     def _with(self, index: int, value: float) -> np.ndarray:
         state = self.context.get_discrete_state_vector().CopyToVector()

@@ -8,11 +8,12 @@ from importlib.util import find_spec
 import math
 import multiprocessing
 import time
-from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Tuple, TypeVar
 
 from contact_scenes.scene import Contact, Residuals, residuals, Scene, Trajectory
 import numpy as np
 
+Returned = TypeVar('Returned')
 SAMPLES_OF_CONTACTS = 100  # at most, of each run
 
 
@@ -194,21 +195,27 @@ def isolated(
     scene: Scene, engine: Engine, timestep: float, quick: bool, budget: float = math.inf
 ) -> Result:
     """Run a scene in an engine as `measure` does, in a process of its own, which may crash."""
+    try:
+        return in_process(lambda: measure(scene, engine, timestep, quick, budget))
+    except ChildProcessError as died:
+        return Result(scene.name, engine.name, engine.variant, timestep, skipped=str(died))
+
+
+def in_process(function: Callable[[], Returned]) -> Returned:
+    """Return the result of a function that is called in a process of its own.
+
+    :raises ChildProcessError: if the process died
+    """
     context = multiprocessing.get_context('fork')
     receiver, sender = context.Pipe(duplex=False)
-
-    def run() -> None:
-        sender.send(measure(scene, engine, timestep, quick, budget))
-
-    process = context.Process(target=run)
+    process = context.Process(target=lambda: sender.send(function()))
     process.start()
     sender.close()
     try:
         return receiver.recv()
     except EOFError:
         process.join()
-        died = f'its process died with exit code {process.exitcode}'
-        return Result(scene.name, engine.name, engine.variant, timestep, skipped=died)
+        raise ChildProcessError(f'its process died with exit code {process.exitcode}') from None
     finally:
         process.join()
         receiver.close()

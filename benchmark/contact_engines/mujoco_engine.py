@@ -6,7 +6,17 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any, List, Mapping, Tuple
 
-from contact_scenes.scene import Body, Box, Capsule, Contact, ROBOT, rotation, Scene, Sphere
+from contact_scenes.scene import (
+    Body,
+    Box,
+    Capsule,
+    Contact,
+    Cylinder,
+    ROBOT,
+    rotation,
+    Scene,
+    Sphere,
+)
 import numpy as np
 
 from contact_engines.engine import Engine, NotPossible
@@ -27,6 +37,8 @@ def _shape(mujoco: Any, body: Body) -> Tuple[Any, List[float]]:
         return kinds.mjGEOM_BOX, [0.5 * length for length in shape.size]
     if isinstance(shape, Capsule):
         return kinds.mjGEOM_CAPSULE, [shape.radius, 0.5 * shape.length, 0]
+    if isinstance(shape, Cylinder):
+        return kinds.mjGEOM_CYLINDER, [shape.radius, 0.5 * shape.length, 0]
     return kinds.mjGEOM_PLANE, [0, 0, 1]
 
 
@@ -139,7 +151,9 @@ class MujocoWorld:
         if machine is not None:
             data.qpos[self.joint_q] = machine.start
             if machine.floating:
-                data.qpos[self.base_q : self.base_q + 7] = [*machine.position, 1, 0, 0, 0]
+                q, v, turn = self.base_q, self.base_v, rotation(np.array(machine.quaternion))
+                data.qpos[q : q + 7] = [*machine.position, *machine.quaternion]
+                data.qvel[v : v + 6] = [*machine.linear, *(turn.T @ machine.angular)]
         self.mujoco.mj_forward(self.model, data)
 
     def push(self, wrenches: Mapping[str, np.ndarray]) -> None:

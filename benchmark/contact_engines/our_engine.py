@@ -5,7 +5,17 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
-from contact_scenes.scene import Body, Box, Capsule, Contact, ROBOT, rotation, Scene, Sphere
+from contact_scenes.scene import (
+    Body,
+    Box,
+    Capsule,
+    Contact,
+    Cylinder,
+    ROBOT,
+    rotation,
+    Scene,
+    Sphere,
+)
 import numpy as np
 
 from contact_engines.engine import Engine, NotPossible
@@ -51,6 +61,8 @@ def _object(body: Body) -> Dict[str, Any]:
         made = {'type': 'box', 'size': [float(length) for length in shape.size]}
     elif isinstance(shape, Capsule):
         made = {'type': 'capsule', 'radius': shape.radius, 'length': shape.length}
+    elif isinstance(shape, Cylinder):
+        made = {'type': 'cylinder', 'radius': shape.radius, 'length': shape.length}
     made['xyz'] = [float(x) for x in body.position]
     made['quaternion'] = dict(zip('wxyz', map(float, body.quaternion)))
     if body.mass is not None:
@@ -90,10 +102,12 @@ class OurWorld:
         except ValueError as error:
             raise NotPossible(str(error)) from None
         if machine is not None:
-            q = machine.start
+            q, v = machine.start, np.zeros(robot.nv)
             if machine.floating:
-                q = np.concatenate([[1.0, 0.0, 0.0, 0.0], machine.position, q])
-            self.simulator.reset(q)
+                q = np.concatenate([machine.quaternion, machine.position, q])
+                turn = rotation(np.array(machine.quaternion))
+                v[:3], v[3:6] = turn.T @ machine.angular, turn.T @ machine.linear
+            self.simulator.reset(q, v)
             self.tau = np.zeros(robot.nv)
         else:
             self.tau = None

@@ -13,7 +13,17 @@ import itertools
 import math
 from typing import Any, List, Mapping, NamedTuple, Optional, Tuple
 
-from contact_scenes.scene import Body, Box, Capsule, Contact, ROBOT, rotation, Scene, Sphere
+from contact_scenes.scene import (
+    Body,
+    Box,
+    Capsule,
+    Contact,
+    Cylinder,
+    ROBOT,
+    rotation,
+    Scene,
+    Sphere,
+)
 import numpy as np
 
 from contact_engines.engine import Engine, NotPossible
@@ -126,6 +136,8 @@ class PinocchioWorld:
             made = coal.Box(*shape.size)
         elif isinstance(shape, Capsule):
             made = coal.Capsule(shape.radius, shape.length)
+        elif isinstance(shape, Cylinder):
+            made = coal.Cylinder(shape.radius, shape.length)
         else:
             made = coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0)
         self.solids.append(_Solid(body.name, joint, placement, made, _radius(made)))
@@ -153,7 +165,10 @@ class PinocchioWorld:
                 self.q[at] = [angle] if joint.nq == 1 else [np.cos(angle), np.sin(angle)]
             self.round = np.array([joint.nq == 2 for joint in joints])
             if machine.floating:
-                self.q[:3] = machine.position
+                w, x, y, z = machine.quaternion
+                turn = rotation(np.array(machine.quaternion))
+                self.q[:7] = [*machine.position, x, y, z, w]
+                self.v[:6] = [*(turn.T @ machine.linear), *(turn.T @ machine.angular)]
 
     def push(self, wrenches: Mapping[str, np.ndarray]) -> None:
         """Set moments and forces on bodies."""

@@ -73,11 +73,25 @@ class Capsule:
 
 
 @dataclass(frozen=True)
+class Cylinder:
+    """A cylinder along z about the origin."""
+
+    radius: float
+    length: float
+
+    @property
+    def moments(self) -> Tuple[float, float, float]:
+        """Moments of inertia of mass one about the center."""
+        across = self.radius**2 / 4.0 + self.length**2 / 12.0
+        return across, across, 0.5 * self.radius**2
+
+
+@dataclass(frozen=True)
 class Ground:
     """The half-space z <= 0 of its frame, which never moves."""
 
 
-Shape = Union[Sphere, Box, Capsule, Ground]
+Shape = Union[Sphere, Box, Capsule, Cylinder, Ground]
 
 
 @dataclass(frozen=True)
@@ -120,6 +134,9 @@ class Machine:
     :param urdf: its text; shapes are spheres, boxes and cylinders, inertias those of bodies
     :param floating: whether its root link moves freely
     :param position: of the root link [m]
+    :param quaternion: orientation of the root link if it moves freely, w first
+    :param linear: velocity of a floating root link's origin at the start, world axes [m/s]
+    :param angular: its angular velocity, likewise [rad/s]
     :param joints: positions at the start by name; the others are zero
     :param collides: whether it touches bodies; it never touches itself
     :param gravity: that of its scene [m/s^2]
@@ -128,6 +145,9 @@ class Machine:
     urdf: str
     floating: bool = False
     position: Tuple[float, float, float] = (0.0, 0.0, 0.0)
+    quaternion: Tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
+    linear: Tuple[float, float, float] = (0.0, 0.0, 0.0)
+    angular: Tuple[float, float, float] = (0.0, 0.0, 0.0)
     joints: Mapping[str, float] = field(default_factory=dict)
     collides: bool = True
     gravity: float = GRAVITY

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from pathlib import Path
 from typing import Iterator, Mapping, Optional, Sequence, Tuple
 import warnings
 from xml.etree import ElementTree
@@ -34,23 +35,27 @@ def prepared(
     keep: Optional[Sequence[str]] = None,
     add: Optional[Mapping[str, Sequence[LinkShape]]] = None,
     limits: bool = False,
+    dynamics: bool = False,
+    meshes: Optional[Path] = None,
 ) -> str:
     """Prepare a URDF for all engines.
 
-    Nothing is drawn; meshes, transmissions and a link named world are left out, as are friction
-    and damping of joints. Links that are fixed to others become part of them, because some engines
-    invent a mass for those without.
+    Nothing is drawn; transmissions and a link named world are left out, and joints that mimic
+    others are joints of their own. Links that are fixed to others become part of them, because
+    some engines invent a mass for those without.
 
     :param keep: beginnings of the names of links that keep their shapes; None for all
     :param add: shapes of links, besides
     :param limits: whether joints keep the limits of their positions
+    :param dynamics: whether joints keep their friction and damping
+    :param meshes: folder of the packages whose meshes stay as shapes; None: meshes are left out
     """
     root = ElementTree.fromstring(text)
     for tag in ('transmission', 'gazebo', 'material'):
         for element in root.findall(tag):
             root.remove(element)
     for link in root.findall('link'):
-        _prepare_link(link, keep)
+        _prepare_link(link, keep, meshes)
         for tag, size, center in (add or {}).get(link.get('name'), ()):
             collision = ElementTree.SubElement(link, 'collision')
             ElementTree.SubElement(collision, 'origin', xyz=' '.join(map(repr, center)))
@@ -59,7 +64,12 @@ def prepared(
         if link.get('name') == 'world':
             root.remove(link)
     for joint in root.findall('joint'):
-        for tag in ('dynamics', 'safety_controller', 'calibration'):
+        for tag in (
+            'safety_controller',
+            'calibration',
+            'mimic',
+            *([] if dynamics else ['dynamics']),
+        ):
             for element in joint.findall(tag):
                 joint.remove(element)
         for limit in joint.findall('limit'):
@@ -74,14 +84,19 @@ def prepared(
     return ElementTree.tostring(root, encoding='unicode')
 
 
-def _prepare_link(link: ElementTree.Element, keep: Optional[Sequence[str]]) -> None:
+def _prepare_link(
+    link: ElementTree.Element, keep: Optional[Sequence[str]], meshes: Optional[Path]
+) -> None:
     for visual in link.findall('visual'):
         link.remove(visual)
     name = link.get('name')
     kept = keep is None or any(name.startswith(begin) for begin in keep)
     for collision in link.findall('collision'):
-        if not kept or collision.find('geometry/mesh') is not None:
+        mesh = collision.find('geometry/mesh')
+        if not kept or (mesh is not None and meshes is None):
             link.remove(collision)
+        elif mesh is not None:
+            mesh.set('filename', mesh.get('filename').replace('package:/', str(meshes)))
 
 
 def _pose(element: Optional[ElementTree.Element]) -> np.ndarray:

@@ -23,6 +23,7 @@ from sections.section import Section, Tools
 NAME = 'rollouts'
 STATES, STEPS, _TIMESTEP = 64, 1000, 1e-3
 _PUSH = 0.02  # [N m, N]
+_STIFFNESS, _DAMPING = 100.0, 3.0  # of a quadruped that stands [N m/rad, N m s/rad]
 _STANCE = (0.0, 0.8, -1.6)  # of each leg [rad]
 _ONE, _ALL, _FALLING = 'one thread', 'all threads', 'one thread, falling'
 _FLOORS = {robots.UR5: 10.0, robots.PANDA: 10.0, robots.GO1: 3.0}
@@ -77,7 +78,7 @@ def _measure(row: Row, tools: Tools) -> None:
         ours, theirs, row.freedoms = _pressing(robot, row.function == _RIGID)
     else:
         rigid = row.function == _GO1_RIGID
-        ours, theirs, row.freedoms = _calls(robot, row.function == _FALLING, rigid)
+        ours, theirs, row.freedoms = calls(robot, row.function == _FALLING, rigid)
     count = STATES * STEPS
     if row.function != _ALL:
         with one_thread():
@@ -101,8 +102,8 @@ def _measure(row: Row, tools: Tools) -> None:
 
 
 @lru_cache(maxsize=None)
-def _calls(
-    robot: robots.RealRobot, falling: bool, rigid: bool
+def calls(
+    robot: robots.RealRobot, falling: bool, rigid: bool, standing: bool = False
 ) -> Tuple[Callable[[], Any], Callable[[int], Any], List[int]]:
     """Return our call and, by the number of threads, the peer's; the freedoms of both models.
 
@@ -113,6 +114,7 @@ def _calls(
     :param falling: whether an arm is not held: what falls soon comes to its joint limits, and a
         gripper at once
     :param rigid: whether a quadruped falls on rigid ground
+    :param standing: whether springs and dampers hold its joints, so that it stands there
     """
     path, on_ground = robots.find(robot), robot.floating_base
     model = Robot.from_urdf(path, floating_base=robot.floating_base)
@@ -131,6 +133,10 @@ def _calls(
         # Above the ground, with bent knees: nothing begins in it, or beyond a joint limit.
         q[:, 6] = rng.uniform(0.36, 0.42, STATES)
         q[:, 7:] = np.tile(_STANCE, 4) + rng.uniform(-0.1, 0.1, (STATES, model.nq - 7))
+        if standing:
+            simulator.set_joint_pd(q[0], kp=_STIFFNESS, kd=_DAMPING)
+            peer.qpos_spring[7:], peer.jnt_stiffness[1:] = q[0, 7:], _STIFFNESS
+            peer.dof_damping[6:] += _DAMPING
     else:
         q = np.array([model.random_configuration(rng) for _ in range(STATES)])
         pushes = rng.normal(size=(STATES, STEPS // 100, model.nv)) * _PUSH
@@ -176,7 +182,7 @@ def _pressing(
 def _against(
     simulator: Simulator, peer: Any, q: np.ndarray, v: np.ndarray, torque: np.ndarray
 ) -> Tuple[Callable[[], Any], Callable[[int], Any], List[int]]:
-    """Return our rollouts of some starts, and those of a peer; see `_calls`."""
+    """Return our rollouts of some starts, and those of a peer; see `calls`."""
     from mujoco import rollout
 
     model = simulator.robot

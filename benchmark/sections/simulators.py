@@ -22,7 +22,7 @@ from rbd_ros.contact import HalfSpace
 from sections.section import Section, Tools
 
 NAME = 'simulators'
-_STEP, _NEW, _LATER = 'call besides the step', 'first ever', 'later ones'
+_STEP, NEW, LATER = 'call besides the step', 'first ever', 'later ones'
 _FLOORS = {robots.UR5: 3.0, robots.GO1: 8.0}
 #: With rigid contact: in a world that has something of everything, and on rigid ground.
 _TABLE, _GROUND = 'first ever, in table_world.yaml', 'first ever, on rigid ground'
@@ -57,8 +57,8 @@ def _rows() -> List[Row]:
     for robot, first in _FLOORS.items():
         rows += [
             Row(NAME, robot.name, _STEP, 'µs', 1.0),
-            Row(NAME, robot.name, _NEW, 's', first),
-            Row(NAME, robot.name, _LATER, 's', 0.3),
+            Row(NAME, robot.name, NEW, 's', first),
+            Row(NAME, robot.name, LATER, 's', 0.3),
         ]
     for (robot, what), first in _IN_WORLDS.items():
         rows.append(Row(NAME, robot.name, what, 's', first))
@@ -72,9 +72,9 @@ def _measure(row: Row, tools: Tools) -> None:
         row.value, row.detail = _call(robot, tools)
     elif row.function in (_TABLE, _GROUND):
         world = str(_WORLD) if row.function == _TABLE else 'ground'
-        row.value = _start(robot, world)[_NEW]
+        row.value = start_times(robot, world)[NEW]
     else:
-        row.value = _start(robot)[row.function]
+        row.value = start_times(robot)[row.function]
 
 
 def _call(robot: robots.RealRobot, tools: Tools) -> Tuple[float, Dict[str, float]]:
@@ -100,7 +100,7 @@ def _call(robot: robots.RealRobot, tools: Tools) -> Tuple[float, Dict[str, float
 
 
 @lru_cache(maxsize=None)
-def _start(robot: robots.RealRobot, world: str = '') -> Dict[str, float]:
+def start_times(robot: robots.RealRobot, world: str = '') -> Dict[str, float]:
     """Return the processor time of a whole process that takes one step, children included [s].
 
     :param world: path of a world file, 'ground' for rigid ground, '' for soft ground or none
@@ -123,7 +123,7 @@ def _start(robot: robots.RealRobot, world: str = '') -> Dict[str, float]:
             )
             for _ in range(2)
         ]
-    return dict(zip((_NEW, _LATER), times))
+    return dict(zip((NEW, LATER), times))
 
 
 SECTION = Section(

@@ -141,19 +141,38 @@ def test_torques_of_a_machine_act_on_its_joints(one):
     assert_allclose(q, 0.005 * v, rtol=0.15)
 
 
+#: Two links, of which the first moves freely.
+FLOATING = (
+    '<robot name="r"><link name="a"><inertial><origin xyz="0 0 0"/><mass value="2"/><inertia '
+    'ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial><collision><geometry>'
+    '<sphere radius="0.1"/></geometry></collision></link><joint name="j" type="revolute">'
+    '<parent link="a"/><child link="b"/><axis xyz="0 0 1"/><limit lower="-9" upper="9" '
+    'effort="9" velocity="9"/></joint><link name="b"><inertial><mass value="1"/><inertia '
+    'ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>'
+)
+
+
+def test_a_floating_machine_starts_as_its_scene_says(one):
+    turn = scene.about((0.0, 0.6, 0.8), 1.2)
+    machine = quadruped.Machine(
+        FLOATING,
+        floating=True,
+        position=(1.0, 2.0, 3.0),
+        quaternion=turn,
+        linear=(0.1, 0.2, -0.3),
+        angular=(0.5, -0.4, 0.6),
+    )
+    the_scene = scene.Scene('start', '', (balls.GROUND,), 1.0, 1.0, (), machine=machine)
+    base, speed, _, _ = started(one, the_scene).machine()
+    assert_allclose(base[:3], machine.position, atol=1e-12)
+    assert abs(base[3:] @ turn) == pytest.approx(1.0, abs=1e-12)
+    assert_allclose(speed, [*machine.angular, *machine.linear], atol=1e-9)
+
+
 @pytest.mark.slow
 def test_a_floating_machine_is_pushed_and_reported_in_the_world(one):
     """A force through the center of mass of one link, and the weight."""
-    machine = quadruped.Machine(
-        '<robot name="r"><link name="a"><inertial><origin xyz="0 0 0"/><mass value="2"/><inertia '
-        'ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial><collision><geometry>'
-        '<sphere radius="0.1"/></geometry></collision></link><joint name="j" type="revolute">'
-        '<parent link="a"/><child link="b"/><axis xyz="0 0 1"/><limit lower="-9" upper="9" '
-        'effort="9" velocity="9"/></joint><link name="b"><inertial><mass value="1"/><inertia '
-        'ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>',
-        floating=True,
-        position=(1.0, 2.0, 3.0),
-    )
+    machine = quadruped.Machine(FLOATING, floating=True, position=(1.0, 2.0, 3.0))
     wrench = np.array([0.0, 0.0, 0.2, 6.0, 0.0, 0.0])
     the_scene = scene.Scene(
         'push', '', (balls.GROUND,), 1.0, 1.0, (), machine=machine,

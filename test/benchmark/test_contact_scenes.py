@@ -68,6 +68,7 @@ def test_unknown_scenes_and_names_given_twice_are_refused():
         scene.Box((0.2, 0.5, 0.9)),
         scene.Capsule(0.1, 0.7),
         scene.Capsule(0.3, 0.05),
+        scene.Cylinder(0.2, 0.5),
     ],
 )
 def test_moments_of_shapes_are_those_of_points_in_them(shape):
@@ -78,6 +79,9 @@ def test_moments_of_shapes_are_those_of_points_in_them(shape):
         inside = np.linalg.norm(points, axis=1) < shape.radius
     elif isinstance(shape, scene.Box):
         inside = np.all(np.abs(points) < 0.5 * np.array(shape.size), axis=1)
+    elif isinstance(shape, scene.Cylinder):
+        inside = np.linalg.norm(points[:, :2], axis=1) < shape.radius
+        inside &= np.abs(points[:, 2]) < 0.5 * shape.length
     else:
         along = np.clip(points[:, 2], -0.5 * shape.length, 0.5 * shape.length)
         apart = points - np.stack([0 * along, 0 * along, along], axis=1)

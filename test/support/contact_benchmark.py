@@ -17,6 +17,9 @@ from contact_scenes import arms, balls, boxes, quadruped, scene, urdf  # noqa: E
 import energy  # noqa: E402
 import goals  # noqa: E402
 import marked  # noqa: E402
+import scale  # noqa: E402
+import scale_scenes  # noqa: E402
+from scale_scenes import machines  # noqa: E402
 from sections import contact as section  # noqa: E402
 
 sys.path[:] = _before
@@ -32,11 +35,14 @@ __all__ = [
     'engine',
     'front',
     'goals',
+    'machines',
     'made_up',
     'marked',
     'our_engine',
     'quadruped',
     'rules',
+    'scale',
+    'scale_scenes',
     'scene',
     'section',
     'urdf',
