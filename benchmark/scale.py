@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Contact at scale: many bodies and robots in contact, in this package and in MuJoCo.
 
-    benchmark/scale.py [--quick] [--large] [--only NAME,...] [--json FILE] [--from FILE.json]
+    benchmark/scale.py [--quick] [--large] [--only NAME,...] [--json FILE] [--from FILE.json]...
                        [--document docs/contact_benchmark.md]
 
 Both simulate each scene in turn on this machine, each in a process of its own. What it reports are
@@ -343,6 +343,26 @@ def measured(names: List[str], quick: bool, progress: Progress) -> Facts:
     return facts
 
 
+def merged(sources: List[Path]) -> Facts:
+    """Return the results of several runs in the order of the table, as those of one.
+
+    :raises ValueError: if a file is of another format, or they are of different machines, versions
+        or settings
+    """
+    every = [json.loads(source.read_text(encoding='utf-8')) for source in sources]
+    rows: Facts = {}
+    facts = {**every[0], 'first': {}}
+    for source, each in zip(sources, every):
+        if each.get('format') != FORMAT:
+            raise ValueError(f'{source} is not of {FORMAT!r}')
+        if any(each[key] != facts[key] for key in ('machine', 'versions', 'peers', 'quick')):
+            raise ValueError(f'{source} is of another machine, version or setting')
+        rows.update(each['rows'])
+        facts['first'].update(each['first'])
+    facts['rows'] = {name: rows[name] for name in NAMES if name in rows}
+    return facts
+
+
 def main(argv: Optional[List[str]] = None) -> int:
     """Measure as the command line says and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
@@ -351,7 +371,11 @@ def main(argv: Optional[List[str]] = None) -> int:
     parser.add_argument('--quick', action='store_true', help='run scenes for a shorter time')
     parser.add_argument('--json', metavar='FILE', help='write the results as JSON')
     parser.add_argument(
-        '--from', dest='source', metavar='FILE', help='measure nothing: take the results of --json'
+        '--from',
+        dest='sources',
+        metavar='FILE',
+        action='append',
+        help='measure nothing: take the results of --json; may be given again, for other scenes',
     )
     parser.add_argument(
         '--document',
@@ -371,10 +395,11 @@ def main(argv: Optional[List[str]] = None) -> int:
         names = chosen(arguments.only, arguments.large)
     except ValueError as error:
         parser.error(str(error))
-    if arguments.source:
-        facts = json.loads(Path(arguments.source).read_text(encoding='utf-8'))
-        if facts.get('format') != FORMAT:
-            parser.error(f'{arguments.source} is not of {FORMAT!r}')
+    if arguments.sources:
+        try:
+            facts = merged([Path(source) for source in arguments.sources])
+        except ValueError as error:
+            parser.error(str(error))
     else:
         facts = measured(names, arguments.quick, Progress(arguments.progress, len(names)))
     print('\n'.join(report(facts)))

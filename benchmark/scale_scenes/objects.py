@@ -83,7 +83,7 @@ def wall(side: int) -> Scene:
         f'wall{side}',
         f'{side} x {side} bricks that a ball of {_BALL_MASS:g} kg hits at {_BALL_SPEED:g} m/s',
         [*bricks, ball],
-        2.0,
+        2.0 if side <= 5 else 1.0,
     )
 
 
@@ -127,13 +127,13 @@ def mixed(count: int) -> Scene:
         f'mixed{count}',
         f'{count} capsules, cylinders, boxes and spheres that fall into a bin',
         [*_bin(inside), *bodies],
-        2.0,
+        2.0 if count <= 32 else 1.2,
     )
 
 
 # -- piles of boxes -------------------------------------------------------------------------------
 
-_SIDE, _LARGE = 0.1, 500
+_SIDE = 0.1
 PILE_STEPS = 300  # which piles of all sizes take
 
 
@@ -153,5 +153,6 @@ def pile(count: int) -> Scene:
         )
         for k, place in enumerate(places)
     ]
-    duration = 1e-3 * PILE_STEPS if count > _LARGE else 1.0
+    # The more boxes, the fewer steps, of which the first are the same of all piles.
+    duration = 1.0 if count < 200 else 0.6 if count < 500 else 1e-3 * PILE_STEPS
     return _scene(f'boxes{count}', f'{count} boxes that fall into a pile', bodies, duration)

@@ -111,12 +111,26 @@ def test_growth_is_the_exponent_of_the_time_of_a_step_in_the_number_of_boxes():
     assert scale.growth(made(boxes64=piles['boxes64'])) is None
 
 
-def test_what_was_not_measured_is_said_with_the_reason():
+def test_skipped_scenes_are_listed_with_the_reason():
     facts = made()
     facts['rows']['pr2'] = {'title': 'pr2', 'skipped': 'it is not installed'}
     (row,) = scale.rows(facts)
     assert row == ('pr2', *['-'] * (len(scale.HEAD) - 1))
     assert list(scale.notes(facts)) == ['Not measured: pr2, it is not installed']
+
+
+def test_results_of_several_files_are_merged_in_the_order_of_the_table(tmp_path):
+    paths = [tmp_path / f'{name}.json' for name in ('peg', 'dominoes')]
+    made_by = {'format': scale.FORMAT, 'machine': {}, 'versions': {}, 'peers': {}, 'quick': False}
+    for path in paths:
+        path.write_text(json.dumps({**made_by, 'rows': {path.stem: {}}, 'first': {}}))
+    assert list(scale.merged(paths)['rows']) == ['dominoes', 'peg']
+    path.write_text(json.dumps({**made_by, 'rows': {}, 'first': {}, 'quick': True}))
+    with pytest.raises(ValueError, match='another machine, version or setting'):
+        scale.merged(paths)
+    path.write_text(json.dumps({**made_by, 'format': 'other'}))
+    with pytest.raises(ValueError, match='is not of'):
+        scale.merged(paths)
 
 
 def test_large_piles_and_first_steps_are_measured_on_request():
