@@ -406,6 +406,16 @@ def test_the_robot_itself_has_an_srdf(tmp_path):
     assert pairs[1] - pairs[0] == {frozenset(('robot/upper_arm_link', 'robot/shoulder_link'))}
 
 
+def test_a_mapping_may_have_more_objects_than_a_file_has_entries():
+    ball = {'type': 'sphere', 'radius': 0.1, 'xyz': [0.0, 0.0, 1.0], 'static': False, 'mass': 1.0}
+    world = read_world({'objects': {f'ball{k}': ball for k in range(2500)}})
+    assert len(world.movable) == 2500
+    endless = {}
+    endless['objects'] = endless
+    with pytest.raises(WorldFileError, match='too deep'):
+        read_world(endless)
+
+
 def test_entries_of_pairs_override_single_values():
     objects = {
         'plain': {**BOX, 'surface': {'friction': 0.4, 'restitution': 0.2}},

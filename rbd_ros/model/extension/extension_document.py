@@ -20,6 +20,8 @@ from rbd_ros.model.urdf.schema import shorten
 
 MAX_BYTES = 1024 * 1024
 MAX_ENTRIES = 20_000
+#: Of a mapping in Python, which has no aliases and takes no time to parse.
+MAX_PYTHON_ENTRIES = 1_000_000
 MAX_DEPTH = 16
 
 #: Where an extension comes from: a path of a YAML file, or its content.
@@ -141,7 +143,7 @@ class _Converter:
 
     def item(self, value: Any, depth: int = 0) -> Item:
         self.entries += 1
-        if depth > MAX_DEPTH or self.entries > MAX_ENTRIES:
+        if depth > MAX_DEPTH or self.entries > MAX_PYTHON_ENTRIES:
             raise ModelError(
                 f'{self.label}: too deep or too long; give one entry for each element'
             )
