@@ -103,7 +103,7 @@ def read_text(path: Path, max_bytes: int, encoding: str = 'utf-8') -> str:
 
 
 def archive_problem(archive: ZipFile, max_bytes: int) -> str:
-    """Say why a ZIP archive is not unpacked, '' if nothing speaks against it.
+    """Return the reason why a ZIP archive cannot be unpacked; '' if it can.
 
     What an entry says of its size is what the library unpacks at most, if its method is deflate.
 

@@ -41,7 +41,7 @@ def __getattr__(name: str) -> Callable[[], NoReturn]:
 
 
 def guard(module: str) -> None:
-    """Let Ctrl-C end this process from now on, until `unguard` or a handler of the program's own.
+    """Make Ctrl-C end this process, until `unguard` or a handler of the program.
 
     And have libraries make no threads, unless the environment asks for them.
 
@@ -58,7 +58,7 @@ def guard(module: str) -> None:
 
 
 def guard_module() -> None:
-    """Do so if Python is about to run a module of this package: python -m rbd_ros.nodes.simulator.
+    """Guard if Python is about to run a module of this package, python -m rbd_ros.nodes....
 
     Packages call it, which are imported before the module is run.
     """
@@ -70,7 +70,7 @@ def guard_module() -> None:
 
 
 def unguard() -> None:
-    """Let Ctrl-C raise KeyboardInterrupt again."""
+    """Make Ctrl-C raise KeyboardInterrupt again."""
     if isinstance(signal.getsignal(signal.SIGINT), _Guard):
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -106,7 +106,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    """Refuse to start where something is missing that must not be; share what is compiled."""
+    """Reject to start where something is missing that must not be; share what is compiled."""
     shared_cache.share(config)
     if config.getoption('--nothing-missing') and not hasattr(config, 'workerinput'):
         problems = outside.all_problems()

@@ -81,7 +81,7 @@ def test_every_file_given_by_the_user_is_opened_in_one_place():
 
 
 @pytest.mark.parametrize('read', [open_regular, read_bytes, read_text])
-def test_a_file_that_is_not_regular_is_refused_without_waiting(tmp_path, read):
+def test_a_file_that_is_not_regular_is_rejected_without_waiting(tmp_path, read):
     pipe = tmp_path / 'pipe'
     os.mkfifo(pipe)
     (tmp_path / 'link').symlink_to('/dev/zero')
@@ -152,7 +152,7 @@ def refused(read, path):
         ('rbd_ros.model.urdf.side_file', 'read_armature', 'a.yaml'),
     ],
 )
-def test_a_pipe_is_refused_by_its_name(tmp_path, module, function, name):
+def test_a_pipe_is_rejected_by_its_name(tmp_path, module, function, name):
     os.mkfifo(tmp_path / name)
     refused(getattr(importlib.import_module(module), function), tmp_path / name)
 
@@ -165,7 +165,7 @@ def test_the_files_of_a_bag_are_regular(tmp_path):
         read_recording(str(tmp_path))
 
 
-def test_a_bag_whose_messages_are_computed_is_refused(tmp_path):
+def test_a_bag_whose_messages_are_computed_is_rejected(tmp_path):
     from rbd_ros.identification import read_recording
 
     endless = 'with recursive n(x) as (select 1 union all select x + 1 from n)'

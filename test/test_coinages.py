@@ -50,7 +50,10 @@ NAMED = {
     **COINAGES,
     **RIDDLES,
     'requested, desired': r'\bwant(s|ed)?\b',
-    'a noun': r'^(who|whatever)\b|\bwhat\b',
+    'a noun': r'^(of|who|whatever)\b|\bwhat\b',
+    'rejected, omitted': r'\brefus(es?|ed)\b|\bleft out\b',
+    'gets a warning, with a notice': r'\bwarned of\b|\bsaid so\b',
+    'continues, forever': r'\bgo on\b|\bfor ever\b',
 }
 
 #: British spellings, in names as well as in prose; ROS, URDF and SDF spell otherwise.
@@ -200,19 +203,19 @@ def test_spelling_is_american():
     assert not found, '\n'.join(found)
 
 
-def test_british_spelling_is_noticed():
+def test_british_spelling_is_detected():
     assert BRITISH.search('the Colours of a centre') and BRITISH.search('is_normalised')
     assert not BRITISH.search('otherwise precise, centre_of_mass, exercise')
 
 
-def test_a_coinage_is_noticed_in_the_name_of_a_test():
+def test_a_coinage_is_detected_in_the_name_of_a_test():
     names = 'it_tells_on', 'dofs', 'who_calls', 'what_is_wrong_is_rejected', 'it_does_what_it_says'
     source = ''.join(f'def test_{name}():\n    told = 1\n' for name in names)
     found = [line.partition(':')[0] for line in coinages(names_of_tests(source), NAMED)]
     assert found == ['1', '5', '7', '9']
 
 
-def test_a_coinage_is_noticed_in_prose_alone():
+def test_a_coinage_is_detected_in_prose_alone():
     source = '''
 def f(freedoms):
     """Whoever calls is told.

@@ -113,6 +113,6 @@ def test_examples_of_contributions_pass_like_the_package(text):
         assert run.returncode == 0, run.stdout + run.stderr
 
 
-def test_untyped_argument_is_noticed():
+def test_untyped_argument_is_detected():
     source = 'class A:\n def f(self, x): pass\n def _g(self, x): pass\ndef h(x: int, *y): pass'
     assert list(untyped_arguments(source)) == ['2: A.f(x)', '4: h(y)']

@@ -316,7 +316,7 @@ def test_scripts_can_be_run():
 
 
 def test_plugins_of_a_sourced_ros_leave_the_suite_alone(tmp_path):
-    """Those of launch_testing 3.4 (Jazzy) have hooks that this pytest refuses."""
+    """Those of launch_testing 3.4 (Jazzy) have hooks that this pytest rejects."""
     (tmp_path / 'old_hooks.py').write_text(
         'import pytest\n\n@pytest.hookimpl\n'
         'def pytest_pycollect_makemodule(path, parent):\n    pass\n'

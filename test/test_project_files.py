@@ -171,7 +171,7 @@ def test_versions_of_the_site_are_exact():
     assert {'sphinx', 'myst-parser', 'furo', 'sphinx-copybutton'} <= names
 
 
-def test_rosdoc2_knows_where_the_documentation_is():
+def test_rosdoc2_finds_the_documentation():
     _, settings = yaml.safe_load_all((ROOT / 'rosdoc2.yaml').read_text(encoding='utf-8'))
     [builder] = settings['builders']
     assert (ROOT / builder['sphinx']['sphinx_sourcedir'] / 'conf.py').is_file()

@@ -43,9 +43,11 @@ PACKAGES = (
 OTHER_MEANINGS = {
     *('Group', 'Kind', 'Number', 'Plant', 'Recording', 'View'),  # of one package, no longer of two
     'RecordingError',  # that of identification alone
+    'at_rest',  # an argument of the inner motion
     'for_joints',  # its argument was renamed
     'impact_law',  # of the event-driven simulation
     'mcap_files',  # moved
+    'of_robot',  # a mask of a scene's bodies
     'place_object',  # of the library; the topic is gone
     'read_description',  # of a URDF alone
     'slow_down',  # along a path

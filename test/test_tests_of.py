@@ -32,7 +32,7 @@ def test_the_index_of_the_tests_is_fresh():
     assert on_disk == tests_index.page(), 'stale: run scripts/update_test_index'
 
 
-def test_a_file_that_is_not_a_source_file_is_refused(capsys):
+def test_a_file_that_is_not_a_source_file_is_rejected(capsys):
     assert tests_of.main(['no_such_file.py']) == 2
     assert 'no_such_file.py: no file of this repository' in capsys.readouterr().err
 

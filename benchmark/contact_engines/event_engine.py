@@ -61,11 +61,11 @@ class EventDrivenWorld:
             self.beside[i, :2] = x - first[0], y - first[1]
 
     def push(self, wrenches: Mapping[str, np.ndarray]) -> None:
-        """Refuse forces: no scene that is `apart` has any."""
+        """Reject forces: no scene that is `apart` has any."""
         raise NotPossible('no forces are known here')
 
     def drive(self, torque: np.ndarray) -> None:
-        """Refuse torques, likewise."""
+        """Reject torques, likewise."""
         raise NotPossible('there is no machine')
 
     def step(self, count: int) -> None:

@@ -50,10 +50,10 @@ SENT = {
     'simulator': ('commands_accepted',),
 }
 REFUSED = {
-    'gravity_compensation': ('states_refused',),
-    'inverse_dynamics': ('states_refused',),
-    'trajectory_feedforward': ('trajectories_refused',),
-    'simulator': ('commands_refused',),
+    'gravity_compensation': ('states_rejected',),
+    'inverse_dynamics': ('states_rejected',),
+    'trajectory_feedforward': ('trajectories_rejected',),
+    'simulator': ('commands_rejected',),
 }
 
 

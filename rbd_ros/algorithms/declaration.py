@@ -143,7 +143,7 @@ class Declaration:
         )
 
     def suited_to(self, model: Model) -> Declaration:
-        """Return declaration that a model's kernel is made of: this one, or its specialization."""
+        """Return the declaration for a model's kernel: this one, or its specialization."""
         if self.specialization is not None and self.specialization.prefer_when(model):
             return self.specialization.algorithm.suited_to(model)
         return self

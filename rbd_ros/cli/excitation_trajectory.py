@@ -94,8 +94,8 @@ def run(arguments: argparse.Namespace) -> int:
         write_output(arguments.output, text)
     print(
         f'{plural(len(found.trajectory.times), "point")}, {found.period:g} s, condition number '
-        f'{found.condition:.1f}. This command does not check for collisions: look at the motion '
-        'in simulation first.',
+        f'{found.condition_number:.1f}. This command does not check for collisions: look at the '
+        'motion in simulation first.',
         file=sys.stderr if arguments.output == '-' else sys.stdout,
     )
     return 0

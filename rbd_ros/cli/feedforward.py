@@ -145,7 +145,7 @@ def report_lines(report: TrajectoryReport) -> List[str]:
     """Return the lines of a report for people."""
     lines = []
     for quantity, unit in _UNITS.items():
-        margins = report.of(quantity).values()
+        margins = report.margins_of(quantity).values()
         if margins:
             rows = [_row(margin) for margin in margins]
             head = ('joint', quantity, 'limit', 'margin', 'used', 'time [s]', '')
@@ -214,14 +214,14 @@ def _which(obstacles: Sequence[Margin]) -> str:
 
 def _json(report: TrajectoryReport) -> str:
     def facts(margins: Sequence[Margin]) -> List[Dict[str, Any]]:
-        return [{**vars(margin), 'kept': margin.within_limits} for margin in margins]
+        return [{**vars(margin), 'within_limits': margin.within_limits} for margin in margins]
 
     return json.dumps(
         {
-            'kept': report.within_limits,
+            'within_limits': report.within_limits,
             'duration': report.duration,
-            'fastest': report.min_time_scale,
-            'safe': report.safe_time_scale,
+            'min_time_scale': report.min_time_scale,
+            'safe_time_scale': report.safe_time_scale,
             'margins': facts(report.margins),
             'obstacles': facts(report.obstacles),
         },

@@ -205,7 +205,8 @@ def _of_the_file(found: Found) -> str:
 def _quality(estimate: Estimate) -> List[str]:
     errors = ', '.join('-' if np.isnan(e) else f'{100.0 * e:.1f} %' for e in estimate.validation)
     return [
-        f'{plural(estimate.samples, "equation")}, condition number {estimate.condition:.1f}',
+        f'{plural(estimate.samples, "equation")}, condition number '
+        f'{estimate.condition_number:.1f}',
         f'Error of the efforts in cross-validation, by joint: {errors}',
     ]
 
@@ -229,7 +230,7 @@ def facts(found: Found, confidence: float) -> Dict[str, Any]:
                 [*found.combinations, *[{}] * len(estimate.names)],
             )
         ],
-        'condition': estimate.condition,
+        'condition_number': estimate.condition_number,
         'validation': [None if np.isnan(e) else float(e) for e in estimate.validation],
         'notes': list(found.notes),
     }

@@ -112,8 +112,8 @@ def _accuracy(model: Model, singular: List[str], q: Any) -> Dict[str, Any]:
     """Return diagnostics at a configuration; a singular matrix has no condition number."""
     found = diagnose(model, q)
     return {
-        'condition_number': None if singular else _finite(found.condition),
-        'loop_condition_number': found.loop_condition,
+        'condition_number': None if singular else _finite(found.condition_number),
+        'loop_condition_number': found.loop_condition_number,
         'center_ratios': found.center_ratios,
         'mass_ratios': found.mass_ratios,
         'warnings': [] if singular else list(found.warnings),

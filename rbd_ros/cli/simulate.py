@@ -147,16 +147,18 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.watch:
         watched = simulated_robot(robot, world)
         return _watch(arguments, watched, make_scene(watched.model, arguments.shapes, world=world))
-    simulator, still = _simulator(arguments, robot, world)
+    simulator, static_reason = _simulator(arguments, robot, world)
     if robot is not None or simulator.robots:
         model = simulator.robot.model  # with the robots of the world that move
     scene = make_scene(model, arguments.shapes, world=simulator.world)
     if arguments.start is not None:
         start_option.begin(arguments.start, simulator, robot)
     torque = None
-    if not still:
+    if not static_reason:
         torque = chosen_torque(simulator, arguments.hold_start, arguments.gravity_compensation)
-    _report(arguments, [*filter(None, [still]), *simulator.warnings, *scene.notices], scene)
+    _report(
+        arguments, [*filter(None, [static_reason]), *simulator.warnings, *scene.notices], scene
+    )
     if arguments.record is not None:
         try:
             with TerminalProgress('simulating') as progress:
@@ -168,7 +170,7 @@ def run(arguments: argparse.Namespace) -> int:
         recording.write(arguments.record)
         print(arguments.record)
         return 0
-    return _serve(arguments, LiveSession(simulator, scene, torque, arguments.port, still))
+    return _serve(arguments, LiveSession(simulator, scene, torque, arguments.port, static_reason))
 
 
 def _simulator(

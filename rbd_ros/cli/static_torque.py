@@ -171,7 +171,7 @@ def summary(
     :param sampled: whether the poses are random ones and those of the search
     :param payload: payload as the command line gives it
     """
-    held, worst, maxima = found.within_limits, found.worst, found.maxima
+    held, worst, maxima = found.within_limits, found.worst_poses, found.maxima
     not_judged = [{'joint': name, 'reason': why} for name, why in found.unjudged.items()]
     if np.isinf(found.limits).all():
         not_judged += [
@@ -207,7 +207,9 @@ def summary(
         'not_judged': not_judged,
         'joints': joints,
         'worst_pose': [float(x) for x in found.configurations[hardest]],
-        'without_limit': [joint['joint'] for joint in joints if joint['effort_limit'] is None],
+        'joints_without_limit': [
+            joint['joint'] for joint in joints if joint['effort_limit'] is None
+        ],
     }
 
 
@@ -254,10 +256,10 @@ def report(facts: Dict[str, Any]) -> List[str]:
             'The robot cannot be judged: add <inertial> to the links, and effort="..." to the '
             '<limit> of the joints.'
         )
-    elif facts['held'] and facts['without_limit']:
+    elif facts['held'] and facts['joints_without_limit']:
         lines.append(
             'The joints with an effort limit hold all poses. Add effort="..." to the <limit> of '
-            f'{", ".join(facts["without_limit"])}.'
+            f'{", ".join(facts["joints_without_limit"])}.'
         )
     elif facts['held']:
         lines.append('All poses can be held.')

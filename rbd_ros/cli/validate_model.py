@@ -53,7 +53,7 @@ def lines(found: ModelValidation) -> List[str]:
     rows = [
         (
             fit.joint,
-            f'{100.0 * fit.relative:.1f} %',
+            f'{100.0 * fit.relative_error:.1f} %',
             f'{fit.effort:.4g}',
             f'{fit.bias:.3g}',
             f'{fit.scale:.3f}',
@@ -77,7 +77,7 @@ def lines(found: ModelValidation) -> List[str]:
         center = ', '.join(f'{x:.3f}' for x in payload.center)
         result += [
             f'A payload of {payload.mass:.3f} kg at ({center}) m in {payload.link} explains '
-            f'{100.0 * found.payload_explains:.0f} % of the squared errors. To estimate it: '
+            f'{100.0 * found.payload_explained:.0f} % of the squared errors. To estimate it: '
             f'rbd_ros identify --payload-link {payload.link}.'
         ]
     return result + [f'Note: {note}.' for note in found.notes]
@@ -87,14 +87,16 @@ def _json(found: ModelValidation) -> str:
     payload = found.payload
     return json.dumps(
         {
-            'joints': [{**fit._asdict(), 'relative': fit.relative} for fit in found.joints],
+            'joints': [
+                {**fit._asdict(), 'relative_error': fit.relative_error} for fit in found.joints
+            ],
             'payload': None
             if payload is None
             else {
                 'link': payload.link,
                 'mass': payload.mass,
                 'center_of_mass': payload.center.tolist(),
-                'explains': found.payload_explains,
+                'explained': found.payload_explained,
             },
             'notes': list(found.notes),
         },

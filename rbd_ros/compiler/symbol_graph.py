@@ -74,7 +74,7 @@ class Graph:
         at: Sequence[Value],
         rates: Sequence[Sequence[Value]],
     ) -> List[List[Value]]:
-        """Refuse: `passes.DifferentiableGraph` has derivatives."""
+        """Reject: `passes.DifferentiableGraph` has derivatives."""
         raise TypeError('symbols of this graph have no derivatives; use a DifferentiableGraph')
 
     def constant(self, value: float) -> Symbol:
@@ -231,7 +231,7 @@ class Symbol:
     def __truediv__(self, other: Value) -> Value:
         if not isinstance(other, Symbol):
             # A rounding more than the division has, for a fraction of its time. A zero raises:
-            # what divides by zero in any configuration is refused when it is traced.
+            # what divides by zero in any configuration is rejected when it is traced.
             reciprocal = 1.0 / float(other)
             if math.isfinite(reciprocal):
                 return self * reciprocal

@@ -39,7 +39,7 @@ def contact_shapes(
         used
     :raises ValueError: for an unknown link
     """
-    # An unknown name is refused, before it would silently touch nothing.
+    # An unknown name is rejected, before it would silently touch nothing.
     for link in links or ():
         model.link(link)
     rows, points, geometries, warnings = [], [], [], []
@@ -51,7 +51,7 @@ def contact_shapes(
         try:
             kind, center, reach, own, size = _shape(geometry)
         except MeshError as error:
-            # One bad file is no reason to refuse the robot: the rest of it can touch.
+            # One bad file is no reason to reject the robot: the rest of it can touch.
             warnings.append(f'link {geometry.link!r} has no collision: its collision mesh {error}')
             continue
         E: FloatArray = np.array(geometry.placement.E)  # from body to geometry coordinates
@@ -139,7 +139,7 @@ def _hull_indices(vertices: FloatArray) -> AnyArray:
     """Return the indices of the vertices of the hull, in whatever dimension the vertices span."""
     from scipy.spatial import ConvexHull
 
-    # Flat and straight meshes exist (a plate, a wire); qhull refuses them in three dimensions.
+    # Flat and straight meshes exist (a plate, a wire); qhull rejects them in three dimensions.
     offsets = vertices - vertices.mean(axis=0)
     _, spread, directions = np.linalg.svd(offsets, full_matrices=False)
     spanned = directions[spread > 1e-9 * spread[0]]

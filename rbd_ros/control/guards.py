@@ -54,7 +54,7 @@ class GuardMemory(NamedTuple):
     :param max_velocity: maximum plausible speed [rad/s or m/s]
     :param tolerance: by how much time may run back unnoticed
     :param recover_after: how many older states in a row are a new time line
-    :param times: time of the last state, and of the last refused older one; NaN if there is none
+    :param times: time of the last state, and of the last rejected older one; NaN if there is none
     :param older: how many older ones were in order among themselves, (1,)
     :param found: index of the joint whose number is wrong; 1 if time began again, or 0; (2,)
     """

@@ -133,13 +133,14 @@ class WrenchEstimate(NamedTuple):
     """Wrench at a frame that explains torques at the joints best.
 
     :param wrench: moment about the frame's origin and force, in its axes, (6,) [N m, N]
-    :param condition: of the Jacobian: how much errors of torques grow; infinite in a singularity
+    :param condition_number: that of the Jacobian, by which errors of torques grow; infinite in a
+        singularity
     :param rank: number of independent wrenches that the joints feel there, at most 6
     :param residual: norm of the torques that the wrench does not explain [N m or N]
     """
 
     wrench: FloatArray
-    condition: float
+    condition_number: float
     rank: int
     residual: float
 
@@ -158,7 +159,7 @@ class WrenchEstimator:
     >>> tool = WrenchEstimator(robot, 'tool0')
     >>> push = np.array([0.0, 0.0, 0.0, 0.0, 5.0, -10.0])  # moment, then force
     >>> found = tool.estimate(q, robot.frame('tool0').jacobian(q).T @ push)
-    >>> np.allclose(found.wrench, push), found.rank, found.condition < 30.0
+    >>> np.allclose(found.wrench, push), found.rank, found.condition_number < 30.0
     (True, 6, True)
     """
 
@@ -184,30 +185,30 @@ class CollisionDetector:
     """Detector of unexpectedly hard pushes, with hysteresis.
 
     :param thresholds: external torque that is a collision, of each joint, (nv,) [N m or N]
-    :param release: share of the thresholds below which all torques end it
+    :param hysteresis: share of the thresholds below which all torques end it
     :raises ValueError: for thresholds that are not positive, or a share outside of 0 to 1
 
     >>> from rbd_ros.control import CollisionDetector
-    >>> detector = CollisionDetector([5.0, 2.0], release=0.5)
+    >>> detector = CollisionDetector([5.0, 2.0], hysteresis=0.5)
     >>> [detector.update(np.array([t, 0.0])) for t in (4.0, 6.0, 3.0, 2.0)]
     [False, True, True, False]
     >>> detector.joints(np.array([6.0, 0.0]), ('shoulder', 'elbow'))
     "'shoulder'"
     """
 
-    def __init__(self, thresholds: Union[Sequence[float], FloatArray], release: float = 0.5):
+    def __init__(self, thresholds: Union[Sequence[float], FloatArray], hysteresis: float = 0.5):
         self.thresholds = np.array(thresholds, dtype=float)
         if not (self.thresholds > 0.0).all():
             raise ValueError(f'thresholds must be positive, got {self.thresholds.tolist()}')
-        if not 0.0 <= release <= 1.0:
-            raise ValueError(f'release must be between 0 and 1, got {release}')
-        self.release = release
+        if not 0.0 <= hysteresis <= 1.0:
+            raise ValueError(f'hysteresis must be between 0 and 1, got {hysteresis}')
+        self.hysteresis = hysteresis
         self.collision = False
 
     def update(self, torque: FloatArray) -> bool:
         """Take an external torque, (nv,), and return whether there is a collision."""
         ratio = float((np.abs(torque) / self.thresholds).max(initial=0.0))
-        self.collision = ratio > 1.0 or (self.collision and ratio > self.release)
+        self.collision = ratio > 1.0 or (self.collision and ratio > self.hysteresis)
         return self.collision
 
     def joints(self, torque: FloatArray, names: Sequence[str]) -> str:

@@ -207,7 +207,7 @@ class _Demo:
         }
 
     def _run_laws(self, children: ChildProcesses, folder: Path, plan: Plan, lockstep: bool) -> str:
-        """Have the laws of a plan run and recorded.
+        """Run and record the laws of a plan.
 
         :return: why the recorder could not do it; empty if it could
         :raises DemoError: if a process fails

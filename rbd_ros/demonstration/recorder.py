@@ -141,7 +141,7 @@ class TrajectoryExperiment(Node):
         depends on how long that takes. A node that was deactivated remembers nothing of the law
         before.
 
-        :raises ExperimentError: if a node refuses or falls silent
+        :raises ExperimentError: if a node rejects or falls silent
         """
         self._call(self._pause, SetBool.Request(data=True))
         self._change('deactivate')
@@ -170,7 +170,7 @@ class TrajectoryExperiment(Node):
         ]
         for result in self._call(self._set_parameters, request).results:
             if not result.successful:
-                raise ExperimentError(f'{CONTROLLER} refuses a parameter: {result.reason}')
+                raise ExperimentError(f'{CONTROLLER} rejects a parameter: {result.reason}')
 
     def _follow(self, start: int) -> None:
         """Send the trajectory, and wait until the controller has taken it."""
@@ -182,7 +182,7 @@ class TrajectoryExperiment(Node):
             return int(values[f'trajectories_{key}'])
 
         self._wait(lambda: count('received') >= self._sent, 'diagnostics of the trajectory')
-        if count('refused'):
+        if count('rejected'):
             raise ExperimentError(f'{CONTROLLER}: {self._status["trajectory"].message}')
 
     def _record(self, start: int, law: Law) -> Tuple[List[Raw], List[Raw]]:

@@ -16,7 +16,7 @@ class Finding:
 
     :param level: one of `LEVELS`
     :param subject: what it is about: a link, a joint, a topic, a part of the machine
-    :param what: what was found
+    :param message: what was found
     :param cure: what to do about it; '' if nothing needs to be done
 
     >>> from rbd_ros.doctor.findings import Finding
@@ -26,7 +26,7 @@ class Finding:
 
     level: str
     subject: str
-    what: str
+    message: str
     cure: str = ''
 
     def __post_init__(self) -> None:
@@ -35,7 +35,7 @@ class Finding:
 
     def text(self) -> List[str]:
         """Return the lines for a terminal."""
-        lines = [f'{self.level:<5}  {self.subject}: {self.what}']
+        lines = [f'{self.level:<5}  {self.subject}: {self.message}']
         return [*lines, f'       -> {self.cure}'] if self.cure else lines
 
     def as_dict(self) -> Dict[str, Any]:

@@ -41,7 +41,7 @@ def check_graph(graph: Graph, joints: Optional[Sequence[str]] = None) -> List[Fi
 
     >>> from rbd_ros.doctor.graph import check_graph
     >>> from rbd_ros.doctor.graph_snapshot import Graph
-    >>> check_graph(Graph())[0].what
+    >>> check_graph(Graph())[0].message
     'no nodes are found'
     """
     if not graph.nodes:
@@ -74,7 +74,7 @@ def node_findings(nodes: Sequence[str]) -> List[Finding]:
     :param nodes: full names
 
     >>> from rbd_ros.doctor.graph import node_findings
-    >>> node_findings(['/arm', '/arm'])[0].what
+    >>> node_findings(['/arm', '/arm'])[0].message
     '2 nodes have this name: requests for parameters and services reach an arbitrary one'
     """
     return [
@@ -99,7 +99,7 @@ def quality_findings(topic: Topic) -> List[Finding]:
     >>> from rbd_ros.doctor.graph_snapshot import Endpoint, Topic
     >>> state = 'sensor_msgs/msg/JointState'
     >>> driver, planner = Endpoint('/driver', state, reliable=False), Endpoint('/planner', state)
-    >>> quality_findings(Topic('/joint_states', (driver,), (planner,)))[0].what
+    >>> quality_findings(Topic('/joint_states', (driver,), (planner,)))[0].message
     '/driver publishes best effort, /planner subscribes to reliable: it receives nothing'
     """
     found: Dict[str, str] = {}
@@ -139,7 +139,7 @@ def publisher_findings(topic: Topic) -> List[Finding]:
     >>> from rbd_ros.doctor.graph import publisher_findings
     >>> from rbd_ros.doctor.graph_snapshot import Endpoint, Topic
     >>> two = [Endpoint(node, 'std_msgs/msg/Float64MultiArray') for node in ('/a', '/b')]
-    >>> publisher_findings(Topic('/effort_commands', tuple(two), (two[0],)))[0].what
+    >>> publisher_findings(Topic('/effort_commands', tuple(two), (two[0],)))[0].message
     '2 publishers command the same joints (/a, /b)'
     """
     commands = topic.last in COMMANDS
@@ -195,7 +195,7 @@ def rate_findings(heard: HeardStates) -> List[Finding]:
     >>> from rbd_ros.doctor.graph import rate_findings
     >>> from rbd_ros.doctor.graph_snapshot import HeardStates
     >>> slow = HeardStates('/joint_states', 2.0, tuple(0.1 * k for k in range(20)))
-    >>> rate_findings(slow)[0].what
+    >>> rate_findings(slow)[0].message
     'messages come at 10 Hz'
     """
     subject, found = f'topic {heard.topic}', []
@@ -248,7 +248,7 @@ def joint_findings(
     >>> from rbd_ros.doctor.graph import joint_findings
     >>> from rbd_ros.doctor.graph_snapshot import HeardStates
     >>> heard = HeardStates('/joint_states', 1.0, (0.0, 0.5), (('elbow', 'gripper'),))
-    >>> [finding.what for finding in joint_findings(heard, ('arm.urdf', ['shoulder', 'elbow']))]
+    >>> [finding.message for finding in joint_findings(heard, ('arm.urdf', ['shoulder', 'elbow']))]
     ['shoulder of arm.urdf: no states', 'states of gripper, which arm.urdf does not have']
     """
     subject, found = f'topic {heard.topic}', []

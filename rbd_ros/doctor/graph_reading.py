@@ -46,10 +46,10 @@ def read_graph(duration: float = 3.0) -> Graph:
     >>> read_graph(-1.0)
     Traceback (most recent call last):
         ...
-    ValueError: --duration must be from 0 to 3600 s, got -1
+    ValueError: --listen must be from 0 to 3600 s, got -1
     """
     if not 0.0 <= duration <= 3600.0:
-        raise ValueError(f'--duration must be from 0 to 3600 s, got {duration:g}')
+        raise ValueError(f'--listen must be from 0 to 3600 s, got {duration:g}')
     try:
         from rclpy import init
         from rclpy.context import Context

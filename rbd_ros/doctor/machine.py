@@ -238,7 +238,7 @@ def cores_finding(usable: Optional[Collection[int]] = None) -> Finding:
     :param usable: numbers of the cores that this process may use; None: as it is here
 
     >>> from rbd_ros.doctor.machine import cores_finding
-    >>> cores_finding({0, 3}).what
+    >>> cores_finding({0, 3}).message
     'this process may use 0, 3'
     """
     if usable is None:
@@ -254,7 +254,7 @@ def governor_finding(folder: str = _GOVERNORS) -> Finding:
     :param folder: where the system has a folder for each processor
 
     >>> from rbd_ros.doctor.machine import governor_finding
-    >>> governor_finding('/no/such/folder').what
+    >>> governor_finding('/no/such/folder').message
     'this system does not report it'
     """
     found = set()

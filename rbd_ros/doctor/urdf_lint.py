@@ -90,7 +90,7 @@ def lint_model(model: Model) -> List[Finding]:
     :return: findings; one that is ok if there are no others
 
     >>> from rbd_ros.doctor.urdf_lint import lint_model
-    >>> lint_model(model)[0].what
+    >>> lint_model(model)[0].message
     '6 moving bodies, 9 links, 21.7 kg: no problem found'
     """
     found = [*inertia_findings(model), *shape_findings(model), *chain_findings(model)]
@@ -124,7 +124,7 @@ def inertia_findings(model: Model) -> List[Finding]:
     >>> from rbd_ros.doctor.urdf_lint import inertia_findings
     >>> from rbd_ros.spatial import RigidBodyInertia
     >>> flat = RigidBodyInertia.from_mass_center(1.0, (0, 0, 0), np.diag([0.1, 0.1, 0.5]))
-    >>> inertia_findings(model.with_link_inertia('forearm_link', flat))[0].what
+    >>> inertia_findings(model.with_link_inertia('forearm_link', flat))[0].message
     'the principal moments 0.1, 0.1, 0.5 kg m^2 violate the triangle inequality (none may ...
     """
     found = []
@@ -209,8 +209,8 @@ def shape_findings(model: Model) -> List[Finding]:
                 Finding(
                     ERROR if away > ABSURD else WARN,
                     subject,
-                    f'its center of mass ({_numbers(center)} m) is {away:.2g} times their size '
-                    f'away from its shapes ({_numbers(low)} to {_numbers(high)} m)',
+                    f'its center of mass ({_numbers(center)} m) is {away:.2g} diagonals of its '
+                    f'shapes ({_numbers(low)} to {_numbers(high)} m) away from them',
                     'give <origin> of <inertial> in meters in the frame of the link; check the '
                     'scale of the mesh',
                 )
@@ -302,7 +302,7 @@ def chain_findings(model: Model) -> List[Finding]:
     >>> from rbd_ros.spatial import RigidBodyInertia
     >>> safe = RigidBodyInertia.from_mass_center(2000.0, (0, 0, 0), np.eye(3))
     >>> found = chain_findings(model.with_link_inertia('tool0', safe, add=True))
-    >>> found[0].what
+    >>> found[0].message
     'it weighs 3.76 kg and carries 535 times its mass'
     """
     if model.loops or not model.bodies or model.tree_nv > _MAX_DOFS:
@@ -331,12 +331,13 @@ def chain_findings(model: Model) -> List[Finding]:
                     'check the moments of inertia (too small?) and the <origin> of its joint',
                 )
             )
-    if MAX_CONDITION < numbers.condition < math.inf:
+    if MAX_CONDITION < numbers.condition_number < math.inf:
         found.append(
             Finding(
                 WARN,
                 'mass matrix',
-                f'its condition number is {numbers.condition:.2g} at the neutral configuration: '
+                f'its condition number is {numbers.condition_number:.2g} at the neutral '
+                'configuration: '
                 'accelerations lose as many digits',
                 'check for very light links next to heavy ones; armature of their joints helps',
             )

@@ -108,7 +108,7 @@ def make_fmu(
 def compile_fmu(fmu: Fmu) -> Dict[str, bytes]:
     """Return the binary of an FMU for this machine by path; empty without C compiler or Linux.
 
-    :raises RuntimeError: if the compiler refuses
+    :raises RuntimeError: if the compiler rejects
     """
     compiler = shutil.which('cc') or shutil.which('gcc') or shutil.which('clang')
     machine = _MACHINES.get(platform.machine().lower())

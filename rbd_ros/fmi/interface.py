@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions of FMI 3.0 as C declarations, and those that this kind of FMU only refuses."""
+"""The functions of FMI 3.0 as C declarations, and those that this kind of FMU only rejects."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ typedef void (*fmi3LockPreemptionCallback)(void);
 typedef void (*fmi3UnlockPreemptionCallback)(void);
 """
 
-# Of which functions.py has the bodies; all others refuse.
+# Of which functions.py has the bodies; all others reject.
 _OWN: Dict[str, Tuple[str, str]] = {
     'GetVersion': ('const char *', 'void'),
     'SetDebugLogging': (
@@ -128,7 +128,7 @@ _OWN: Dict[str, Tuple[str, str]] = {
 
 
 def _refusing() -> Dict[str, str]:
-    """Return the parameters after the instance of the functions that refuse, by name."""
+    """Return the parameters after the instance of the functions that reject, by name."""
     found: Dict[str, str] = {}
     for kind in _TYPES:
         for verb, constant in (('Get', ''), ('Set', 'const ')):
@@ -216,7 +216,7 @@ def header() -> str:
 
 
 def refusals() -> str:
-    """Return the text of the functions that this FMU does not support, which refuse."""
+    """Return the text of the functions that this FMU does not support, which reject."""
     texts: List[str] = []
     for name, rest in _refusing().items():
         given = f'fmi3Instance instance{", " * bool(rest)}{rest}'

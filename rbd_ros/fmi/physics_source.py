@@ -126,7 +126,7 @@ def physics_source(
 
 
 def _check(robot: Robot) -> None:
-    """Refuse what is not simulated, by name."""
+    """Reject what is not simulated, by name."""
     for body in robot.model.bodies:
         if body.joint.is_rheonomic:
             raise ModelError(f'joint {body.joint_name!r} moves as a function of time')

@@ -172,7 +172,7 @@ def is_of_a_node(arguments: argparse.Namespace) -> bool:
 
 
 def check_recording(arguments: argparse.Namespace) -> None:
-    """Refuse what does not go with a recording."""
+    """Reject what does not go with a recording."""
     many = arguments.seeds is not None or arguments.replay is not None or arguments.vary
     timing = arguments.dead_time or arguments.rates is not None
     for name in ('record', 'replay_recording'):
@@ -250,7 +250,7 @@ def _print_progress(done: int, count: int) -> None:
 
 
 def _replay(campaign: Campaign, number: int, folder: Path) -> Tuple[int, str]:
-    """Do one run of a campaign again; 1 if it is another one than then."""
+    """Repeat one run of a campaign; return 1 if it differs."""
     rows = campaign.rows()
     if number not in rows:
         raise ValueError(f'--replay {number}: the campaign in {folder} has no such run')

@@ -9,4 +9,4 @@ class ControllerFailure(RuntimeError):
 
 
 class PlantFailure(RuntimeError):
-    """The plant failed: it refuses a step, or its state is not finite."""
+    """The plant failed: it rejects a step, or its state is not finite."""

@@ -37,7 +37,7 @@ class Excitation:
     """A motion that excites base parameters and friction.
 
     :param trajectory: the motion with its efforts
-    :param condition: condition number of the equations, columns scaled to the same length
+    :param condition_number: condition number of the equations, columns scaled to the same length
     :param period: of the motion [s]
 
     >>> from rbd_ros.identification import excitation
@@ -46,7 +46,7 @@ class Excitation:
     """
 
     trajectory: FeedforwardTrajectory
-    condition: float
+    condition_number: float
     period: float
 
 
@@ -124,7 +124,7 @@ def excitation(
 
     >>> from rbd_ros.identification import excitation
     >>> found = excitation(robot, ranges={'elbow_joint': (0.5, 2.5)})
-    >>> found.condition < 60.0, found.trajectory.positions.shape
+    >>> found.condition_number < 60.0, found.trajectory.positions.shape
     (True, (501, 6))
     >>> bool((np.abs(found.trajectory.efforts) <= robot.effort_limits).all())
     True
@@ -198,7 +198,7 @@ def _ranges(robot: Robot, given: Mapping[str, Tuple[float, float]]) -> Tuple[Flo
 
 def _condition(robot: Robot, base: BaseParameters, q: Floats, v: Floats, a: Floats) -> float:
     """Return the condition number of a motion's equations with unit columns, with friction."""
-    Y = base.reduced(robot.regressors.torque(q, v, a))
+    Y = base.reduce(robot.regressors.torque(q, v, a))
     count, n = Y.shape[2], robot.nv
     A = np.zeros((len(q), n, count + 2 * n))
     A[..., :count] = Y

@@ -38,7 +38,7 @@ class JointFit(NamedTuple):
     :param hint: what is most likely wrong, '' if nothing stands out
 
     >>> from rbd_ros.identification import validate_model
-    >>> bool(validate_model(robot, recorded()).joints[0].relative < 0.02)
+    >>> bool(validate_model(robot, recorded()).joints[0].relative_error < 0.02)
     True
     """
 
@@ -53,7 +53,7 @@ class JointFit(NamedTuple):
     hint: str
 
     @property
-    def relative(self) -> float:
+    def relative_error(self) -> float:
         """Error as part of the effort."""
         return self.error / self.effort if self.effort else np.inf
 
@@ -68,7 +68,7 @@ class ModelValidation:
     :param predicted: (S, n) [N m or N]
     :param joints: what is known of each joint
     :param payload: payload of the last link that would explain the errors; None if none would
-    :param payload_explains: share of the squared errors, each joint by its own effort, that it
+    :param payload_explained: share of the squared errors, each joint by its own effort, that it
         would explain
     :param notes: warnings about the recording
 
@@ -84,7 +84,7 @@ class ModelValidation:
     predicted: Floats
     joints: Tuple[JointFit, ...]
     payload: Optional[PayloadEstimate]
-    payload_explains: float
+    payload_explained: float
     notes: Tuple[str, ...]
 
 
@@ -105,10 +105,10 @@ def validate_model(
 
     >>> from rbd_ros.identification import validate_model
     >>> found = validate_model(robot, recorded(noise=0.02))
-    >>> [fit.relative < 0.02 for fit in found.joints], found.joints[0].hint
+    >>> [fit.relative_error < 0.02 for fit in found.joints], found.joints[0].hint
     ([True, True, True, True, True, True], '')
     """
-    whole = recording.of_robot(robot, missing_joints)
+    whole = recording.for_robot(robot, missing_joints)
     low_pass = LowPass.for_recording(whole, cutoff)
     parts = motions(whole, robot, low_pass)
     joints = list(measured_joints(parts))
@@ -175,7 +175,7 @@ def _payload(
         found = identify_payload(robot, recording, link, cutoff=cutoff)
     except ValueError:
         return None, 0.0
-    before = sum(fit.relative**2 for fit in fits)
+    before = sum(fit.relative_error**2 for fit in fits)
     noise = found.estimate.noise[~np.isnan(found.estimate.noise)]
     after = sum((n / fit.effort) ** 2 for n, fit in zip(noise, fits) if fit.effort)
     share = 1.0 - after / before if before else 0.0

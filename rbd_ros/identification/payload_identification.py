@@ -164,7 +164,7 @@ def identify_payload(
             f'link {shown(link)} is fixed to the base, so no joint carries its payload; name a '
             'moving link'
         )
-    whole = recording.of_robot(robot, missing_joints)
+    whole = recording.for_robot(robot, missing_joints)
     low_pass = LowPass.for_recording(whole, cutoff)
     parts = motions(whole, robot, low_pass)
     to_body = parameter_transform(robot, link)
@@ -183,7 +183,7 @@ def identify_payload(
         return effort if friction else effort + friction_of(robot, v)
 
     def reduced(q: Floats, v: Floats, a: Floats) -> Floats:
-        return base.reduced(regressor(q, v, a))
+        return base.reduce(regressor(q, v, a))
 
     made = equations(robot, parts, low_pass, reduced, len(base.columns), known, extra)
     parts_of = combinations(base, NAMES)

@@ -109,7 +109,7 @@ class LowPass:
 def motions(recording: Recording, robot: Robot, low_pass: LowPass) -> List[Motion]:
     """Return the parts of a recording with velocities and accelerations.
 
-    :param recording: in the order of the robot (`Recording.of_robot`)
+    :param recording: in the order of the robot (`Recording.for_robot`)
     :param robot: the robot
     :param low_pass: its filter
     :raises RecordingError: if no part is long enough
@@ -117,7 +117,7 @@ def motions(recording: Recording, robot: Robot, low_pass: LowPass) -> List[Motio
     shortest = 3 * low_pass.transient
     found = [
         _motion(recording, piece, low_pass)
-        for piece in recording.pieces()
+        for piece in recording.segments()
         if (recording.times[piece.stop - 1] - recording.times[piece.start]) * low_pass.rate
         > shortest
     ]

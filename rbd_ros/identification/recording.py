@@ -94,7 +94,7 @@ class Recording:
         """Time from the first state to the last [s]."""
         return float(self.times[-1] - self.times[0]) if len(self.times) else 0.0
 
-    def pieces(self) -> List[slice]:
+    def segments(self) -> List[slice]:
         """Return the parts without a gap that are long enough to be filtered."""
         breaks = np.flatnonzero(np.diff(self.times) > GAP * self.step) + 1
         edges = [0, *breaks.tolist(), len(self.times)]
@@ -123,7 +123,7 @@ class Recording:
             self.label,
         )
 
-    def of_robot(
+    def for_robot(
         self, robot: Robot, missing_joints: Optional[Mapping[str, float]] = None
     ) -> Recording:
         """Return the same in the order of a robot's joints, with those joints alone.
@@ -220,7 +220,7 @@ def recording_of(
             f'{SHORTEST} are needed' + ''.join(f' ({note})' for note in notes)
         )
     found = Recording(tuple(joint_names), times, q, tau, tuple(notes), label)
-    pieces = found.pieces()
+    pieces = found.segments()
     if not pieces:
         raise RecordingError(
             f'{label} has no {SHORTEST} consecutive states without a gap (typical step '

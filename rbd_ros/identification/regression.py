@@ -53,7 +53,7 @@ class Estimate:
     :param covariance: (k, k)
     :param noise: standard deviation of the residuals of each joint after the filter, (n,)
         [N m or N]; NaN for joints without equations
-    :param condition: condition number of the weighted equations, columns scaled to the same length
+    :param condition_number: that of the weighted equations, columns scaled to the same length
     :param samples: number of equations
     :param validation: relative error of efforts that were not used for the estimate, (n,):
         root mean square of the error over that of the effort
@@ -63,7 +63,7 @@ class Estimate:
     values: Floats
     covariance: Floats
     noise: Floats
-    condition: float
+    condition_number: float
     samples: int
     validation: Floats
 

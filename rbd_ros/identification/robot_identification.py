@@ -101,7 +101,7 @@ def identify_base_parameters(
     >>> robot.regressors.inconsistent_bodies(found.parameters)
     ()
     """
-    whole = recording.of_robot(robot)
+    whole = recording.for_robot(robot)
     low_pass = LowPass.for_recording(whole, cutoff)
     parts = motions(whole, robot, low_pass)
     regressors = robot.regressors
@@ -114,7 +114,7 @@ def identify_base_parameters(
     extra = FrictionColumns(friction, offset, joints)
 
     def reduced(q: Floats, v: Floats, a: Floats) -> Floats:
-        return base.reduced(regressors.torque(q, v, a))
+        return base.reduce(regressors.torque(q, v, a))
 
     def known(q: Floats, v: Floats, a: Floats) -> Floats:
         # Rotors, which are no part of the regressor.

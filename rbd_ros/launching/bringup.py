@@ -142,7 +142,7 @@ def _names_of_nodes(arguments: Arguments) -> List[str]:
 
 
 def _refuse_ambiguous(context: LaunchContext, ambiguous: Dict[str, dict]) -> None:
-    """Refuse an argument for a parameter that differs between nodes, and say where to set it."""
+    """Reject an argument for a parameter that differs between nodes, and say where to set it."""
     for name in (word.partition(':=')[0] for word in context.argv):
         if name in ambiguous:
             raise ArgumentError(
@@ -152,7 +152,7 @@ def _refuse_ambiguous(context: LaunchContext, ambiguous: Dict[str, dict]) -> Non
 
 
 def _refuse_idle(arguments: Arguments, clear: Dict[str, dict], started: List[str]) -> None:
-    """Refuse an argument of a node that is not started."""
+    """Reject an argument of a node that is not started."""
     for name, uses in clear.items():
         if arguments[name] and not set(uses) & set(started):
             raise ArgumentError(

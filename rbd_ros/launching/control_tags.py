@@ -83,7 +83,7 @@ def controlled(robot: LaunchedRobot, file: str, namespace: str) -> Controlled:
 
 
 def _check_namespace(topics: Topics, namespace: str) -> None:
-    """Refuse topics outside of the namespace, where those of another robot are.
+    """Reject topics outside of the namespace, where those of another robot are.
 
     :raises ArgumentError: if there are any
     """
@@ -98,7 +98,7 @@ def _check_namespace(topics: Topics, namespace: str) -> None:
 
 
 def check_answers(text: str) -> None:
-    """Refuse tags whose hardware does not send exactly one command in each period.
+    """Reject tags whose hardware does not send exactly one command in each period.
 
     :param text: the description
     :raises ArgumentError: if there are some
@@ -119,7 +119,7 @@ def check_answers(text: str) -> None:
 
 
 def _check(tag: ElementTree.Element) -> None:
-    """Refuse a tag that the simulator is not the hardware of.
+    """Reject a tag that the simulator is not the hardware of.
 
     :raises ArgumentError: if it is one
     """
@@ -143,7 +143,7 @@ def _node(tag: ElementTree.Element) -> str:
 
 
 def check_node_names(names: List[str]) -> None:
-    """Refuse nodes that share a name; all are in one namespace.
+    """Reject nodes that share a name; all are in one namespace.
 
     :param names: of all nodes that are started
     :raises ArgumentError: if two have the same name

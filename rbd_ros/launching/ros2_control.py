@@ -54,7 +54,7 @@ OTHER_PACKAGES = {
 #: Rate of a controller_manager whose file says none [Hz].
 USUAL_UPDATE_RATE = 100
 
-#: Why parameters of the simulator are refused.
+#: Why parameters of the simulator are rejected.
 STANDS = (
     'the controller manager and the simulator would wait for each other; call ~/pause of the '
     'simulator once the controllers are active'
@@ -215,7 +215,7 @@ def _patience(version: Tuple[int, ...]) -> List[str]:
 
 
 def _check_simulation(values: Mapping[str, Any]) -> None:
-    """Refuse parameters of the simulator with which a controller manager does not cycle.
+    """Reject parameters of the simulator with which a controller manager does not cycle.
 
     :raises ArgumentError: naming the parameter
     """
@@ -233,7 +233,7 @@ def _check_simulation(values: Mapping[str, Any]) -> None:
 
 
 def _check_sensors(name: str, parameters: Dict[str, Any], unread: Tuple[str, ...]) -> None:
-    """Refuse a controller that reads a sensor whose state interfaces have no value.
+    """Reject a controller that reads a sensor whose state interfaces have no value.
 
     :param name: of the controller
     :param parameters: of the controller

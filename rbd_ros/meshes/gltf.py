@@ -52,7 +52,7 @@ def read_gltf(path: Path) -> List[Triangles]:
     except (TypeError, AttributeError) as error:
         raise ValueError(f'it is not valid glTF: {error}') from error
     except RecursionError:
-        raise ValueError('its document is nested too deep') from None
+        raise ValueError('the JSON of the file is nested too deeply') from None
     named = {str(k): data for k, data in enumerate(buffers)}
     document['buffers'] = [{'uri': name} for name in named]
     parts = scene_parts(trimesh, json.dumps(document).encode(), 'gltf', named)
@@ -99,7 +99,7 @@ def _buffers(document: Dict[str, Any], binary: bytes, folder: Path) -> List[byte
 
 
 def _check(document: Dict[str, Any]) -> None:
-    """Refuse what is read wrongly or without bound, and leave out what is not drawn.
+    """Reject what is read wrongly or without bound, and leave out what is not drawn.
 
     :raises ValueError: for it
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""YAML of bounded depth: what is nested deeper is refused before it can overflow a stack.
+"""YAML of bounded depth: what is nested deeper is rejected before it can overflow a stack.
 
 Composing YAML recurses, and libyaml's composer does so in C: some tens of thousands of
 brackets, which are a small file, would end the process.
@@ -15,7 +15,7 @@ DEEPEST = 64
 
 
 class BoundedDepth:
-    """Part of a loader, before its base, that refuses deep nesting: `class L(BoundedDepth, Base)`.
+    """Part of a loader, before its base, that rejects deep nesting: `class L(BoundedDepth, Base)`.
 
     All loaders of yaml call these two methods at each level, those of libyaml too.
     """

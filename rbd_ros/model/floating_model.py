@@ -52,7 +52,7 @@ def with_floating_base(model: Model) -> Model:
 
 
 def refuse_second_base(bodies: Sequence[Body], links: Iterable[Link], base: int) -> None:
-    """Refuse to let a base move that has no mass and carries only what moves freely on it.
+    """Reject to let a base move that has no mass and carries only what moves freely on it.
 
     Such a base is the world: with another joint, the pose of the robot would be given twice.
 

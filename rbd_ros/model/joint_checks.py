@@ -24,7 +24,7 @@ _TOLERANCE = 1e-6
 
 
 def check_joint_type(kind: Any) -> None:
-    """Refuse a class that is not a joint type, lacks methods, or has contradictory methods.
+    """Reject a class that is not a joint type, lacks methods, or has contradictory methods.
 
     :param kind: the class
     :raises ModelError: naming the class and the verb

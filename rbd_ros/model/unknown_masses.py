@@ -64,7 +64,7 @@ def moving_mass(model: Model) -> float:
 
 
 def require_masses(model: Model, gravity: Any) -> None:
-    """Refuse a robot of which nothing that moves has a mass, where there is gravity.
+    """Reject a robot of which nothing that moves has a mass, where there is gravity.
 
     :param model: model whose inertias are numbers
     :param gravity: acceleration of gravity, (3,) [m/s^2]

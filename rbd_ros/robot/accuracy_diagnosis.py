@@ -34,21 +34,21 @@ class Diagnostics(NamedTuple):
         gyration, by name of the body; none for points and bodies without mass
     :param mass_ratios: mass that each body carries in units of its own, by name of the body; none
         for bodies without mass
-    :param condition: condition number of the mass matrix; infinite if it is singular
-    :param loop_condition: condition number of the loops' constraint Jacobian without redundant
+    :param condition_number: that of the mass matrix; infinite if it is singular
+    :param loop_condition_number: that of the loops' constraint Jacobian without redundant
         constraints; None without loops
     :param warnings: what is beyond the limits, in words
     """
 
     center_ratios: Dict[str, float]
     mass_ratios: Dict[str, float]
-    condition: float
-    loop_condition: Optional[float]
+    condition_number: float
+    loop_condition_number: Optional[float]
     warnings: Tuple[str, ...]
 
 
 def diagnose(model: Model, q: Optional[Sequence[float]] = None) -> Diagnostics:
-    """Return diagnostics of a model (book 10.1, 10.2), those of its matrices at one configuration.
+    """Return the diagnostics of a model, at one configuration (book 10.1, 10.2).
 
     :param model: model whose inertias are floats
     :param q: configuration, (nq,) [rad, m]; None: the neutral one
@@ -56,8 +56,8 @@ def diagnose(model: Model, q: Optional[Sequence[float]] = None) -> Diagnostics:
 
     >>> from rbd_ros.robot.accuracy_diagnosis import diagnose
     >>> found = diagnose(robot.model)
-    >>> round(found.mass_ratios['shoulder_link'], 2), found.loop_condition  # it carries the others
-    (3.71, None)
+    >>> round(found.mass_ratios['shoulder_link'], 2)  # it carries the others
+    3.71
     """
     if q is None:
         q = [x for i in model.independent for x in model.body(i).joint.neutral()]

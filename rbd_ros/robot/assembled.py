@@ -20,7 +20,7 @@ STARTS = 40
 
 
 def assembled(model: Model, extension: Extension) -> Tuple[Model, NDArray[np.float64]]:
-    """Return model with warnings of its loops, and the assembly that is nearest to neutral, (nq,).
+    """Return the model with warnings of its loops, and the assembly nearest to neutral, (nq,).
 
     :param model: model with loops
     :param extension: where they come from

@@ -4,7 +4,7 @@
 A method says which algorithm it computes, and passes its arguments on. When it has run once, in
 whatever way, the builtin function of the kernel takes its place on the object, and falls back on
 the method for what is not plain: the first batch, the first forces on other links, arguments to be
-refused.
+rejected.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Result = TypeVar('Result')
 
 
 def computes(algorithm: str) -> Callable[[Method], Method]:
-    """Say of a method which algorithm it computes.
+    """Declare the algorithm that a method computes.
 
     :param algorithm: name in the catalog
     """

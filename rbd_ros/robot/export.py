@@ -23,7 +23,7 @@ def c_library(
     choices: Mapping[str, Any] = {},
     external_forces: Sequence[str] = (),
 ) -> Dict[str, str]:
-    """Return texts of the files of a C99 library, by file name: header, sources, CMakeLists.txt.
+    """Return the files of a C99 library by name: header, sources, CMakeLists.txt.
 
     :param functions: names of algorithms, see `rbd_ros.algorithms.catalog`
     :param name: name of the library, before those of its functions; the robot's if None

@@ -117,7 +117,7 @@ class RobotFrame(Compiled):
 
     @computes('jacobian_derivative')
     def jacobian_derivative(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
-        """Time derivative of `jacobian`, element by element, (6, nv).
+        """Return the time derivative of `jacobian`, element by element, (6, nv).
 
         >>> tool = robot.frame('tool0', 'base')
         >>> bias = tool.jacobian_derivative(q, v) @ v  # acceleration at constant velocity
@@ -191,7 +191,7 @@ class RobotFrame(Compiled):
     def point_jacobian_derivative(
         self, q: ArrayLike, v: ArrayLike, point: ArrayLike, *, out: Out = None
     ) -> Array:
-        """Time derivative of `point_jacobian`, element by element, (3, nv).
+        """Return the time derivative of `point_jacobian`, element by element, (3, nv).
 
         :param point: coordinates of the point in the frame, (3,) [m]
 

@@ -171,7 +171,7 @@ class Synonym:
 
 
 def with_former_names(kind: Type[Kind]) -> Type[Kind]:
-    """Give a class its former names and its synonyms.
+    """Add former names and synonyms to a class.
 
     :param kind: class whose name is in `RENAMED`
     """

@@ -161,7 +161,7 @@ class Robot(
         gravity: Optional[Sequence[float]] = None,
         name: str = '',
     ) -> Robot:
-        """Return the combine several robots into one, side by side.
+        """Combine several robots into one, side by side.
 
         Nothing connects them but the world.
 

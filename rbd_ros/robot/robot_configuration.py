@@ -56,7 +56,7 @@ class ConfigurationFunctions(Compiled):
     def random_configurations(
         self, count: int, rng: Optional[np.random.Generator] = None, *, out: Out = None
     ) -> Array:
-        """Return batch of configurations, each drawn as by `random_configuration`, (count, nq).
+        """Return a batch of configurations, each drawn as by `random_configuration`, (count, nq).
 
         :param count: number of configurations
         :param rng: source of randomness; one of this process if None
@@ -79,7 +79,7 @@ class ConfigurationFunctions(Compiled):
     def integrate(
         self, q: ArrayLike, v: ArrayLike, dt: ArrayLike = 1.0, *, out: Out = None
     ) -> Array:
-        """Return configuration reached from `q` at the constant velocity `v` in time `dt`, (nq,).
+        """Return the configuration after time `dt` from `q` at the constant velocity `v`, (nq,).
 
         Rotations are exact (book 4.4), and the quaternions of the result have unit length.
 
@@ -96,7 +96,7 @@ class ConfigurationFunctions(Compiled):
 
     @computes('difference')
     def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Out = None) -> Array:
-        """Return velocity that leads from `q0` to `q1` in unit time, (nv,): `integrate` backwards.
+        """Return the velocity from `q0` to `q1` in unit time, (nv,): the inverse of `integrate`.
 
         :param q0: configuration at first, (nq,) [rad, m]
         :param q1: configuration at last, (nq,) [rad, m]

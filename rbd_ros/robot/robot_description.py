@@ -94,7 +94,7 @@ class RobotDescription:
         return found
 
     def diagnose(self, q: Optional[ArrayLike] = None) -> Diagnostics:
-        """Return properties of the model that cost accuracy (book 10.1, 10.2).
+        """Return the properties of the model that cost accuracy (book 10.1, 10.2).
 
         Ratios and condition numbers.
 
@@ -102,7 +102,7 @@ class RobotDescription:
         :raises ValueError: for a wrong shape
 
         >>> found = robot.diagnose(q)
-        >>> f'{found.condition:.0e}', found.warnings  # of the mass matrix
+        >>> f'{found.condition_number:.0e}', found.warnings  # of the mass matrix
         ('2e+04', ())
         """
         from rbd_ros.robot.accuracy_diagnosis import diagnose

@@ -26,7 +26,7 @@ class DynamicsFunctions(Compiled):
         *,
         out: Out = None,
     ) -> Array:
-        """Return generalized forces tau = H(q) a + C(q, v) for an acceleration (RNEA, book 5.3).
+        """Return the forces tau = H(q) a + C(q, v) for an acceleration (RNEA, book 5.3).
 
         Joint friction is not part of them.
 
@@ -135,7 +135,7 @@ class DynamicsFunctions(Compiled):
 
     @computes('inverse_mass_matrix')
     def inverse_mass_matrix(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """Return inverse of the mass matrix, the accelerations that unit forces cause, (nv, nv).
+        """Return the inverse of the mass matrix, the accelerations by unit forces, (nv, nv).
 
         It takes less time than to invert `mass_matrix`. To solve for one acceleration,
         `forward_dynamics` takes less still.
@@ -207,7 +207,7 @@ class DynamicsFunctions(Compiled):
 
     @computes('coriolis_tensor')
     def coriolis_tensor(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """Return coefficients C_ijk of products of velocities, (nv, nv, nv) [kg m^2, kg m, kg].
+        """Return the coefficients of products of velocities, (nv, nv, nv) [kg m^2, kg m, kg].
 
         C @ v is the Coriolis matrix, and C @ v @ v the Coriolis torque. Where the velocity is the
         rate of the position, they are the Christoffel symbols of the mass matrix.

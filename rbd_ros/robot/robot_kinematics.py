@@ -58,7 +58,7 @@ class KinematicsFunctions(Compiled):
     def jacobian(
         self, q: ArrayLike, frame: str, reference: str = 'body', *, out: Out = None
     ) -> Array:
-        """Return Jacobian of the velocity of a link or joint frame, angular rows first, (6, nv).
+        """Return the Jacobian of a link or joint frame, angular rows first, (6, nv).
 
         :param q: configuration, (nq,) [rad, m]
         :param frame: name of a link, or of a joint
@@ -79,7 +79,7 @@ class KinematicsFunctions(Compiled):
     def jacobian_derivative(
         self, q: ArrayLike, v: ArrayLike, frame: str, reference: str = 'body', *, out: Out = None
     ) -> Array:
-        """Time derivative of `jacobian`, element by element, (6, nv).
+        """Return the time derivative of `jacobian`, element by element, (6, nv).
 
         Arguments are those of `jacobian`, and the velocity `v`, (nv,) [rad/s, m/s].
 
@@ -109,7 +109,7 @@ class KinematicsFunctions(Compiled):
     def point_jacobian_derivative(
         self, q: ArrayLike, v: ArrayLike, frame: str, point: ArrayLike, *, out: Out = None
     ) -> Array:
-        """Time derivative of `point_jacobian`, element by element, (3, nv).
+        """Return the time derivative of `point_jacobian`, element by element, (3, nv).
 
         Arguments are those of `point_jacobian`, and the velocity `v`, (nv,) [rad/s, m/s].
 

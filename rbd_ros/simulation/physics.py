@@ -124,7 +124,7 @@ class Physics:
             raise ValueError(
                 'restitution_model applies to rigid contact only; give a world, or leave it out'
             )
-        # Written so that what is not a number is refused, too.
+        # Written so that what is not a number is rejected, too.
         for name, value in (
             ('timestep', timestep),
             ('speed_limit', speed_limit),
@@ -138,8 +138,8 @@ class Physics:
             tolerance,
             restitution_model,
         )
-        #: The robot with the inertias that it has now, see `load`.
-        self.loaded = robot
+        #: The robot with the inertias that it has now, see `change_inertias`.
+        self.loaded_robot = robot
         self.world = world
         self.scene = None if world is None else scene_of(robot, world)
         shapes, self.geometries, self.shape_warnings = contact_shapes(
@@ -213,31 +213,31 @@ class Physics:
             if bool(self.model.frictional) != allowed:
                 self._replace_model(self.model._replace(frictional=int(allowed)))
 
-    def load(self, robot: Robot) -> None:
+    def change_inertias(self, robot: Robot) -> None:
         """Change the inertias of the robot, as by a payload; the motion continues.
 
-        :param robot: the robot with them, and else the same; `prepare_load` compiles beforehand
-            what takes seconds
+        :param robot: the same robot with other inertias; `prepare_inertias` compiles its
+            kernels beforehand, which takes seconds
         :raises ValueError: if it is another robot
 
         >>> from rbd_ros.hil import Fault
         >>> from rbd_ros.hil.scenario.payloads import with_payloads
         >>> from rbd_ros.simulation import Physics
         >>> physics = Physics(robot)
-        >>> physics.load(with_payloads(robot, [Fault('payload', 2.0, link='tool0')]))
-        >>> state = physics.step(physics.loaded.gravity_torque(np.zeros(6)))
+        >>> physics.change_inertias(with_payloads(robot, [Fault('payload', 2.0, link='tool0')]))
+        >>> state = physics.step(physics.loaded_robot.gravity_torque(np.zeros(6)))
         >>> np.abs(state.acceleration).max() < 1e-9  # held, with the payload
         True
         """
-        kernels: Dict[str, Any] = self.prepare_load(robot)
+        kernels: Dict[str, Any] = self.prepare_inertias(robot)
         with self.mutex:
-            self.loaded = robot
+            self.loaded_robot = robot
             self._replace_model(self.model._replace(**kernels))
 
-    def prepare_load(self, robot: Robot) -> Dict[str, int]:
-        """Compile what `load` needs for a robot; other threads may step meanwhile.
+    def prepare_inertias(self, robot: Robot) -> Dict[str, int]:
+        """Compile what `change_inertias` needs for a robot; other threads may step meanwhile.
 
-        :param robot: as for `load`
+        :param robot: as for `change_inertias`
         :return: addresses of its kernels, by fields of `model`
         :raises ValueError: if it is another robot
 
@@ -246,7 +246,7 @@ class Physics:
         >>> from rbd_ros.simulation import Physics
         >>> physics = Physics(robot)
         >>> loaded = with_payloads(robot, [Fault('payload', 2, link='tool0')])
-        >>> kernels = physics.prepare_load(loaded)
+        >>> kernels = physics.prepare_inertias(loaded)
         >>> kernels['mass_matrix'] != physics.model.mass_matrix
         True
         """
@@ -354,7 +354,7 @@ class Physics:
             )
         from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints
 
-        joints = singular_joints(self.loaded.model, self.state.q)
+        joints = singular_joints(self.loaded_robot.model, self.state.q)
         if joints:
             return FloatingPointError(
                 f'the mass matrix of {self.robot.name!r} is singular at time {self.time:g} s: '
@@ -387,7 +387,7 @@ class Physics:
     def _reset(self, q: FloatArray, v: FloatArray, time: float) -> int:
         self.closed_start = None
         if self.model.has_loops:
-            # First of all: what cannot be closed is refused, and nothing is changed.
+            # First of all: what cannot be closed is rejected, and nothing is changed.
             from rbd_ros.simulation.loops.closed_start import close_start
 
             self.closed_start = close_start(self.robot, q, v)

@@ -101,7 +101,7 @@ def _read_source(
             return None
         return _rigid_ground(robot, contact or ContactParameters(), contact_links)
     # A world has its own ground and surfaces: arguments of the other contact model would have no
-    # effect there, so each is refused with the entry that replaces it.
+    # effect there, so each is rejected with the entry that replaces it.
     if ground:
         raise ValueError(
             'ground does not apply to a world; leave it out and add a plane to the world'
@@ -232,7 +232,7 @@ class SimulatedObjects:
 
     @exclusive
     def place_object(self, name: str, pose: Any = None, velocity: Any = None) -> None:
-        """Put a movable object somewhere, and give it a velocity.
+        """Set pose and velocity of a movable object.
 
         :param name: its name
         :param pose: homogeneous matrix of its frame in the world, (4, 4); None: where it is

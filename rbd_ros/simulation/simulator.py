@@ -242,7 +242,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
             for name, array in model._asdict().items()
             if isinstance(array, np.ndarray)
         }
-        loaded = None if physics.loaded is physics.robot else physics.loaded
+        loaded = None if physics.loaded_robot is physics.robot else physics.loaded_robot
         state = (loaded, model.has_servos, numbers, self._start.texts, self.snapshot())
         return _made_again, (type(self), arguments, state)
 
@@ -474,7 +474,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         self._start.look(self._physics, self.q, self.v, deepest)
 
     @exclusive
-    def stand(self, q: Any) -> FloatArray:
+    def standing_configuration(self, q: Any) -> FloatArray:
         """Return a configuration with the height at which a floating base touches what is below.
 
         The base is moved along the z axis of the world: up to where nothing of the robot is deep
@@ -489,7 +489,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         >>> simulator = Simulator(walker, ground=True)
         >>> crouching = walker.neutral()
         >>> crouching[7:] = [0.0, 0.8, -1.6] * 4
-        >>> simulator.stand(crouching)[6].round(3)  # height of the base [m]
+        >>> simulator.standing_configuration(crouching)[6].round(3)  # height of the base [m]
         0.301
         """
         q = self._with_unit_quaternions(_finite_array('q', q, self.robot.nq))
@@ -542,7 +542,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         if tau is None:
             tau = self._nothing
         # What a controller passes all day is known by its header alone. Whether it is finite, the
-        # world finds out; anything else is converted, or refused in words.
+        # world finds out; anything else is converted, or rejected in words.
         elif not (type(tau) is np.ndarray and tau.dtype is _FLOAT64 and tau.shape == self._shape):
             tau = _finite_array('tau', tau, self.robot.nv)
         if n < 0:
@@ -655,7 +655,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
             threads = self._rollouts
             # What acts may have changed since they were made: servos, the world, a payload.
             if threads is None or threads.model is not physics.model:
-                threads = self._rollouts = RolloutThreads(physics.model, physics.loaded)
+                threads = self._rollouts = RolloutThreads(physics.model, physics.loaded_robot)
         threads.run(start_q, start_v, given.torque, held, results)
         return results
 
@@ -811,7 +811,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
 
     @exclusive
     def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a snapshot, exactly.
+        """Restore a snapshot, bitwise.
 
         :param snapshot: what `snapshot` returned, of a simulation of the same robot and shapes
         :raises ValueError: if it is that of another simulation; nothing is changed
@@ -846,7 +846,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
     # -- details --------------------------------------------------------------------------------
 
     def _check(self, snapshot: Snapshot) -> None:
-        """Refuse a snapshot of another simulation."""
+        """Reject a snapshot of another simulation."""
         if snapshot.objects != self.objects:
             raise ValueError(
                 'the snapshot belongs to a world with other movable objects, '
@@ -925,7 +925,7 @@ def _made_again(kind: Type[Simulator], arguments: Dict[str, Any], state: Any) ->
     made = kind(**arguments)
     physics = made.physics
     if loaded is not None:
-        physics.load(loaded)
+        physics.change_inertias(loaded)
     if has_servos:
         physics.allow_servos()
     for name, array in numbers.items():

@@ -298,7 +298,7 @@ def step_derivatives(simulator: Simulator, tau: FloatArray) -> StepDerivatives:
 
 
 def _require_smooth(simulator: Simulator) -> None:
-    """Refuse loops, and springs that are too stiff: their steps are not differentiated."""
+    """Reject loops, and springs that are too stiff: their steps are not differentiated."""
     physics = simulator.physics
     model, name = physics.model, repr(physics.robot.name)
     if model.has_loops:

@@ -212,7 +212,7 @@ def _sum(A: Symmetric3, change: list[list[Scalar]]) -> Symmetric3:
 
 
 def three_screws(X: PluckerTransform) -> Tuple[AxialScrew, AxialScrew, AxialScrew]:
-    """Return axial screws about z, x and z whose product, the first one rightmost, is a transform.
+    """Return the screws about z, x and z whose product, the first rightmost, is a transform.
 
     If both z axes are parallel, the third screw is a rotation alone; where they nearly are, the
     first and the last translation become large, and the factors inaccurate.
@@ -248,7 +248,7 @@ def three_screws(X: PluckerTransform) -> Tuple[AxialScrew, AxialScrew, AxialScre
 def denavit_hartenberg_screws(
     a: Scalar, alpha: Scalar, d: Scalar, theta: Scalar
 ) -> Tuple[AxialScrew, AxialScrew]:
-    """Return axial screws about x and z from one Denavit-Hartenberg frame to the next (book 4.3).
+    """Return the screws about x and z from one Denavit-Hartenberg frame to the next (book 4.3).
 
     :param a: distance along x [m]
     :param alpha: angle about x [rad]

@@ -91,7 +91,7 @@ class RigidBodyInertia(SpatialQuantity):
 
     @classmethod
     def from_parameters(cls, parameters: Sequence[Scalar]) -> RigidBodyInertia:
-        """Return inertia with ten parameters (m, m cx, m cy, m cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz).
+        """Return the inertia with parameters (m, m cx, m cy, m cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz).
 
         The rotational inertia is that about the origin. The dynamics are linear in these ten.
 

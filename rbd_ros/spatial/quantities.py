@@ -26,7 +26,7 @@ class SpatialQuantity:
 
 
 def require_scalar(value: Scalar, operation: str) -> None:
-    """Refuse a spatial quantity or an array where a scalar belongs.
+    """Reject a spatial quantity or an array where a scalar belongs.
 
     :raises TypeError: naming the operation
     """

@@ -22,7 +22,7 @@ NORM_TOLERANCE = 1e-3
 
 
 def quaternion_to_rotation(quaternion: Sequence[Scalar]) -> Matrix3:
-    """Return rotation matrix R of a quaternion (w, x, y, z); its transpose is E of book eq 4.12.
+    """Return the rotation matrix R of a quaternion (w, x, y, z); E of book eq 4.12 is R^T.
 
     The quaternion is divided by its norm: one that has drifted from unit length still gives a
     rotation.

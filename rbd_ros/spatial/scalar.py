@@ -80,7 +80,7 @@ def inner(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
 
 
 def simd_hint(*sequences: Iterable[Scalar]) -> None:
-    """Say that corresponding elements of some sequences are found by the same operations.
+    """Declare that corresponding elements of sequences come from the same operations.
 
     No result depends on it but by rounding, and speed may: machine code of what has such sequences
     is in an order that needs few registers.

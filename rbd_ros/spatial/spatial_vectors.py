@@ -122,7 +122,7 @@ class MotionVector(_SpatialVector):
         return linear3.dot(self._upper, force.moment) + linear3.dot(self._lower, force.linear)
 
     def cross(self, other: MotionOrForce) -> MotionOrForce:
-        """Return cross product v x m with a motion or v x* f with a force (book eq 2.29 to 2.32).
+        """Return the cross product v x m with a motion or v x* f with a force (eq 2.29 to 2.32).
 
         Either takes 18m + 12a.
 

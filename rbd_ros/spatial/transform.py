@@ -97,7 +97,7 @@ class PluckerTransform(SpatialQuantity):
 
     @classmethod
     def from_pose(cls, pose: Sequence[Sequence[Scalar]]) -> PluckerTransform:
-        """Transform from A to B, given the pose of B in A as URDF and tf2 express it.
+        """Return the transform from A to B, from the pose of B in A of URDF and tf2.
 
         :param pose: homogeneous matrix with p_A = pose p_B, (4, 4)
         """
@@ -107,7 +107,7 @@ class PluckerTransform(SpatialQuantity):
 
     @classmethod
     def from_homogeneous(cls, T: Sequence[Sequence[Scalar]]) -> PluckerTransform:
-        """Transform from A to B, given the homogeneous matrix BTA (book eq 2.28).
+        """Return the transform from A to B, from the homogeneous matrix BTA (book eq 2.28).
 
         :param T: homogeneous matrix with p_B = T p_A, (4, 4)
         """
@@ -118,7 +118,7 @@ class PluckerTransform(SpatialQuantity):
 
     @classmethod
     def from_quaternion(cls, quaternion: Sequence[Scalar], r: Vector3 = ZERO3) -> PluckerTransform:
-        """Transform from A to B, given the pose of B in A as a quaternion and a position.
+        """Return the transform from A to B, from the pose of B in A by quaternion and position.
 
         :param quaternion: orientation of B in A, (w, x, y, z), of any length but zero
         :param r: position of the origin of B in A coordinates, (3,) [m]
@@ -127,7 +127,7 @@ class PluckerTransform(SpatialQuantity):
 
     @classmethod
     def from_matrix(cls, X: ScalarArray) -> PluckerTransform:
-        """Transform with the given matrix for motion vectors [[E, 0], [-E r x, E]], (6, 6).
+        """Return the transform of a matrix for motion vectors [[E, 0], [-E r x, E]], (6, 6).
 
         :raises ValueError: for another shape
         """
@@ -175,7 +175,7 @@ class PluckerTransform(SpatialQuantity):
         return rotation_to_quaternion(linear3.transpose(self.E))
 
     def displacement(self) -> MotionVector:
-        """Return velocity that leads from A to B in unit time, to second order: XtoV of table A.2.
+        """Return the velocity from A to B in unit time, to second order: XtoV of table A.2.
 
         It has the same coordinates in A and B, and is exact where B is not turned; elsewhere its
         error is of the order of the angle squared.
@@ -195,7 +195,7 @@ class PluckerTransform(SpatialQuantity):
     def __mul__(self, other: MotionVector) -> MotionVector: ...
 
     def __mul__(self, other: object) -> SpatialQuantity:
-        """Return composition BXA AXC of two transforms (33m + 24a), or a motion transformed."""
+        """Return the product BXA AXC of two transforms (33m + 24a), or a motion transformed."""
         if isinstance(other, PluckerTransform):
             return PluckerTransform(
                 linear3.multiply_rotations(self.E, other.E),

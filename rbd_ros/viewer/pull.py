@@ -104,7 +104,7 @@ class LinkPull(Pull):
     """
 
     def __init__(self, simulator: Simulator, name: str, weight: float, radius: float):
-        simulator.robot.model.link(name)  # refuses an unknown one
+        simulator.robot.model.link(name)  # rejects an unknown one
         super().__init__(simulator, name, weight, radius)
 
     def position(self) -> FloatArray:
@@ -146,7 +146,7 @@ class ObjectPull(Pull):
     """
 
     def __init__(self, simulator: Simulator, name: str, radius: float):
-        simulator.object_pose(name)  # refuses an unknown one
+        simulator.object_pose(name)  # rejects an unknown one
         self._number = simulator.objects.index(name)
         self._bodies = simulator.physics.model.scene.bodies
         weight = 9.81 * float(self._bodies.mass[self._number])

@@ -40,7 +40,7 @@ class LiveSession:
     :param scene: what is drawn
     :param torque: torque for each step, called with the simulator; None for none
     :param port: port of 127.0.0.1; 0 for any that is free
-    :param still: why nothing moves, which the page says then; '' for a simulation that runs
+    :param static_reason: reason why nothing moves, which the page shows; '' to simulate
     :raises ValueError: if the port cannot be used
 
     >>> from rbd_ros.viewer import LiveSession, make_scene
@@ -66,19 +66,19 @@ class LiveSession:
         scene: Scene,
         torque: Optional[Torque] = None,
         port: int = 8000,
-        still: str = '',
+        static_reason: str = '',
     ):
         self.simulator, self.scene, self.torque = simulator, scene, torque
-        self.playing, self.speed = not still, 1.0
+        self.playing, self.speed = not static_reason, 1.0
         #: Whether `run` is to return, as soon as it can.
         self.stopped = False
-        self._still = self._message = still
+        self._static_reason = self._message = static_reason
         self._start, self._begin = simulator.snapshot(), self._now()
         poses = self._poses()[0]
         self._radius = max(reach(scene, poses)[1], SMALLEST)
         self._pull: Optional[Pull] = None
         self._pulled_at = 0.0
-        live = 'still' if still else 'simulation'
+        live = 'static' if static_reason else 'simulation'
         text = page(scene, simulator.ground, poses, live=live)
         self._page = LivePage(text, port)
         self._restart_clock()
@@ -113,7 +113,7 @@ class LiveSession:
 
     def _now(self) -> float:
         """Return the time that a duration is of [s]."""
-        return time.monotonic() if self._still else self.simulator.time
+        return time.monotonic() if self._static_reason else self.simulator.time
 
     def _due(self) -> float:
         """Return the simulated time of the next picture; a lag is made up within bounds."""
@@ -144,7 +144,7 @@ class LiveSession:
         if self._pull is not None and time.monotonic() - self._pulled_at > _HOLD:
             self._let_go()  # the page was closed
         requests = self._page.requests()
-        for name, value in () if self._still else requests:
+        for name, value in () if self._static_reason else requests:
             if name == 'pull':
                 self._take_hold(value)
                 continue  # the clock continues
@@ -229,7 +229,7 @@ def advance(
     simulator: Simulator,
     until: float,
     torque: Optional[Torque] = None,
-    enough: Callable[[], bool] = lambda: False,
+    should_stop: Callable[[], bool] = lambda: False,
     before: Optional[Callable[[], None]] = None,
 ) -> None:
     """Step a simulation up to an instant, to half a step.
@@ -237,7 +237,7 @@ def advance(
     :param simulator: the simulation
     :param until: when to stop [s]
     :param torque: torque for each step, called with the simulator; None for none
-    :param enough: asked after each step whether to stop before
+    :param should_stop: asked after each step whether to stop before
     :param before: called before each step
 
     >>> from rbd_ros.viewer.session import advance
@@ -248,19 +248,19 @@ def advance(
     """
     count = round((until - simulator.time) / simulator.timestep)
     if torque is None and before is None:
-        # However much is to be made up, `enough` is asked after a part of a picture's time.
+        # However much is to be made up, `should_stop` is asked after a part of a picture's time.
         slice_ = max(1, min(count, round(FRAME / simulator.timestep)) // 4)
         while count > 0:
             simulator.step(n=min(slice_, count))
             count -= slice_
-            if enough():
+            if should_stop():
                 return
         return
     for _ in range(count):
         if before is not None:
             before()
         simulator.step(None if torque is None else torque(simulator))
-        if enough():
+        if should_stop():
             return
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 NANOSECONDS = 1_000_000_000
 HEADER = 4  # bytes of the encapsulation; alignment counts from here
-MAX_NAMES = 1024  # joint names in a message; one with more is refused
+MAX_NAMES = 1024  # joint names in a message; one with more is rejected
 LITTLE_ENDIAN = b'\x00\x01\x00\x00'  # the encapsulation of what is written here
 
 UNSIGNED = {order: struct.Struct(f'{order}I').unpack_from for order in '<>'}

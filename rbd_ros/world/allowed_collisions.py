@@ -239,7 +239,7 @@ def srdf_elements(source: Union[str, os.PathLike[str]]) -> Tuple[str, List[Eleme
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end
-    # Entities can expand without bound: expat refuses the declarations that define them.
+    # Entities can expand without bound: expat rejects the declarations that define them.
     parser.StartDoctypeDeclHandler = refused
     try:
         parser.Parse(data, True)

@@ -68,7 +68,7 @@ def read_group_states(source: Union[str, os.PathLike[str]]) -> Dict[str, List[Na
             except ValueError:
                 # Words that are no numbers are reported like missing ones.
                 values = ()
-            # NaN is refused as well.
+            # NaN is rejected as well.
             if not values or not all(abs(value) <= _MAX_POSITION for value in values):
                 raise SrdfError(
                     f'{where}: joint {shorten(name)} has the value {shorten(text)}; give its '

@@ -56,7 +56,7 @@ class Surface:
 
     def __post_init__(self) -> None:
         # A contact problem with negative or infinite coefficients has no solution that a solver
-        # could find: they are refused here, before any robot is built.
+        # could find: they are rejected here, before any robot is built.
         if len(self.friction) != 2:
             raise ValueError(f'friction must be two numbers, got {self.friction}')
         numbers = {

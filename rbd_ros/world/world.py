@@ -138,8 +138,8 @@ class WorldRobot:
         `allowed_pairs`
     :param movable: whether it moves, as a part of the robot that is simulated in the world
     :param enabled_collisions: pairs of its links that an SRDF lets touch, also if they overlap
-    :param stands: whether it begins, if it moves freely, at the height at which it touches what
-        is below it
+    :param placed_on_surface: whether a floating base starts at the height at which the robot
+        touches the surface below
 
     >>> from rbd_ros.world import WorldRobot
     >>> WorldRobot('other_arm', 'urdf/six_axis_arm.urdf', robot.model).floating
@@ -156,7 +156,7 @@ class WorldRobot:
     allowed_collisions: Optional[FrozenSet[Tuple[str, str]]] = None
     movable: bool = False
     enabled_collisions: FrozenSet[Tuple[str, str]] = frozenset()
-    stands: bool = False
+    placed_on_surface: bool = False
 
     def __post_init__(self) -> None:
         if self.allowed_collisions is None:
@@ -304,7 +304,7 @@ class World:
         )
 
     def check_name(self, name: str) -> None:
-        """Refuse the name of a thing that does not exist.
+        """Reject the name of a thing that does not exist.
 
         :param name: name of an object, robot, or link of a robot as 'robot/link'
         :raises ValueError: with similar names

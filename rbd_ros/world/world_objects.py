@@ -65,7 +65,7 @@ def world_object(name: str, field: Field, defaults: Defaults, paths: MeshPaths) 
     movable = 'static' in entries and not entries['static'].boolean()
     if movable and isinstance(shape, STATIC_SHAPES):
         raise entries['static'].error(f'a {kind} has no bounded volume; leave "static" out')
-    # A mass without `static: false` is more likely a forgotten key than a wish: it is refused.
+    # A mass without `static: false` is more likely a forgotten key than a wish: it is rejected.
     for key in _MASS:
         if key in entries and not movable:
             raise entries[key].error('only movable objects can have it; add "static: false"')

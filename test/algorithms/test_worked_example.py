@@ -70,7 +70,7 @@ def test_a_function_elsewhere_is_an_algorithm(robot):
     assert_allclose(free - loaded, force if body else np.zeros(6), atol=1e-10)
 
 
-def test_a_function_that_says_nothing_is_refused(robot):
+def test_a_function_that_says_nothing_is_rejected(robot):
     with pytest.raises(ValueError, match='not a declared algorithm'):
         robot.kernel(lambda model, q: q)
     with pytest.raises(ValueError, match='unknown function .levitate.; there are .*bias_force'):

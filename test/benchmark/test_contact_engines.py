@@ -397,7 +397,7 @@ def test_being_as_good_as_the_best_is_enough():
     assert rows_of(the_facts, 'Errors')[0][-2:] == ('best', 'PASS')
 
 
-def test_motions_that_diverged_are_called_so_and_others_left_out_with_a_reason():
+def test_diverged_motions_are_marked_and_others_omitted_with_a_reason():
     the_facts = facts(
         [
             result('sliding', 'rbd_ros', (math.nan, 1.0)),
@@ -511,7 +511,7 @@ def test_the_command_measures_writes_and_reads(tmp_path, capsys):
 
 
 @pytest.mark.parametrize('wrong', [['--only', 'curling'], ['--engines', 'Havok']])
-def test_unknown_names_are_refused(wrong, capsys):
+def test_unknown_names_are_rejected(wrong, capsys):
     with pytest.raises(SystemExit):
         contact.main(wrong)
     assert 'there are' in capsys.readouterr().err

@@ -54,7 +54,7 @@ def test_the_scenes_of_plots_and_claims_exist():
     assert len(set(contact_scenes.NAMES)) == len(contact_scenes.NAMES)
 
 
-def test_unknown_scenes_and_names_given_twice_are_refused():
+def test_unknown_scenes_and_names_given_twice_are_rejected():
     with pytest.raises(KeyError):
         contact_scenes.load('curling')
     with pytest.raises(ValueError, match='same name'):
@@ -276,7 +276,7 @@ def test_surfaces_mix_to_the_friction_of_the_pairs(mix, measure, back, lowest):
             assert mix(found[first], found[second]) == pytest.approx(mu)
 
 
-def test_surfaces_that_no_rule_can_have_are_refused():
+def test_surfaces_that_no_rule_can_have_are_rejected():
     bodies = tuple(scene.Body(name, scene.Sphere(1.0)) for name in 'abc')
     pairs = {('a', 'a'): 0.1, ('b', 'b'): 0.1, ('a', 'b'): 0.9}
     the_scene = scene.Scene('s', '', bodies, 1.0, 1.0, (), friction=pairs)

@@ -38,7 +38,7 @@ def test_pages_with_the_same_part_have_the_same():
         assert bodies.setdefault(found['name'], found['body']) == found['body']
 
 
-def test_a_part_that_was_edited_is_noticed(tmp_path):
+def test_a_part_that_was_edited_is_detected(tmp_path):
     page, table = tmp_path / 'page.md', marked.Part('measured thing', 'benchmark/thing.py')
     page.write_text(f'before\n{table.blank}\nafter\n')
     table.replace(page, ['| a | 1.5 |', '| b | 2.5 |'])

@@ -354,7 +354,7 @@ def test_benchmark_names_skipped_parts(tmp_path):
         (['--robots', 'R2D2'], "unknown robot 'R2D2'; there are UR5, Panda"),
     ],
 )
-def test_benchmark_refuses_unknown_names(arguments, message):
+def test_benchmark_rejects_unknown_names(arguments, message):
     done = run_benchmark(*arguments)
     assert done.returncode == 2
     assert message in done.stderr

@@ -61,7 +61,7 @@ def test_each_counter_of_sent_messages_is_compared(node, change):
 
 
 @pytest.mark.parametrize('node', endurance.PARAMETERS)
-def test_a_refused_message_is_a_drift(node):
+def test_a_rejected_message_is_a_drift(node):
     for name in endurance.REFUSED[node]:
         assert found(node, after={**found(node).after, name: 7.0}).drift == 2.0
 

@@ -36,7 +36,7 @@ def written(capsys, folder, *argv):
 
 
 def refusal(capsys, *argv):
-    """Return the one line by which a command line is refused."""
+    """Return the one line by which a command line is rejected."""
     code = main(['codegen', *map(str, argv)])
     lines = [x for x in capsys.readouterr().err.splitlines() if not x.startswith('compiling')]
     assert code == 1 and len(lines) == 1
@@ -238,7 +238,7 @@ def test_every_function_can_be_listed(capsys):
     assert {'inverse_dynamics', 'jacobian'} <= set(capsys.readouterr().out.split())
 
 
-def test_bad_input_is_refused_in_one_line(capsys, tmp_path):
+def test_bad_input_is_rejected_in_one_line(capsys, tmp_path):
     arm = example_robots.path('ur5_robot')
     file = tmp_path / 'file'
     file.write_text('')

@@ -60,7 +60,7 @@ def test_json_holds_the_same_findings(capsys, broken):
     assert facts['level'] == 'error'
     assert [section['title'] for section in facts['sections']] == [f'robot {broken}', 'machine']
     finding = facts['sections'][0]['findings'][0]
-    assert set(finding) == {'level', 'subject', 'what', 'cure'}
+    assert set(finding) == {'level', 'subject', 'message', 'cure'}
 
 
 def test_a_description_that_cannot_be_read_is_a_finding(capsys, tmp_path):
@@ -78,7 +78,7 @@ def test_a_robot_that_is_not_there_is_named(capsys):
 
 def test_the_graph_needs_ros_and_a_time_to_listen(capsys, monkeypatch):
     assert main(['doctor', '--graph', '--listen', 'nan']) == 1
-    assert '--duration must be from 0 to 3600 s, got nan' in capsys.readouterr().err
+    assert '--listen must be from 0 to 3600 s, got nan' in capsys.readouterr().err
     monkeypatch.setitem(sys.modules, 'rclpy', None)
     assert main(['doctor', '--graph', '--listen', '0']) == 1
     error = capsys.readouterr().err

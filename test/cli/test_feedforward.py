@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command `rbd_ros feedforward`: the report, the file that it writes, and what it refuses."""
+"""The command `rbd_ros feedforward`: the report, the file that it writes, and what it rejects."""
 
 import json
 
@@ -88,7 +88,7 @@ def test_gravity_payload_and_friction_are_those_of_the_options(tmp_path, motion,
     assert_allclose(moving, expected, rtol=1e-9, atol=1e-9)
 
 
-def test_joints_that_are_left_out_are_held_where_the_option_says(capsys, tmp_path, motion, arm):
+def test_omitted_joints_are_held_at_the_optional_positions(capsys, tmp_path, motion, arm):
     first, second = arm.joint_names
     path, out = motion(names=[second], goal=(0.3,)), tmp_path / 'out.csv'
     assert run(path) == 1
@@ -101,14 +101,14 @@ def test_joints_that_are_left_out_are_held_where_the_option_says(capsys, tmp_pat
 def test_a_duration_that_fits_is_the_shortest_within_the_limits(capsys, tmp_path, motion):
     assert run(motion(0.1), '--json') == 3
     report = json.loads(capsys.readouterr().out)
-    assert not report['kept'] and report['fastest'] > 1.0
+    assert not report['within_limits'] and report['min_time_scale'] > 1.0
     out = tmp_path / 'out.csv'
     assert run(motion(0.1), '--time-scale', 'fit', '-o', out, '--json') == 0
     fitted = json.loads(capsys.readouterr().out)
-    assert fitted['kept']
-    assert_allclose(fitted['duration'], 0.1 * report['fastest'])
-    assert_allclose(read_trajectory(str(out)).times[-1], 0.1 * report['fastest'])
-    assert run(motion(0.1), '--time-scale', 0.99 * report['fastest']) == 3
+    assert fitted['within_limits']
+    assert_allclose(fitted['duration'], 0.1 * report['min_time_scale'])
+    assert_allclose(read_trajectory(str(out)).times[-1], 0.1 * report['min_time_scale'])
+    assert run(motion(0.1), '--time-scale', 0.99 * report['min_time_scale']) == 3
 
 
 def test_a_limit_that_no_duration_cures_is_named(capsys, motion):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands for identification: the example of the page, and what they refuse."""
+"""Commands for identification: the example of the page, and what they reject."""
 
 import json
 from pathlib import Path
@@ -97,7 +97,7 @@ def test_base_parameters_as_json_and_urdf(example, capsys):
     assert main(['validate-model', out, str(folder / 'run.csv'), '--json']) == 0
     after = json.loads(capsys.readouterr().out)
     assert after['payload'] is None
-    assert all(joint['relative'] < 0.2 for joint in after['joints'])
+    assert all(joint['relative_error'] < 0.2 for joint in after['joints'])
     assert main(['identify', *words]) == 0
     assert re.search(r'wrist_1_joint: viscous +0\.1\d+ +\+- 0', capsys.readouterr().out)
 
@@ -175,4 +175,4 @@ def test_undetermined_parameters_have_no_number(tmp_path, capsys):
     assert payload['not_determined'] == ['m', 'm cy', 'Ixx', 'Ixy', 'Ixz', 'Iyz', 'Izz']
     assert main(['validate-model', out, csv, '--json']) == 0
     (joint,) = json.loads(capsys.readouterr().out)['joints']
-    assert joint['relative'] < 1e-4  # the body that was written explains the efforts
+    assert joint['relative_error'] < 1e-4  # the body that was written explains the efforts

@@ -173,7 +173,7 @@ def test_info_shows_loops_with_rank_mobility_and_actuated_joints(capsys):
     closed = robot.loops.closure(facts['mobility']['configuration'])
     assert abs(closed.residual).max() < 1e-10
     assert facts['accuracy']['loop_condition_number'] == pytest.approx(
-        robot.diagnose(facts['mobility']['configuration']).loop_condition
+        robot.diagnose(facts['mobility']['configuration']).loop_condition_number
     )
 
 

@@ -110,7 +110,7 @@ def test_robots_with_loops_have_no_torque(capsys, tmp_path):
     assert '--hold-start does not apply to robots with kinematic loops' in capsys.readouterr().err
 
 
-def test_a_port_in_use_is_refused(capsys):
+def test_a_port_in_use_is_rejected(capsys):
     page = LivePage('', 0)
     port = page.url.rstrip('/').rpartition(':')[2]
     try:
@@ -140,7 +140,7 @@ def test_it_serves_until_it_is_interrupted():
         process.kill()
 
 
-def test_an_interruption_that_is_lost_ends_it_all_the_same(capsys, monkeypatch):
+def test_an_interruption_that_is_lost_ends_it_nonetheless(capsys, monkeypatch):
     """As one that arrives while Python takes something apart."""
 
     def lose(session):
@@ -163,7 +163,7 @@ def test_it_ends_after_its_duration(capsys):
 @pytest.mark.slow
 @pytest.mark.parametrize('floating', [False, True])
 def test_a_robot_without_masses_is_shown_and_stands_still(capsys, monkeypatch, tmp_path, floating):
-    """With the reason and the cure; a recording of its motion is refused for them."""
+    """With the reason and the cure; a recording of its motion is rejected for them."""
     shape = '<collision><geometry><box size="0.1 0.1 0.4"/></geometry></collision>'
     path, sessions = tmp_path / 'arm.urdf', []
     path.write_text(urdf(link('a', shape), link('b', shape), joint('j', 'a', 'b')))
@@ -221,7 +221,7 @@ def test_robots_of_a_world_move_without_another(capsys, tmp_path):
     assert '--watch needs a robot; name one' in capsys.readouterr().err
 
 
-def test_a_world_with_an_error_is_refused(capsys, tmp_path):
+def test_a_world_with_an_error_is_rejected(capsys, tmp_path):
     path = tmp_path / 'world.yaml'
     path.write_text('objects:\n  box: {type: bx}\n')
     assert main(['simulate', ARM, '--world', str(path), '--no-browser']) == 1
@@ -348,7 +348,7 @@ def test_a_quadruped_is_held_on_the_ground():
     assert np.isclose(force, 14.34 * 9.81, rtol=1e-3)
 
 
-def test_of_many_notices_some_are_printed(capsys, tmp_path):
+def test_some_of_many_notices_are_printed(capsys, tmp_path):
     shape = '<visual><geometry><cylinder radius="1" length="1"/></geometry></visual>'
     scene = make_scene(load_urdf(urdf(link('a', shape))))
     arguments = argparse.Namespace(shapes='visual')

@@ -87,6 +87,6 @@ def test_a_xacro_cannot_be_read_from_standard_input(monkeypatch, capsys):
     assert 'name the xacro file' in capsys.readouterr().err
 
 
-def test_an_argument_without_a_value_is_refused(file, capsys):
+def test_an_argument_without_a_value_is_rejected(file, capsys):
     assert main(['info', file, '--xacro', 'mass=1']) == 1
     assert "name:=value, not 'mass=1'" in capsys.readouterr().err

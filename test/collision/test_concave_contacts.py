@@ -228,7 +228,7 @@ def test_a_mesh_rests_on_a_plane_as_its_hull():
     assert_allclose(both[0].normal, -both[1].normal)
 
 
-def test_pairs_without_a_convex_shape_are_refused():
+def test_pairs_without_a_convex_shape_are_rejected():
     mesh, field = FLOORS
     for a, b in ((mesh, mesh), (mesh, field), (field, field), (Plane(), field)):
         assert not pair_is_supported(a, b)
@@ -257,7 +257,7 @@ def test_points_of_a_floor_stay_the_same_ones_in_small_motions():
         ([[[0, 0, 0], [1, 1, 1], [2, 2, 2]]], 'are lines or points'),
     ],
 )
-def test_triangles_that_make_no_mesh_are_refused_with_the_reason(triangles, match):
+def test_triangles_that_make_no_mesh_are_rejected_with_the_reason(triangles, match):
     with pytest.raises(MeshError, match=match):
         TriangleMesh(triangles)
 
@@ -285,7 +285,7 @@ def test_a_defect_of_a_mesh_is_reported_and_the_rest_of_it_is_used():
         ((1, np.inf), [[0, 0], [0, 0]], 'two positive lengths'),
     ],
 )
-def test_heights_that_make_no_field_are_refused_with_the_reason(size, heights, match):
+def test_heights_that_make_no_field_are_rejected_with_the_reason(size, heights, match):
     with pytest.raises(ValueError, match=match):
         HeightField(size, heights)
 

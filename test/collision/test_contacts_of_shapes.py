@@ -97,7 +97,7 @@ def test_contacts_of_stacked_boxes_are_corners_of_their_overlap(lift, tremble):
     assert_allclose(found.normal, np.tile([0, 0, 1.0], (4, 1)), atol=2 * tremble + 1e-12)
 
 
-def test_of_eight_corners_four_are_chosen_that_span_the_patch():
+def test_eight_corners_are_reduced_to_four_that_span_the_patch():
     turned = at(0, 0, 0.999, rotation=about(2, np.pi / 4))
     found = contacts(CUBE, np.eye(4), CUBE, turned)
     assert len(found.gap) == 4

@@ -83,7 +83,7 @@ def test_joined_tables_find_each_hull():
         ([1.0, 2.0, 3.0], r'must have shape \(N, 3\), got \(3,\)'),
     ],
 )
-def test_points_that_make_no_hull_are_refused_with_the_reason(points, match):
+def test_points_that_make_no_hull_are_rejected_with_the_reason(points, match):
     with pytest.raises(ValueError, match=match):
         ConvexHull(points)
 

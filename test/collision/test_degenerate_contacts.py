@@ -128,7 +128,7 @@ def test_a_capsule_without_length_leaves_another_one_sideways():
 
 @pytest.mark.parametrize('a', KINDS)
 @pytest.mark.parametrize('b', KINDS)
-def test_pairs_are_supported_or_refused_by_name(a, b):
+def test_pairs_are_supported_or_rejected_by_name(a, b):
     rng = np.random.default_rng(0)
     one, other, far = random_shape(a, rng), random_shape(b, rng), at(0, 0, 9.0)
     assert pair_is_supported(a, b) is pair_is_supported(b, a) is pair_is_supported(one, other)
@@ -158,7 +158,7 @@ def test_all_pairs_but_two_planes_are_there():
     ],
 )
 @pytest.mark.parametrize('size', [-0.1, np.nan, np.inf])
-def test_a_size_that_makes_no_sense_is_refused_by_name(make, name, size):
+def test_a_size_that_makes_no_sense_is_rejected_by_name(make, name, size):
     with pytest.raises(ValueError, match=name):
         make(size)
 
@@ -178,13 +178,13 @@ def test_a_box_has_three_sizes():
         (np.diag([1.0, 1.0, 1.0, 2.0]), 'pose_b must be a homogeneous matrix'),
     ],
 )
-def test_a_pose_that_makes_no_sense_is_refused_by_name(pose, match):
+def test_a_pose_that_makes_no_sense_is_rejected_by_name(pose, match):
     for find in (contacts, distance):
         with pytest.raises(ValueError, match=match):
             find(Sphere(0.1), np.eye(4), Sphere(0.1), pose)
 
 
-def test_a_margin_that_is_not_a_number_is_refused():
+def test_a_margin_that_is_not_a_number_is_rejected():
     with pytest.raises(ValueError, match='margin'):
         contacts(Sphere(0.1), np.eye(4), Sphere(0.1), np.eye(4), margin=np.nan)
 

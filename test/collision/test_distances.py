@@ -371,7 +371,7 @@ def test_the_bound_holds_on_both_sides_of_large_shapes(shape):
 # -- objects
 
 
-def test_objects_stand_at_their_start_or_where_they_are_said_to():
+def test_objects_are_at_their_start_or_given_pose():
     arm = real('go1')
     rng = np.random.default_rng(15)
     q = arm.robot.random_configuration(rng)
@@ -431,7 +431,7 @@ def test_pairs_are_chosen_by_names_in_their_order():
     assert_allclose(mine.gradient[:1], all_of_it.gradient[at], atol=1e-12)
 
 
-def test_a_link_is_not_one_whose_name_begins_alike():
+def test_a_link_is_not_matched_by_the_beginning_of_its_name():
     parts = [
         link('base'),
         *(link(name, 1.0, (1, 1, 1), shape=BALL) for name in ('arm', 'arm2')),
@@ -536,7 +536,7 @@ def test_bad_arguments_are_named(arguments, message):
         (lambda out: {2: out[1]}, 'points_b shares memory'),
     ],
 )
-def test_arrays_that_cannot_be_written_into_are_refused(spoil, message):
+def test_arrays_that_cannot_be_written_into_are_rejected(spoil, message):
     arm = real('allegro_left_hand')
     out = list(arm.distances(np.zeros(16)))
     for k, array in spoil(out).items():
@@ -564,7 +564,7 @@ def test_bad_pairs_are_named(pairs, message):
         RobotInWorld(real('allegro_left_hand').robot, WORLD, pairs)
 
 
-def test_a_non_finite_configuration_spoils_its_own_row_alone():
+def test_a_non_finite_configuration_affects_its_own_row_alone():
     arm = real('go1')
     q = arm.robot.random_configurations(4, np.random.default_rng(18))
     expected, least = arm.distances(q), arm.minimum(q)

@@ -115,7 +115,7 @@ def test_errors_name_line_entry_and_cure(world, text, problem):
         extend_world(world, text, robot)
 
 
-def test_a_source_that_is_none_is_refused(world):
+def test_a_source_that_is_none_is_rejected(world):
     with pytest.raises(WorldFileError, match='expected a mapping'):
         extend_world(world, 3)
 
@@ -182,11 +182,11 @@ MOVED = SPHERE.replace('<geometry>', '<origin xyz="0 0 0.001"/><geometry>')
         ),
     ],
 )
-def test_a_urdf_that_is_not_an_object_is_refused_with_the_cure(text, problem):
+def test_a_urdf_that_is_not_an_object_is_rejected_with_the_cure(text, problem):
     with pytest.raises(WorldFileError, match=f"URDF of 'thing': {problem}"):
         urdf_object(text)
 
 
-def test_a_file_that_is_not_a_urdf_is_refused_as_a_robot_would_be():
+def test_a_file_that_is_not_a_urdf_is_rejected_as_a_robot_would_be():
     with pytest.raises(ModelError):
         urdf_object('<robot/>')

@@ -208,7 +208,7 @@ def test_a_robot_with_missing_meshes_moves_and_its_other_links_touch(tmp_path):
     assert simulator.warnings == again
 
 
-def test_a_file_of_a_package_that_is_not_there_is_refused_with_its_line(tmp_path):
+def test_a_file_of_a_package_that_is_not_there_is_rejected_with_its_line(tmp_path):
     path = tmp_path / 'world.yaml'
     path.write_text('objects:\n  a:\n    type: mesh\n    file: package://nowhere/a.stl\n')
     with pytest.raises(WorldFileError, match=r'world.yaml.*line 4.*package://nowhere/a.stl'):

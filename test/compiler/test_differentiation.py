@@ -372,7 +372,7 @@ def test_derivatives_are_the_same_nodes_every_time():
     assert numbers() == numbers()
 
 
-def test_constants_among_operands_are_left_out():
+def test_constants_among_operands_are_omitted():
     graph = Graph()
     (x,) = graph.inputs('x', 1)
     product, quotient = 3.0 * x, 2.0 / x

@@ -94,7 +94,7 @@ STATES = [(a, b) for a in (-1.5, -0.5, 0.0, 0.5, 1.5) for b in (-1.0, 0.0, 1.0)]
 
 @every_way
 @pytest.mark.parametrize('function', BRANCHES)
-def test_a_branch_not_taken_does_not_spoil_the_derivative(way, function):
+def test_a_branch_not_taken_does_not_affect_the_derivative(way, function):
     """Roots of negative numbers, divisions by zero: not taken, they leave no trace."""
     graph, x, outputs = trace(lambda x: [function(x)], 2)
     rows = way(graph, outputs, x)

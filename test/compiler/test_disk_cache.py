@@ -234,7 +234,7 @@ def test_an_entry_that_others_may_write_is_not_executed(two_links, own_cache, tr
 
 
 @pytest.mark.parametrize('mode', [0o770, 0o707, 0o777])
-def test_a_folder_that_others_may_write_is_not_used_and_noticed(
+def test_a_folder_that_others_may_write_is_not_used_with_a_warning(
     two_links, own_cache, traced, caplog, mode
 ):
     compute(two_links)
@@ -371,7 +371,7 @@ def test_a_disk_that_takes_nothing_does_no_harm(two_links, own_cache, monkeypatc
     assert list(own_cache.iterdir()) == []  # nothing half-written is left behind
 
 
-def test_a_read_only_file_system_is_read_and_noticed_once(
+def test_a_read_only_file_system_is_read_with_one_warning(
     two_links, own_cache, traced, monkeypatch, caplog
 ):
     def refuse(*args, **kwargs):

@@ -208,7 +208,7 @@ REFUSED = [
     ('w = cross(Vec(x, x), Vec(x, x))', 1, 'two vectors of 3, not Vec[2] and Vec[2]'),
     ('y = norm(x)', 1, 'two vectors of one size, not float'),
     ('w = load_vec(table, 3)', 1, 'from an array in one dimension'),
-    ('w = load_vec(table[0], i)', 1, 'the size of a vector is a literal'),
+    ('w = load_vec(table[0], i)', 1, 'the size of a vector must be a literal'),
     ('y = (x, x)[i]', 1, 'the index of a tuple must be a literal'),
     ('w = Vec(x, x) if z else Vec(x)', 1, 'the result of a conditional expression must be a nu'),
     ('w = Mat(Vec(x, x), x)', 1, 'the rows of a matrix are vectors of one size'),
@@ -253,7 +253,7 @@ def test_an_unsupported_construct_is_rejected_at_its_line(tmp_path, body, line, 
 
 
 @pytest.mark.parametrize(('body', 'line', 'said'), REFUSED)
-def test_a_text_is_refused_as_c_where_and_why_it_is_as_machine_code(tmp_path, body, line, said):
+def test_a_text_is_rejected_as_c_where_and_why_it_is_as_machine_code(tmp_path, body, line, said):
     head = HEAD.replace(', message: bytes', '')
     where, function, what = error(tmp_path, body, head=head, compile_it=as_c99)
     assert (where, function) == (line, 'top')
@@ -271,7 +271,7 @@ def test_a_text_is_refused_as_c_where_and_why_it_is_as_machine_code(tmp_path, bo
         ('data, x: float', f'y = {"+".join(["x"] * 800)}', 'RecursionError: maximum recursion'),
     ],
 )
-def test_a_text_that_is_not_an_entry_point_is_refused_by_file_and_line(
+def test_a_text_that_is_not_an_entry_point_is_rejected_by_file_and_line(
     tmp_path, signature, body, said
 ):
     path, head = tmp_path / 'odd.py', 'from rbd_ros.compiler.loops import compiled\n'
@@ -330,7 +330,7 @@ def test_an_error_in_a_called_function_is_reported_there(tmp_path, call, functio
     assert reason in what
 
 
-def test_an_entry_point_that_ends_without_a_result_is_refused(tmp_path):
+def test_an_entry_point_that_ends_without_a_result_is_rejected(tmp_path):
     where, function, what = error(tmp_path, 'if z:\n    return 1', end='')
     assert 'the end is reached without a value of type int' in what
 
@@ -343,7 +343,7 @@ def test_a_rejected_function_runs_in_the_interpreter_and_the_reason_is_logged(tm
     assert f'{path}:{first}: in top: List ([i, 2]) is not compiled' in logged.getMessage()
 
 
-def test_a_file_that_has_changed_since_it_was_imported_is_refused(tmp_path):
+def test_a_file_that_has_changed_since_it_was_imported_is_rejected(tmp_path):
     top, path, _ = made(tmp_path, 'y = 1.0')
     # Another function is where this one was.
     path.write_text(path.read_text().replace('def top(', 'def other('))

@@ -62,7 +62,7 @@ def test_parts_give_the_results_of_the_whole(tiny_parts, whole, name):
     assert (many == one).all()
 
 
-def test_parts_spoil_results_like_the_whole(tiny_parts):
+def test_parts_affect_results_like_the_whole(tiny_parts):
     compiled = kernel(
         lambda x: [x[0].sin() * x[1] + x[2] / (x[0] + k) for k in range(20)] + [0.0, 2.0, x[1]],
         [('x', 4)],

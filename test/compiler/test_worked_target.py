@@ -59,7 +59,7 @@ def test_the_example_writes_every_operation(target):
 
 
 @pytest.mark.parametrize('bad', [np.nan, np.inf])
-def test_an_input_that_is_not_a_number_spoils_every_output(target, bad):
+def test_a_nan_input_affects_every_output(target, bad):
     graph = Graph()
     x, _ = graph.inputs('x', 2)
     (found,) = run(target, program(graph, [x, 2.0]), np.array([1.0, bad]))

@@ -45,7 +45,7 @@ def resting_on(robot, height, **velocity):
 
 
 @pytest.mark.seed('CN18', kind='full')
-def test_a_ball_that_spins_or_rolls_does_so_for_ever():
+def test_a_ball_that_spins_or_rolls_does_so_forever():
     """Neither torsional nor rolling friction at a single point."""
     spinning = resting_on(ball(share=0.4), 0.1 - 1e-4, v=[0, 0, 20.0, 0, 0, 0])
     assert spinning.status.contacts == 1

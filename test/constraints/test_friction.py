@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Problems of contact with friction: what is refused, and residuals by hand."""
+"""Problems of contact with friction: what is rejected, and residuals by hand."""
 
 import numpy as np
 from numpy.testing import assert_allclose
@@ -38,7 +38,7 @@ FREE = np.array([-1.0, 0.5, 0.0, 0.2])
         ((EYE - 0.3, FREE, [0.5]), 'G must be positive-semidefinite'),
     ],
 )
-def test_a_malformed_problem_is_refused(arguments, words):
+def test_a_malformed_problem_is_rejected(arguments, words):
     with pytest.raises(ValueError, match=words):
         friction_problem(*arguments)
 
@@ -125,6 +125,6 @@ def test_residuals_of_rows(low, high, force, velocity, expected):
     assert_allclose(residuals(problem, [force]).rows, expected, atol=1e-12)
 
 
-def test_forces_of_another_shape_are_refused():
+def test_forces_of_another_shape_are_rejected():
     with pytest.raises(ValueError, match=r'force must have shape \(4,\)'):
         residuals(friction_problem(EYE, FREE, [0.5]), np.zeros(3))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Friction among many bodies: against the dense solver, piles, warm starts, what is refused."""
+"""Friction among many bodies: against the dense solver, piles, warm starts, what is rejected."""
 
 import numpy as np
 from numpy.testing import assert_allclose

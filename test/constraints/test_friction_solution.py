@@ -270,7 +270,7 @@ def test_a_rod_that_jams_is_solved():
 
 
 @pytest.mark.parametrize('noise', [1e-10, 1e-8])
-def test_of_four_corners_that_are_no_plane_by_a_rounding_error_three_bear(noise):
+def test_three_corners_bear_if_four_are_not_coplanar_by_rounding(noise):
     """A cube is pushed over a floor: it slides and turns, at velocities that no cube has."""
     cube = (1.0, (0.1, 0.1, 0.1), np.array([0.0, 0.0, 0.05]))
     sweeps = []

@@ -159,7 +159,7 @@ def test_two_surfaces_are_one_if_they_recover_equally_fast():
 
 
 @pytest.mark.seed('CN20', kind='full')
-def test_of_two_surfaces_both_bear_the_force_and_their_deformations_add_up():
+def test_two_surfaces_bear_the_same_force_and_their_deformations_add_up():
     """Balance of each massless patch, at states that are no lumped ones."""
     two = TwoSurfaces(ONE, 700.0, 40.0)
     z, rate = (-0.004, -0.011), -0.3
@@ -427,6 +427,6 @@ def test_in_the_simulator_the_state_goes_with_a_rolling_ball():
         (lambda: contact(drag=-0.1), 'drag must not be negative'),
     ],
 )
-def test_numbers_that_make_no_sense_are_refused(make, message):
+def test_numbers_that_make_no_sense_are_rejected(make, message):
     with pytest.raises(ValueError, match=message):
         make()

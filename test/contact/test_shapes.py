@@ -174,6 +174,6 @@ def test_the_ground_is_a_unit_normal_with_two_tangents(rng):
         lambda: ContactParameters(tangential_stiffness=-1.0),
     ],
 )
-def test_senseless_ground_is_refused(make):
+def test_invalid_ground_is_rejected(make):
     with pytest.raises(ValueError, match='must'):
         make()

@@ -63,7 +63,7 @@ def test_every_motion_ends_within_a_milliradian(name):
 
 @pytest.mark.parametrize('name', EMBEDDED + REAL)
 @pytest.mark.parametrize('wrong', ['heavy', 'light', 'random'])
-def test_a_model_wrong_by_a_fifth_does_not_spoil_the_rest(name, wrong):
+def test_a_model_wrong_by_a_fifth_does_not_affect_the_rest(name, wrong):
     robot, path = load(name)
     rng = np.random.default_rng(1)
     factor = {
@@ -93,7 +93,7 @@ IMPERFECT = {
 
 @pytest.mark.parametrize('name', ['six_axis_arm', 'z1', 'so101'])
 @pytest.mark.parametrize('case', IMPERFECT)
-def test_imperfect_connections_do_not_spoil_the_rest(name, case):
+def test_imperfect_connections_do_not_affect_the_rest(name, case):
     robot, path = load(name)
     motion = random_motions(robot, 2, seed=5)[1]
     result = run(robot, LawSettings.for_robot(robot), motion, **IMPERFECT[case])
@@ -203,6 +203,6 @@ def test_the_same_robot_gets_the_same_gains(feedback):
 
 @pytest.mark.parametrize('name', ['natural_frequency', 'damping_ratio'])
 @pytest.mark.parametrize('value', [0.0, -1.0, np.inf, np.nan])
-def test_numbers_that_make_no_gains_are_refused(name, value):
+def test_numbers_that_make_no_gains_are_rejected(name, value):
     with pytest.raises(ValueError, match=name):
         default_gains(load('two_link_arm')[0], **{name: value})

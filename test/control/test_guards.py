@@ -44,7 +44,7 @@ def test_a_stamp_that_is_not_a_number_is_reported(guard):
     assert guard.check(float('nan'), OK, OK).kind == 'not_finite'
 
 
-def test_a_stray_old_state_is_refused_and_forgotten(guard):
+def test_a_stray_old_state_is_rejected_and_forgotten(guard):
     assert guard.check(1.0, OK, OK) is None
     assert guard.check(0.5, OK, OK).kind == 'time_backwards'
     assert guard.check(1.1, OK, OK) is None
@@ -129,7 +129,7 @@ def test_the_advice_fits_the_value(q, kind, text):
 
 
 @pytest.mark.parametrize('v', [1e300, -1e300])
-def test_an_absurd_velocity_is_reported(guard, v):
+def test_an_extreme_velocity_is_reported(guard, v):
     problem = guard.check(1.0, OK, np.array([0.0, v]))
     assert problem.kind == 'implausible'
     assert 'velocity of joint' in problem.message
@@ -157,7 +157,7 @@ def test_a_state_beyond_the_limits_does_not_advance_the_time():
 @pytest.mark.parametrize(
     'bad', [{'lower': [0.0]}, {'upper': [0.0, np.nan]}, {'limit_margin': -0.1}]
 )
-def test_limits_without_sense_are_refused(bad):
+def test_limits_without_sense_are_rejected(bad):
     with pytest.raises(ValueError, match='limits must be|limit_margin'):
         StateGuard(('hip', 'knee'), **bad)
 

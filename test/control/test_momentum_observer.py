@@ -125,7 +125,7 @@ def test_states_that_are_not_finite_change_nothing(arm):
     assert (observer.torque == 0.0).all()
 
 
-def test_of_fewer_joints_the_wrench_is_the_smallest_that_explains_them():
+def test_fewer_joints_give_the_minimum_norm_wrench():
     planar = Robot.from_urdf('urdf/two_link_arm.urdf')
     frame = planar.link_names[-1]
     tool, q = WrenchEstimator(planar, frame), np.array([0.3, 0.8])
@@ -137,18 +137,18 @@ def test_of_fewer_joints_the_wrench_is_the_smallest_that_explains_them():
     assert found.rank == 2 and found.residual < 1e-12
 
 
-def test_in_a_singularity_the_direction_that_is_not_felt_is_left_out(arm):
+def test_at_a_singularity_the_unobservable_direction_is_omitted(arm):
     tool = WrenchEstimator(arm, 'tool0')
     straight = np.array([0.1, 0.2, 0.0, 0.0, 0.0, 0.0])
     found = tool.estimate(straight, np.array([1.0, 2.0, -1.0, 3.0, 1.0, -2.0]))
-    assert found.condition == np.inf and found.rank < 6
+    assert found.condition_number == np.inf and found.rank < 6
     assert np.abs(found.wrench).max() < 100.0
     assert found.residual > 0.1
-    assert tool.estimate(Q, np.full(6, 1.0)).condition < 1e3
+    assert tool.estimate(Q, np.full(6, 1.0)).condition_number < 1e3
 
 
 def test_collisions_have_hysteresis():
-    detector = CollisionDetector([4.0, 1.0], release=0.25)
+    detector = CollisionDetector([4.0, 1.0], hysteresis=0.25)
     pushes = [(3.9, 0.9), (0.0, -1.1), (1.1, 0.0), (0.9, 0.2), (3.9, 0.0), (-4.1, 0.0)]
     assert [detector.update(np.array(p)) for p in pushes] == [
         False,
@@ -161,7 +161,7 @@ def test_collisions_have_hysteresis():
     assert detector.joints(np.array([-5.0, 0.5]), ('a', 'b')) == "'a'"
 
 
-def test_arguments_that_cannot_be_are_refused(arm):
+def test_arguments_that_cannot_be_are_rejected(arm):
     for gain in (0.0, -1.0, np.inf, np.nan):
         with pytest.raises(ValueError, match='gain'):
             MomentumObserver(arm, gain)
@@ -171,7 +171,7 @@ def test_arguments_that_cannot_be_are_refused(arm):
         WrenchEstimator(arm, 'nowhere')
     with pytest.raises(ValueError, match='thresholds'):
         CollisionDetector([1.0, 0.0])
-    with pytest.raises(ValueError, match='release'):
+    with pytest.raises(ValueError, match='hysteresis'):
         CollisionDetector([1.0], 1.5)
     with pytest.raises(ValueError, match='fixed base'):
         MomentumObserver(Robot.from_urdf(TEXT, floating_base=True))

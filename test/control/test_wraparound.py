@@ -58,7 +58,7 @@ def test_joints_without_a_period_keep_any_difference():
     assert not each.any
 
 
-def test_unwrapped_positions_go_on(rng):
+def test_unwrapped_positions_continue(rng):
     q = np.cumsum(rng.uniform(-2.9, 3.0, size=(500, 2)), axis=0)
     q[:, 1] = np.clip(q[:, 1], -9.0, 9.0)
     shown = np.stack([wrapped(q[:, 0]), q[:, 1]], axis=1)
@@ -186,7 +186,7 @@ def test_a_trajectory_begins_at_the_nearest_turn(arm, turns, first):
     assert_allclose(q[-1], 3.3)  # the trajectory's own numbers
 
 
-def test_a_trajectory_that_is_far_away_is_refused_by_the_shorter_distance(arm):
+def test_a_trajectory_that_is_far_away_is_rejected_by_the_shorter_distance(arm):
     loop = Loop(arm, np.full(6, 3.0))
     loop.follow([0.0, 1.0], [np.full(6, -3.2), np.full(6, -3.2)], start_tolerance=0.1)
     with pytest.raises(TrajectoryError, match='begins 0.383 rad'):
@@ -201,7 +201,7 @@ def test_joints_with_limits_do_not_begin_elsewhere():
         loop.follow([0.0, 3.0], [q, q], start_tolerance=0.1)
 
 
-def test_points_that_wrap_go_on(arm):
+def test_points_that_wrap_continue(arm):
     """As a recording of a driver that wraps is played, or a planner that keeps to +-pi."""
     times = 0.1 * np.arange(20)
     q = 2.9 + 0.04 * np.arange(20)[:, None] * np.ones(6)
@@ -227,19 +227,19 @@ def test_a_whole_turn_that_is_meant_is_made(arm):
 
 def test_only_leaps_that_no_velocity_explains_are_taken_back():
     line = JointTrajectory(['a', 'b'], [0.0, 1.0, 1.01], [[0.0, 0.0], [3.1, 3.1], [-3.1, -3.1]])
-    fixed = line.without_leaps(Wraparound([TURN, np.inf]), np.array([9.0, 9.0]))
+    fixed = line.unwrapped(Wraparound([TURN, np.inf]), np.array([9.0, 9.0]))
     assert_allclose(fixed.positions, [[0, 0], [3.1, 3.1], [TURN - 3.1, -3.1]])
-    assert line.without_leaps(Wraparound([TURN, TURN]), np.array([700.0, 700.0])) is line
+    assert line.unwrapped(Wraparound([TURN, TURN]), np.array([700.0, 700.0])) is line
     # Nor is one whose shorter way is too fast as well.
     far = JointTrajectory(['a'], [0.0, 0.01], [[0.0], [-3.4]])
-    assert far.without_leaps(Wraparound([TURN]), np.array([9.0])) is far
+    assert far.unwrapped(Wraparound([TURN]), np.array([9.0])) is far
 
 
 def test_long_trajectories_that_wrap_are_worked_on_in_parts():
     count = 60_000
     q = 0.002 * np.arange(count)[:, None] * np.ones(2)
     line = JointTrajectory(['a', 'b'], 0.001 * np.arange(count), wrapped(q))
-    fixed = line.without_leaps(Wraparound([TURN, TURN]), np.array([3.0, 3.0]))
+    fixed = line.unwrapped(Wraparound([TURN, TURN]), np.array([3.0, 3.0]))
     assert_allclose(fixed.positions, q, atol=1e-9)
 
 

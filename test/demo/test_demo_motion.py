@@ -86,7 +86,7 @@ def test_an_arm_too_weak_to_stand_is_named():
 @pytest.mark.parametrize(
     'joints', [[], [{'type': 'floating', 'mass': 1.0, 'inertia': (1, 0, 0, 1, 0, 1)}]]
 )
-def test_a_robot_that_is_not_an_arm_is_refused(joints):
+def test_a_robot_that_is_not_an_arm_is_rejected(joints):
     fixed = {'type': 'fixed', 'mass': 1.0, 'inertia': (1, 0, 0, 1, 0, 1)}
     with pytest.raises(ValueError, match='joint'):
         demonstration(Robot.from_urdf(chain([fixed, *joints])))

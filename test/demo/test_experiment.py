@@ -130,6 +130,6 @@ def test_no_commands_at_all_are_reported_without_failing(plan):
 
 
 @pytest.mark.parametrize('of', [evaluate, measure])
-def test_a_recording_without_the_motion_is_refused(plan, of):
+def test_a_recording_without_the_motion_is_rejected(plan, of):
     with pytest.raises(ValueError, match='no joint state'):
         of(plan, recording(plan, keep=slice(0, 100)))

@@ -40,7 +40,7 @@ def test_only_volatile_to_transient_local_is_silent(out, into):
     topic = Topic('/t', (replace(DRIVER, durable=out),), (replace(USER, durable=into),))
     found = quality_findings(topic)
     assert levels(found) == (['error'] if into and not out else [])
-    assert all('/driver publishes volatile, /user subscribes to' in each.what for each in found)
+    assert all('/driver publishes volatile, /user subscribes to' in each.message for each in found)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_deadlines_must_be_as_short_as_asked_for(offered, asked, silent):
 
 def test_types_must_be_one():
     (finding,) = quality_findings(Topic('/t', (DRIVER,), (replace(USER, type=ARRAY),)))
-    assert finding.level == 'error' and STATE in finding.what and ARRAY in finding.what
+    assert finding.level == 'error' and STATE in finding.message and ARRAY in finding.message
 
 
 def test_each_pair_is_reported_once():
@@ -80,28 +80,31 @@ def test_topics_of_a_robot_have_one_publisher(name, kind, level):
     listener = (Endpoint('/c', kind),)
     found = publisher_findings(Topic(name, two, listener))
     assert levels(found) == ([] if level is None else [level])
-    assert all('/a, /b' in each.what and each.cure for each in found)
+    assert all('/a, /b' in each.message and each.cure for each in found)
     assert publisher_findings(Topic(name, two[:1], listener)) == []
 
 
 def test_topics_with_one_end_alone_are_reported():
     (finding,) = publisher_findings(Topic('/joint_states', (), (USER,)))
-    assert (finding.level, finding.what) == ('warn', '/user waits, and no node publishes')
+    assert (finding.level, finding.message) == ('warn', '/user waits, and no node publishes')
     (finding,) = publisher_findings(Topic('/joint_commands', (DRIVER,)))
-    assert (finding.level, finding.what) == ('warn', '/driver publishes, and no node subscribes')
+    assert (finding.level, finding.message) == (
+        'warn',
+        '/driver publishes, and no node subscribes',
+    )
     # nobody need listen to states
     assert publisher_findings(Topic('/joint_states', (DRIVER,))) == []
 
 
 def test_even_joint_states_are_fine():
     (finding,) = rate_findings(HEARD)
-    assert (finding.level, finding.what) == ('ok', 'messages come at 100 Hz')
+    assert (finding.level, finding.message) == ('ok', 'messages come at 100 Hz')
 
 
 @pytest.mark.parametrize('arrivals', [(), (0.5,)])
 def test_silence_is_reported(arrivals):
     (finding,) = rate_findings(replace(HEARD, arrivals=arrivals))
-    assert finding.level == 'warn' and f'{len(arrivals)} messages came in 1 s' in finding.what
+    assert finding.level == 'warn' and f'{len(arrivals)} messages came in 1 s' in finding.message
 
 
 def test_rates_and_gaps_are_reported():
@@ -111,16 +114,17 @@ def test_rates_and_gaps_are_reported():
     fast = tuple(0.001 * k for k in range(100))
     assert levels(rate_findings(replace(HEARD, arrivals=(*fast, 0.14)))) == ['ok']
     assert levels(rate_findings(replace(HEARD, arrivals=(*fast, 0.16)))) == ['ok', 'warn']
-    assert rate_findings(replace(HEARD, arrivals=fast))[0].what == 'messages come at 1000 Hz'
+    assert rate_findings(replace(HEARD, arrivals=fast))[0].message == 'messages come at 1000 Hz'
     assert (
-        'gap between two messages is 0.26 s' in rate_findings(replace(HEARD, arrivals=gap))[1].what
+        'gap between two messages is 0.26 s'
+        in rate_findings(replace(HEARD, arrivals=gap))[1].message
     )
 
 
 def test_messages_that_make_no_sense_are_reported():
     found = rate_findings(replace(HEARD, odd_lengths=2, not_finite=3, stamped=False))
     assert levels(found) == ['ok', 'error', 'error', 'warn']
-    assert found[1].what.startswith('2 of 100') and found[2].what.startswith('3 of 100')
+    assert found[1].message.startswith('2 of 100') and found[2].message.startswith('3 of 100')
 
 
 def test_joints_are_compared_with_those_of_the_robot():
@@ -132,9 +136,9 @@ def test_joints_are_compared_with_those_of_the_robot():
     parts = replace(HEARD, orders=(('elbow',), ('shoulder',)))
     assert joint_findings(parts, ('x', names)) == []
     (missing,) = joint_findings(HEARD, ('x', [*names, 'wrist']))
-    assert missing.level == 'warn' and 'wrist of x: no states' in missing.what
+    assert missing.level == 'warn' and 'wrist of x: no states' in missing.message
     (twice,) = joint_findings(replace(HEARD, orders=(('elbow', 'shoulder', 'elbow'),)))
-    assert twice.level == 'error' and 'elbow twice' in twice.what
+    assert twice.level == 'error' and 'elbow twice' in twice.message
 
 
 def test_the_robot_is_the_one_given_or_the_one_described_beside_the_topic():
@@ -144,17 +148,17 @@ def test_the_robot_is_the_one_given_or_the_one_described_beside_the_topic():
         (replace(HEARD, topic='/left/joint_states'),),
         (('/robot_description', ('finger',)), ('/left/robot_description', ('wrist',))),
     )
-    whats = [finding.what for finding in check_graph(graph)]
+    whats = [finding.message for finding in check_graph(graph)]
     assert any('wrist of /left/robot_description: no states' in what for what in whats)
     assert not any('finger' in what for what in whats)
-    whats = [finding.what for finding in check_graph(graph, ['shoulder', 'elbow', 'toe'])]
+    whats = [finding.message for finding in check_graph(graph, ['shoulder', 'elbow', 'toe'])]
     assert any('toe of the robot given: no states' in what for what in whats)
 
 
 def test_a_good_graph_is_reported_as_good():
     graph = Graph(('/driver', '/user'), (Topic('/joint_states', (DRIVER,), (USER,)),), (HEARD,))
     found = check_graph(graph)
-    assert levels(found) == ['ok', 'ok'] and found[0].what.startswith('2 nodes, 1 topics')
+    assert levels(found) == ['ok', 'ok'] and found[0].message.startswith('2 nodes, 1 topics')
 
 
 def test_nodes_of_one_name_are_reported():

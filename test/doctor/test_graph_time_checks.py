@@ -27,7 +27,7 @@ def clock(factor, arrivals=ARRIVALS):
 
 
 def facts(findings):
-    return [(finding.level, finding.what) for finding in findings]
+    return [(finding.level, finding.message) for finding in findings]
 
 
 # -- whose time nodes take
@@ -66,7 +66,7 @@ def test_nodes_that_disagree_are_reported():
     sim_time = [('/b', False), ('/a', True), ('/c', False), ('/simulator', False)]
     (finding,) = sim_time_findings(graph(sim_time, heard_by('/a')))
     assert finding.level == 'warn' and finding.subject == 'use_sim_time'
-    assert finding.what == (
+    assert finding.message == (
         '/b, /c use the system time, although /simulator publishes simulated time '
         '(/clock), which /a follows'
     )
@@ -76,7 +76,7 @@ def test_nodes_that_disagree_are_reported():
 def test_a_clock_without_subscribers_is_reported():
     (finding,) = sim_time_findings(graph([('/b', False)], heard_by()))
     assert finding.level == 'warn'
-    assert finding.what == (
+    assert finding.message == (
         '/b uses the system time, although /simulator publishes simulated time '
         '(/clock), which no node follows'
     )
@@ -85,15 +85,18 @@ def test_a_clock_without_subscribers_is_reported():
 @pytest.mark.parametrize('topics', [(), (heard_by('/a', '/b', source=''),)])
 def test_simulated_time_without_a_publisher_is_an_error(topics):
     (finding,) = sim_time_findings(graph([('/a', True), ('/c', False)], *topics))
-    assert finding.level == 'error' and finding.what.startswith('/a follows simulated time')
+    assert finding.level == 'error' and finding.message.startswith('/a follows simulated time')
     (finding,) = sim_time_findings(graph([('/a', True), ('/b', True)], *topics))
-    assert '/a, /b follow simulated' in finding.what and 'their time stands at 0' in finding.what
+    assert (
+        '/a, /b follow simulated' in finding.message
+        and 'their time stands at 0' in finding.message
+    )
 
 
 def test_a_time_of_another_topic_does_not_count():
     sim_time = [('/a', True), ('/b', True)]
     (finding,) = sim_time_findings(graph(sim_time, heard_by('/b', name='/left/clock')))
-    assert finding.level == 'error' and finding.what.startswith('/a follows simulated time')
+    assert finding.level == 'error' and finding.message.startswith('/a follows simulated time')
     assert 'remap' in finding.cure
 
 
@@ -111,7 +114,7 @@ def test_a_clock_of_about_real_time_is_fine(factor, level):
 def test_a_clock_far_from_real_time_is_reported(factor, cure):
     (finding,) = clock_findings(clock(factor))
     assert (finding.level, finding.subject) == ('warn', 'topic /clock')
-    assert finding.what == f'simulated time runs at {factor:g} times real time'
+    assert finding.message == f'simulated time runs at {factor:g} times real time'
     assert cure in finding.cure
 
 
@@ -130,7 +133,7 @@ def test_a_clock_that_ran_back_is_reported():
 
 def test_a_clock_that_comes_seldom_is_reported():
     _, finding = clock_findings(clock(1.0, (0.0, 0.2, 0.4)))
-    assert finding.level == 'warn' and finding.what.startswith('messages come at 5 Hz')
+    assert finding.level == 'warn' and finding.message.startswith('messages come at 5 Hz')
     assert len(clock_findings(clock(1.0, tuple(0.09 * k for k in range(20))))) == 1
 
 
@@ -139,7 +142,7 @@ def test_a_clock_of_too_few_messages_is_reported(arrivals):
     heard = clock(1.0, arrivals)
     assert heard.factor is None
     (finding,) = clock_findings(heard)
-    assert finding.level == 'warn' and f'{len(arrivals)} messages came in 1 s' in finding.what
+    assert finding.level == 'warn' and f'{len(arrivals)} messages came in 1 s' in finding.message
 
 
 # -- nodes
@@ -173,7 +176,7 @@ def test_different_middleware_is_reported_once():
     assert found(['Fast DDS', 'Fast DDS', '']) == [] == found([])
     (finding,) = found(['Fast DDS'], ['-', 'Cyclone DDS', 'Fast DDS'])
     assert (finding.level, finding.subject) == ('warn', 'RMW')
-    assert 'Cyclone DDS: /1; Fast DDS: /0, /2' in finding.what
+    assert 'Cyclone DDS: /1; Fast DDS: /0, /2' in finding.message
 
 
 def test_all_of_it_is_part_of_the_judgment_of_a_graph():

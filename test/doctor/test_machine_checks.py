@@ -76,13 +76,13 @@ def test_versions_of_libraries():
 def test_a_missing_compiler_is_reported_with_its_reason():
     assert compiler_finding(None).level == 'ok'
     missing = compiler_finding('llvmlite is not installed (pip install llvmlite)')
-    assert missing.level == 'warn' and missing.what.startswith('llvmlite is not installed')
+    assert missing.level == 'warn' and missing.message.startswith('llvmlite is not installed')
     assert missing.cure == 'pip install -U llvmlite'
     assert compiler_finding('RBD_ROS_COMPILER is off').cure == 'unset RBD_ROS_COMPILER'
 
 
 def test_a_missing_cache_is_reported(tmp_path):
-    assert str(tmp_path) in cache_finding(lambda: tmp_path).what
+    assert str(tmp_path) in cache_finding(lambda: tmp_path).message
     assert 'RBD_ROS_CACHE_DIR' in cache_finding(lambda: None).cure
 
 
@@ -126,10 +126,10 @@ def test_the_limits_are_those_of_the_option_of_nodes():
 
 
 def test_cores_that_can_be_named_are_reported():
-    assert cores_finding([2, 1]).what == 'this process may use 1, 2'
+    assert cores_finding([2, 1]).message == 'this process may use 1, 2'
     found = by_subject(check_machine())['cores']
     assert found.level == 'ok'
-    assert found.what == 'this system does not report it' or found.what.endswith(
+    assert found.message == 'this system does not report it' or found.message.endswith(
         ', '.join(map(str, sorted(os.sched_getaffinity(0))))
     )
 
@@ -191,26 +191,26 @@ def test_domains(domain, level):
 )
 def test_discovery(environment, level, what):
     finding = by_subject(ros_findings(environment, rclpy=True))['discovery']
-    assert finding.level == level and what in finding.what
+    assert finding.level == level and what in finding.message
 
 
 def test_the_middleware_and_the_distribution_are_named():
     names = {'RMW_IMPLEMENTATION': 'rmw_cyclonedds_cpp', 'ROS_DISTRO': 'jazzy'}
     found = by_subject(ros_findings(names, rclpy=True, installed=()))
-    assert found['RMW'].what == 'rmw_cyclonedds_cpp' and 'jazzy' in found['rclpy'].what
+    assert found['RMW'].message == 'rmw_cyclonedds_cpp' and 'jazzy' in found['rclpy'].message
 
 
 def test_a_middleware_that_is_not_installed_is_an_error():
     names = {'RMW_IMPLEMENTATION': 'rmw_cyclonedds_cpp', 'ROS_DISTRO': 'jazzy'}
     installed = ['rmw_zenoh_cpp', 'rmw_fastrtps_cpp']
     finding = by_subject(ros_findings(names, rclpy=True, installed=installed))['RMW']
-    assert finding.level == 'error' and 'rmw_fastrtps_cpp, rmw_zenoh_cpp' in finding.what
+    assert finding.level == 'error' and 'rmw_fastrtps_cpp, rmw_zenoh_cpp' in finding.message
     assert 'ros-jazzy-rmw-cyclonedds-cpp' in finding.cure
     for installed in ([], ['rmw_cyclonedds_cpp']):
         finding = by_subject(ros_findings(names, rclpy=True, installed=installed))['RMW']
         assert finding.level == 'ok'
     finding = by_subject(ros_findings({}, rclpy=True, installed=['rmw_zenoh_cpp']))['RMW']
-    assert finding.level == 'ok' and finding.what.endswith('(installed: rmw_zenoh_cpp)')
+    assert finding.level == 'ok' and finding.message.endswith('(installed: rmw_zenoh_cpp)')
 
 
 def test_installed_middleware_is_found_in_the_prefixes(tmp_path):

@@ -32,7 +32,7 @@ def arm(upper=None, lower=None, limit=LIMIT, kind='revolute'):
 
 
 def found(text, **options):
-    return [(f.level, f.subject, f.what, f.cure) for f in lint_urdf(text, **options)]
+    return [(f.level, f.subject, f.message, f.cure) for f in lint_urdf(text, **options)]
 
 
 def only(text, **options):
@@ -41,7 +41,7 @@ def only(text, **options):
 
 
 @pytest.mark.parametrize('name', ['two_link_arm', 'six_axis_arm', 'planar_3r'])
-def test_nothing_is_said_against_a_good_robot(name):
+def test_a_good_robot_has_no_findings(name):
     level, _, what, cure = only(str(resource_path('urdf', f'{name}.urdf')))
     assert (level, cure) == ('ok', '') and 'no problem found' in what
     assert only(arm())[0] == 'ok'
@@ -92,7 +92,7 @@ def test_a_center_of_mass_far_from_the_shapes_is_reported(x, level):
     assert [f[0] for f in mine] == ([] if level == 'ok' else [level])
     if mine:
         away = (x - 0.2) / np.sqrt(0.06)
-        assert f'is {away:.2g} times their size away' in mine[0][2]
+        assert f'is {away:.2g} diagonals of its shapes' in mine[0][2]
         assert mine[0][1] == "link 'lower'" and 'meters' in mine[0][3]
 
 
@@ -243,7 +243,7 @@ def test_a_moving_link_with_shapes_needs_an_inertial(role):
 
 @pytest.mark.parametrize('role', ['collision', 'visual'])
 @pytest.mark.parametrize('axis', ['X_UP', 'Y_UP', ' Y_UP\n', 'Z_UP', None])
-def test_an_up_axis_that_is_ignored_is_noticed(axis, role, capsys, tmp_path):
+def test_an_up_axis_that_is_ignored_is_detected(axis, role, capsys, tmp_path):
     file = tmp_path / 'part.dae'
     given = '' if axis is None else f'<up_axis>{axis}</up_axis>'
     space = 'http://www.collada.org/2005/11/COLLADASchema'
@@ -269,7 +269,7 @@ def test_an_up_axis_that_is_ignored_is_noticed(axis, role, capsys, tmp_path):
 
 
 @pytest.mark.parametrize('plugin, unread', [(PLUGIN, True), ('some_robot/System', False)])
-def test_sensors_that_the_hardware_does_not_read_are_warned_of(plugin, unread):
+def test_sensors_that_the_hardware_does_not_read_get_a_warning(plugin, unread):
     tag = (
         f'<ros2_control name="arm"><hardware><plugin>{plugin}</plugin></hardware>'
         '<sensor name="wrist"><state_interface name="force.x"/></sensor>'
@@ -280,7 +280,8 @@ def test_sensors_that_the_hardware_does_not_read_are_warned_of(plugin, unread):
     found = [f for f in lint_urdf(text) if f.subject.startswith('ros2_control')]
     assert [f.level for f in found] == ['warn'] * unread
     assert all(
-        'wrist, valve' in f.what and 'NaN' in f.what and 'lamp' not in f.what for f in found
+        'wrist, valve' in f.message and 'NaN' in f.message and 'lamp' not in f.message
+        for f in found
     )
     assert all('wrench' in f.cure for f in found)
 
@@ -307,4 +308,4 @@ def test_a_command_interface_without_its_state_interface_is_an_error(
     for source in (text, text.encode(), str(path)):
         found = [f for f in lint_urdf(source) if f.subject.startswith('ros2_control')]
         assert [f.level for f in found] == ['error'] * unread
-        assert all('shoulder/effort' in f.what for f in found)
+        assert all('shoulder/effort' in f.message for f in found)

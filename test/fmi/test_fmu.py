@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""FMUs: validated and run by fmpy, they move as the simulator does; refused is what is wrong."""
+"""FMUs: validated and run by fmpy, they move as the simulator does; rejected is what is wrong."""
 
 from pathlib import Path
 import shutil
@@ -321,7 +321,7 @@ def test_an_invalid_call_is_rejected_and_changes_nothing(arm):
     refused(running, ERROR, 'fmi3DoStep must not be called now', early.doStep, 0.0, 0.001)
 
 
-def test_wrong_sizes_and_tokens_are_refused(arm, monkeypatch):
+def test_wrong_sizes_and_tokens_are_rejected(arm, monkeypatch):
     _, running = arm
     made = running.instance()
     references = (fmi3.fmi3ValueReference * 2)(1, 2)
@@ -336,7 +336,7 @@ def test_wrong_sizes_and_tokens_are_refused(arm, monkeypatch):
     assert 'token is that of another FMU' in running.messages[-1]
 
 
-def test_an_orientation_of_zero_is_refused(tmp_path):
+def test_an_orientation_of_zero_is_rejected(tmp_path):
     robot = simulated_robots.body()
     running = Running(tmp_path, make_fmu(robot))
     made = running.instance(begin=False)
@@ -381,7 +381,7 @@ def test_the_same_robot_makes_the_same_archive():
     assert make_fmu(robot, 2e-3).archive() != first
 
 
-def test_models_that_are_not_simulated_are_refused_by_name():
+def test_models_that_are_not_simulated_are_rejected_by_name():
     robot = simulated_robots.pendulum()
     with pytest.raises(ValueError, match='unknown integrator'):
         make_fmu(robot, integrator='euler')

@@ -82,7 +82,7 @@ def test_rounded_starts_are_closed_and_velocities_projected(running):
     assert abs(found[3:] @ robot.mass_matrix(found[:3]) @ change) < 1e-10
 
 
-def test_an_open_loop_at_the_start_is_refused_by_name(running):
+def test_an_open_loop_at_the_start_is_rejected_by_name(running):
     robot, fmu = running
     fmu.messages.clear()
     with pytest.raises(Exception, match='fmi3ExitInitializationMode'):

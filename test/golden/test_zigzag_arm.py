@@ -68,7 +68,7 @@ def test_mass_matrix(arm, first, mirror):
 @pytest.mark.seed('AE04', kind='full')
 def test_condition_number(arm):
     condition = np.linalg.cond(arm.mass_matrix(BEND))
-    assert arm.diagnose(BEND).condition == pytest.approx(condition, rel=1e-12)
+    assert arm.diagnose(BEND).condition_number == pytest.approx(condition, rel=1e-12)
     assert condition == pytest.approx(CONDITION, abs=1e-7)
     assert round(condition) == 725
 

@@ -67,7 +67,7 @@ def test_ranges_are_read_with_their_units(text, expected):
         ('drop=0:1:5000', 'levels'),
     ],
 )
-def test_wrong_ranges_are_refused(text, words):
+def test_wrong_ranges_are_rejected(text, words):
     with pytest.raises(ValueError, match=f'--vary.*{words}'):
         read_variations(text)
 
@@ -174,7 +174,7 @@ def test_an_interrupted_campaign_loses_and_doubles_no_run(path, tmp_path):
     assert len(Campaign(str(path), part).execute(10, 2, ignore)) == 10  # more, later
 
 
-def test_another_campaign_in_the_folder_is_refused(path, tmp_path):
+def test_another_campaign_in_the_folder_is_rejected(path, tmp_path):
     folder = tmp_path / 'runs'
     Campaign(str(path), folder, read_variations('drop=0:0.1')).execute(1, 1, ignore)
     with pytest.raises(ValueError, match='another campaign'):
@@ -187,7 +187,9 @@ def test_another_campaign_in_the_folder_is_refused(path, tmp_path):
         Campaign(str(path), folder).rows()
 
 
-def test_a_campaign_does_not_go_on_with_another_controller_but_replays_it(path, tmp_path, capsys):
+def test_a_campaign_does_not_continue_with_another_controller_but_replays_it(
+    path, tmp_path, capsys
+):
     words = ['hil', str(path), '--report', str(tmp_path / 'r'), '--jobs', '1']
     main([*words, '--seeds', '1'])
     table = (tmp_path / 'r' / 'runs.csv').read_bytes()
@@ -204,7 +206,7 @@ def test_a_campaign_does_not_go_on_with_another_controller_but_replays_it(path, 
     assert len(rows_of(tmp_path / 'r')) == 2
 
 
-def test_a_campaign_does_not_go_on_with_another_version(path, tmp_path, monkeypatch):
+def test_a_campaign_does_not_continue_with_another_version(path, tmp_path, monkeypatch):
     Campaign(str(path), tmp_path / 'runs').execute(1, 1, ignore)
     monkeypatch.setattr(campaign_settings, '__version__', '0.0.1')
     with pytest.raises(ValueError, match='the version of rbd_ros has changed since'):
@@ -268,7 +270,7 @@ def test_a_run_whose_worker_dies_is_a_failure_among_the_others(path, tmp_path):
     assert all(each in failed(rows) for each in dead) and worst(rows, 1)[0] in dead
 
 
-def test_processes_and_payloads_without_a_link_are_refused(path, tmp_path):
+def test_processes_and_payloads_without_a_link_are_rejected(path, tmp_path):
     with pytest.raises(ValueError, match='add one with its link'):
         Campaign(str(path), tmp_path / 'runs', read_variations('payload=0:1'))
     content = yaml.safe_load(path.read_text())

@@ -95,7 +95,7 @@ def test_the_example_follows_its_trajectory(example, tmp_path, function, most):
     assert np.abs(run.desired - run.q).max() < most
 
 
-def test_an_exported_function_is_a_controller_as_it_is(example, tmp_path):
+def test_an_exported_function_is_a_controller(example, tmp_path):
     three = ['desired_position', 'desired_velocity', 'desired_acceleration']
     given = {'library': str(example / 'libcontrol.so'), 'function': 'arm_inverse_dynamics'}
     content = yaml.safe_load((EXAMPLE / 'scenario.yaml').read_text())
@@ -187,7 +187,7 @@ def test_a_function_that_is_not_there_is_reported(tmp_path, keys):
         ({'library': 'a.so', 'function': 'f', 'arguments': ['torque']}, 'arguments.*torque'),
     ],
 )
-def test_wrong_entries_are_refused_by_line_and_key(tmp_path, given, words):
+def test_wrong_entries_are_rejected_by_line_and_key(tmp_path, given, words):
     with pytest.raises(ScenarioError, match=f'(?s)scenario.yaml.*line.*controller: c.*{words}'):
         read_scenario(scenario_of(tmp_path, given))
 

@@ -144,7 +144,7 @@ def test_a_foreign_plant_moves_and_its_limits_hold(tmp_path, version):
     np.testing.assert_allclose(run.q[1:], np.cumsum(1e-3 * v, axis=0)[:-1], atol=1e-12)
 
 
-def test_a_plant_begins_where_the_trajectory_does_or_is_refused(tmp_path):
+def test_a_plant_begins_where_the_trajectory_does_or_is_rejected(tmp_path):
     # Positions count from the first step on, so what is set before it is seen at the start.
     write_unit(tmp_path / 'masses.fmu', '3.0', PLANT, MASSES)
     (tmp_path / 'push.py').write_text(PUSH)
@@ -204,7 +204,7 @@ def test_a_plant_that_fails_is_reported_and_no_controller_blamed(tmp_path, step,
         ({'fault': 'payload', 'value': 1.0, 'link': 'tool0'}, 'payload changes the physics'),
     ],
 )
-def test_faults_inside_the_fmu_are_refused_by_line_and_name(units, fault, words):
+def test_faults_inside_the_fmu_are_rejected_by_line_and_name(units, fault, words):
     faults = [{'fault': 'latency', 'value': 0.001}, fault]
     path = scenario_of(units, {'fmu': 'feedback3.fmu'}, plant={'fmu': 'arm.fmu'}, faults=faults)
     with pytest.raises(ScenarioError, match=rf'(?s)line \d+.*faults\[2\].*{words}'):
@@ -239,13 +239,13 @@ def test_a_campaign_may_not_vary_the_physics_of_an_fmu(units, capsys):
         ({'fmu': {'file': 'arm.fmu', 'variables': {'effort': '{joint}.tau'}}}, "'JOINT.tau'"),
     ],
 )
-def test_plants_that_are_none_are_refused_by_line_and_key(units, plant, words):
+def test_plants_that_are_none_are_rejected_by_line_and_key(units, plant, words):
     path = scenario_of(units, {'fmu': 'feedback3.fmu'}, robot=None, plant=plant)
     with pytest.raises(ScenarioError, match=f'(?s)scenario.yaml.*line.*{words}'):
         read_scenario(path)
 
 
-def test_a_plant_without_a_joint_of_the_robot_is_refused(tmp_path):
+def test_a_plant_without_a_joint_of_the_robot_is_rejected(tmp_path):
     write_unit(tmp_path / 'masses.fmu', '3.0', PLANT, MASSES)
     path = scenario_of(tmp_path, {'fmu': 'masses.fmu'}, plant={'fmu': 'masses.fmu'})
     words = "no variable 'shoulder.position'; give its name by variables"

@@ -212,7 +212,7 @@ def test_schemas_hold_all_types_that_are_in_them():
         assert f'MSG: {inner}\n' in text
 
 
-def test_texts_that_cannot_be_messages_are_refused():
+def test_texts_that_cannot_be_messages_are_rejected():
     with pytest.raises(ValueError):
         string_message('a\0b')
     with pytest.raises(WireError):

@@ -199,7 +199,7 @@ def test_controllers_can_be_processes(tmp_path, kind, given, words):
         ({'faults': [{'fault': 'payload', 'value': 1.0, 'link': 'hand'}]}, 'link.*hand'),
     ],
 )
-def test_wrong_scenarios_are_refused_by_file_line_and_key(tmp_path, changes, words):
+def test_wrong_scenarios_are_rejected_by_file_line_and_key(tmp_path, changes, words):
     with pytest.raises(ScenarioError, match=f'(?s)scenario file .*scenario.yaml.*{words}'):
         read_scenario(scenario_of(tmp_path, **changes))
 
@@ -330,7 +330,7 @@ def test_a_payload_is_exact_and_leaves_the_velocity_as_it_is(tmp_path):
     assert simulator.v == pytest.approx(run.v[251], abs=1e-9)
 
 
-def test_faults_of_the_machine_go_on_when_a_payload_comes(tmp_path):
+def test_faults_of_the_machine_continue_when_a_payload_comes(tmp_path):
     link = read_scenario(scenario_of(tmp_path)).robot.model.body(2).name
     faults = [
         {'fault': 'actuator_failure', 'start_time': 0.1},

@@ -203,7 +203,7 @@ def test_rates_are_read_in_order_and_once(text, found):
         (','.join(map(str, range(1, 14))), '13 values'),
     ],
 )
-def test_wrong_rates_are_refused(text, words):
+def test_wrong_rates_are_rejected(text, words):
     with pytest.raises(ValueError, match=f'--rates.*{words}'):
         read_rates(text)
 
@@ -293,7 +293,7 @@ def test_contradictory_options_are_reported(tmp_path, capsys, words, text):
     assert text in capsys.readouterr().err
 
 
-def test_timing_of_a_scenario_without_limits_is_refused(tmp_path, capsys):
+def test_timing_of_a_scenario_without_limits_is_rejected(tmp_path, capsys):
     path = scenario_of(tmp_path, limits=None)
     for words in (['--dead-time'], ['--rates', '1']):
         assert main(['hil', str(path), '--report', str(tmp_path / 'r'), *words]) == 1

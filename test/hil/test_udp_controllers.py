@@ -235,7 +235,7 @@ def test_an_address_that_is_none_is_reported(run):
         ({'port': 9700, 'command': []}, 'command.*empty'),
     ],
 )
-def test_wrong_entries_are_refused_by_line_and_key(tmp_path, given, words):
+def test_wrong_entries_are_rejected_by_line_and_key(tmp_path, given, words):
     path = tmp_path / 'scenario.yaml'
     trajectory = {'times': [0.0], 'positions': [[0.0, 0.0]]}
     content = {'robot': 'two_link_arm', 'trajectory': trajectory, 'controller': {'udp': given}}
@@ -264,7 +264,7 @@ def test_each_run_of_a_campaign_starts_its_own_program(run, tmp_path, capsys):
 
 
 @pytest.mark.parametrize('more', [{}, {'command': 'program 9700'}])
-def test_a_campaign_refuses_a_program_without_a_port(run, tmp_path, capsys, more):
+def test_a_campaign_rejects_a_program_without_a_port(run, tmp_path, capsys, more):
     run({'udp': {'port': free_port(), 'command': '/no/such/program', **more}}, duration=0.01)
     path = tmp_path / 'scenario.yaml'
     assert main(['hil', str(path), '--report', str(tmp_path / 'many'), '--seeds', '2']) == 1
@@ -345,7 +345,7 @@ def test_packets_are_those_of_the_page():
     assert f'up to {MAX_JOINTS} joints' in page
 
 
-def test_more_joints_than_a_packet_has_room_for_are_refused():
+def test_more_joints_than_a_packet_has_room_for_are_rejected():
     assert len(StateWriter(MAX_JOINTS).data) <= 65507
     for count in (0, MAX_JOINTS + 1):
         with pytest.raises(ValueError, match=f'must have 1 to {MAX_JOINTS}'):
@@ -423,11 +423,11 @@ def test_a_program_that_comes_back_is_heard(pair):
         assert flags(again)[0] == 4  # it was sent although an earlier one had met nobody
 
 
-def test_a_refusal_of_the_packet_before_does_not_cost_the_next(pair):
+def test_a_rejection_of_the_packet_before_does_not_cost_the_next(pair):
     exchange, other = pair
     port = other.getsockname()[1]
     other.close()
-    exchange._send()  # whose refusal is waiting now
+    exchange._send()  # whose rejection is waiting now
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as again:
         again.bind(('127.0.0.1', port))
         again.settimeout(30.0)

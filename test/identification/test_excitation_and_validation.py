@@ -56,13 +56,13 @@ def test_it_excites_better_than_any_of_many_random_motions(robot, motion):
     random = [
         _condition(robot, base, *fourier_motion(robot, 10.0, 10.0, rng)[1:]) for _ in range(30)
     ]
-    assert motion.condition < min(random)
+    assert motion.condition_number < min(random)
     t = motion.trajectory
     same = _condition(robot, base, t.positions, t.velocities, t.accelerations)
-    assert same == pytest.approx(motion.condition)
+    assert same == pytest.approx(motion.condition_number)
 
 
-def test_weak_joints_shrink_the_motion_or_refuse_it(robot):
+def test_weak_joints_shrink_the_motion_or_reject_it(robot):
     text = Path('urdf/six_axis_arm.urdf').read_text()
     weak = Robot.from_urdf(text.replace('effort="150"', 'effort="60"'))
     t = excitation(weak, period=8.0).trajectory
@@ -86,7 +86,7 @@ def test_weak_joints_shrink_the_motion_or_refuse_it(robot):
         ({'ranges': {'elbow_joint': (0.0, 9.0)}}, 'elbow_joint'),
     ],
 )
-def test_arguments_that_cannot_be_are_refused(robot, options, text):
+def test_arguments_that_cannot_be_are_rejected(robot, options, text):
     with pytest.raises(ValueError, match=text):
         excitation(robot, **options)
 
@@ -97,7 +97,7 @@ def test_arguments_that_cannot_be_are_refused(robot, options, text):
 def test_validation_of_a_correct_model_gives_no_hints(robot):
     found = validate_model(robot, recorded(robot))
     assert found.joint_names == robot.joint_names
-    assert all(fit.relative < 0.03 and not fit.hint for fit in found.joints)
+    assert all(fit.relative_error < 0.03 and not fit.hint for fit in found.joints)
     assert all(abs(fit.scale - 1.0) < 0.01 for fit in found.joints)
     assert found.payload is None
     assert found.measured.shape == found.predicted.shape == (len(found.times), 6)
@@ -144,7 +144,7 @@ def test_a_forgotten_payload_is_reported(robot):
     found = validate_model(robot, recorded(robot, payload=carried))
     assert found.payload.link == 'tool0'
     assert found.payload.mass == pytest.approx(1.5, abs=0.02)
-    assert found.payload_explains > 0.9
+    assert found.payload_explained > 0.9
 
 
 def test_without_efforts_nothing_is_evaluated(robot):

@@ -79,7 +79,7 @@ def test_friction_and_offsets_are_estimated_beside_it(robot):
     assert extra['elbow_joint: viscous'] == pytest.approx(0.8, abs=0.1)
 
 
-def test_without_a_payload_a_body_is_found_all_the_same(robot):
+def test_without_a_payload_a_body_is_found_nonetheless(robot):
     found = identify_payload(robot, recorded(robot), 'tool0')
     assert abs(found.mass) < 0.02
     assert not robot.regressors.inconsistent_bodies(np.tile(found.parameters, 6))
@@ -255,10 +255,10 @@ def test_invalid_input_is_rejected(robot):
         )
 
 
-def test_a_floating_base_is_refused(robot):
+def test_a_floating_base_is_rejected(robot):
     floating = Robot.from_urdf('urdf/six_axis_arm.urdf', floating_base=True)
     with pytest.raises(RecordingError, match='cannot be identified'):
-        recorded(robot, duration=2.0).of_robot(floating)
+        recorded(robot, duration=2.0).for_robot(floating)
 
 
 @pytest.mark.parametrize('cut', [-0.1, 0.2])

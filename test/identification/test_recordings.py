@@ -233,7 +233,7 @@ def test_joints_on_separate_topics_are_merged_if_both_are_named(tmp_path, origin
     assert_allclose(found.positions, original.positions, rtol=1e-12)
 
 
-def test_joints_that_were_seldom_published_are_left_out(tmp_path, original, monkeypatch):
+def test_joints_that_were_seldom_published_are_omitted(tmp_path, original, monkeypatch):
     many, few = parts_of(original, 40)
     monkeypatch.setitem(globals(), 'messages', lambda _: mixed)
     mixed = sorted([*_MESSAGES(many), *list(_MESSAGES(few))[:3]], key=itemgetter(0))
@@ -255,7 +255,7 @@ def test_a_truncated_file_is_read_up_to_its_end(tmp_path, original):
     assert 'ends too early' in found.notes[0]
 
 
-def test_a_file_that_is_not_mcap_is_refused(tmp_path):
+def test_a_file_that_is_not_mcap_is_rejected(tmp_path):
     outside.load('mcap')
     path = tmp_path / 'run.mcap'
     for data in (b'', b'\x89MCAP', b'something else altogether'):
@@ -273,7 +273,7 @@ def test_the_topic_is_found_or_asked_for(tmp_path, original):
         read_recording(str(path), 'right')
 
 
-def test_a_bag_without_joint_states_is_refused(tmp_path, original):
+def test_a_bag_without_joint_states_is_rejected(tmp_path, original):
     write_bag(tmp_path / 'run.db3', original, kind='std_msgs/msg/String')
     with pytest.raises(RecordingError, match='none of joint states'):
         read_recording(str(tmp_path / 'run.db3'))
@@ -301,14 +301,14 @@ def with_line(text, number, line):
     ],
     ids=['empty', 'effort', 'position', 'word', 'length', 'short', 'twice'],
 )
-def test_bad_csv_is_refused_by_line_and_column(tmp_path, original, change, message):
+def test_bad_csv_is_rejected_by_line_and_column(tmp_path, original, change, message):
     path = tmp_path / 'run.csv'
     path.write_text(change(csv_text(original)))
     with pytest.raises(RecordingError, match=message):
         read_recording(str(path))
 
 
-def test_other_files_are_refused(tmp_path):
+def test_other_files_are_rejected(tmp_path):
     with pytest.raises(RecordingError, match='cannot be read: No such file'):
         read_recording(str(tmp_path / 'absent.csv'))
     with pytest.raises(RecordingError, match=r'ends with \.csv, \.mcap, \.db3'):
@@ -333,17 +333,17 @@ def rewritten(tmp_path, recording, times=None, efforts=None, rows=None):
 def test_gaps_are_reported_and_parts_kept_apart(tmp_path, original):
     rows = np.r_[0:120, 180:300]
     found = rewritten(tmp_path, original, rows=rows)
-    assert [(p.start, p.stop) for p in found.pieces()] == [(0, 120), (120, 240)]
+    assert [(p.start, p.stop) for p in found.segments()] == [(0, 120), (120, 240)]
     assert '1 gaps, up to 0.61 s' in found.notes[0]
 
 
 def test_a_few_lost_states_are_no_gap(tmp_path, original):
     rows = np.delete(np.arange(300), [100, 101, 200])
     found = rewritten(tmp_path, original, rows=rows)
-    assert len(found.pieces()) == 1 and not found.notes
+    assert len(found.segments()) == 1 and not found.notes
 
 
-def test_states_from_before_are_left_out(tmp_path, original):
+def test_states_from_before_are_omitted(tmp_path, original):
     times = original.times.copy()
     times[150:160] -= 1.0
     times[200] = times[199]
@@ -353,14 +353,14 @@ def test_states_from_before_are_left_out(tmp_path, original):
     assert any('1 states repeat' in note for note in found.notes)
 
 
-def test_time_that_goes_back_for_good_is_refused(tmp_path, original):
+def test_time_that_goes_back_for_good_is_rejected(tmp_path, original):
     times = original.times.copy()
     times[100:] -= 50.0
     with pytest.raises(RecordingError, match='goes back for 200 of 300'):
         rewritten(tmp_path, original, times=times)
 
 
-def test_states_that_are_not_finite_are_left_out(tmp_path, original):
+def test_states_that_are_not_finite_are_omitted(tmp_path, original):
     efforts = original.efforts.copy()
     efforts[[10, 20], 1] = np.nan, np.inf
     found = rewritten(tmp_path, original, efforts=efforts)
@@ -381,17 +381,17 @@ def test_messages_without_efforts_are_reported(tmp_path, original):
 
 def test_another_robot_is_reported_by_its_joints(original):
     with pytest.raises(RecordingError, match="to another robot: it has joint 'shoulder'"):
-        original.of_robot(arm())
+        original.for_robot(arm())
 
 
 def test_missing_joints_are_named_or_held(robot, original):
     one = Recording(NAMES[:1], original.times, original.positions[:, :1], original.efforts[:, :1])
     with pytest.raises(RecordingError, match="lacks joint 'elbow'"):
-        one.of_robot(robot)
-    held = one.of_robot(robot, {'elbow': 0.25})
+        one.for_robot(robot)
+    held = one.for_robot(robot, {'elbow': 0.25})
     assert (held.positions[:, 1] == 0.25).all() and np.isnan(held.efforts[:, 1]).all()
     with pytest.raises(RecordingError, match="'wing'"):
-        one.of_robot(robot, {'wing': 0.0})
+        one.for_robot(robot, {'wing': 0.0})
 
 
 def test_joints_are_put_into_the_order_of_the_robot(robot, original):
@@ -401,16 +401,16 @@ def test_joints_are_put_into_the_order_of_the_robot(robot, original):
         np.c_[original.positions[:, ::-1], original.times],
         np.c_[original.efforts[:, ::-1], original.times],
     )
-    found = swapped.of_robot(robot)
+    found = swapped.for_robot(robot)
     assert (found.positions == original.positions).all()
     assert (found.efforts == original.efforts).all()
     assert "joint 'gripper'" in found.notes[0]
 
 
-def test_degrees_are_noticed(robot, original):
+def test_degrees_are_detected(robot, original):
     degrees = Recording(NAMES, original.times, np.rad2deg(original.positions), original.efforts)
     with pytest.raises(RecordingError, match='degrees'):
-        degrees.of_robot(robot)
+        degrees.for_robot(robot)
 
 
 def test_part_of_the_time(original):
@@ -453,7 +453,7 @@ def test_the_robot_is_read_from_a_bag(tmp_path, original, topic):
         assert read_robot_description(str(place)) == '<robot name="me"/>'
 
 
-def test_a_malformed_robot_description_is_refused(tmp_path, original):
+def test_a_malformed_robot_description_is_rejected(tmp_path, original):
     path = tmp_path / 'run.db3'
     write_bag(path, original)
     add_to_bag(path, '/robot_description', 'std_msgs/msg/String', b'\0\1\0\0\xff\xff')

@@ -40,7 +40,8 @@ def ring(bodies, loop_joints=()):
 
 
 def conditions(model, rng, count=40):
-    return [diagnose(model, rng.uniform(-np.pi, np.pi, model.nv)).condition for _ in range(count)]
+    configurations = rng.uniform(-np.pi, np.pi, (count, model.nv))
+    return [diagnose(model, q).condition_number for q in configurations]
 
 
 @pytest.mark.seed('AE05', kind='full')

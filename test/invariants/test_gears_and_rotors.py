@@ -209,13 +209,13 @@ def test_armature_of_a_mimic_joint_is_reflected():
     assert_allclose(robot.mass_matrix([0.0]), [[0.35 + 0.5 + 0.16]], rtol=1e-14)
 
 
-def test_armature_of_an_unknown_joint_is_refused():
+def test_armature_of_an_unknown_joint_is_rejected():
     with pytest.raises(ValueError, match='elbow'):
         Robot.from_urdf(TREES[0], armature={'elbow': 1.0})
 
 
 @pytest.mark.parametrize('value', [-1.0, float('nan'), float('inf'), 'much'])
-def test_impossible_armature_is_refused(value):
+def test_impossible_armature_is_rejected(value):
     with pytest.raises(ValueError):
         Robot.from_urdf(TREES[0], armature={'joint1': value})
 

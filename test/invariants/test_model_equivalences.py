@@ -208,7 +208,7 @@ def test_inertia_and_payload_as_run_time_inputs(name):
     assert relative_error(nothing, call(robot, name, state.of(name), link)) < 1e-11
 
 
-def test_unknown_run_time_inputs_and_links_are_refused():
+def test_unknown_run_time_inputs_and_links_are_rejected():
     robot = Robot.from_urdf(TREE)
     for runtime in (['payload:nowhere'], ['wind'], ['inertia:'], ['gravity', 'gravity']):
         with pytest.raises(ValueError):

@@ -73,7 +73,7 @@ class Machine:
         return [a for a in actions[-1] if isinstance(a, Started)]
 
     def refusal(self, file, *words):
-        """Return the one line by which a command line is refused."""
+        """Return the one line by which a command line is rejected."""
         with pytest.raises(RuntimeError) as caught:
             self.launch(file, *words)
         text = str(caught.value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The text of a launch argument becomes the value that the node would take, or is refused."""
+"""The text of a launch argument becomes the value that the node would take, or is rejected."""
 
 import pytest
 
@@ -68,7 +68,7 @@ def test_text_becomes_the_value(machine, parameter, text, value):
         (VECTOR, '0,1', ['vector', '3 elements']),
     ],
 )
-def test_refusal_names_the_argument_and_its_legal_values(machine, parameter, text, words):
+def test_rejection_names_the_argument_and_its_legal_values(machine, parameter, text, words):
     from rbd_ros.launching.arguments import ArgumentError, parameter_value
 
     with pytest.raises(ArgumentError) as caught:

@@ -3,7 +3,7 @@
 
 Commands that stay are started, must show what they promise, and end by Ctrl-C with exit code 0.
 Commands that end are run beside those that stand before them in their code block, or else beside
-the first launch of their page; nothing may be refused, and motions must take place.
+the first launch of their page; nothing may be rejected, and motions must take place.
 """
 
 from dataclasses import dataclass
@@ -219,7 +219,7 @@ class Observed:
             lambda: heard <= {status.name for status in self.ros.diagnostics[begin:]},
             'diagnostics of all nodes',
         )
-        return {s.message for s in self.ros.diagnostics[since:] if 'refused' in s.message}
+        return {s.message for s in self.ros.diagnostics[since:] if 'rejected' in s.message}
 
 
 @pytest.fixture

@@ -263,7 +263,7 @@ def test_arguments_of_xacro_have_a_launch_argument(machine):
         (('urdf:=arm.urdf.xacro', 'xacro_args:=a=1'), "name:=value, not 'a=1'"),
     ],
 )
-def test_arguments_of_xacro_without_xacro_are_refused(machine, words, text):
+def test_arguments_of_xacro_without_xacro_are_rejected(machine, words, text):
     (machine.folder / 'arm.urdf.xacro').write_text('<robot/>')
     assert text in machine.refusal('simulator.launch.py', *words)
 
@@ -299,7 +299,7 @@ def test_paths_in_parameters_are_relative_to_the_caller(machine, monkeypatch):
     ],
 )
 @pytest.mark.parametrize('file', ['bringup.launch.py', 'simulator.launch.py'])
-def test_description_without_a_robot_is_refused(machine, file, content, words):
+def test_description_without_a_robot_is_rejected(machine, file, content, words):
     if content is not None:
         (machine.folder / 'arm.urdf').write_text(content)
     text = machine.refusal(file, 'urdf:=arm.urdf')
@@ -372,7 +372,7 @@ def test_rviz_shows_the_frames_of_the_prefix(machine, monkeypatch):
     assert displays['RobotModel']['TF Prefix'] == 'left'
 
 
-# -- refused before anything starts ---------------------------------------------------------------
+# -- rejected before anything starts -------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -427,7 +427,7 @@ def test_world_is_found_by_name_by_path_or_by_the_node(machine):
 
 
 @pytest.mark.parametrize('content', ['a: [1', '- 1', 'simulator: {kp: 1}', ''])
-def test_file_without_parameters_is_refused(machine, content):
+def test_file_without_parameters_is_rejected(machine, content):
     (machine.folder / 'mine.yaml').write_text(content)
     text = machine.refusal('simulator.launch.py', 'params_file:=mine.yaml')
     assert 'params_file' in text and 'mine.yaml' in text

@@ -103,7 +103,7 @@ def test_spawners_wait_as_long_as_their_version_can(stack, version, options):
         assert {word for word in words if word.endswith('-timeout')} == options
         assert all(float(given[option]) >= 60.0 for option in options)
         if '--switch-timeout' in options:
-            # A call that ends before its switch is repeated, and the switch refused.
+            # A call that ends before its switch is repeated, and the switch rejected.
             assert float(given['--service-call-timeout']) > float(given['--switch-timeout'])
 
 
@@ -142,7 +142,7 @@ def test_a_tag_of_the_description_is_kept_with_its_topics(stack):
     assert '--inactive' not in nodes['spawner'].arguments
 
 
-def test_a_tag_for_other_hardware_is_refused_with_the_cure(stack):
+def test_a_tag_for_other_hardware_is_rejected_with_the_cure(stack):
     text = stack.refusal(FILE, with_tag(stack.folder, 'mock_components/GenericSystem'))
     assert 'mock_components/GenericSystem' in text and 'simulated_hardware.xacro' in text
 
@@ -171,19 +171,19 @@ def test_tags_with_the_same_topics_are_all_connected(stack):
 
 
 @pytest.mark.parametrize('topic', ['commands', 'states'])
-def test_tags_with_different_topics_are_refused(stack, topic):
+def test_tags_with_different_topics_are_rejected(stack, topic):
     words = with_tags(stack.folder, tag('arm'), tag('gripper', 'elbow', **{topic: '/other'}))
     text = stack.refusal(FILE, words)
     assert 'arm: /a, /b; gripper: ' in text and '/other' in text
 
 
-def test_a_second_tag_of_other_hardware_is_refused_by_its_name(stack):
+def test_a_second_tag_of_other_hardware_is_rejected_by_its_name(stack):
     other = 'mock_components/GenericSystem'
     words = with_tags(stack.folder, tag('arm'), tag('gripper', 'elbow', plugin=other))
     assert "tag 'gripper' has mock_components/GenericSystem" in stack.refusal(FILE, words)
 
 
-def test_a_command_interface_without_its_state_interface_is_refused(stack):
+def test_a_command_interface_without_its_state_interface_is_rejected(stack):
     words = with_tags(stack.folder, tag('arm', state='velocity'))
     assert 'shoulder/position' in stack.refusal(FILE, words)
 
@@ -202,7 +202,7 @@ OF_SENSORS = {
 
 @pytest.mark.parametrize('kind', OF_SENSORS)
 @pytest.mark.parametrize('known', [True, False])
-def test_a_controller_of_a_sensor_that_stays_nan_is_refused(stack, kind, known):
+def test_a_controller_of_a_sensor_that_stays_nan_is_rejected(stack, kind, known):
     """`JointStateTopicSystem::read` (1.1) sets those of `get_hardware_info().joints` alone."""
     urdf = with_tags(stack.folder, tag('arm').replace('</ros2_control>', SENSOR))
     parameters = OF_SENSORS[kind] if known else {'sensor_name': 'elsewhere'}
@@ -248,7 +248,7 @@ def test_no_two_nodes_have_the_same_name(stack):
 @pytest.mark.parametrize(
     'name', ['simulator', 'Simulator', 'controller_manager', 'joint_state_broadcaster']
 )
-def test_a_tag_with_the_name_of_a_node_is_refused(stack, name):
+def test_a_tag_with_the_name_of_a_node_is_rejected(stack, name):
     text = stack.refusal(FILE, with_tags(stack.folder, tag(name)))
     assert f'two nodes would have the name /{name.lower()}' in text
 
@@ -275,7 +275,7 @@ REFUSED = ('start_paused',)
 
 
 @pytest.mark.parametrize('pair', list(combinations(VALUES, 2)), ids='-'.join)
-def test_each_pair_of_arguments_is_started_or_refused(stack, pair):
+def test_each_pair_of_arguments_is_started_or_rejected(stack, pair):
     words = [f'{name}:={VALUES[name]}' for name in pair]
     refused = [name for name in pair if name in REFUSED]
     if refused:
@@ -325,7 +325,7 @@ def test_two_namespaces_have_a_file_each(stack):
 
 
 @pytest.mark.parametrize(
-    'commands, states, refused',
+    'commands, states, rejected',
     [
         ('arm/commands', 'arm/states', ''),
         ('/left/commands', '/left/states', ''),
@@ -380,7 +380,7 @@ def test_in_lockstep_the_simulator_gets_the_rate_of_the_manager(stack):
         assert found['simulator'].parameters['lockstep_update_rate'] == rate
 
 
-def test_lockstep_with_hardware_that_does_not_answer_once_a_period_is_refused(stack):
+def test_lockstep_with_hardware_that_does_not_answer_once_a_period_is_rejected(stack):
     text = stack.refusal(FILE, with_tag(stack.folder), 'lockstep:=order')
     assert 'without trigger_joint_command_threshold -1' in text
     text = stack.refusal(FILE, with_tags(stack.folder, tag('arm'), tag('hand')), 'lockstep:=order')

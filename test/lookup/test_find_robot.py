@@ -136,7 +136,7 @@ def test_package_uri_is_found_below_the_ament_prefixes(here, tmp_path, monkeypat
         ('panda', ["no robot 'panda'", 'example-robot-data']),
     ],
 )
-def test_refusal_names_the_available_robots(here, name, words):
+def test_rejection_names_the_available_robots(here, name, words):
     text = refusal(find_robot, name)
     assert all(word in text for word in words), text
 
@@ -159,7 +159,7 @@ def test_arguments_of_xacro_follow_the_name(here, text, name, mappings):
 
 
 @pytest.mark.parametrize('text', ['arm.xacro a:=1 b', 'arm.xacro :=1', "arm.xacro a:='1"])
-def test_malformed_arguments_of_xacro_are_refused(here, text):
+def test_malformed_arguments_of_xacro_are_rejected(here, text):
     assert 'arm.xacro' in refusal(split_xacro_arguments, text)
 
 
@@ -190,7 +190,7 @@ def test_missing_xacro_is_named(here, monkeypatch):
     assert 'pip install xacro' in refusal(load_robot, 'arm.xacro a:=1')
 
 
-def test_arguments_for_a_plain_urdf_are_refused(here):
+def test_arguments_for_a_plain_urdf_are_rejected(here):
     assert 'not a xacro file' in refusal(load_robot, 'arm.urdf a:=1')
 
 
@@ -231,7 +231,7 @@ def test_names_are_found_in_any_case_by_common_names_and_by_parts(examples):
     assert find_robot('two_link') == resource_path('urdf', 'two_link_arm.urdf')
 
 
-def test_of_several_robots_that_may_be_meant_all_are_named(examples):
+def test_all_candidates_of_an_ambiguous_robot_are_named(examples):
     text = refusal(find_robot, 'arm')
     assert 'six_axis_arm, stanford_arm, two_link_arm; name one of them' in text
     file_of(examples, 'x_description/urdf/swarm.urdf')  # no word begins with it there
@@ -243,7 +243,7 @@ def test_a_file_without_links_is_not_a_robot(examples):
     assert find_robot('ur5') == examples / 'ur5_robot.urdf'
 
 
-def test_a_refusal_says_how_to_install_robots(here, monkeypatch):
+def test_a_rejection_says_how_to_install_robots(here, monkeypatch):
     for name in ('panda', 'g1', 'talos', 'anymal_c'):
         assert 'pip install example-robot-data' in refusal(find_robot, name)
 

@@ -45,7 +45,7 @@ def test_packages_are_looked_for_below_the_folders_given_and_in_workspaces(monke
 
 
 @pytest.mark.parametrize('name', ['tabel_world', '/nowhere/world.yaml', 'x' * 5000, '\0', '', '/'])
-def test_an_unknown_world_is_refused_with_the_known_ones(name):
+def test_an_unknown_world_is_rejected_with_the_known_ones(name):
     with pytest.raises(WorldNotFoundError) as caught:
         find_world(name)
     assert 'table_world' in str(caught.value) or 'is not a file' in str(caught.value)

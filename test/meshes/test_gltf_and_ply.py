@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that trimesh reads: written here by hand, and refused where they lead astray."""
+"""Files that trimesh reads: written here by hand, and rejected where they lead astray."""
 
 from base64 import b64encode
 import json
@@ -147,7 +147,7 @@ ACCESSOR = {'bufferView': 0, 'componentType': 5126, 'count': 4, 'type': 'VEC3'}
         ({'meshes': 3}, 'it is not valid glTF'),
     ],
 )
-def test_gltf_that_leads_astray_is_refused(tmp_path, more, problem):
+def test_gltf_that_leads_astray_is_rejected(tmp_path, more, problem):
     os.symlink('/dev/zero', tmp_path / 'endless')
     (tmp_path / 'm.glb').write_bytes(glb(document(**more)))
     with pytest.raises(MeshError, match=problem) as caught:
@@ -155,7 +155,7 @@ def test_gltf_that_leads_astray_is_refused(tmp_path, more, problem):
     assert 'm.glb' in str(caught.value)
 
 
-def test_of_many_instances_all_triangles_count(tmp_path, monkeypatch):
+def test_triangles_of_many_instances_all_count(tmp_path, monkeypatch):
     monkeypatch.setattr(gltf, 'MAX_TRIANGLES', 11)
     nodes = [{'mesh': 0}] * 3
     path = write(tmp_path / 'm.glb', document(nodes=nodes, scenes=[{'nodes': [0, 1, 2]}]))
@@ -164,13 +164,13 @@ def test_of_many_instances_all_triangles_count(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize('content', [b'', b'glTF', glb(document())[:-1], b'[' * 100_000, b'[]'])
-def test_half_of_a_gltf_file_is_refused(tmp_path, content):
+def test_half_of_a_gltf_file_is_rejected(tmp_path, content):
     (tmp_path / 'm.glb').write_bytes(content)
     with pytest.raises(MeshError, match='m.glb is damaged'):
         read_mesh(str(tmp_path / 'm.glb'))
 
 
-def test_textures_are_left_out_and_not_looked_for(tmp_path):
+def test_textures_are_ignored(tmp_path):
     material = {'pbrMetallicRoughness': {'baseColorTexture': {'index': 0}}}
     more = {
         'materials': [material],
@@ -205,7 +205,7 @@ def test_ply_is_read_as_it_stands(tmp_path, kind):
     'content',
     [b'', b'ply\n', ply('ascii')[:-20], ply('binary_little_endian')[:-1]],
 )
-def test_half_of_a_ply_file_is_refused(tmp_path, content):
+def test_half_of_a_ply_file_is_rejected(tmp_path, content):
     (tmp_path / 'm.ply').write_bytes(content)
     with pytest.raises(MeshError, match='m.ply is damaged'):
         read_mesh(str(tmp_path / 'm.ply'))
@@ -266,4 +266,4 @@ def test_a_glb_is_drawn_weighs_and_touches_like_any_mesh(tmp_path):
     assert scene.notices == () and np.allclose(np.ptp(scene.parts[0].vertices, axis=0), (1, 3, 2))
     simulator = Simulator(robot, ground=True)
     assert simulator.q[6] == pytest.approx(1.0, abs=1e-6)
-    assert not [each for each in lint_model(robot.model) if 'mesh' in each.what]
+    assert not [each for each in lint_model(robot.model) if 'mesh' in each.message]

@@ -236,7 +236,7 @@ EMPTY = [
 
 @pytest.mark.parametrize('read', [read_mesh, mesh_triangles, mesh_vertices])
 @pytest.mark.parametrize(('name', 'content', 'problem'), DAMAGED)
-def test_damaged_files_are_refused_by_name(tmp_path, name, content, problem, read):
+def test_damaged_files_are_rejected_by_name(tmp_path, name, content, problem, read):
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(MeshError, match=problem) as refused:
@@ -246,7 +246,7 @@ def test_damaged_files_are_refused_by_name(tmp_path, name, content, problem, rea
 
 @pytest.mark.parametrize('read', [read_mesh, mesh_triangles, mesh_vertices])
 @pytest.mark.parametrize(('name', 'content'), EMPTY)
-def test_empty_files_are_refused_by_name(tmp_path, name, content, read):
+def test_empty_files_are_rejected_by_name(tmp_path, name, content, read):
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(MeshError, match=f'{name} holds no (triangles|vertices); export it again'):
@@ -264,7 +264,7 @@ def test_vertices_alone_are_a_hull_but_no_surface(tmp_path, content):
 
 
 @pytest.mark.parametrize('read', [read_mesh, mesh_triangles, mesh_vertices])
-def test_files_that_cannot_be_opened_are_refused_by_name(tmp_path, read):
+def test_files_that_cannot_be_opened_are_rejected_by_name(tmp_path, read):
     with pytest.raises(MeshError, match='gone.stl cannot be read: No such file'):
         read('/gone.stl')
     (tmp_path / 'folder.stl').mkdir()
@@ -346,7 +346,7 @@ def test_a_mesh_is_a_regular_file(tmp_path, name):
         read_mesh(str(tmp_path / name))
 
 
-def test_a_material_library_is_a_regular_file_or_left_out(tmp_path):
+def test_a_material_library_is_a_regular_file_or_omitted(tmp_path):
     os.mkfifo(tmp_path / 'pipe')
     path = tmp_path / 'a.obj'
     triangle = 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n'
@@ -412,7 +412,7 @@ def test_an_id_that_could_mean_two_things_is_named(tmp_path):
         read_mesh(str(path))
 
 
-def test_padding_of_nul_bytes_is_left_out(tmp_path):
+def test_padding_of_nul_bytes_is_omitted(tmp_path):
     path = tmp_path / 'a.dae'
     text = collada_of(f'<node id="n0">{GEOMETRY}</node>')
     path.write_bytes(text.encode() + bytes(7))

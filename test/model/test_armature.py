@@ -44,7 +44,7 @@ def test_armature_is_taken_from_a_yaml_file(tmp_path, text):
         ('/nonexistent.yaml', ["'/nonexistent.yaml'"]),
     ],
 )
-def test_a_bad_armature_is_refused_by_name(armature, words):
+def test_a_bad_armature_is_rejected_by_name(armature, words):
     with pytest.raises(ModelError) as caught:
         load_urdf(ARM, armature=armature)
     for word in words:
@@ -72,7 +72,7 @@ def test_a_bad_armature_is_refused_by_name(armature, words):
         (b'j1: .nan', 'finite'),
     ],
 )
-def test_a_bad_side_file_is_refused_by_name(tmp_path, data, word):
+def test_a_bad_side_file_is_rejected_by_name(tmp_path, data, word):
     path = tmp_path / 'armature.yaml'
     path.write_bytes(data)
     with pytest.raises(ModelError) as caught:

@@ -365,7 +365,7 @@ def test_invalid_arguments_are_named(robots, options, message):
 
 
 @pytest.mark.parametrize('kind', ['link', 'joint'])
-def test_two_of_one_name_are_refused(kind):
+def test_two_of_one_name_are_rejected(kind):
     text = (
         '<robot name="r"><link name="{0}"/><link name="{1}"/><joint name="{2}" type="fixed">'
         '<parent link="{0}"/><child link="{1}"/></joint></robot>'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""YAML nested tens of thousands deep is refused by every reader, and ends no process."""
+"""YAML nested tens of thousands deep is rejected by every reader, and ends no process."""
 
 import subprocess
 import sys
@@ -18,7 +18,7 @@ SHAPES = {
     'keys': '? ' * DEPTH,
     'dashes': '- ' * DEPTH,
 }
-# What reads YAML, with the error that it refuses it by: each in a process that must survive.
+# What reads YAML, with the error that it rejects it by: each in a process that must survive.
 READERS = {
     'trajectory': 'from rbd_ros.control.motion.trajectory_files import read_trajectory; '
     'read_trajectory({path!r})',
@@ -36,7 +36,7 @@ PROGRAM = """
 try:
     {reader}
 except (ValueError, yaml.YAMLError) as error:
-    print('refused:', ' '.join(str(error).split())[:400])
+    print('rejected:', ' '.join(str(error).split())[:400])
 """
 
 

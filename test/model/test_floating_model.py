@@ -117,7 +117,7 @@ def test_links_fixed_to_the_world_are_not_part_of_the_base():
     assert relative_error(np.concatenate(found), robot.forward_dynamics(q, v, tau, forces)) < 1e-9
 
 
-def test_a_second_joint_of_the_name_is_refused():
+def test_a_second_joint_of_the_name_is_rejected():
     with pytest.raises(ModelError, match="there is a joint 'floating_base' already"):
         with_floating_base(load_urdf(random_trees.mixed_tree(1), floating_base=True))
 
@@ -166,7 +166,7 @@ def test_a_model_without_floating_base_is_rejected_by_name(model, match):
         Robot(model).kernel('floating_jacobian', frame=next(iter(model.links)))
 
 
-def test_a_robot_with_loops_is_refused():
+def test_a_robot_with_loops_is_rejected():
     model = tree(Revolute((0.0, 0.0, 1.0)), 1)
     ends = Frame(1, HERE), Frame(3, HERE)
     looped = model.with_loops([LoopJoint('loop', *ends, Revolute((0.0, 0.0, 1.0)))])

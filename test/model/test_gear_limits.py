@@ -91,7 +91,7 @@ def test_a_joint_without_limits_gets_those_of_its_followers():
     assert limits_of(subject) == (-0.5, 1.5, 2.0, 12.0)
 
 
-def test_positions_that_leave_no_room_are_left_out_and_named():
+def test_positions_beyond_the_range_are_omitted_and_named():
     """As in the URDF of the PR2: equal limits, and a multiplier of -1."""
     mirrored = driven((-1.0, 0.0, limit(0.0, 0.5, 1.0, 3.0)), master=limit(0.0, 0.5))
     assert limits_of(mirrored) == (0.0, 0.5, 1.0, 3.0)
@@ -171,10 +171,10 @@ def test_position_limits_that_a_type_does_not_have_are_reported(kind, inside):
     (warning,) = subject.warnings[:1]
     assert kind in warning and 'position limits' in warning and warning.endswith(': j')
     assert ('revolute' in warning) == (kind == 'continuous')
-    assert any('position limits' in finding.what for finding in lint_model(subject.model))
+    assert any('position limits' in finding.message for finding in lint_model(subject.model))
 
 
-def test_a_joint_that_turns_for_ever_without_limits_is_not_reported():
+def test_a_joint_that_turns_forever_without_limits_is_not_reported():
     inside = '<limit velocity="1" effort="1"/>'
     text = robot(link('base'), link('a'), joint('j', 'base', 'a', 'continuous', inside))
     assert not any('position limits' in warning for warning in Robot.from_urdf(text).warnings)
@@ -182,7 +182,7 @@ def test_a_joint_that_turns_for_ever_without_limits_is_not_reported():
 
 def test_the_doctor_reports_both_with_cures_that_fit():
     mirrored = driven((-1.0, 0.0, limit(0.0, 0.5, 1.0)), master=limit(0.0, 0.5))
-    found = {finding.what: finding.cure for finding in lint_model(mirrored.model)}
+    found = {finding.message: finding.cure for finding in lint_model(mirrored.model)}
     texts = [what for what in found if 'limits' in what and "'m'" in what]
     assert len(texts) == 2
     for what in texts:

@@ -111,7 +111,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize('words', WRONG)
-def test_verbs_that_contradict_each_other_are_refused_by_name(words):
+def test_verbs_that_contradict_each_other_are_rejected_by_name(words):
     kind = WRONG[words]
     with pytest.raises(ModelError) as caught:
         register_joint_type(kind)
@@ -120,14 +120,14 @@ def test_verbs_that_contradict_each_other_are_refused_by_name(words):
     assert kind.__name__.lower() not in joint_registry.registered_joint_types()
 
 
-def test_names_that_are_taken_or_odd_are_refused():
+def test_names_that_are_taken_or_odd_are_rejected():
     with pytest.raises(ModelError, match='is the name of Helical'):
         register_joint_type(Screw, 'helical')
     with pytest.raises(ModelError, match='another name'):
         register_joint_type(Screw, 'os:system')
 
 
-def test_parameters_that_no_file_can_give_are_refused():
+def test_parameters_that_no_file_can_give_are_rejected():
     @dataclass(frozen=True)
     class Chosen(Revolute):
         color: str = 'red'
@@ -141,7 +141,7 @@ def test_parameters_that_no_file_can_give_are_refused():
     assert replace(Screw.examples()[0], pitch=1.0).pitch == 1.0
 
 
-def test_types_that_cannot_be_distinguished_are_refused():
+def test_types_that_cannot_be_distinguished_are_rejected():
     class Plain(Spherical):
         __hash__ = None
 

@@ -276,7 +276,7 @@ def test_angles_accelerate_as_the_quaternion_does(seed):
 
 
 @pytest.mark.seed('JM07')
-def test_a_pitch_near_90_degrees_is_a_singularity_and_said_to_be():
+def test_a_pitch_near_90_degrees_is_reported_as_singular():
     """The smallest singular value of S is the sine of half of what pitch lacks, times root 2."""
     joint = SphericalYawPitchRoll()
     for pitch in (math.pi / 2, -math.pi / 2, math.pi / 2 - 0.04, -math.pi / 2 + 0.04):

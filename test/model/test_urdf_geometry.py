@@ -78,7 +78,7 @@ def test_a_capsule_is_a_cylinder_with_two_balls():
     assert {g.role for g in (cylinder, *balls)} == {'collision'}
 
 
-def test_an_unknown_shape_is_left_out_and_said_so():
+def test_an_unknown_shape_is_omitted_with_a_notice():
     model = load_urdf(robot(link('a', shape('<torus r="1"/>') + shape('<sphere radius="1"/>'))))
     assert [g.shape for g in model.geometries] == [Sphere(1.0)]
     (warning,) = model.warnings
@@ -177,7 +177,7 @@ def test_colors_are_those_of_the_materials():
 
 
 @pytest.mark.parametrize('rgba', ['', '1 0 0', '1 0 0 1 1', '1 0 x 1', '255 0 0 1', 'nan 0 0 1'])
-def test_colors_that_are_none_are_left_out_with_a_warning(rgba):
+def test_invalid_colors_are_omitted_with_a_warning(rgba):
     found, (warning,) = colors(f'<material name="m"><color rgba="{rgba}"/></material>')
     assert found == [None]
     assert 'rgba' in warning and 'line' in warning

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bad descriptions: every one is refused by a ModelError that names the culprit and the cure."""
+"""Bad descriptions: every one is rejected by a ModelError that names the culprit and the cure."""
 
 import resource
 import time
@@ -276,7 +276,7 @@ TABLE = [
 
 
 @pytest.mark.parametrize('document, words', TABLE)
-def test_a_bad_description_is_refused_by_name_with_the_cure(document, words):
+def test_a_bad_description_is_rejected_by_name_with_the_cure(document, words):
     with pytest.raises(ModelError) as caught:
         load_urdf(document)
     message = str(caught.value)
@@ -301,7 +301,7 @@ def test_a_bad_description_is_refused_by_name_with_the_cure(document, words):
         ),
     ],
 )
-def test_huge_nonsense_is_refused_in_bounded_time_and_memory(document):
+def test_huge_invalid_input_is_rejected_in_bounded_time_and_memory(document):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.process_time()
     with pytest.raises(ModelError):
@@ -311,7 +311,7 @@ def test_huge_nonsense_is_refused_in_bounded_time_and_memory(document):
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500_000
 
 
-def test_a_file_of_100_mb_is_refused_unread(tmp_path):
+def test_a_file_of_100_mb_is_rejected_unread(tmp_path):
     path = tmp_path / 'huge.urdf'
     with open(path, 'wb') as file:
         file.truncate(100_000_000)
@@ -319,7 +319,7 @@ def test_a_file_of_100_mb_is_refused_unread(tmp_path):
         load_urdf(path)
 
 
-def test_a_directory_an_empty_and_a_binary_file_are_refused_by_name(tmp_path):
+def test_a_directory_an_empty_and_a_binary_file_are_rejected_by_name(tmp_path):
     (tmp_path / 'empty.urdf').write_bytes(b'')
     (tmp_path / 'binary.urdf').write_bytes(bytes(range(256)) * 10)
     for name, word in (('', 'directory'), ('empty.urdf', 'empty'), ('binary.urdf', 'XML')):

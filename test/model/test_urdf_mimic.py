@@ -64,7 +64,7 @@ def test_a_mimic_of_a_mimic_is_composed():
     assert model.couplings == (Coupling(1, 3, 6.0, 9.0), Coupling(2, 3, 3.0, 4.0))
 
 
-def test_a_mimic_of_a_fixed_joint_is_fixed_at_its_offset_and_said_so():
+def test_a_mimic_of_a_fixed_joint_is_fixed_at_its_offset_with_a_notice():
     model = load_urdf(
         fingers(None, ('j0', 2, 0.5), ('j1', 2, 0.25), kinds=['fixed'] + ['revolute'] * 2)
     )
@@ -94,14 +94,14 @@ def test_a_mimic_left_in_a_fixed_joint_means_nothing():
         ([('j1', '1e20', 0), ('j2', '1e20', 0), None], None, ["'j0'", 'too large']),
     ],
 )
-def test_a_senseless_mimic_is_refused_by_name(mimics, kinds, words):
+def test_an_invalid_mimic_is_rejected_by_name(mimics, kinds, words):
     with pytest.raises(ModelError) as caught:
         load_urdf(fingers(*mimics, kinds=kinds))
     for word in words:
         assert word in str(caught.value)
 
 
-def test_a_mimic_of_a_joint_that_does_not_exist_is_independent_and_said_so():
+def test_a_mimic_of_a_joint_that_does_not_exist_is_independent_with_a_notice():
     model = load_urdf(fingers(('nope', 1, 0), ('j0', 2, 0.5)))
     assert model.joint_names == ('j0',)
     assert model.couplings == (Coupling(2, 1, 2.0, 0.5),)
@@ -110,6 +110,6 @@ def test_a_mimic_of_a_joint_that_does_not_exist_is_independent_and_said_so():
     assert 'mimic a joint that does not exist' in warning and 'j0' in warning
 
 
-def test_strict_refuses_a_mimic_of_a_joint_that_does_not_exist():
+def test_strict_rejects_a_mimic_of_a_joint_that_does_not_exist():
     with pytest.raises(ModelError, match="joint 'j0' mimics joint 'nope', which does not exist"):
         load_urdf(fingers(('nope', 1, 0)), strict=True)

@@ -34,7 +34,7 @@ BAD_MOTION = {
 
 
 @pytest.mark.parametrize('inside', BAD_SHAPES.values(), ids=BAD_SHAPES)
-def test_a_faulty_visual_is_left_out_and_a_faulty_collision_refused(inside):
+def test_a_faulty_visual_is_omitted_and_a_faulty_collision_rejected(inside):
     found = Robot.from_urdf(robot(link('tool', f'<visual>{inside}</visual>{GOOD}')))
     roles = [(each.role, each.shape) for each in found.model.geometries]
     assert roles == [('collision', Sphere(0.5)), ('visual', Sphere(0.5))]
@@ -55,7 +55,7 @@ def test_the_first_of_several_shapes_in_a_geometry_is_read(role, second):
 
 
 @pytest.mark.parametrize('inside', BAD_MOTION.values(), ids=BAD_MOTION)
-def test_faults_in_the_motion_of_a_fixed_joint_are_left_out(inside):
+def test_faults_in_the_motion_of_a_fixed_joint_are_omitted(inside):
     def text(kind):
         return robot(link('a'), link('b'), joint('j', 'a', 'b', kind, inside, None))
 
@@ -78,7 +78,7 @@ def test_elements_without_a_fault_are_passed_over_in_silence():
 
 @pytest.mark.parametrize('what', ['effort', 'velocity'])
 @pytest.mark.parametrize('kind', ['revolute', 'prismatic', 'continuous'])
-def test_minus_one_as_no_limit_is_refused_with_the_cure(what, kind):
+def test_minus_one_as_no_limit_is_rejected_with_the_cure(what, kind):
     other = {'effort': 'velocity', 'velocity': 'effort'}[what]
 
     def text(limit):

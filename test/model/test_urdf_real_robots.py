@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The URDFs of example-robot-data: the sound agree with Pinocchio, the sick are refused."""
+"""The URDFs of example-robot-data: the sound agree with Pinocchio, the sick are rejected."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def test_there_are_69_descriptions():
 
 
 @pytest.mark.parametrize('name', sorted(set(SICK) & set(PATHS)))
-def test_the_sick_are_refused_by_name(name):
+def test_the_sick_are_rejected_by_name(name):
     with pytest.raises(ModelError) as caught:
         load_urdf(PATHS[name])
     for word in SICK[name]:
@@ -140,7 +140,7 @@ def assert_same_motion(joint, theirs):
 
 
 @pytest.mark.skipif('alex_psyonic_hands' not in PATHS, reason='no example-robot-data')
-def test_dangling_mimics_are_named_and_strictly_refused():
+def test_dangling_mimics_are_named_and_strictly_rejected():
     path = PATHS['alex_psyonic_hands']
     (warning,) = [text for text in load_urdf(path).warnings if 'mimic' in text]
     assert 'Left_index_q2' in warning and 'Right_pinky_q2' in warning

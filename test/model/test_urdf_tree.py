@@ -103,7 +103,7 @@ def test_every_joint_type_of_urdf_is_read(kind, type_, nq, nv):
     assert (model.body(1).urdf_type, model.nq, model.nv) == (kind, nq, nv)
 
 
-def test_the_axis_is_normalized_and_said_so():
+def test_the_axis_is_normalized_with_a_notice():
     body = only_body(axis='0 3 4')
     assert body.joint.axis == (0.0, 0.6, 0.8)
     (warning,) = load_urdf(one_joint(axis='0 3 4')).warnings
@@ -138,7 +138,7 @@ def test_limits_and_losses_are_read():
     assert (body.damping, body.friction) == (0.5, 0.25)
 
 
-def test_a_missing_limit_is_infinite_and_said_so():
+def test_a_missing_limit_is_infinite_with_a_notice():
     model = load_urdf(one_joint(inside=''))
     limits = model.body(1).limits
     assert (limits.lower, limits.upper, limits.velocity, limits.effort) == (-inf, inf, inf, inf)
@@ -172,7 +172,7 @@ def test_a_continuous_joint_has_no_range():
     assert (limits.lower, limits.upper, limits.velocity, limits.effort) == (-inf, inf, 2, 3)
 
 
-def test_zero_effort_is_kept_and_said_so():
+def test_zero_effort_is_kept_with_a_notice():
     model = load_urdf(one_joint(inside='<limit lower="0" upper="1" effort="0" velocity="1"/>'))
     assert model.body(1).limits.effort == 0.0
     assert any('effort limit 0' in warning and 'j' in warning for warning in model.warnings)

@@ -115,7 +115,7 @@ def test_a_robot_of_a_world_may_be_xacro(package, tmp_path):
     assert world.robots[0].model.nv == 1
 
 
-def test_an_argument_that_no_file_knows_is_named(package, tmp_path):
+def test_an_unknown_argument_is_named(package, tmp_path):
     roots = [tmp_path / 'roots']
     known = {'prefix': 'left_'}
     assert 'name="left_hinge"' in expand_xacro(str(package), None, known, roots)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests of the fuzz test: parameters that must be refused, and verbs of the simulator."""
+"""Requests of the fuzz test: parameters that must be rejected, and verbs of the simulator."""
 
 import math
 import random
@@ -24,7 +24,7 @@ KINDS = {
 
 
 class ParameterRequests:
-    """Requests that change nothing: legal ones set what is set, all others must be refused.
+    """Requests that change nothing: legal ones set what is set, all others must be rejected.
 
     :param interface: of the node
     :param seed: of the whole test

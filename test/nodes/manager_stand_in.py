@@ -20,7 +20,7 @@ hardware    joint_state_topic_hardware_interface.cpp: a node of its own in the e
 activation  controller_manager.cpp, update() -> manage_switch(): controllers get active in a cycle;
             resource_manager.cpp, write(): only active hardware writes
 trajectory  joint_trajectory_controller.cpp, validate_trajectory_msg(): one that ends in the past
-            is refused; trajectory.cpp, sample(): from the state at its arrival to its first point
+            is rejected; trajectory.cpp, sample(): from the state at its arrival to its first point
 
 A real one (controller_manager 4.46.0, joint_trajectory_controller 4.42.1, the hardware interface
 1.1.0, rclcpp 28.1.6, Fast DDS) ran in lockstep with the simulator and in the bench, with and

@@ -120,14 +120,14 @@ def test_an_old_acceleration_no_longer_counts():
         ((0.0, -2e9), 'beyond 1e+09'),
     ],
 )
-def test_an_invalid_acceleration_is_refused(values, text):
+def test_an_invalid_acceleration_is_rejected(values, text):
     rig = Rig()
     rig.accelerate(*values)
     assert rig.commands.refused == 1 and text in rig.reported.events[-1]
     assert rig.modes == [POSITION] * 2
 
 
-def test_rubbish_is_refused():
+def test_rubbish_is_rejected():
     rig = Rig()
     rig.ports.accelerations.append(b'\x00\x01')
     rig.cycle.run()

@@ -174,7 +174,7 @@ def test_a_state_that_contradicts_the_loops_stops_the_torque(rig):
 
 
 @pytest.mark.parametrize('value', [math.nan, math.inf, 1e300])
-def test_senseless_states_stop_the_torque(rig, value):
+def test_invalid_states_stop_the_torque(rig, value):
     _, feed = crank_at(rig, 0.9)
     with feed:
         rig.torque()

@@ -145,7 +145,7 @@ def test_an_open_loop_at_the_start_is_assembled_and_reported(started):
     assert 'the loops are open at the initial positions' in rig.process.output()
 
 
-def test_a_loop_that_cannot_be_closed_is_refused_by_name(ros, tmp_path):
+def test_a_loop_that_cannot_be_closed_is_rejected_by_name(ros, tmp_path):
     file = tmp_path / 'far.yaml'
     content = yaml.safe_load(Path(FOUR_BAR['extension_file']).read_text())
     content['loops']['pin']['successor'] = {'frame': 'ground', 'xyz': [3.0, 0.0, 0.0]}

@@ -57,7 +57,7 @@ class Side:
         return [
             terms,
             self.law.integral.tobytes(),
-            limiter.saturating,
+            limiter.is_saturated,
             limiter.saturated.tolist(),
             None if limiter.last is None else limiter.last.tobytes(),
             self.counts(),
@@ -108,7 +108,7 @@ class Parts(Side):
             return [str(error), *self.memory()]
         self.law.set_applied_torque(applied)
         self.sent_count += 1
-        self.saturated += self.limiter.saturating
+        self.saturated += self.limiter.is_saturated
         self.by_name.effort[:] = self.by_order.values[:] = applied[self.index]
         self.by_name.set_stamp_ns(representable(state.stamp))
         messages = []
@@ -121,7 +121,7 @@ class Parts(Side):
     def limited(self, torque, state, now):
         if self.stops is not None:
             limits = self.limiter.limits.effort_limits
-            torque = self.stops(torque, self.law.gravity(state.q), state.q, state.v, limits)
+            torque = self.stops(torque, self.law.gravity_torque(state.q), state.q, state.v, limits)
             self.stopped += self.stops.acting
         return self.limiter(torque, now)
 
@@ -221,7 +221,7 @@ def test_an_answer_is_that_of_its_parts(clock, name, joints, form, payload_link,
         assert ours == theirs
         raised = isinstance(ours[0], str)
         refused += raised
-        saturated += short.limiter.saturating
+        saturated += short.limiter.is_saturated
         assert len(short.sent) == (0 if raised else 2 if form == 'both' else 1)
     assert min(refused, saturated) > 4, 'the stream has all kinds of states'
     assert short.commander.sent > STEPS / 2 and bool(short.commander.answers.stopped) == stops
@@ -231,7 +231,9 @@ def test_an_answer_is_that_of_its_parts(clock, name, joints, form, payload_link,
 def test_hand_guiding_is_added_to_the_law_within_soft_stops_and_limits(clock, seed):
     rng, robot = np.random.default_rng(seed), load('six_axis_arm')
     settings = LawSettings.for_robot(robot, feedforward='gravity', feedback='none')
-    guides = [HandGuiding(robot, GuidingSettings.for_robot(robot, speed=0.4)) for _ in range(2)]
+    guides = [
+        HandGuiding(robot, GuidingSettings.for_robot(robot, max_velocity=0.4)) for _ in range(2)
+    ]
     parts = Parts(robot, settings, (), 'both', None, True)
     side = Compiled(robot, settings, (), 'both', None, True, guides[0].memory)
     q, rest, acted = rng.normal(size=6), np.zeros(6), 0
@@ -253,7 +255,7 @@ def test_hand_guiding_is_added_to_the_law_within_soft_stops_and_limits(clock, se
 
 @pytest.mark.parametrize('bad', [np.array([1.0, np.nan, 0.0]), np.zeros(2), np.zeros(6)[::2]])
 @pytest.mark.parametrize('stops', [False, True])
-def test_a_torque_of_another_law_is_limited_or_refused(clock, stops, bad):
+def test_a_torque_of_another_law_is_limited_or_rejected(clock, stops, bad):
     robot = load('planar_3r')
     side = Compiled(robot, LawSettings.for_robot(robot), (), 'array', None, stops)
     rest = np.zeros(robot.nv)

@@ -169,7 +169,7 @@ def test_values_that_fit_neither_names_nor_tag_are_rejected_with_both_numbers():
 
 
 @KINDS
-def test_a_packed_value_that_is_infinite_refuses_the_message(kind):
+def test_a_packed_value_that_is_infinite_rejects_the_message(kind):
     rig = Rig(tag_of(**{A: ['effort'], B: []}), kind)
     rig.send(times=5, effort={A: 1.0})
     assert not rig.send(effort={A: math.inf})
@@ -333,7 +333,7 @@ def test_position_and_velocity_together_are_no_contradiction(switching):
 
 
 @pytest.mark.parametrize('count, timeout, level', [(30, 0.5, WARN), (3, 0.5, OK), (30, 0.0, OK)])
-def test_the_end_of_position_commands_is_noticed(switching, count, timeout, level):
+def test_the_end_of_position_commands_is_detected(switching, count, timeout, level):
     """Of a controller, with a warning; a single command is enough to go somewhere."""
     commands = switching.commands
     commands.reports.diagnostics = texts = Texts()
@@ -418,7 +418,7 @@ def test_the_parameter_overrides_the_tag():
         assert not state.velocity and np.isfinite([*state.position, *state.effort]).all()
 
 
-def test_positions_cannot_be_left_out():
+def test_positions_cannot_be_omitted():
     values = {each.name: each.default for each in SIMULATOR_PARAMETERS}
     with pytest.raises(ValueError, match='must contain position'):
         check_simulator_parameters({**values, 'state_fields': ('effort',)})

@@ -66,7 +66,7 @@ def make(robot=None, **parameters):
 
 def keep(cycle):
     """Return the snapshot as a file would have it."""
-    return replace(cycle.simulator.snapshot(), beside=json.loads(json.dumps(cycle.snapshot())))
+    return replace(cycle.simulator.snapshot(), extra=json.loads(json.dumps(cycle.snapshot())))
 
 
 def run(cycle, ports, count):
@@ -93,7 +93,7 @@ def go_back(cycle, snapshot, **options):
 
 
 @pytest.mark.parametrize('ramp', [0.0, 0.02])
-def test_pushes_go_on_and_end_as_they_would_have(ramp):
+def test_pushes_continue_and_end_as_they_would_have(ramp):
     cycle, ports = make(
         initial_command='zero', external_wrench_duration=0.05, external_wrench_ramp=ramp
     )
@@ -209,7 +209,7 @@ def test_time_advances_one_step_for_each_response(lockstep, step):
         ({'gravity': 1}, {'robot': turntable(0.2)}, "'two_link', but this is a simulation of"),
     ],
 )
-def test_one_of_another_cycle_is_refused_and_changes_nothing(there, here, words):
+def test_one_of_another_cycle_is_rejected_and_changes_nothing(there, here, words):
     there.pop('gravity', None)
     other, others = make(initial_command='zero', **there)
     run(other, others, 3)
@@ -220,7 +220,7 @@ def test_one_of_another_cycle_is_refused_and_changes_nothing(there, here, words)
     with pytest.raises(ValueError, match=words):
         cycle.restore(kept, lambda: pytest.fail('nothing may begin'))
     after = keep(cycle)
-    assert cycle.time_ns == time and after.beside.keys() == before.beside.keys()
+    assert cycle.time_ns == time and after.extra.keys() == before.extra.keys()
     for name, array in before.arrays.items():
         assert after.arrays[name].tobytes() == array.tobytes()
 

@@ -110,7 +110,7 @@ def test_machine_code_and_interpreter_agree_bitwise():
     assert memory.overruns[0] > 0.0 and Record(memory)
 
 
-def test_a_warning_after_the_error_is_refused():
+def test_a_warning_after_the_error_is_rejected():
     values = {p.name: p.default for p in threshold_parameters((5.0, 10.0), (1000.0, 2000.0))}
     check_thresholds(values)
     for subject, measure in MEASURES:

@@ -102,7 +102,7 @@ def findings(ros):
     assert section['title'] == f'ROS graph of domain {ros.domain}'
     found = {}
     for finding in section['findings']:
-        found.setdefault(finding['subject'], []).append((finding['level'], finding['what']))
+        found.setdefault(finding['subject'], []).append((finding['level'], finding['message']))
     return found
 
 
@@ -138,7 +138,7 @@ def test_the_events_executor_is_tried(findings):
     ((level, what),) = findings['EventsExecutor']
     assert (level, what.split()[0]) in {('ok', 'it'), ('ok', 'this'), ('warn', 'spin()')}
     assert what != 'it could not be tested'
-    assert executor_finding(try_events_executor(0.0)).what == 'it could not be tested'
+    assert executor_finding(try_events_executor(0.0)).message == 'it could not be tested'
 
 
 def test_nodes_with_another_time_are_reported(findings):

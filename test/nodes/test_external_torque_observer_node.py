@@ -150,7 +150,7 @@ def test_a_collision_stops_the_robot_once_if_that_is_its_reaction(rig):
     ],
     ids=['effort', 'velocity', 'names', 'nan', 'huge'],
 )
-def test_odd_states_are_refused_and_the_node_continues(rig, message, text):
+def test_odd_states_are_rejected_and_the_node_continues(rig, message, text):
     since, count = len(rig.ros.diagnostics), len(rig.torques)
     with rig.feed(message):
         rig.ros.until_status(text, 'joint_states', since=since)
@@ -179,7 +179,7 @@ def test_silence_is_reported(rig):
         rig.ros.until_status('no collision', 'observer', since=since)
 
 
-def test_parameters_that_cannot_be_are_refused(rig):
+def test_parameters_that_cannot_be_are_rejected(rig):
     for name, value in (('wrench_frame', 'nowhere'), ('collision_threshold', [1.0, 2.0, 3.0])):
         result = rig.ros.set_parameters(NODE, **{name: value})[0]
         assert not result.successful, name
@@ -257,7 +257,7 @@ def test_a_push_in_mid_motion_stops_the_trajectory_of_inverse_dynamics(ros):
     target = [begin[name] + 1.2 for name in NAMES]
     point = JointTrajectoryPoint(positions=target, time_from_start=Duration(sec=6))
     motion = JointTrajectory(joint_names=list(NAMES), points=[point])
-    # A motion is refused where the newest state is too old, as on a busy machine: sent again.
+    # A motion is rejected where the newest state is too old, as on a busy machine: sent again.
     with Feed(motions, motion, rate=0.5, stamped=False):
         ros.until_status('trajectory of 1 point', 'stop/inverse_dynamics: trajectory')
 

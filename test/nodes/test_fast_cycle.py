@@ -189,9 +189,9 @@ def change(event, sides, arm, rng, stream):
             turns = iter(range(3))
 
             def adjust(law, state, side=side, turns=turns):
-                law.add(extra)
+                law.set_torque_offset(extra)
                 if next(turns) == 2:
-                    law.add(np.zeros(arm.nv))
+                    law.set_torque_offset(np.zeros(arm.nv))
                     side.commander.adjust = None
 
             adjust.needed, adjust.report = True, lambda: None
@@ -373,7 +373,7 @@ def test_hand_guiding_takes_the_fast_path_and_reports_each_brake(side, arm):
         adjustments.end_change(side.law)
 
     assert run(20) > 10
-    switch(GuidingSettings.for_robot(arm, speed=2.0))
+    switch(GuidingSettings.for_robot(arm, max_velocity=2.0))
     assert run(20) > 10 and mode.values()['kinetic_energy'] > 0.0
     side.stream._v[1] = 3.0
     reports = side.diagnostics.reports

@@ -243,7 +243,7 @@ def groups(rig):
     return rig
 
 
-def test_goals_of_different_joints_each_go_on_to_their_own_end(groups):
+def test_goals_of_different_joints_each_continue_to_their_own_end(groups):
     arm = groups.send(point(3.0, GOAL[:1]), names=['shoulder'])
     groups.until_moving()
     gripper = groups.send(point(0.5, GOAL[1:]), names=['elbow'])
@@ -314,7 +314,7 @@ def test_each_goal_is_judged_by_its_own_joints(groups):
     assert groups.position() == pytest.approx((GOAL[0], POSE[1]), abs=1e-9)
 
 
-def test_tolerances_of_joints_that_a_goal_does_not_move_are_refused(groups):
+def test_tolerances_of_joints_that_a_goal_does_not_move_are_rejected(groups):
     sent = groups.send(point(1.0, GOAL[:1]), names=['shoulder'],
                        goal_tolerance=[groups.tolerance('elbow', 0.1)])  # fmt: skip
     text = sent.result(ABORTED, -2)
@@ -435,7 +435,7 @@ def test_tolerances_of_the_parameters_hold_for_the_topic_as_well(rig):
     assert rig.position() == pytest.approx(POSE, abs=1e-9)
 
 
-def test_a_wrong_number_of_tolerances_is_refused(rig):
+def test_a_wrong_number_of_tolerances_is_rejected(rig):
     (result,) = rig.ros.set_parameters(NODE, **{'constraints.goal': [0.1, 0.1, 0.1]})
     assert not result.successful and 'constraints.goal' in result.reason
 

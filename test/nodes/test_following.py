@@ -95,7 +95,7 @@ def test_off_the_path_it_ends_and_the_motion_stops_there(loop):
     before = loop.motion.position.copy()
     assert loop.run(1) == ['off path']
     assert np.abs(loop.motion.position - before - [-0.11, 0.0]).max() < 0.02
-    assert not loop.motion.following
+    assert not loop.motion.is_following
 
 
 def test_the_path_has_no_tolerance_any_more_at_the_goal(loop):

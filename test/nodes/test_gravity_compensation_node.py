@@ -312,7 +312,7 @@ def test_payload_gravity_and_limits_can_be_changed_while_running(rig):
         ('state_timeout', 5.0, 'at start only'),
     ],
 )
-def test_bad_parameters_are_refused_with_a_reason(rig, name, value, text):
+def test_bad_parameters_are_rejected_with_a_reason(rig, name, value, text):
     result = rig.ros.set_parameters(NODE, **{name: value})[0]
     assert not result.successful
     assert text in result.reason

@@ -176,7 +176,7 @@ def switch(rig, on):
 
 def test_hand_guiding_is_the_law_of_the_page_and_fades_away(rig):
     robot = Robot.from_urdf(TWO_LINK_ARM)
-    law = HandGuiding(robot, GuidingSettings.for_robot(robot, stiffness=10.0, speed=0.5))
+    law = HandGuiding(robot, GuidingSettings.for_robot(robot, stiffness=10.0, max_velocity=0.5))
     guiding = {'hand_guiding.stiffness': [10.0], 'hand_guiding.max_velocity': [0.5]}
     rig.must_set(payload_transition_time=0.0, **guiding)
     since = len(rig.ros.diagnostics)
@@ -267,7 +267,7 @@ def relieved(ros):
     )
 
 
-def test_for_a_robot_that_compensates_itself_the_links_are_left_out(relieved):
+def test_the_weight_of_a_self_compensating_robot_is_omitted(relieved):
     assert np.allclose(relieved.step(), 0.0, atol=1e-12)
     assert np.allclose(relieved.step(POSE, (1.0, 2.0)), (-0.5, -1.0))
     assert relieved.set(True, payload_link='tool', payload_mass=0.7).successful
@@ -275,7 +275,7 @@ def test_for_a_robot_that_compensates_itself_the_links_are_left_out(relieved):
     assert 'the torque does not include the weight of the links' in relieved.process.output()
 
 
-def test_a_robot_that_does_not_is_warned_of(rig):
+def test_a_robot_that_does_not_compensate_gravity_gets_a_warning(rig):
     assert 'if the robot compensates gravity itself' in rig.process.output()
     result = rig.set(robot_compensates_gravity=True)[0]
     assert not result.successful and 'at start only' in result.reason

@@ -26,7 +26,7 @@ def rig(tmp_path_factory):
     return Rig(folder, world='', ground=True, **options)
 
 
-def test_rigid_ground_is_a_world_and_holding_brakes_all_the_same(rig):
+def test_rigid_ground_is_a_world_and_holding_brakes_nonetheless(rig):
     rig.cycle.reset()
     world = rig.simulator.world
     assert world.names == ('robot', 'ground')

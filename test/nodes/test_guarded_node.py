@@ -29,7 +29,7 @@ def node(ros, monkeypatch):
     node.destroy_node()
 
 
-def test_refused_messages_block_nothing(node):
+def test_rejected_messages_block_nothing(node):
     """Each is digested at once: a flood of bad times must not delay trajectories and requests."""
     taken = []
     subscription = node.create_subscription(Clock, 'clock', taken.append, QoSProfile(depth=1))
@@ -42,7 +42,7 @@ def test_refused_messages_block_nothing(node):
     assert taken == [good]
 
 
-def test_refused_requests_block_nothing(node):
+def test_rejected_requests_block_nothing(node):
     def raising(request, response):
         raise ValueError('makes no sense')
 

@@ -92,7 +92,7 @@ def test_a_command_sent_while_the_simulation_is_compiled_acts_from_its_first_cyc
             commands.wait_for_all_acked()  # the queues hold one: the next would replace it
             ros.spin(0.1)
     (tmp_path / 'gate').touch()
-    ros.until_status('command refused: a value of position is', 'commands')
+    ros.until_status('command rejected: a value of position is', 'commands')
     ros.until(
         lambda: np.abs(np.subtract(states[-1].position, servo.position)).max() < 1e-3,
         'the robot where the command wants it',

@@ -158,7 +158,7 @@ def recorded(ros, tmp_path_factory):
         return path, states
 
 
-def test_all_that_was_said_is_in_the_file(recorded):
+def test_all_messages_are_in_the_file(recorded):
     path, states = recorded
     found = topics_of(path)
     distinct = list(dict.fromkeys(found['joint_states']))
@@ -349,7 +349,7 @@ def test_another_robot_or_none_is_reported(recorded, tmp_path):
     assert replay_node(rewritten(path, target, about=lambda a: {**in_file(a), 'description': ''}))
 
 
-def test_faults_that_were_reported_meanwhile_are_refused(controller, tmp_path):
+def test_faults_that_were_reported_meanwhile_are_rejected(controller, tmp_path):
     arm = controller('faulty', lockstep='stamp', initial_command='zero')
     recording = begin(arm, tmp_path / 'f.mcap')
     assert arm.ros.set_parameters(arm.name, faults='[{fault: actuator_failure}]')[0].successful

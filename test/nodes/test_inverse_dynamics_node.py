@@ -263,11 +263,11 @@ NEAR = (0.35, -1.0)
         (trajectory(point(1.0, NEAR), start=2.1e9), 'must be in the time of joint_states'),
     ],
 )
-def test_a_bad_trajectory_is_refused_and_the_motion_before_it_continues(rig, message, text):
+def test_a_bad_trajectory_is_rejected_and_the_motion_before_it_continues(rig, message, text):
     before = list(rig.latest_desired().position)
     since = len(rig.ros.diagnostics)
     rig.trajectories.publish(message)
-    # Diagnostics may repeat the refusal before this one.
+    # Diagnostics may repeat the rejection before this one.
     status = rig.ros.until_status(text, 'trajectory', since=since)
     assert 'trajectory rejected' in status.message
     assert list(rig.latest_desired().position) == before
@@ -339,7 +339,7 @@ def test_gains_below_the_gradient_of_gravity_are_named_by_joint(rig):
     rig.configure(kp=[], kd=[])
 
 
-def test_a_trajectory_without_states_is_refused(rig):
+def test_a_trajectory_without_states_is_rejected(rig):
     rig.feed.message = None
     since = len(rig.ros.diagnostics)
     rig.ros.until_status('last torque sent', 'torque', since=since)
@@ -385,7 +385,7 @@ def test_velocities_that_are_not_sent_are_worked_out(rig):
         ('kp', 'high', 'kp must be a double[]'),
     ],
 )
-def test_bad_parameters_are_refused_with_a_reason(rig, name, value, text):
+def test_bad_parameters_are_rejected_with_a_reason(rig, name, value, text):
     result = rig.ros.set_parameters(NODE, **{name: value})[0]
     assert not result.successful
     assert text in result.reason

@@ -324,7 +324,7 @@ def test_a_bad_description_of_the_topic_fails_to_configure(managed):
 # -- starting by itself ---------------------------------------------------------------------------
 
 
-def test_a_node_that_starts_by_itself_is_active_and_can_be_managed_all_the_same(managed):
+def test_a_node_that_starts_by_itself_is_active_and_can_be_managed_nonetheless(managed):
     rig = managed(autostart=True)
     rig.life.until(ACTIVE)
     with states_at(rig):

@@ -165,7 +165,7 @@ def test_a_payload_comes_and_goes_in_mid_motion_and_the_motion_is_that_of_the_lo
             assert list(state.velocity) == pytest.approx(list(expected.v), abs=1e-8)
 
 
-def test_too_many_payloads_one_after_the_other_are_refused(controller):
+def test_too_many_payloads_one_after_the_other_are_rejected(controller):
     arm = controller('burdened', lockstep='stamp', initial_command='zero')
     arm.state()
     entry = '{{fault: payload, value: {0}, link: tool, start_time: {0}, duration: 1}}'
@@ -189,8 +189,8 @@ def test_a_payload_drops_when_its_time_is_over(controller):
     assert len(jumps) == 2 and jumps[1] - jumps[0] == 20
 
 
-def test_invalid_faults_are_refused_and_active_ones_continue(controller):
-    arm = controller('refused', lockstep='stamp', initial_command='zero')
+def test_invalid_faults_are_rejected_and_active_ones_continue(controller):
+    arm = controller('rejected', lockstep='stamp', initial_command='zero')
     run(arm, 3)
     arm.state()
     request(
@@ -225,7 +225,7 @@ def test_faults_act_without_lockstep_too(controller):
     assert arm.state()
 
 
-def test_the_parameter_takes_faults_and_refuses_them_by_line_and_key(controller):
+def test_the_parameter_takes_faults_and_rejects_them_by_line_and_key(controller):
     arm = controller('told', lockstep='stamp', initial_command='zero')
     run(arm, 3)
     arm.state()

@@ -56,7 +56,7 @@ def test_a_recorded_stream_of_commands_gives_the_same_states_bitwise(controller)
     assert second.values()['answered'] == 1500
 
 
-def test_wrong_answers_are_left_out_and_counted(controller):
+def test_wrong_answers_are_omitted_and_counted(controller):
     arm = controller('wrong', lockstep='stamp', lockstep_timeout=0.0)
     for _ in range(5):
         arm.answer(stamp_of(arm.state()))
@@ -168,4 +168,4 @@ def test_an_answer_that_is_not_a_command_takes_a_cycle_and_is_reported(controlle
     message.header.stamp.nanosec = stamp
     arm._commands.publish(message)
     assert stamp_of(arm.state()) == stamp + MILLISECOND
-    arm.ros.until_status('command refused', 'commands', WARN, arm.since)
+    arm.ros.until_status('command rejected', 'commands', WARN, arm.since)

@@ -297,7 +297,7 @@ def test_a_skipped_period_waits_for_the_period_under_way(by):
     assert manager.held_periods == held + 1 and ports.published[-1] == 6 * PERIOD
 
 
-def test_rates_that_cannot_be_are_refused():
+def test_rates_that_cannot_be_are_rejected():
     defaults = {each.name: each.default for each in INTERFACE.parameters}
     for changes, words in (
         ({'lockstep_update_rate': 300}, 'use an update_rate of 250 Hz'),

@@ -191,7 +191,7 @@ def test_the_tag_says_where_sensors_are_and_parameters_add_to_it():
         ({'odom_frame': ''}, 'odom_frame must be a name'),
     ],
 )
-def test_a_sensor_that_cannot_be_is_refused_by_name(parameters, text):
+def test_a_sensor_that_cannot_be_is_rejected_by_name(parameters, text):
     with pytest.raises(ValueError, match=text):
         make(arm(), **parameters)
 
@@ -309,7 +309,7 @@ def test_the_frame_of_the_base_is_not_reported_twice_for_one_time():
     assert ports.count('/tf') == frame_count and ports.count('odom') == frame_count + 1
 
 
-def test_missing_packages_and_disabled_frames_are_left_out():
+def test_missing_packages_and_disabled_frames_are_omitted():
     ports = MeasurementRecorder(missing=('odom',))
     cycle, _ = make(ball(), ports, publish_tf=False, initial_command='zero')
     cycle.run()

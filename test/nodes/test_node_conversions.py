@@ -41,7 +41,7 @@ def test_names_without_dof_are_not_called_unknown():
     assert JointNames(NAMES, ignored=['mount']).naming(['a', 'mount', 'x']).unknown == ('x',)
 
 
-def test_a_name_given_twice_is_refused_in_time_linear_in_their_number():
+def test_a_name_given_twice_is_rejected_in_time_linear_in_their_number():
     with pytest.raises(MessageProblem, match='joint names given twice: b$'):
         JointNames(NAMES).naming(('a', 'b', 'b', 'b'))
     # Counting each name among all others would take minutes here.

@@ -138,19 +138,19 @@ def withstands(rig, publisher, data, rate=RATE):
 
 
 @pytest.mark.parametrize('what', STATES)
-def test_torques_go_on_in_a_flood_of_large_states(rig, what):
+def test_torques_continue_in_a_flood_of_large_states(rig, what):
     withstands(rig, rig.more_states, STATES[what]())
 
 
 @pytest.mark.parametrize('what', TRAJECTORIES)
-def test_torques_go_on_in_a_flood_of_large_trajectories(rig, what):
+def test_torques_continue_in_a_flood_of_large_trajectories(rig, what):
     if not hasattr(rig, 'trajectories'):
         pytest.skip('gravity compensation follows no trajectories')
     # Megabytes each: preparing one takes the better part of a second, beside the control loop.
     withstands(rig, rig.trajectories, TRAJECTORIES[what](), 0.25 * RATE)
 
 
-def test_torques_go_on_in_a_flood_of_states_with_names_invented_each_time(rig):
+def test_torques_continue_in_a_flood_of_states_with_names_invented_each_time(rig):
     numbers = itertools.count()
 
     def invented():
@@ -162,7 +162,7 @@ def test_torques_go_on_in_a_flood_of_states_with_names_invented_each_time(rig):
         torques_go_on(rig, flood, 50)
 
 
-def test_torques_go_on_in_a_flood_of_large_requests(rig):
+def test_torques_continue_in_a_flood_of_large_requests(rig):
     client = rig.ros.node.create_client(SetParameters, f'{rig.name}/set_parameters')
     rig.ros.until(client.service_is_ready, 'the service')
     request = SetParameters.Request(

@@ -317,11 +317,11 @@ class Attack(Flood):
             WrenchStamped,
             'external_wrench',
             fuzz_messages.external_wrenches(self.seed),
-            lambda: target.value('wrenches_accepted') + target.value('wrenches_refused'),
+            lambda: target.value('wrenches_accepted') + target.value('wrenches_rejected'),
         )
 
         def commands():
-            return target.value('commands_accepted') + target.value('commands_refused')
+            return target.value('commands_accepted') + target.value('commands_rejected')
 
         # Both are counted together, and taken in turns: half of what is missing of each.
         by_name._taken = lambda: by_name.sent - (by_name.sent + by_order.sent - commands()) / 2
@@ -395,7 +395,7 @@ def test_torque_went_on_for_the_legal_states_in_between(attack):
 def test_trajectories_and_commands_went_on_in_between(attack):
     legal = sum(map(fuzz_messages.is_legal, range(attack.count)))
     motion = attack.targets['inverse_dynamics']
-    refused = motion.value('trajectories_refused')
+    refused = motion.value('trajectories_rejected')
     assert motion.value('trajectories_received') - refused > 0.3 * legal
     simulated = of_simulator(attack)
     assert simulated.value('commands_accepted') > 2 * legal
@@ -405,7 +405,7 @@ def test_trajectories_and_commands_went_on_in_between(attack):
 # -- what it left behind --------------------------------------------------------------------------
 
 
-def test_diagnostics_report_refused_messages(target):
+def test_diagnostics_report_rejected_messages(target):
     reported = {
         'gravity_compensation': {
             'joint_states': {'not finite', 'truncated', 'name given twice', 'time backwards'},
@@ -423,7 +423,7 @@ def test_diagnostics_report_refused_messages(target):
     for subject, codes in reported.items():
         assert codes <= target.reported[subject]
     if target.module != 'simulator':
-        assert target.value('states_refused') > 0.2 * target.senders[0].sent
+        assert target.value('states_rejected') > 0.2 * target.senders[0].sent
 
 
 def test_memory_does_not_grow_without_bound(target):

@@ -64,7 +64,7 @@ class Rig:
             'a report of the trajectory',
             self._go_on,
         )
-        assert 'refused' not in status.message, status
+        assert 'rejected' not in status.message, status
         self._lockstep.run(duration + SETTLING)
         return np.abs(self._lockstep.run(0.3) - goal).max()
 
@@ -118,7 +118,7 @@ def test_mujoco_as_the_arm_is_led_to_its_goals_as_well(rig, name):
     text = FREE_OF_MESHES.sub('', path.read_text())
     robot = Robot.from_urdf(text)
     root = ElementTree.fromstring(text)
-    for inertia in root.iter('inertia'):  # MuJoCo refuses what violates the triangle inequality
+    for inertia in root.iter('inertia'):  # MuJoCo rejects what violates the triangle inequality
         assert float(inertia.get('ixx')) >= 0.0
     extension = ElementTree.SubElement(root, 'mujoco')
     ElementTree.SubElement(

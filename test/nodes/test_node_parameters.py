@@ -227,7 +227,7 @@ def test_integers_and_empty_lists_are_taken_where_numbers_and_lists_are_meant():
         (Parameter('x', (), '.'), [[1.0]]),
     ],
 )
-def test_illegal_values_are_refused_by_name(declaration, value):
+def test_illegal_values_are_rejected_by_name(declaration, value):
     with pytest.raises(ValueError, match='x'):
         declaration.convert(value)
 

@@ -60,7 +60,7 @@ def send(rig, kind, verb, request, count=1):
 
 @pytest.mark.parametrize('atomically', [False, True])
 @pytest.mark.parametrize('number', [10, 99, 255])
-def test_parameters_of_types_that_do_not_exist_are_refused(rig, number, atomically):
+def test_parameters_of_types_that_do_not_exist_are_rejected(rig, number, atomically):
     wrong = Parameter(name='payload_mass', value=ParameterValue(type=number))
     for _ in range(30):
         results = rig.request([wrong], atomically)
@@ -102,13 +102,13 @@ def test_after_a_time_beyond_all_bounds_the_last_command_still_comes(rig):
     ],
     ids=['describe', 'get', 'types'],
 )
-def test_absurd_names_of_parameters_are_survived(rig, kind, verb):
+def test_extreme_names_of_parameters_do_no_harm(rig, kind, verb):
     for names in ABSURD_NAMES:
         send(rig, kind, verb, kind.Request(names=names), 3)
 
 
 @pytest.mark.parametrize('depth', [0, 1, 2**63])
-def test_absurd_prefixes_of_parameters_are_survived(rig, depth):
+def test_extreme_prefixes_of_parameters_do_no_harm(rig, depth):
     for prefixes in ([], *ABSURD_NAMES):
         request = ListParameters.Request(prefixes=prefixes, depth=depth)
         send(rig, ListParameters, 'list_parameters', request, 2)
@@ -133,7 +133,9 @@ def test_absurd_prefixes_of_parameters_are_survived(rig, depth):
     ],
     ids=lambda x: repr(x)[:14],
 )
-def test_absurd_values_of_parameters_are_refused_in_a_few_words(rig, name, value, atomically):
+def test_extreme_values_of_parameters_are_rejected_in_a_short_message(
+    rig, name, value, atomically
+):
     results = rig.request([Parameter(name=name, value=parameter_value(value))], atomically)
     result = results if atomically else results[0]
     assert not result.successful
@@ -142,7 +144,7 @@ def test_absurd_values_of_parameters_are_refused_in_a_few_words(rig, name, value
 
 
 @pytest.mark.parametrize('atomically', [False, True])
-def test_many_parameters_in_one_request_are_answered_while_torques_go_on(rig, atomically):
+def test_many_parameters_in_one_request_are_answered_while_torques_continue(rig, atomically):
     # One by one, each is prepared for itself.
     masses = [0.1 + 1e-5 * k for k in range(10_000 if atomically else 500)]
     parameters = [Parameter(name='payload_link', value=parameter_value('tool'))] + [
@@ -165,7 +167,7 @@ def test_the_log_of_all_that_is_short(rig):
     assert len(rig.process.output().splitlines()) < 200
 
 
-def test_garbage_for_a_robot_description_is_refused_and_the_next_good_one_taken(rig, ros):
+def test_garbage_for_a_robot_description_is_rejected_and_the_next_good_one_taken(rig, ros):
     from node_harness import reliable, TWO_LINK_ARM
 
     # Named after the module: what the run before this one has published stays for late joiners.

@@ -118,7 +118,7 @@ def test_bad_descriptions_are_reported_and_a_good_one_on_the_topic_is_taken(
         ('trajectory_feedforward', 'moves has a mass'),
     ],
 )
-def test_a_robot_without_masses_is_refused_by_nodes_that_need_its_weight(ros, module, text):
+def test_a_robot_without_masses_is_rejected_by_nodes_that_need_its_weight(ros, module, text):
     parameters = {'robot_description': WITHOUT_MASSES}
     assert_ends_with(ros, module, parameters, 'cannot be used', text)
 
@@ -160,7 +160,7 @@ def test_a_file_that_is_none_ends_the_node(ros, module, path):
     )
 
 
-def test_of_a_long_path_the_name_of_the_file_is_reported(ros):
+def test_the_file_name_of_a_long_path_is_reported(ros):
     path = '/nowhere' + '/folder' * 30 + '/arm.urdf'
     assert_ends_with(ros, 'simulator', {'robot_description_file': path}, '/folder/arm.urdf')
 
@@ -268,7 +268,7 @@ def test_a_simulator_waits_for_its_robot_too(ros, description):
     ros.processes.remove(process)
 
 
-def test_the_simulator_refuses_to_follow_its_own_clock(ros):
+def test_the_simulator_rejects_to_follow_its_own_clock(ros):
     process = ros.start('simulator', {'use_sim_time': True})
     values = ros.get_parameters('/simulator', ['use_sim_time'])
     assert values[0].bool_value is False

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Torque nodes under attack, over DDS: whatever comes, only torques that are owed go out.
 
-Parameters are applied whole or refused whole, no message or request stops the torque, and the last
+Parameters are applied whole or rejected whole, no message or request stops torques, and the last
 command always comes.
 """
 
@@ -244,7 +244,7 @@ def test_a_limit_is_applied_after_a_payload_beyond_all_bounds(rig, defaults):
     ids=lambda bad: next(iter(bad)),
 )
 @pytest.mark.parametrize('last', [False, True])
-def test_one_bad_parameter_refuses_all_that_are_set_with_it(rig, bad, last):
+def test_one_bad_parameter_rejects_all_that_are_set_with_it(rig, bad, last):
     before = rig.parameters(all_of(rig))
     good = {'effort_limits': [2.5], 'payload_link': 'lower', 'gravity': [0.0, 0.0, -1.0]}
     good = {name: value for name, value in good.items() if name not in bad}
@@ -280,7 +280,7 @@ def test_the_last_of_two_values_of_one_request_counts(rig, defaults):
         ('torque_rate_limit', math.nan, ['finite']),
     ],
 )
-def test_a_refusal_names_the_legal_values(rig, name, value, words):
+def test_a_rejection_names_the_legal_values(rig, name, value, words):
     reason = rig.set(**{name: value})[0].reason
     assert all(word in reason for word in words), reason
 

@@ -136,7 +136,7 @@ from rbd_ros.nodes.common import node_process
 
 def create():
     node_process._signals.count += int(sys.argv[1])  # signals that have arrived a moment ago
-    raise ValueError('parameters are refused from now on')
+    raise ValueError('parameters are rejected from now on')
 
 def load():
     import rclpy.node
@@ -156,7 +156,7 @@ def test_an_error_during_start_up_after_a_signal_is_not_a_failure(ros, signals, 
         text=True,
     )
     assert done.returncode == code, done.stdout
-    assert ('refused from now on' in done.stdout) == (code == 1)
+    assert ('rejected from now on' in done.stdout) == (code == 1)
 
 
 INTERRUPTED_HALF_MADE = """

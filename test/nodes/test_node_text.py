@@ -14,7 +14,7 @@ from rbd_ros.nodes.messages.text import MAX_TEXT, MAX_WORD, readable, shorten
 FOLDERS = '/home/somebody' + '/a_folder' * 40
 
 
-def test_of_a_long_path_the_name_of_the_file_is_kept():
+def test_the_file_name_of_a_long_path_is_kept():
     text = readable(f"robot_description_file '{FOLDERS}/arm.urdf' cannot be read")
     assert "/a_folder/arm.urdf' cannot be read" in text
     assert text.startswith('robot_description_file .../a_folder/')

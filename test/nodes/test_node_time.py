@@ -57,14 +57,14 @@ class Follower:
         return message
 
     def _refused(self):
-        """Return how many states the node says that it has refused."""
+        """Return how many states the node says that it has rejected."""
         name = f'{self.rig.name}: torque'.lstrip('/')
         reported = next((s for s in reversed(self.ros.diagnostics) if s.name == name), None)
         values = {v.key: v.value for v in reported.values} if reported else {}
-        return int(values.get('states_refused', 0))
+        return int(values.get('states_rejected', 0))
 
     def step(self, dt_ns=5_000_000, stamp=None, brief=False):
-        """Send a state, and wait until it is answered with what is then desired, or refused.
+        """Send a state, and wait until it is answered with what is then desired, or rejected.
 
         :param brief: whether to go on after a moment, whatever became of it
         """

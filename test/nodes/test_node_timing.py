@@ -121,7 +121,7 @@ def test_execution_time_has_thresholds(domain):
     domain.set_parameter(TORQUE, f'{MEAN_TIME}warn', 0.0)
 
 
-def test_a_warning_above_the_error_is_refused(domain):
+def test_a_warning_above_the_error_is_rejected(domain):
     for node in (TORQUE, SIMULATOR):
         result = domain.set_parameters(node, **{f'{DEVIATION}error': 1.0})[0]
         assert result.successful
@@ -130,7 +130,7 @@ def test_a_warning_above_the_error_is_refused(domain):
         domain.set_parameter(node, f'{DEVIATION}error', 0.0)
 
 
-def test_the_simulator_knows_its_rate(domain):
+def test_the_simulator_has_its_rate(domain):
     status, values = newest(domain, SIMULATOR, lambda _, v: v['update_rate'] > 0.0)
     assert status.level == OK
     assert values['update_rate'] == pytest.approx(250.0)

@@ -93,7 +93,7 @@ def test_a_bad_file_is_named(ros, file):
         assert text in line
 
 
-def test_arguments_that_are_none_are_refused(ros, file, tmp_path):
+def test_arguments_that_are_none_are_rejected(ros, file, tmp_path):
     line = refused(ros, {'robot_description_file': str(file), 'xacro_args': ['mass=3']})
     assert 'xacro_args' in line and "name:=value, not 'mass=3'" in line
     plain = tmp_path / 'arm.urdf'

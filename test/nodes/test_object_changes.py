@@ -158,7 +158,7 @@ def test_a_signal_ends_a_compilation(same, monkeypatch):
     assert 'simulator is ending' in answer.result.error_message and same.changes.world is before
 
 
-def test_commands_wrenches_and_placements_go_on_afterwards(rig):
+def test_commands_wrenches_and_placements_continue_afterwards(rig):
     spawn(rig, name='new', resource_string=NEW)
     rig.changes.remove('box')
     rig.place('new', (6, 0, 1))
@@ -200,7 +200,7 @@ def test_a_new_object_is_published_with_the_next_cycle(tmp_path):
     assert rig.world.objects[-1].joint_names[-1] == 'new'
 
 
-def test_a_change_that_another_has_overtaken_is_made_all_the_same(rig):
+def test_a_change_that_another_has_overtaken_is_made_nonetheless(rig):
     late = rig.cycle.prepared_world(rig.simulator.world.without('wall'))
     rig.changes.remove('box')
     rig.cycle.change_world(late)
@@ -236,11 +236,11 @@ def test_a_wrench_on_an_object_ends_with_it(rig):
 
 @pytest.mark.parametrize('name', ['', 'bok', 'robot', 'foot', 'x' * 10_000, '\x00', 'box '])
 def test_an_unknown_object_cannot_be_deleted(same, name):
-    refused = same.changes.values()['changes_refused']
+    refused = same.changes.values()['changes_rejected']
     with pytest.raises(RefusedError, match='unknown object') as caught:
         same.changes.remove(name)
     assert len(str(caught.value)) < 1000
-    assert same.changes.values()['changes_refused'] == refused + 1
+    assert same.changes.values()['changes_rejected'] == refused + 1
     same.run()
 
 
@@ -401,7 +401,7 @@ def test_requests_are_answered_by_the_codes_of_the_standard(same, changed, code)
     assert bool(answer.entity_name) == (code == OK)
 
 
-def test_too_many_are_refused_by_the_service_too(same, monkeypatch):
+def test_too_many_are_rejected_by_the_service_too(same, monkeypatch):
     monkeypatch.setattr(object_changes, 'MAX_OBJECTS', 6)
     assert spawn(same).result.result == OK
     assert spawn(same, name='next').result.result == FAILED

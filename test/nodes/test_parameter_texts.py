@@ -141,7 +141,7 @@ def test_documented_values_are_accepted_in_a_file(context, node, tmp_path):
 
 
 def given(made, values):
-    """Return what is refused of values that a node is given.
+    """Return what is rejected of values that a node is given.
 
     Lists that are not empty among them.
     """
@@ -162,7 +162,7 @@ def dump(made, names, path):
 
 
 def load(made, path):
-    """Return what is refused of a file by `ros2 param load`, and how many parameters it has."""
+    """Return what is rejected of a file by `ros2 param load`, and how many parameters it has."""
     loaded = parameter_dict_from_yaml_file(str(path), target_nodes=['/a_node']).values()
     results = made.set_parameters([Parameter.from_parameter_msg(each) for each in loaded])
     return [each.reason for each in results if not each.successful], len(results)
@@ -225,7 +225,7 @@ def test_faults_are_loaded_by_another_node_than_that_which_dumped_them(context, 
         joints = ['elbow']
         assert read_faults(read['faults'], joints) == read_faults(text, joints)
         first = read['faults'].index('fault:')
-        line = read['faults'].count('\n', 0, first)  # as the message that refuses it names it
+        line = read['faults'].count('\n', 0, first)  # as the message that rejects it names it
         assert line == text.count('\n', 0, text.index('fault:'))
 
 

@@ -47,7 +47,7 @@ def test_the_simulator_drives_joints_with_motors_alone(robot):
         make(robot, joints=['shoulder', 'elbow'])
 
 
-def test_all_joints_of_a_tree_bear_its_weight_if_nothing_is_said():
+def test_all_joints_of_a_tree_bear_its_weight_by_default():
     expected = [gravity_torque(Q)[name] for name in ('shoulder', 'elbow')]
     assert list(holding_effort(Robot.from_urdf(TWO_LINK_ARM), list(Q))) == pytest.approx(expected)
 

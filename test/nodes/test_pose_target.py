@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Poses that become motions of the joints: which are taken, which are refused, and why."""
+"""Poses that become motions of the joints: which are taken, which are rejected, and why."""
 
 import math
 from types import SimpleNamespace
@@ -26,12 +26,12 @@ HOME = np.array([0.1, -1.2, 1.3, -0.9, -1.1, 0.2])
 
 
 class Reference:
-    """Stands in for the reference: what is to be followed, and what was refused."""
+    """Stands in for the reference: what is to be followed, and what was rejected."""
 
     def __init__(self, arm):
         self.joint_names, self.desired_position = tuple(arm.joint_names), HOME
         self.time, self.followed, self.reported = NOW, [], []
-        self.received, self.at_rest = 0, True
+        self.received, self.is_at_rest = 0, True
 
     def present_time(self):
         return self.time
@@ -122,7 +122,7 @@ def test_a_pose_that_is_there_already_takes_a_moment(arm, targets):
         ({'position_x': 5.0}, 'out of reach'),
     ],
 )
-def test_a_pose_that_cannot_be_is_refused_by_its_kind(arm, targets, changes, code):
+def test_a_pose_that_cannot_be_is_rejected_by_its_kind(arm, targets, changes, code):
     targets.on_pose(message(arm, **changes))
     assert not targets._reference.followed
     assert [code for code, _ in targets._reference.reported] == [f'pose {code}']
@@ -137,7 +137,7 @@ def test_all_zeros_are_no_orientation(arm, targets):
     assert targets._reference.reported[-1][0] == 'pose not a unit quaternion'
 
 
-def test_without_a_frame_or_a_state_poses_are_refused(arm, targets):
+def test_without_a_frame_or_a_state_poses_are_rejected(arm, targets):
     targets.values['task_frame'] = ''
     targets.on_pose(message(arm))
     targets.values['task_frame'] = 'tool0'
@@ -214,12 +214,12 @@ def test_an_arm_goes_over_to_another_configuration_at_rest_alone(arm, targets):
         and reached(joints_for_pose(arm, 'tool0', pose, HOME, 5))
     )
     reference = targets._reference
-    reference.at_rest = False
+    reference.is_at_rest = False
     targets.on_pose(message(arm, q))
     assert not reference.followed
     ((code, text),) = reference.reported
     assert code == 'pose out of reach' and 'at rest, the node tries other configurations' in text
-    reference.at_rest, targets.values['ik_attempts'] = True, 1
+    reference.is_at_rest, targets.values['ik_attempts'] = True, 1
     targets.on_pose(message(arm, q))
     assert not reference.followed and 'other configurations' not in reference.reported[-1][1]
     targets.values['ik_attempts'] = 5

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real-time options: their effect on threads, refusals and their messages; over-runs."""
+"""Real-time options: their effect on threads, rejections and their messages; over-runs."""
 
 import os
 from pathlib import Path
@@ -62,7 +62,7 @@ def test_lists_of_cores_are_read_as_linux_writes_them():
     assert set(os.sched_getaffinity(0)) <= set(PRESENT)
 
 
-def test_cores_that_do_not_exist_are_refused_by_number():
+def test_cores_that_do_not_exist_are_rejected_by_number():
     realtime.check_cores(())
     realtime.check_cores((3, 0), present=(0, 3))
     realtime.check_cores(PRESENT)
@@ -101,7 +101,7 @@ def test_a_thread_is_pinned_alone():
     assert reported.conditions == [(realtime.SUBJECT, OK, f'on core {core}')]
 
 
-def test_a_priority_that_is_refused_is_reported_with_its_cure(monkeypatch):
+def test_a_priority_that_is_rejected_is_reported_with_its_cure(monkeypatch):
     asked = []
 
     def refuse(thread, policy, parameter):
@@ -116,7 +116,7 @@ def test_a_priority_that_is_refused_is_reported_with_its_cure(monkeypatch):
     assert asked == [(0, os.SCHED_FIFO, 42)] * 2
     subject, level, text = reported.conditions[-1]
     assert (subject, level) == (realtime.SUBJECT, WARN)
-    assert text.count('SCHED_FIFO 42 was refused') == 1
+    assert text.count('SCHED_FIFO 42 was rejected') == 1
     assert (
         'rtprio 99' in text
         and realtime.LIMITS_FILE in text
@@ -131,11 +131,11 @@ def test_a_core_that_is_not_permitted_is_reported(monkeypatch):
     monkeypatch.setattr(os, 'sched_setaffinity', refuse)
     monkeypatch.setattr(os, 'sched_getaffinity', lambda thread: {0})
     problem = realtime.pin_this_thread((1,))
-    assert 'core 1 was refused (Invalid argument)' in problem
+    assert 'core 1 was rejected (Invalid argument)' in problem
     assert 'may use 0' in problem
     monkeypatch.setattr(os, 'sched_setaffinity', lambda thread, cores: None)
     assert realtime.pin_this_thread((0,)) is None
-    assert 'core 1 was refused:' in realtime.pin_this_thread((0, 1))
+    assert 'core 1 was rejected:' in realtime.pin_this_thread((0, 1))
 
 
 def test_memory_is_locked_only_where_all_of_it_may_be(monkeypatch, tmp_path):
@@ -241,7 +241,7 @@ def test_priority_and_locked_memory_are_granted_or_reported(ros, module):
         ros.until(lambda: priorities(process.process.pid) == [7] * LOOPS[module], 'priorities')
         ros.until_status('SCHED_FIFO 7', subject)
     else:
-        ros.until_status('SCHED_FIFO 7 was refused', subject, WARN)
+        ros.until_status('SCHED_FIFO 7 was rejected', subject, WARN)
     locked = re.search(r'VmLck:\s*(\d+)', Path(f'/proc/{process.process.pid}/status').read_text())
     if realtime.may_lock_memory():
         ros.until_status('memory locked', subject)
@@ -272,7 +272,7 @@ def test_a_node_without_the_rights_says_so_and_continues(ros, monkeypatch, tmp_p
         {'thread_priority': 50, 'lock_memory': True},
     )
     subject = f'bare/gravity_compensation: {realtime.SUBJECT}'
-    status = ros.until_status('SCHED_FIFO 50 was refused', subject, WARN)
+    status = ros.until_status('SCHED_FIFO 50 was rejected', subject, WARN)
     assert 'rtprio 99' in status.message and 'lock 1 MB only' in status.message
     with states_at(rig):
         ros.until(

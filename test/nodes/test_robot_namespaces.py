@@ -148,14 +148,14 @@ def test_commands_by_name_and_by_order_reach_the_robot_whose_topic_it_is(rig):
     )
 
 
-def test_joints_of_another_robot_are_refused_by_name(rig):
+def test_joints_of_another_robot_are_rejected_by_name(rig):
     publish_until(
         rig,
         JointState,
         'left/joint_commands',
         joint_state(['left/elbow', 'wrist'], position=[0.2, 0.1]),
         lambda: rig.ros.status('no joint of the robot'),
-        'a refusal',
+        'a rejection',
     )
 
 

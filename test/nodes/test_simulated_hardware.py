@@ -53,7 +53,7 @@ def test_the_macros_make_the_tag_of_the_page(tmp_path):
 
 
 @pytest.mark.parametrize('interface', ['position', 'velocity', 'effort'])
-def test_the_macro_refuses_a_command_without_its_state(tmp_path, interface):
+def test_the_macro_rejects_a_command_without_its_state(tmp_path, interface):
     xacro = outside.load('xacro')
     others = ' '.join({'position', 'velocity', 'effort'} - {interface})
     file = tmp_path / 'arm.urdf.xacro'

@@ -133,7 +133,7 @@ def test_without_the_package_nothing_is_offered(monkeypatch):
     assert offer_simulation_interfaces(Simulator(), None) == ()
 
 
-def test_an_older_package_gets_the_services_and_features_that_it_knows(standard):
+def test_an_older_package_gets_its_services_and_features(standard):
     del standard.srv.GetSimulationState
     del standard.msg.SimulatorFeatures.SIMULATION_STATE_PAUSE
     node = Simulator()
@@ -173,7 +173,7 @@ def test_steps_are_done_while_paused_only(simulator):
 
 
 @pytest.mark.parametrize('steps', [0, 2**64 - 1])
-def test_absurd_numbers_of_steps_are_refused(simulator, steps):
+def test_extreme_numbers_of_steps_are_rejected(simulator, steps):
     set_state(simulator, PAUSED)
     assert call(simulator, 'step_simulation', steps=steps).result.result == FAILED
 
@@ -290,12 +290,12 @@ def test_without_a_robot_there_are_no_entities(simulator):
         ({'filter': '', 'bounds': SimpleNamespace(type=0), 'categories': []}, OK),
     ],
 )
-def test_filters_that_are_not_known_are_refused(simulator, world, filters, code):
+def test_filters_that_are_not_known_are_rejected(simulator, world, filters, code):
     answer = ask(simulator, 'get_entities', filters=SimpleNamespace(**filters))
     assert answer.result.result == code and bool(answer.result.error_message) == (code != OK)
 
 
-def test_a_filter_that_takes_for_ever_does_not(simulator):
+def test_an_endless_filter_is_interrupted(simulator):
     crate = {'type': 'box', 'size': [1, 1, 1]}
     world = read_world({'objects': {'a' * 60 + 'b': crate}})
     nobody = SimpleNamespace(links={})
@@ -356,7 +356,7 @@ def test_pose_and_twist_are_set_together_or_alone(simulator, world):
         ('red_ball', {'frame': 'moon'}, FAILED),
     ],
 )
-def test_bad_states_are_refused_and_change_nothing(simulator, world, name, state, code):
+def test_bad_states_are_rejected_and_change_nothing(simulator, world, name, state, code):
     before = world.object_pose('red_ball')
     answer = ask(simulator, 'set_entity_state', entity=name, state=entity_state(**state))
     assert answer.result.result == code and answer.result.error_message

@@ -263,7 +263,7 @@ def test_stepping_advances_time_by_the_steps_asked_for(rig):
     )
 
 
-def test_stepping_is_refused_while_running(rig):
+def test_stepping_is_rejected_while_running(rig):
     answer = rig.trigger('step')
     assert not answer.success and 'not paused' in answer.message
 

@@ -231,7 +231,7 @@ def test_a_signal_ends_requests_for_steps_that_wait_for_others(stepping, number)
     assert rig.process.stop(number) == 0
 
 
-def test_steps_are_refused_during_others_so_that_none_begins_after_a_pause(stepping):
+def test_steps_are_rejected_during_others_so_that_none_begins_after_a_pause(stepping):
     rig, first = stepping
     others = [rig.later(Trigger, 'step', Trigger.Request()) for _ in range(3)]
     rig.ros.until(lambda: all(f.done() for f in others), 'answers')
@@ -264,15 +264,15 @@ def wrench(link, x=0.0, torque=0.0):
     ],
     ids=lambda x: repr(x)[:12],
 )
-def test_a_bad_wrench_is_refused_by_name_and_time_continues(rig, message, text):
+def test_a_bad_wrench_is_rejected_by_name_and_time_continues(rig, message, text):
     since = len(rig.ros.diagnostics)
     rig.wrench.publish(message)
     status = rig.until_reported(text, 'external_wrench', since)
-    assert 'wrench refused' in status.message and len(status.message) < 1000
+    assert 'wrench rejected' in status.message and len(status.message) < 1000
     until_time_passes(rig)
 
 
-def test_too_many_wrenches_are_refused_and_time_continues(rig):
+def test_too_many_wrenches_are_rejected_and_time_continues(rig):
     since = len(rig.ros.diagnostics)
     for k in range(LINKS):
         rig.wrench.publish(wrench(f'link_{k}', 1e-3))
@@ -321,7 +321,7 @@ def test_malformed_bytes_change_nothing_and_time_continues(rig, topic, data):
 # -- commands -------------------------------------------------------------------------------------
 
 
-def test_a_finite_command_that_overflows_is_refused_and_time_continues(another):
+def test_a_finite_command_that_overflows_is_rejected_and_time_continues(another):
     """There is no limit of torque that would cut it."""
     rig = another({'robot_description': FREE_ARM})
     for message, what in (
@@ -332,12 +332,12 @@ def test_a_finite_command_that_overflows_is_refused_and_time_continues(another):
     ):
         since = len(rig.ros.diagnostics)
         rig.by_name.publish(message)
-        # By its own words: the refusal before may be reported again.
-        rig.until_reported(f'command refused: a value of {what} is', 'commands', since)
+        # By its own words: the rejection before may be reported again.
+        rig.until_reported(f'command rejected: a value of {what} is', 'commands', since)
         until_time_passes(rig)
     since = len(rig.ros.diagnostics)
     rig.by_order.publish(efforts(1e308, -1e308))
-    rig.until_reported('command refused', 'commands', since)
+    rig.until_reported('command rejected', 'commands', since)
     until_time_passes(rig)
     assert list(rig.state().position) == START
     assert rig.finite()

@@ -202,7 +202,7 @@ def test_diagnostics_report_contacts(rig):
     values = {each.key: each.value for each in rig.ros.until(world, 'diagnostics').values}
     assert int(values['unconverged_steps']) == int(values['contacts_truncated']) == 0
     assert float(values['residual_contact']) < 1e-6
-    assert int(values['changes_refused']) == 1
+    assert int(values['changes_rejected']) == 1
     assert int(values['objects']) == 4
     assert float(values['last_change_ms']) < 50.0
 

@@ -116,7 +116,7 @@ def test_steps_after_a_snapshot_are_bitwise_identical_and_time_continues(control
 
 
 @pytest.mark.parametrize('moment', ['before', 'within'])
-def test_chance_and_messages_under_way_come_back_too(controller, moment):
+def test_random_streams_and_messages_in_transit_are_restored(controller, moment):
     # Without friction of its own, rounding depends on whether joints may have any.
     urdf = re.sub('friction="[^"]*"', '', TWO_LINK_ARM)
     arm = controller(
@@ -258,8 +258,8 @@ def test_impossible_requests_are_reported_and_the_node_continues(controller, tmp
     assert run(arm, 10)[1][0] == 11 * MILLISECOND and first
 
 
-def test_a_name_that_cannot_be_is_refused_when_it_is_set(controller):
-    arm = controller('refused', lockstep='stamp')
+def test_a_name_that_cannot_be_is_rejected_when_it_is_set(controller):
+    arm = controller('rejected', lockstep='stamp')
     kind = SetParameters
     for value in ('../good', '.good', '', 'x' * 101, 'a?', 'zeit_ä', 'a\n'):
         given = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=value)
@@ -271,7 +271,7 @@ def test_a_name_that_cannot_be_is_refused_when_it_is_set(controller):
 
 
 @pytest.mark.parametrize('folder', ['/no/folder', __file__, 'x' * 5000, '~nobody-here/a'])
-def test_a_folder_that_is_not_there_is_refused_at_the_start(ros, folder):
+def test_a_folder_that_is_not_there_is_rejected_at_the_start(ros, folder):
     parameters = {'robot_description': TWO_LINK_ARM, 'snapshot_folder': folder}
     process = ros.start('simulator', parameters)
     assert process.wait() == 1
@@ -312,7 +312,7 @@ def test_the_clock_never_goes_back_and_a_pause_stays_one(ros):
     assert process.alive()
 
 
-def test_objects_are_there_again_and_go_on_bitwise(ros, tmp_path):
+def test_objects_are_there_again_and_continue_bitwise(ros, tmp_path):
     (tmp_path / 'world.yaml').write_text(WORLD)
     name = '/around/simulator'
     ros.start(

@@ -135,7 +135,7 @@ def test_a_joint_that_is_far_too_fast_ends_the_torque_until_it_is_acknowledged(
     rig.ros.until_status('no joint exceeds its limit', 'speed', since=since)
 
 
-def test_a_factor_below_one_is_refused(start, ros):
+def test_a_factor_below_one_is_rejected(start, ros):
     process = ros.start(
         'gravity_compensation', {'robot_description': TWO_LINK_ARM, 'overspeed_factor': 0.5}
     )

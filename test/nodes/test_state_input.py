@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Input of states: what is taken, refused and reported; in Python and in the compiled text."""
+"""Input of states: what is taken, rejected and reported; in Python and in the compiled text."""
 
 from functools import partial
 
@@ -252,7 +252,7 @@ def test_joints_with_limits_do_not_wrap():
 @pytest.mark.parametrize('stamped', [True, False])
 @pytest.mark.parametrize('velocity', [None, (0.5, 0.0)])
 @pytest.mark.parametrize('joint', [0, 1])
-def test_a_jump_that_no_velocity_explains_is_refused(joint, velocity, stamped):
+def test_a_jump_that_no_velocity_explains_is_rejected(joint, velocity, stamped):
     table = Turntable()
     q = np.array([3.0, 0.3])
     for _ in range(50):

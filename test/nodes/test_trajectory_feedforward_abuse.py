@@ -97,7 +97,7 @@ def test_a_flood_of_large_trajectories_is_survived(rig):
     ],
     ids=str,
 )
-def test_parameters_that_make_no_sense_are_refused_with_a_reason(rig, values):
+def test_parameters_that_make_no_sense_are_rejected_with_a_reason(rig, values):
     (result,) = rig.ros.set_parameters('/trajectory_feedforward', **values)
     assert not result.successful and result.reason
     goes_on(rig)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The node trajectory_feedforward over DDS: what it adds to trajectories, and what it refuses."""
+"""The node trajectory_feedforward over DDS: what it adds to trajectories, and what it rejects."""
 
 import pytest
 from support import outside
@@ -42,7 +42,7 @@ class Rig:
         return self.out[-1]
 
     def refused(self, message, text):
-        """Whether a trajectory is refused with a text, and nothing published."""
+        """Whether a trajectory is rejected with a text, and nothing published."""
         count, since = len(self.out), len(self.ros.diagnostics)
         self.trajectories.publish(message)
         self.ros.until_status(text, 'trajectory', since=since)
@@ -105,7 +105,7 @@ def test_an_impossible_trajectory_is_rejected_by_joint_and_point(rig, message, t
     rig.refused(message, text)
 
 
-def test_joints_that_are_left_out_are_where_the_states_say(rig, arm):
+def test_omitted_joints_are_at_the_measured_positions(rig, arm):
     alone = trajectory((0.1,), (0.4,), names=('elbow',))
     rig.refused(alone, 'shoulder')
     with Feed(rig.states, joint_state(position=(0.7, 0.0))):
@@ -115,7 +115,7 @@ def test_joints_that_are_left_out_are_where_the_states_say(rig, arm):
             rig.trajectories.publish(alone)
             rig.ros.until(
                 lambda: rig.out[count:] or rig.ros.status('shoulder', 'trajectory', since=since),
-                'an answer or a refusal',
+                'an answer or a rejection',
             )
             return rig.out[count:]
 

@@ -223,7 +223,7 @@ def test_bad_responses_are_dropped_and_reported_and_the_node_continues(rig, answ
         rig.until_reported('answering')
 
 
-def test_answers_that_come_twice_or_late_are_left_out(rig):
+def test_answers_that_come_twice_or_late_are_omitted(rig):
     with Program(rig.port) as program, Feed(rig.states, rig.state()):
         before = []
 
@@ -303,7 +303,7 @@ def test_the_last_command_may_be_gravity(rig):
     rig.ros.set_parameter(NODE, 'timeout_command', 'zero')
 
 
-def test_timeouts_that_contradict_each_other_are_refused(rig):
+def test_timeouts_that_contradict_each_other_are_rejected(rig):
     result = rig.ros.set_parameters(NODE, response_timeout=1.0)[0]
     assert (
         not result.successful and 'response_timeout must be below state_timeout' in result.reason

@@ -92,7 +92,7 @@ def test_simulated_time_must_have_passed_as_well(watch):
     assert dog.barks()
 
 
-def test_simulated_time_that_stands_still_is_not_waited_for_for_ever(watch):
+def test_a_wait_for_paused_simulated_time_ends(watch):
     dog = watch(0.05, simulated_time=lambda: 5.0)
     dog.watchdog.feed(time.monotonic())
     assert dog.barks()

@@ -100,7 +100,7 @@ def test_invalid_messages_are_not_shown(watch):
     assert np.array_equal(session.q, before) and before[-2:].tolist() == [0.3, 0.4]
 
 
-def test_a_bad_namespace_and_a_port_in_use_are_refused(watch):
+def test_a_bad_namespace_and_a_port_in_use_are_rejected(watch):
     with pytest.raises(ValueError, match="--namespace 'a b' is not valid"):
         watch(namespace='a b')
     page = LivePage('', 0)

@@ -457,7 +457,7 @@ def test_the_law_of_impacts_is_chosen(tmp_path, monkeypatch):
         {'contact_damping': 1.0},
     ],
 )
-def test_parameters_of_the_ground_are_refused_with_a_world(parameters):
+def test_parameters_of_the_ground_are_rejected_with_a_world(parameters):
     """Users who set them would expect an effect."""
     values = {each.name: each.default for each in SIMULATOR_PARAMETERS}
     check_simulator_parameters({**values, 'world': 'push'})
@@ -500,7 +500,7 @@ def test_parameters_of_compliant_ground_are_rejected_with_rigid_ground(parameter
         ),
     ],
 )
-def test_worlds_that_cannot_be_used_are_refused_by_name(tmp_path, text, parameters, problem):
+def test_worlds_that_cannot_be_used_are_rejected_by_name(tmp_path, text, parameters, problem):
     with pytest.raises(ValueError, match=problem):
         Rig(tmp_path, text=text, **parameters)
 

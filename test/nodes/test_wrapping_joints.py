@@ -87,7 +87,7 @@ def test_torques_are_those_of_a_driver_that_counts_turns(ros, module, parameters
         each.rig.process.stop()
 
 
-def test_a_jump_is_refused_and_reported(ros):
+def test_a_jump_is_rejected_and_reported(ros):
     turning = Turning(ros, 'inverse_dynamics', True, True, {})
     torques = turning.answers(20)
     since, numbers = len(ros.diagnostics), iter(range(20, 1000))
@@ -98,7 +98,7 @@ def test_a_jump_is_refused_and_reported(ros):
         ros.spin(0.05)
         return ros.status('more than any plausible velocity allows', 'joint_states', since=since)
 
-    ros.until(is_reported, 'a refusal')
+    ros.until(is_reported, 'a rejection')
     sent = turning.rig.torques[-1].effort
     np.testing.assert_array_equal(sent, torques[-1])  # none of them was answered
     k = next(numbers)

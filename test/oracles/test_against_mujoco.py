@@ -19,7 +19,7 @@ NOT_ACCEPTED = ('inertia', 'mass', 'mj_balance')
 
 
 def mujoco_model(text, floating_base):
-    """Return the model of a URDF text, None where MuJoCo refuses its inertias."""
+    """Return the model of a URDF text, None where MuJoCo rejects its inertias."""
     options = (
         '<mujoco><compiler fusestatic="false" balanceinertia="false" discardvisual="true" '
         'boundmass="0" boundinertia="0"/></mujoco>'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments that make no sense are refused with a ValueError that says what was expected."""
+"""Arguments that make no sense are rejected with a ValueError that says what was expected."""
 
 import copy
 import pickle

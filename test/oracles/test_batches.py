@@ -84,7 +84,7 @@ def test_any_number_of_rows(robot, state, results, name, size):
 
 @pytest.mark.parametrize('bad', [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize('name', NAMES)
-def test_a_bad_number_spoils_its_row_and_no_other(robot, state, results, name, bad):
+def test_a_bad_number_affects_its_row_and_no_other(robot, state, results, name, bad):
     rows = 37
     for letter in ARGUMENTS[name]:
         arrays = [x[:rows].copy() for x in state.of(name)]

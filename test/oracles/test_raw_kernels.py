@@ -111,7 +111,7 @@ def test_contact_kinematics_holds_poses_and_motion_columns(subject):
         assert_allclose(J, robot.jacobian(q, body.name, reference='base'), atol=1e-14)
 
 
-def test_unknown_kernels_and_options_are_refused(subject):
+def test_unknown_kernels_and_options_are_rejected(subject):
     robot = subject[0]
     for call in (
         lambda: robot.kernel('levitate'),

@@ -34,8 +34,8 @@ def test_numbers_are_those_of_the_bodies_and_matrices(name):
     q = tree.states[0].q
     found = robot.diagnose(q)
     expected = np.linalg.cond(tree.book.mass_matrix(q))
-    assert found.condition == pytest.approx(expected, rel=1e-9)
-    assert found.loop_condition is None
+    assert found.condition_number == pytest.approx(expected, rel=1e-9)
+    assert found.loop_condition_number is None
     for i, body in model.outward():
         I = body.inertia.matrix()
         m, skew = I[3, 3], I[:3, 3:] / I[3, 3]
@@ -58,7 +58,7 @@ def test_ordinary_robots_give_no_warning():
 
 @pytest.mark.seed('AE01')
 @pytest.mark.parametrize('ratio', [20.0, 50.0, 1e4])
-def test_a_center_of_mass_far_from_its_frame_is_warned_of(ratio):
+def test_a_center_of_mass_far_from_its_frame_gets_a_warning(ratio):
     """A warning says how many digits the book's rule, the square of the distance, takes."""
     gyration = math.sqrt(0.5 * 0.09 / 2.0)
     robot = hinges({}, {'center': [0.0, ratio * gyration, 0.0]})
@@ -72,7 +72,7 @@ def test_a_center_of_mass_far_from_its_frame_is_warned_of(ratio):
 
 @pytest.mark.seed('AE01')
 @pytest.mark.parametrize('mass, warned', [(0.1, False), (1e-4, True)])
-def test_a_light_body_that_carries_heavy_ones_is_warned_of(mass, warned):
+def test_a_light_body_that_carries_heavy_ones_gets_a_warning(mass, warned):
     robot = hinges({'mass': mass}, {'xyz': [0.1, 0, 0]}, {'xyz': [0.1, 0, 0]})
     found = robot.diagnose()
     assert found.mass_ratios == pytest.approx({'link1': 4.0 / mass, 'link2': 1.0, 'link3': 0.0})
@@ -100,7 +100,7 @@ def test_warnings_fire_on_models_that_are_made_for_it():
 
 
 @pytest.mark.seed('AE01', 'CL14', kind='part')
-def test_loops_near_a_singular_configuration_are_warned_of():
+def test_loops_near_a_singular_configuration_get_a_warning():
     """A crank-slider whose rod is as long as its crank: folded, it can do something else.
 
     Redundant constraints, three of the five, are no warning.
@@ -112,16 +112,16 @@ def test_loops_near_a_singular_configuration_are_warned_of():
 
     found = robot.diagnose(q(0.8))
     values = np.linalg.svd(robot.loops.closure(q(0.8)).K)[1]
-    assert found.loop_condition == pytest.approx(values[0] / values[1], rel=1e-9)
+    assert found.loop_condition_number == pytest.approx(values[0] / values[1], rel=1e-9)
     assert found.warnings == ()
     # no rod leads from a crank at 90 degrees to a slider straight below
     near = robot.diagnose([math.pi / 2 - 1e-6, 0.0, -math.pi / 2 + 1e-6])
-    assert near.loop_condition > 1e4
+    assert near.loop_condition_number > 1e4
     assert any('loop constraints' in x for x in near.warnings)
 
 
 @pytest.mark.seed('JM07', 'AE01')
-def test_a_joint_near_its_singularity_is_warned_of():
+def test_a_joint_near_its_singularity_gets_a_warning():
     inertia = RigidBodyInertia.from_mass_center(1.0, (0.1, 0.2, 0.3), np.eye(3).tolist())
     X = PluckerTransform.identity()
     kinds = Revolute((0.0, 0.0, 1.0)), SphericalYawPitchRoll()
@@ -142,7 +142,7 @@ def test_points_and_frames_without_mass_have_no_ratio():
     ]))  # fmt: skip
     found = robot.diagnose()
     assert found.center_ratios == {} and found.mass_ratios == {'link2': 0.0}
-    assert diagnose(Model.create('nothing', [], [])).condition == 1.0
+    assert diagnose(Model.create('nothing', [], [])).condition_number == 1.0
     rng, X = np.random.default_rng(0), PluckerTransform.identity()
     for _ in range(30):  # whatever rounding leaves of the radius of gyration of a point
         center = tuple(rng.normal(size=3).tolist())
@@ -154,12 +154,12 @@ def test_points_and_frames_without_mass_have_no_ratio():
 
 def test_a_singular_mass_matrix_has_no_condition():
     robot = Robot.from_urdf(chain([{'type': 'revolute'}]))
-    assert robot.diagnose().condition == math.inf
+    assert robot.diagnose().condition_number == math.inf
     assert 'singular at this configuration' in robot.diagnose().warnings[0]
 
 
 @pytest.mark.parametrize('q', [[], [0.0], [0.0] * 3])
-def test_a_configuration_of_wrong_shape_is_refused(q):
+def test_a_configuration_of_wrong_shape_is_rejected(q):
     with pytest.raises(ValueError, match=r'q must have shape \(2,\)'):
         hinges({}, {}).diagnose(q)
 
@@ -176,7 +176,7 @@ def test_info_shows_the_condition_number_and_the_problem(tmp_path, capsys):
     assert main(['info', '--json', str(path)]) == 0
     facts = json.loads(capsys.readouterr().out)
     found = Robot.from_urdf(text).diagnose()
-    assert facts['accuracy']['condition_number'] == found.condition == 1.0
+    assert facts['accuracy']['condition_number'] == found.condition_number == 1.0
     assert facts['accuracy']['warnings'] == list(found.warnings)
     assert_allclose(facts['accuracy']['center_ratios']['link1'], found.center_ratios['link1'])
     path.write_text(chain([{'type': 'revolute'}]))

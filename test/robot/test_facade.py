@@ -88,7 +88,7 @@ def test_a_result_does_not_go_where_it_does_not_fit(robot, bad):
         robot.bias_force(robot.neutral(), np.zeros(robot.nv), out=bad(robot.nv))
 
 
-def test_too_few_arrays_for_several_results_are_refused(robot):
+def test_too_few_arrays_for_several_results_are_rejected(robot):
     H = np.empty((robot.nv, robot.nv))
     with pytest.raises(ValueError, match='out must hold 2 arrays'):
         robot.equations_of_motion(robot.neutral(), np.zeros(robot.nv), out=(H,))

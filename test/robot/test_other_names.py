@@ -79,7 +79,7 @@ def test_names_of_other_libraries_are_given_once():
     assert len({row.name for row in FOREIGN}) == len(FOREIGN) >= 40
 
 
-def test_a_simulation_knows_them_as_well(robot):
+def test_a_simulation_has_them_as_well(robot):
     simulator = Simulator(robot)
     with pytest.raises(AttributeError, match="Simulator has no 'qpos': that is Simulator.q"):
         simulator.qpos

@@ -46,7 +46,7 @@ def test_it_has_no_parameters_and_no_constraints():
     robot = Robot.from_urdf(BLOCK)
     base = robot.regressors.base_parameters()
     assert base.columns == () and base.grouping.shape == (0, 0)
-    assert base.fitted(np.zeros((4, 0, 0)), np.zeros((4, 0))).shape == (0,)
+    assert base.fit(np.zeros((4, 0, 0)), np.zeros((4, 0))).shape == (0,)
     assert robot.loops.mobility(NONE).freedoms == 0
     assert robot.loops.project(NONE).shape == (0,)
     assert positively_dependent(NONE, np.zeros((3, 0)))

@@ -80,7 +80,7 @@ def test_derivatives_of_a_packed_matrix_are_packed(q):
     assert_same(half.dH_dq, packed(np.moveaxis(whole.dH_dq, -1, 0)).T)
 
 
-def test_a_state_that_is_not_a_number_spoils_its_row_alone(robot, q):
+def test_a_nan_state_affects_its_row_alone(robot, q):
     q[5, -1] = np.nan
     result = robot.mass_matrix(q, storage='packed')
     assert np.isnan(result[5]).all() and np.isfinite(np.delete(result, 5, axis=0)).all()

@@ -38,14 +38,14 @@ def test_the_motion_continues_as_that_of_the_robot_with_them(arm, loaded, option
     tau = arm.gravity_torque(Q)
     simulator.reset(Q)
     simulator.step(tau, n=50)
-    simulator.physics.load(loaded)
-    assert simulator.physics.loaded is loaded and simulator.time == pytest.approx(0.05)
+    simulator.physics.change_inertias(loaded)
+    assert simulator.physics.loaded_robot is loaded and simulator.time == pytest.approx(0.05)
     other.reset(simulator.q, simulator.v)
     for each in (simulator, other):
         each.step(tau, n=100)
     assert (simulator.q == other.q).all() and (simulator.v == other.v).all()
     # And back: what was carried is gone.
-    simulator.physics.load(arm)
+    simulator.physics.change_inertias(arm)
     alone = Simulator(arm, **options)
     alone.reset(simulator.q, simulator.v)
     for each in (simulator, alone):
@@ -60,7 +60,7 @@ def test_sensors_feel_it(arm, loaded):
     simulator.step(arm.gravity_torque(Q), n=5)
     force = sensors.wrenches['tool0'][3:]
     assert np.abs(force).max() < 1e-9  # a tool without mass
-    simulator.physics.load(loaded)
+    simulator.physics.change_inertias(loaded)
     simulator.reset(Q)
     simulator.step(loaded.gravity_torque(Q), n=5)
     assert np.linalg.norm(sensors.wrenches['tool0'][3:]) == pytest.approx(2.0 * 9.81, rel=1e-9)
@@ -70,7 +70,7 @@ def test_sensors_feel_it(arm, loaded):
 def test_it_is_kept_when_the_world_changes_and_when_forces_begin(arm, loaded):
     simulator = Simulator(arm, world=WORLD)
     simulator.reset(Q)
-    simulator.physics.load(loaded)
+    simulator.physics.change_inertias(loaded)
     simulator.add_object('ball', {'type': 'sphere', 'radius': 0.1, 'xyz': [3, 0, 1]})
     simulator.apply_wrench('tool0', np.zeros(6), 0.1)
     tau = loaded.gravity_torque(Q)
@@ -82,18 +82,18 @@ def test_a_snapshot_fits_whatever_the_robot_carries(arm, loaded):
     simulator = Simulator(arm)
     simulator.reset(Q)
     kept = simulator.snapshot()
-    simulator.physics.load(loaded)
+    simulator.physics.change_inertias(loaded)
     simulator.step(n=10)
     simulator.restore(kept)
-    assert (simulator.q == Q).all() and simulator.physics.loaded is loaded
+    assert (simulator.q == Q).all() and simulator.physics.loaded_robot is loaded
 
 
-def test_another_robot_is_refused(arm):
+def test_another_robot_is_rejected(arm):
     other = Robot.from_urdf(resource_path('urdf', 'two_link_arm.urdf'))
     simulator = Simulator(arm)
     with pytest.raises(ValueError, match='with other inertias'):
-        simulator.physics.load(other)
-    assert simulator.physics.loaded is arm
+        simulator.physics.change_inertias(other)
+    assert simulator.physics.loaded_robot is arm
 
 
 def test_robots_with_the_same_payloads_are_the_same_and_not_too_many_are_kept(arm):

@@ -129,7 +129,7 @@ def test_wrenches_stay_with_their_objects_and_end_with_them(simulator):
     assert simulator.object_velocity('slider')[3] == pytest.approx(v - 0.3 * 9.81 * 0.01, rel=1e-6)
 
 
-def test_wrenches_on_the_robot_go_on(simulator):
+def test_wrenches_on_the_robot_continue(simulator):
     untouched = Simulator(simulator.robot, world=WORLD)
     untouched.reset(v=[0.3, -0.2])
     untouched.step(n=100)
@@ -179,7 +179,7 @@ def test_rollouts_and_snapshots_are_of_the_world_that_there_is(simulator):
     assert simulator.object_pose('new')[2, 3] == pytest.approx(0.15)
 
 
-def test_moments_of_contacts_go_on_and_come_with_the_first_that_has_any():
+def test_moments_of_contacts_continue_and_come_with_the_first_that_has_any():
     """A ball that spins on a floor beside one that rolls."""
     rolling = {**BALL, 'xyz': [0, 0, 0.1], 'velocity': {'linear': [0, 1, 0]}}
     simulator = Simulator(None, world={'objects': {'floor': {'type': 'plane'}, 'roller': rolling}})
@@ -287,7 +287,7 @@ def test_an_unknown_object_cannot_be_removed(simulator):
     simulator.step()
 
 
-def test_without_a_world_there_is_nothing_to_add_to():
+def test_an_object_cannot_be_added_without_a_world():
     simulator = Simulator(ball())
     for change in (
         lambda: simulator.add_object('ball', BALL),

@@ -94,7 +94,7 @@ def test_friction_in_a_loop_takes_the_work_that_it_should(integrator):
 
 
 @BOTH
-def test_a_linkage_with_friction_comes_to_rest_for_ever(integrator):
+def test_a_linkage_with_friction_comes_to_rest_forever(integrator):
     robot = with_bodies(mechanisms.four_bar(), friction=[0.2, 0.3, 0.1])
     simulator = Simulator(robot, 1e-3, integrator)
     simulator.reset(mechanisms.four_bar_position(1.0))

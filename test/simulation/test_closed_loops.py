@@ -194,7 +194,7 @@ def test_a_velocity_is_projected_as_impulses_of_the_loops_do():
     assert K.T @ np.linalg.pinv(K.T, rcond=1e-9) @ impulse == pytest.approx(impulse, abs=1e-12)
 
 
-def test_an_impossible_assembly_is_refused_by_name_and_changes_nothing():
+def test_an_impossible_assembly_is_rejected_by_name_and_changes_nothing():
     robot = mechanisms.four_bar()
     loop = robot.model.loops[0]
     far = Robot(
@@ -207,7 +207,7 @@ def test_an_impossible_assembly_is_refused_by_name_and_changes_nothing():
     assert 'closest assembly' in str(refusal.value)
 
 
-def test_a_refused_reset_changes_nothing():
+def test_a_rejected_reset_changes_nothing():
     robot, _, gamma = four_bar()
     simulator = Simulator(robot)
     simulator.reset(gamma(1.0))

@@ -172,7 +172,7 @@ def test_a_nearly_singular_start_is_not_reported_as_a_rounded_axis():
     assert simulator.warnings == ()
 
 
-def test_cassie_is_warned_of_as_its_file_is_written_only():
+def test_cassie_gets_a_warning_as_its_file_is_written_only():
     written = Simulator(cassie(angle=float)).warnings
     assert any("'right-plantar-foot-joint'" in text for text in written)
     assert Simulator(cassie()).warnings == ()

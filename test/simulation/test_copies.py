@@ -56,7 +56,7 @@ def changed():
     """With a payload, friction and weaker motors, as faults of the bench have them."""
     robot = arm()
     simulator = Simulator(robot, integrator='rk4')
-    simulator.physics.load(with_payloads(robot, [Fault('payload', 2.0, link='tool0')]))
+    simulator.physics.change_inertias(with_payloads(robot, [Fault('payload', 2.0, link='tool0')]))
     simulator.physics.allow_friction()
     simulator.physics.model.friction[:] = 3.0
     simulator.physics.model.effort[:] = 15.0

@@ -41,7 +41,7 @@ START = np.array([0.3, -0.7, 1.1])
 
 
 @EACH
-def test_a_joint_that_turns_for_ever_goes_the_shorter_way(integrator):
+def test_a_joint_that_turns_forever_goes_the_shorter_way(integrator):
     """Also by targets that leap at pi; one with limits goes to its target."""
     inside = '<limit effort="1e4" velocity="99"/>'
     wheels = robot(
@@ -676,7 +676,7 @@ def test_bad_arguments(given, words):
     assert not np.any(simulator.joint_pd_gains)
 
 
-def test_a_joint_with_several_dofs_is_refused_by_name():
+def test_a_joint_with_several_dofs_is_rejected_by_name():
     subject = Robot.from_urdf(resource_path('urdf', 'quadruped.urdf'), floating_base=True)
     simulator = Simulator(subject)
     with pytest.raises(ValueError, match=r'has several degrees of freedom.*kd\[2\] must be 0'):

@@ -40,7 +40,7 @@ def test_a_simulator_is_a_face_of_the_world():
 
 
 @pytest.mark.parametrize('count', [1, 7])
-def test_commands_that_are_not_finite_are_refused_and_change_nothing(count):
+def test_commands_that_are_not_finite_are_rejected_and_change_nothing(count):
     physics = started(turntable())
     physics.step(np.array([0.5]), 3)
     before = {name: array.copy() for name, array in physics.arrays().items()}

@@ -98,7 +98,7 @@ def test_a_start_in_the_ground_is_reported(simulator):
     assert simulator.warnings == ()
 
 
-def test_of_several_overlaps_the_deepest_is_reported(simulator, monkeypatch):
+def test_the_deepest_of_several_overlaps_is_reported(simulator, monkeypatch):
     several = Overlap('robot/foot', 'step', 0.15, 3)
     monkeypatch.setattr(start_overlaps, 'deepest_overlap', lambda *rest: several)
     simulator.reset(LYING)
@@ -133,7 +133,7 @@ def test_overlaps_of_a_robot_with_rigid_things(surface, shape, found):
         assert overlap.depth == pytest.approx(found[2], abs=1e-12)
 
 
-def test_of_several_things_that_a_robot_overlaps_the_deepest_is_found():
+def test_the_deepest_overlap_of_a_robot_is_found():
     sphere = {'type': 'sphere', 'radius': 0.07, 'xyz': [0.0, 0.0, -0.1]}
     soft = {**sphere, 'surface': {'compliance': {'stiffness': 1e4}}}
     plane = {'type': 'plane', 'xyz': [0, 0, -0.04]}

@@ -222,7 +222,7 @@ def test_the_simulation_itself_stays_as_it_is(rng):
     check(simulator, found, q, v, torque)  # the wrench did not act there
 
 
-def test_nothing_is_remembered_from_one_rollout_to_the_next(rng):
+def test_rollouts_are_independent(rng):
     """Records are used again, of motions that ended in contact or in numbers beyond all bounds."""
     set_threads(1)
     simulator = walker()
@@ -235,7 +235,7 @@ def test_nothing_is_remembered_from_one_rollout_to_the_next(rng):
 
 
 @pytest.mark.parametrize('integrator, steps_taken', [('semi_implicit', 3), ('midpoint', 2)])
-def test_a_motion_that_is_not_finite_ends_and_the_others_go_on(integrator, steps_taken):
+def test_a_motion_that_is_not_finite_ends_and_the_others_continue(integrator, steps_taken):
     """A rollout of midpoint ends a step earlier: moments about the center of mass overflow."""
     simulator = Simulator(body(), 1.0, integrator)
     torque = np.zeros((4, 6, 6))
@@ -356,7 +356,7 @@ def test_invalid_arguments_are_rejected_in_words(name):
     assert not Q.any() and V.all() and not D.any()
 
 
-def test_a_quaternion_of_no_length_is_refused_with_its_rollout():
+def test_a_quaternion_of_no_length_is_rejected_with_its_rollout():
     q = [at((0, 0, 1)), [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]]
     with pytest.raises(ValueError, match='rollout 1: position of joint'):
         Simulator(ball()).rollout(q, steps=2)

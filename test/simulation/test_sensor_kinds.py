@@ -61,7 +61,7 @@ def test_a_kind_is_named_like_its_file(name):
 
 
 @every_kind
-def test_a_place_that_the_robot_has_not_is_refused_by_name(name, simulator):
+def test_a_place_that_the_robot_has_not_is_rejected_by_name(name, simulator):
     with pytest.raises(ValueError, match=f'{name}: .*nose'):
         simulator.sensors(**{name: ['nose']})
 

@@ -192,7 +192,7 @@ def test_rollouts_have_the_payload_that_the_simulation_has():
     simulator.rollout(torque=[0.1], steps=5)
     for mass in (1.0, 2.0):
         payload = Fault('payload', mass, link='table', center_of_mass=(0.5, 0.0, 0.0))
-        simulator.physics.load(with_payloads(arm, [payload]))
+        simulator.physics.change_inertias(with_payloads(arm, [payload]))
         gc.collect()
         motion = simulator.rollout(torque=[0.1], steps=20)
         simulator.reset()

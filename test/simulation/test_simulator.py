@@ -227,7 +227,7 @@ def test_bad_construction_raises(arguments, message):
         Simulator(turntable(), **arguments)
 
 
-def test_a_quaternion_of_another_norm_is_refused_with_the_order():
+def test_a_quaternion_of_another_norm_is_rejected_with_the_order():
     simulator = Simulator(ball())
     with pytest.raises(ValueError, match="'floating_base': its quaternion is zero"):
         simulator.reset(q=np.zeros(7))

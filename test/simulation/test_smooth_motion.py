@@ -187,7 +187,7 @@ def test_mujoco_moves_the_same_way(robot_paths, name):
             re.sub(r'(<robot[^>]*>)', r'\1' + settings, text, count=1)
         )
     except ValueError as error:
-        pytest.skip(f'MuJoCo refuses the model: {error}')
+        pytest.skip(f'MuJoCo rejects the model: {error}')
     model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
     model.opt.timestep = 1e-3
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT

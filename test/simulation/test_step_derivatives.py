@@ -281,7 +281,7 @@ def test_steps_under_external_wrenches(integrator, rng):
     )
 
 
-def test_steps_that_are_not_smooth_are_refused_with_free_bases_and_wrenches_too():
+def test_steps_that_are_not_smooth_are_rejected_with_free_bases_and_wrenches_too():
     limit = '<limit lower="-1" upper="0.3" effort="2" velocity="9"/>'
     simulator = Simulator(turntable(0.2, limit=limit, kind='revolute'), h)
     simulator.reset([0.2999], [1.0])

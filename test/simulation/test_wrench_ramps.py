@@ -76,7 +76,7 @@ def test_a_snapshot_holds_how_far_it_has_risen():
 
 
 @pytest.mark.parametrize('ramp', [-1.0, float('nan'), float('inf')])
-def test_a_ramp_that_is_none_is_refused(ramp):
+def test_a_ramp_that_is_none_is_rejected(ramp):
     simulator = Simulator(rail(), timestep=H)
     with pytest.raises(ValueError, match='ramp'):
         simulator.apply_wrench('sled', np.zeros(6), 0.1, ramp=ramp)

@@ -234,7 +234,7 @@ def test_xtov_of_the_plane_is_that_of_space(pairs):
 
 
 @pytest.mark.parametrize('shape', [(6, 5), (3, 3), (36,)])
-def test_matrix_of_wrong_shape_is_refused(shape):
+def test_matrix_of_wrong_shape_is_rejected(shape):
     with pytest.raises(ValueError):
         PluckerTransform.from_matrix(np.zeros(shape))
 

@@ -47,7 +47,7 @@ def test_it_is_the_second_moment_of_the_mass_in_homogeneous_coordinates(seed):
 
 
 @seeds
-def test_pinocchio_has_the_same(seed):
+def test_pseudo_inertia_agrees_with_pinocchio(seed):
     pin = outside.load('pinocchio')
     pin.seed(seed)
     theirs = pin.Inertia.Random()

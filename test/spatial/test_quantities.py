@@ -53,7 +53,7 @@ def test_an_empty_subspace_has_no_motion_but_zero(space):
 
 
 @pytest.mark.parametrize('rates', [(), (1.0,), (1.0, 2.0, 3.0)])
-def test_a_wrong_number_of_rates_is_refused(subspace, rates):
+def test_a_wrong_number_of_rates_is_rejected(subspace, rates):
     with pytest.raises(ValueError, match=f'2 columns times {len(rates)} rates'):
         subspace @ rates
 

@@ -63,7 +63,7 @@ def test_relative_velocity_and_acceleration_are_differences(robot, state):
 
 
 @pytest.mark.seed('SV09', kind='full')
-def test_rigidly_connected_links_move_and_are_pushed_alike(robot, state, rng):
+def test_rigidly_connected_links_move_and_are_pushed_as_one(robot, state, rng):
     """Equal velocities and accelerations; forces on either add up, wherever they act."""
     q, v, a = state
     one, other = welded(robot)

@@ -184,7 +184,7 @@ def run(
     plant.reset(start)
     steps = round((motion.end_time + after) / TIMESTEP)
     error, velocity, torque = np.zeros((3, steps, robot.nv))
-    applied, waiting = law.gravity(start), []
+    applied, waiting = law.gravity_torque(start), []
     last, estimate, quiet_until = None, (start, np.zeros(robot.nv)), 0
     for i in range(steps):
         now = i * TIMESTEP

@@ -176,7 +176,7 @@ def _generate(package, definitions, folder):
 
     every = found.importlib_metadata.entry_points
 
-    def once():  # wheels that declare an entry point twice make the generators refuse it
+    def once():  # wheels that declare an entry point twice make the generators reject it
         points = every()
         if isinstance(points, dict):  # up to Python 3.11
             groups = {}

@@ -2,7 +2,7 @@
 """Small FMUs of FMI 2.0 and 3.0, written and compiled for a test: what others export is alike.
 
 A variable is a number in an array `x`; a step is a text in C that changes it, with `t` and `h` for
-time and size of the step, and `FAIL("...")` to refuse it.
+time and size of the step, and `FAIL("...")` to reject it.
 """
 
 from __future__ import annotations

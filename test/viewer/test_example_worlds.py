@@ -38,7 +38,7 @@ def start(name):
     (numbers,) = (word for word in words if word.startswith('--start='))
     q = np.array([float(x) for x in numbers[8:].split(',')])
     if '--floating-base' in words:  # its height is what it stands on
-        q = Simulator(robot, world=path(name)).stand([*robot.neutral()[:7], *q])
+        q = Simulator(robot, world=path(name)).standing_configuration([*robot.neutral()[:7], *q])
     return robot, q
 
 

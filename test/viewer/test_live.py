@@ -80,7 +80,7 @@ def test_the_head_is_that_of_the_page_and_differs_for_another_one(page):
         ('/play', 'null', {'Content_Type': 'text/plain'}, 403),
     ],
 )
-def test_a_request_that_is_not_of_the_page_is_refused(page, path, body, headers, status):
+def test_a_request_that_is_not_of_the_page_is_rejected(page, path, body, headers, status):
     assert ask(page, 'POST', path, body, **headers)[0] == status
     assert page.requests() == []
 
@@ -89,7 +89,7 @@ def test_only_the_own_page_may_read(page):
     assert ask(page, 'GET', '/', Host='evil.example')[0] == 403
 
 
-def test_orders_beyond_measure_are_refused(page):
+def test_orders_beyond_measure_are_rejected(page):
     codes = [ask(page, 'POST', '/step', 'null')[0] for _ in range(110)]
     assert codes[:100] == [204] * 100 and set(codes[100:]) == {400}
     assert len(page.requests()) == 100
@@ -110,7 +110,7 @@ def test_states_arrive_and_the_end_ends_the_stream(page):
     connection.close()
 
 
-def test_a_port_in_use_is_refused_with_the_cure(page):
+def test_a_port_in_use_is_rejected_with_the_cure(page):
     port = int(page.url.rstrip('/').rpartition(':')[2])
     with pytest.raises(ValueError, match=f'port {port} is in use: choose another, as --port'):
         LivePage('', port)
@@ -250,7 +250,7 @@ def test_a_lag_is_made_up_at_a_bounded_speed(timed, clock, speed):
     assert steps[:, 0].max() >= 1.5 * speed * FRAME - 1.01e-3
 
 
-def test_of_a_long_lag_a_second_is_made_up(timed, clock):
+def test_a_second_of_a_long_lag_is_made_up(timed, clock):
     begin = clock.now
     run_until(timed, clock, begin + 1.0)
     clock.now += 60.0
@@ -261,7 +261,7 @@ def test_of_a_long_lag_a_second_is_made_up(timed, clock):
     assert np.diff(found[:, 0]).max() <= 1.5 * 0.1 + 1.01e-3
 
 
-def test_a_machine_that_is_too_slow_shows_pictures_all_the_same(timed, clock):
+def test_a_machine_that_is_too_slow_shows_pictures_nonetheless(timed, clock):
     begin = clock.now
     clock.cost = 4e-3  # a step of 1 ms
     found = run_until(timed, clock, begin + 10.0)

@@ -158,7 +158,7 @@ def test_a_missing_library_is_reported_with_the_install_command(recording, monke
     assert not (tmp_path / 'motion.mcap').exists()
 
 
-def test_other_endings_are_refused(recording, tmp_path):
+def test_other_endings_are_rejected(recording, tmp_path):
     with pytest.raises(
         ValueError, match=r'motion.gif has an unknown type; give a page \(.html\), a video'
     ):

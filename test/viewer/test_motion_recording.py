@@ -104,7 +104,7 @@ def test_names_cannot_break_out_of_the_page():
         (np.inf, np.zeros(6), 'must be finite'),
     ],
 )
-def test_frames_that_are_none_are_refused(robot, time, q, message):
+def test_frames_that_are_none_are_rejected(robot, time, q, message):
     recording = MotionRecording(robot)
     recording.add(1.0, np.zeros(6))
     with pytest.raises(ValueError, match=message):
@@ -112,7 +112,7 @@ def test_frames_that_are_none_are_refused(robot, time, q, message):
     assert len(recording) == 1 and recording.configurations.shape == (1, 6)
 
 
-def test_an_empty_recording_and_a_bad_path_are_refused(robot, tmp_path):
+def test_an_empty_recording_and_a_bad_path_are_rejected(robot, tmp_path):
     recording = MotionRecording(robot)
     with pytest.raises(ValueError, match='empty: add a frame'):
         recording.write(tmp_path / 'a.html')

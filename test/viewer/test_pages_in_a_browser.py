@@ -133,7 +133,9 @@ def test_a_live_page_shows_and_commands_the_simulation(robot, page):
 def test_the_page_of_a_robot_that_stands_still_says_why_and_offers_nothing(robot, page):
     simulator = Simulator(robot)
     simulator.reset([0.3, -1.0, 0.8, 0.0, 0.5, 0.0])
-    session = LiveSession(simulator, make_scene(robot.model), port=0, still='It has no masses.')
+    session = LiveSession(
+        simulator, make_scene(robot.model), port=0, static_reason='It has no masses.'
+    )
     try:
         page.open(session.url)
         session.run(frames=1)

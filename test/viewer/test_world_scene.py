@@ -79,7 +79,7 @@ def test_frames_are_those_of_links_and_then_of_objects(arm):
     assert np.allclose(start[0], [0.7, 0.0, 0.45])
 
 
-def test_names_of_objects_and_links_may_be_alike():
+def test_an_object_and_a_link_may_have_one_name():
     model = load_urdf(
         urdf(link('box', '<visual><geometry><sphere radius="1"/></geometry></visual>'))
     )
@@ -127,7 +127,7 @@ def test_a_height_field_is_seen_from_above_as_its_rows_are_written():
     assert (normal[:, 2] > 0.0).all() and np.isclose(0.5 * normal[:, 2].sum(), 8.0)
 
 
-def test_of_a_large_height_field_some_rows_are_drawn(tmp_path):
+def test_a_large_height_field_is_drawn_by_some_rows(tmp_path):
     rows, columns = 401, 300
     heights = np.add.outer(np.arange(rows), 1000.0 * np.arange(columns))
     np.save(tmp_path / 'hill.npy', heights)
@@ -143,7 +143,7 @@ def test_of_a_large_height_field_some_rows_are_drawn(tmp_path):
     assert 'hill is drawn with' in scene.notices[0] and '401x300' in scene.notices[0]
 
 
-def test_of_a_convex_mesh_the_hull_is_drawn(tmp_path):
+def test_a_convex_mesh_is_drawn_as_its_hull(tmp_path):
     # A tetrahedron with a dent: a fifth vertex inside.
     vertices = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0.1, 0.1, 0.1]]
     faces = [[1, 3, 2], [1, 2, 4], [1, 4, 3], [2, 3, 5], [3, 4, 5], [4, 2, 5]]
@@ -195,7 +195,7 @@ def test_an_invalid_world_is_reported():
         ({'contacts': [[np.inf] * 6]}, 'objects and contacts must be finite'),
     ],
 )
-def test_frames_that_do_not_fit_the_world_are_refused(arm, given, message):
+def test_frames_that_do_not_fit_the_world_are_rejected(arm, given, message):
     recording = MotionRecording(arm, make_scene(arm.model, world='config/table_world.yaml'))
     with pytest.raises(ValueError, match=message):
         recording.add(0.0, arm.neutral(), **given)
@@ -228,7 +228,7 @@ def test_shapes_of_a_further_robot_are_placed_although_links_are_merged(tmp_path
     assert np.allclose(found.placement[:3, 0], [0.0, 1.0, 0.0])
 
 
-def test_the_camera_knows_how_large_shapes_are():
+def test_the_camera_fits_the_size_of_shapes():
     halves = {
         'box': (0.5, 1, 1.5),
         'ball': [0.5] * 3,
@@ -267,7 +267,7 @@ def test_arrows_are_as_long_as_the_square_root_of_their_force():
     assert np.isclose(arrow_length(4.0, 0.0, 1.0), 1.0)  # of what has no weight, by newtons
 
 
-def test_the_camera_knows_how_large_meshes_are(tmp_path):
+def test_the_camera_fits_the_size_of_meshes(tmp_path):
     (tmp_path / 'm.obj').write_text('v 2 3 4\nv 4 3 4\nv 2 7 4\nv 2 3 10\nf 1 2 3\nf 1 2 4\n')
     mesh = {'type': 'mesh', 'file': str(tmp_path / 'm.obj'), 'xyz': [10, 0, 0]}
     center, radius = reach(make_scene(None, world={'objects': {'m': mesh}}), np.empty((0, 7)))

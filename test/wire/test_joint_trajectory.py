@@ -164,7 +164,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize('case', WRONG)
-def test_points_with_wrong_lengths_are_refused_by_number(case):
+def test_points_with_wrong_lengths_are_rejected_by_number(case):
     lengths, text = WRONG[case]
     for order in '<>':
         with pytest.raises(WireError, match=text) as caught:
@@ -172,7 +172,7 @@ def test_points_with_wrong_lengths_are_refused_by_number(case):
         assert caught.value.code == 'trajectory has wrong lengths'
 
 
-def test_a_trajectory_that_ends_too_early_is_refused_by_the_number_of_the_point():
+def test_a_trajectory_that_ends_too_early_is_rejected_by_the_number_of_the_point():
     data = encode(trajectory(200, 6))
     begin, second, third = (len(encode(trajectory(k, 6))) for k in range(3))
     for end in range(len(data) - 1, begin, -101):
@@ -192,7 +192,7 @@ def test_announcements_that_cannot_be_true_cost_nothing():
             JointTrajectoryReader().read(with_bytes(data, at, struct.pack('<I', count)))
 
 
-def test_trajectories_larger_than_promised_are_refused():
+def test_trajectories_larger_than_promised_are_rejected():
     names = JointTrajectory(joint_names=['j'] * (MAX_NAMES + 1))
     empty = encode(JointTrajectory())[:-4]
     for data, text in (
@@ -213,7 +213,7 @@ def test_a_trajectory_without_joints_has_only_times():
     assert data.positions.shape == (500, 0)
 
 
-def test_spoiled_trajectories_are_refused_or_read_as_rclpy_does(rng, capfd):
+def test_corrupted_trajectories_are_rejected_or_read_as_rclpy_does(rng, capfd):
     messages = (
         trajectory(3, 2),
         trajectory(2, 3, FIELDS[:1], frame='world'),

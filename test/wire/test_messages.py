@@ -148,7 +148,7 @@ def test_times_survive_the_way_there_and_back(time_ns):
     check_written(clock.data(), Clock(clock=stamp))
 
 
-def test_a_time_that_does_not_fit_is_refused_and_changes_nothing():
+def test_a_time_that_does_not_fit_is_rejected_and_changes_nothing():
     writer = JointStateWriter(['a'])
     writer.set_stamp(5, 6)
     before = writer.data()
@@ -160,7 +160,7 @@ def test_a_time_that_does_not_fit_is_refused_and_changes_nothing():
     assert writer.data() == before
 
 
-def test_names_that_no_message_can_carry_are_refused():
+def test_names_that_no_message_can_carry_are_rejected():
     with pytest.raises(ValueError, match='zero byte'):
         JointStateWriter(['a\0b'])
     with pytest.raises(ValueError, match='surrogates'):
@@ -251,7 +251,7 @@ def test_as_many_names_are_read_as_promised_and_no_more():
             reader.read(encode(joint_state(['j'] * count)))
 
 
-def test_a_message_larger_than_promised_is_refused_even_if_it_is_known_otherwise():
+def test_a_message_larger_than_promised_is_rejected_even_if_it_is_known_otherwise():
     reader, data = JointStateReader(), encode(full_state())
     reader.read(data)
     reader.read(data + bytes(MAX_BYTES - len(data)))
@@ -299,7 +299,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize('case', REFUSED)
-def test_bytes_that_are_no_message_are_refused_with_a_reason(case):
+def test_bytes_that_are_no_message_are_rejected_with_a_reason(case):
     data, code = REFUSED[case]
     reader = JointStateReader()
     reader.read(encode(joint_state(['abc'])))
@@ -309,7 +309,7 @@ def test_bytes_that_are_no_message_are_refused_with_a_reason(case):
     assert 5 < len(str(caught.value)) < 100
 
 
-def test_spoiled_joint_states_are_refused_or_read_as_rclpy_does(rng, capfd):
+def test_corrupted_joint_states_are_rejected_or_read_as_rclpy_does(rng, capfd):
     valid = [
         encode(message, order)
         for message in (
@@ -352,7 +352,7 @@ def test_dimensions_of_arrays_are_passed_over(labels, values):
         assert read.tobytes() == np.array(values).tobytes()
 
 
-def test_spoiled_arrays_are_refused_or_read_as_rclpy_does(rng, capfd):
+def test_corrupted_arrays_are_rejected_or_read_as_rclpy_does(rng, capfd):
     flat, shaped = (Float64MultiArray(data=[1.0, 2.0, math.inf]) for _ in range(2))
     shaped.layout.dim = [MultiArrayDimension(label=x, size=1, stride=2) for x in ('a', 'bcd')]
     valid = [encode(message, order) for message in (flat, shaped) for order in '<>']
@@ -387,7 +387,7 @@ def wrench(frame, seconds, nanoseconds, values):
     return message
 
 
-def test_spoiled_wrenches_are_refused_or_read_as_rclpy_does(rng, capfd):
+def test_corrupted_wrenches_are_rejected_or_read_as_rclpy_does(rng, capfd):
     valid = [encode(wrench('tool', -1, 5, map(float, range(6))), order) for order in '<>']
 
     def read(data):

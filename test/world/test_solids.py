@@ -144,7 +144,7 @@ def test_meshes_of_files(tmp_path, suffix):
     assert (np.einsum('ij,ij->i', normals, read.mean(axis=1)) > 0.0).all()  # outward
 
 
-def test_open_meshes_are_refused_and_their_hull_is_offered(tmp_path):
+def test_open_meshes_are_rejected_and_their_hull_is_offered(tmp_path):
     path = tmp_path / 'cup.stl'
     write_stl(path, box_triangles((1.0, 1.0, 1.0))[:-1])
     mesh = Mesh('package://it/cup.stl', str(path))

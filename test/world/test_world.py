@@ -244,12 +244,12 @@ def test_springs_of_different_laws_are_not_combined():
         ({'stiffness': 1e6, 'damping': 1.0, 'dissipation': 0.1}, 'damping applies to a linear'),
     ],
 )
-def test_impossible_surfaces_are_refused(values, problem):
+def test_impossible_surfaces_are_rejected(values, problem):
     with pytest.raises(ValueError, match=problem):
         Surface(**values)
 
 
-def test_bodies_without_mass_or_volume_are_refused_by_name():
+def test_bodies_without_mass_or_volume_are_rejected_by_name():
     with pytest.raises(ValueError, match="'ghost' is movable and has the mass 0 kg"):
         WorldObject('ghost', CUBE, inertia=RigidBodyInertia.zero())
     for moment in (0.0, 1e-200, math.nan, math.inf):

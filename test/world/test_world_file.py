@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""World files: what they make, and how they are refused."""
+"""World files: what they make, and how they are rejected."""
 
 from collections.abc import Mapping
 import math
@@ -628,7 +628,7 @@ def test_sources_that_are_no_worlds(source, message):
         (b'# a\r\n\x00', 'line 2: an unreadable character'),
     ],
 )
-def test_files_that_are_no_worlds_are_refused_with_the_line(content, message, tmp_path):
+def test_files_that_are_no_worlds_are_rejected_with_the_line(content, message, tmp_path):
     path = tmp_path / 'no.yaml'
     path.write_bytes(content)
     with pytest.raises(WorldFileError, match=message):
@@ -864,7 +864,7 @@ def test_poses_have_names_and_touch_nothing():
         ({'xyz': [1, 2, 3], 'quaternion': [1, 0, 0, 0]}, 'order of the quaternion'),
     ],
 )
-def test_a_pose_that_is_wrong_is_refused_by_key(entry, text):
+def test_a_pose_that_is_wrong_is_rejected_by_key(entry, text):
     with pytest.raises(WorldFileError, match=text):
         read_world({'poses': {'there': entry}})
 

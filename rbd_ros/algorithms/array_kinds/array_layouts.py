@@ -71,7 +71,7 @@ def poses(model: Model, X: Mapping[Any, PluckerTransform]) -> Scalars:
 
 
 def body_frames(model: Model, X0: Mapping[int, PluckerTransform]) -> Scalars:
-    """Return rotation, by rows, and position of the base and of each body, (bodies + 1, 12)."""
+    """Return the rotation, by rows, and position of base and bodies, (bodies + 1, 12)."""
     values: List[Scalar] = []
     for i in range(len(model.bodies) + 1):
         values.extend(row_by_row(list(zip(*X0[i].E))))

@@ -121,7 +121,7 @@ def mobility_by_articulated_bodies(
 def _unit_forces(
     model: Model, q: Sequence[Scalar], frame: Frame, reference: str
 ) -> List[ForceVector]:
-    """Return forces on a frame of one unit each, in coordinates of its body, angular ones first.
+    """Return the unit forces on a frame, in coordinates of its body, angular ones first.
 
     :param reference: what they are units of; see `jacobian`
     """
@@ -136,7 +136,7 @@ def _unit_forces(
 
 
 def _gram_matrix(rows: Matrix, scaled: Matrix) -> Matrix:
-    """Return products of each row with each of the scaled ones, (6, 6), bitwise symmetric."""
+    """Return the products of each row with each of the scaled ones, (6, 6), bitwise symmetric."""
     lower = [
         [sum((x * y for x, y in zip(rows[i], scaled[j])), 0.0) for j in range(i + 1)]
         for i in range(6)
@@ -173,7 +173,7 @@ def require_six_freedoms(
     check=require_six_freedoms,
 )
 def operational_inertia(model: Model, q: Sequence[Scalar], frame: Frame, reference: str) -> Matrix:
-    """Return spatial force on a frame that causes a unit of acceleration: (J H^-1 J^T)^-1, (6, 6).
+    """Return the spatial force on a frame by its acceleration: (J H^-1 J^T)^-1, (6, 6).
 
     It grows without bound where the Jacobian loses rank.
 

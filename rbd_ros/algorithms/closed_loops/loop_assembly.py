@@ -82,7 +82,7 @@ def assemble_loops(
     iterations: int = 100,
     closure: Optional[Callable[[Floats], Any]] = None,
 ) -> Assembly:
-    """Return configuration near `q` in which the loops are closed, or as nearly as can be found.
+    """Return a configuration near `q` in which the loops are closed, or nearly closed.
 
     :param model: model with loops
     :param q: configuration to begin with, (nq,) [rad, m]

@@ -54,7 +54,7 @@ def loop_closure(model: Model, q: Sequence[Scalar]) -> LoopClosure:
 def loop_transforms(
     loop: LoopJoint, X0: Mapping[int, PluckerTransform]
 ) -> Tuple[PluckerTransform, PluckerTransform]:
-    """Transform from the base to the successor frame of a loop joint, and X between its frames.
+    """Return the transform from base to successor frame of a loop joint, and X between its frames.
 
     :param loop: the loop joint
     :param X0: transforms from base to body coordinates, by body number

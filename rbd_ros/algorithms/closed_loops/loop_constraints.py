@@ -83,7 +83,7 @@ def loop_constraints(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) ->
 
 
 def bias_motion(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> BiasMotion:
-    """Return velocities, and accelerations at qdd = 0 (book table 8.2, first loop of table 8.3).
+    """Return the velocities, and accelerations at qdd = 0 (book table 8.2 and 8.3, first loop).
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]

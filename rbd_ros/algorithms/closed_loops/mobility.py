@@ -60,7 +60,7 @@ class Mobility(NamedTuple):
         return self.overconstraint == 0
 
     def generic(self, dimensions: int = 3) -> int:
-        """Return mobility of a properly constrained system of these joints (book eq 8.53, 8.54).
+        """Return the mobility of a properly constrained system (book eq 8.53, 8.54).
 
         :param dimensions: 3 for n_tot - 6 N_L; 2 for n_tot - 3 N_L, which is right where all moves
             in parallel planes

@@ -41,7 +41,7 @@ def null_space_solution(
 
 
 def particular_solution(k: Array, independent: ConstraintRank) -> Array:
-    """Return shortest solution g of K g = k, or the best one where there is none (book eq 8.44).
+    """Return the minimum-norm least-squares solution g of K g = k (book eq 8.44).
 
     :param k: right-hand side of the constraints, (n^c,)
     :param independent: rank and subspaces of K

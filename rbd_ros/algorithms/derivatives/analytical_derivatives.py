@@ -115,7 +115,7 @@ def analytical_derivatives(
     qdd: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> InverseDynamicsDerivatives:
-    """Return inverse dynamics and its derivatives, of a tree whose joints have constant subspaces.
+    """Return the inverse dynamics and its derivatives of a tree with constant motion subspaces.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -208,7 +208,7 @@ def _transforms(model: Model, q: Sequence[Scalar], reference: int) -> Dict[int, 
 
 
 def _reference(model: Model) -> int:
-    """Return number of the body in whose coordinates everything is: the first of the largest tree.
+    """Return the number of the body whose coordinates are used: the first of the largest tree.
 
     Its own columns are constants there, most of them zeros, and what it carries is a joint nearer
     than to the base.

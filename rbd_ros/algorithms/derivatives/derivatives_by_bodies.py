@@ -83,7 +83,7 @@ def derivatives_by_bodies(
     qdd: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> InverseDynamicsDerivatives:
-    """Return inverse dynamics and its derivatives, of a tree whose joints have constant subspaces.
+    """Return the inverse dynamics and its derivatives of a tree with constant motion subspaces.
 
     Joints that move together have one column: what they ask of the bodies is added up where it
     meets on the way to the base, and goes on as one.

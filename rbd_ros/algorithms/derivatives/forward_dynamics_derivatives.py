@@ -99,7 +99,7 @@ def forward_dynamics_analytical_derivatives(
     tau: Sequence[Scalar],
     external_forces: _Forces = None,
 ) -> ForwardDynamicsDerivatives:
-    """Return forward dynamics and its analytical derivatives, by those of inverse dynamics.
+    """Return the forward dynamics and its analytical derivatives, by those of inverse dynamics.
 
     Of a tree whose joints have constant motion subspaces. Arguments and results are those of
     `forward_dynamics_derivatives`.
@@ -231,7 +231,7 @@ def forward_motion(
     tau: Sequence[Scalar],
     external_forces: _Forces,
 ) -> Tuple[LTDL, List[Scalar]]:
-    """Return factors of the inertia matrix, and accelerations of H a = tau - C (book eq 6.1)."""
+    """Return the factors of the inertia matrix, and the accelerations H^-1 (tau - C) (eq 6.1)."""
     rest = [0.0] * model.tree_nv
     C = model.independent_force(
         rnea(model, model.tree_position(q), model.tree_velocity(qd), rest, external_forces)

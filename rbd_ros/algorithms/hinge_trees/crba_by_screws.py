@@ -186,7 +186,7 @@ def screw_tree(model: Model, frames: Optional[HingeFrames] = None) -> Tuple[Scre
 
 
 def root_screw(frames: HingeFrames, i: int) -> Screw:
-    """Return screw about the base's z axis to a root body, which the algorithm here leaves out.
+    """Return the screw about the base's z axis to a root body, which this algorithm omits.
 
     :param frames: frames of the model that `screw_tree` takes
     :param i: number of a body that the base carries
@@ -249,7 +249,7 @@ def _inertia_to_parent(
 def _screw_inertia(
     screw: Screw, h: Vector3, I: linear3.Symmetric3
 ) -> Tuple[Vector3, linear3.Symmetric3]:
-    """Return first moment and rotational inertia of a screw about z, in the old frame."""
+    """Return the first moment and rotational inertia of a screw about z, in the old frame."""
     c, s, d, (x, y, z) = screw.c, screw.s, screw.distance, h
     xx, xy, yy, xz, yz, zz = I
     difference = xx - yy
@@ -265,7 +265,7 @@ def _screw_inertia(
 def _moved_aside(
     body: ScrewBody, h: Vector3, I: linear3.Symmetric3
 ) -> Tuple[Vector3, linear3.Symmetric3]:
-    """Return first moment and rotational inertia of a translation along y, in the old frame."""
+    """Return the first moment and rotational inertia of a shift along y, in the old frame."""
     b, (x, y, z), (xx, xy, yy, xz, yz, zz) = body.aside, h, I
     moved = y + body.aside_moment
     square = b * (y + moved)

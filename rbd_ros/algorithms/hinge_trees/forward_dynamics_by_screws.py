@@ -273,7 +273,7 @@ def screw_links(model: Model) -> Tuple[ScrewLink, ...]:
 
 
 def link_inertia(link: ScrewLink) -> RigidBodyInertia:
-    """Return inertia of a link without what its joint does not excite; the mass is not its own.
+    """Return the inertia of a link without the part that its joint does not excite.
 
     :param link: one of `screw_links`
 

@@ -26,7 +26,7 @@ Matrix = List[List[Scalar]]
     applicable_when=has_few_free_hinges,
 )
 def mass_matrix(model: Model, q: Sequence[Scalar]) -> Matrix:
-    """Return joint-space inertia matrix of the independent coordinates, rotor inertia included.
+    """Return the joint-space inertia matrix of the independent coordinates, rotors included.
 
     It is that of `crba`, with gears of `crba_with_gears`. The kernel of a tree of few free hinges
     is made of `hinge_mass_matrix`, the same recursion by axial screws, if that takes fewer
@@ -122,7 +122,7 @@ def _add(H: Matrix, row: int, column: int, value: Scalar) -> None:
 
 
 def composite_inertias(model: Model, q: Sequence[Scalar]) -> Dict[int, RigidBodyInertia]:
-    """Return inertia I^c of each body and all that it carries, in its coordinates, by body number.
+    """Return the composite inertia I^c of each body, in its coordinates, by body number.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     """

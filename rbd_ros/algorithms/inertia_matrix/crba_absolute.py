@@ -52,7 +52,7 @@ def crba_absolute(model: Model, q: Sequence[Scalar]) -> Matrix:
 
 
 def crba_unbranched(model: Model, q: Sequence[Scalar]) -> Matrix:
-    """Return joint-space inertia matrix of a chain: H_ij = S_i^T I^c_max(i, j) S_j (book eq 6.16).
+    """Return the inertia matrix of a chain: H_ij = S_i^T I^c_max(i, j) S_j (book eq 6.16).
 
     :param q: configuration of the chain, (tree_nq,) [rad, m]
     :return: H, (tree_nv, tree_nv) [kg m^2, kg m, kg]
@@ -77,7 +77,7 @@ def crba_unbranched(model: Model, q: Sequence[Scalar]) -> Matrix:
 def composite_bodies(
     model: Model, q: Sequence[Scalar]
 ) -> Tuple[Dict[int, Tuple[MotionVector, ...]], Dict[int, RigidBodyInertia]]:
-    """Return motion subspaces S_i, by columns, and composite inertias I^c_i, in base coordinates.
+    """Return the columns of the motion subspaces S_i, and the I^c_i, in base coordinates.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :return: both by body number

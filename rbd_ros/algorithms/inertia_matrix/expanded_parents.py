@@ -50,7 +50,7 @@ def expand_parents(parents: Parents, dofs: Sequence[int]) -> Tuple[int, ...]:
 
 
 def expanded_parents(model: Model) -> Tuple[int, ...]:
-    """Return parent of each degree of freedom of a tree, (tree_nv,), 0 for none (book table 6.4).
+    """Return the parent of each degree of freedom, (tree_nv,), 0 for none (book table 6.4).
 
     :param model: the tree; gears are not looked at, they fill in what branches leave empty
 

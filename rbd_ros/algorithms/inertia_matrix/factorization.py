@@ -29,7 +29,7 @@ class LTDL:
         return x
 
     def solve_transposed(self, b: Sequence[Scalar]) -> List[Scalar]:
-        """Return solution y of L^T y = b, (n,): b^T H^-1 b is then y^T D^-1 y (book table 6.5).
+        """Return the solution y of L^T y = b, (n,): b^T H^-1 b = y^T D^-1 y (book table 6.5).
 
         :param b: right-hand side, (n,)
         """

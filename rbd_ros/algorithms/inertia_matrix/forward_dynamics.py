@@ -55,7 +55,7 @@ def forward_dynamics(
     external_forces: Optional[Mapping[int, ForceVector]] = None,
     diagonal: Optional[Sequence[Scalar]] = None,
 ) -> List[Scalar]:
-    """Return accelerations that generalized forces cause, by whichever algorithm suits the model.
+    """Return the accelerations that generalized forces cause, by the algorithm for the model.
 
     It is the articulated-body algorithm (`aba`); with gears, the inertia matrix is factorized. The
     kernel of a tree of free hinges is made of `hinge_forward_dynamics`, the U D U^T recursion by

@@ -80,7 +80,7 @@ def transmitted_forces(
     qdd: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> Tuple[Dict[int, MotionSubspace], Dict[int, ForceVector]]:
-    """Return forces f_i that parents transmit to their bodies across the joints, by body number.
+    """Return the forces f_i that joints transmit to their bodies, by body number.
 
     Arguments are those of `rnea`.
 
@@ -129,7 +129,7 @@ def bias_force(
     qd: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> List[Scalar]:
-    """Return bias force C of H qdd + C = tau: ID(q, qd, 0, fx), (tree_nv,) [N m, N] (book eq 6.2).
+    """Return the bias force C of H qdd + C = tau: ID(q, qd, 0, fx), (tree_nv,) (book eq 6.2).
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]

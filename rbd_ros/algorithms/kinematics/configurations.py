@@ -20,7 +20,7 @@ from rbd_ros.spatial.scalar import Scalar
 def integrate(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], dt: Sequence[Scalar]
 ) -> List[Scalar]:
-    """Return configuration reached by moving at constant velocity for some time, (nq,) [rad, m].
+    """Return the configuration after motion at a constant velocity, (nq,) [rad, m].
 
     Joint by joint, the exponential map: exact for rotations too, and quaternions come out with
     unit length.

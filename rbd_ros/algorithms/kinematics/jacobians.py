@@ -62,7 +62,7 @@ def jacobian_derivative(
     frame: Frame,
     reference: str,
 ) -> Matrix:
-    """Time derivative of `jacobian`, so that dv/dt = J qdd + Jdot qd, component by component.
+    """Return the time derivative of `jacobian`: dv/dt = J qdd + Jdot qd, by component.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -98,7 +98,7 @@ def jacobian_derivative(
     source='RBDA example 4.2',
 )
 def point_jacobian(model: Model, q: Sequence[Scalar], frame: Frame, point: Vector3) -> Matrix:
-    """Return Jacobian of the velocity, along the axes of the base, of a point fixed to a frame.
+    """Return the Jacobian of the velocity of a point of a frame, along the axes of the base.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param frame: the frame, with its place on its body
@@ -122,7 +122,7 @@ def point_jacobian_derivative(
     frame: Frame,
     point: Vector3,
 ) -> Matrix:
-    """Time derivative of `point_jacobian`, element by element, (3, tree_nv).
+    """Return the time derivative of `point_jacobian`, element by element, (3, tree_nv).
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -146,7 +146,7 @@ def _express(s: MotionVector, XF: PluckerTransform, reference: str) -> MotionVec
 
 
 def _assemble(model: Model, frame: Frame, column: Callable[[int, int], MotionVector]) -> Matrix:
-    """Return rows of a matrix of six rows: `column(j, k)` for DoF k of the joint of body j.
+    """Return the rows of a matrix of six rows: `column(j, k)` for DoF k of the joint of body j.
 
     Joints that do not move the frame have columns of zeros.
     """

@@ -59,7 +59,7 @@ def motion_columns(
 def apparent_column_rates(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], X0: Dict[int, PluckerTransform]
 ) -> Dict[int, Tuple[MotionVector, ...]]:
-    """Return apparent rates of the motion subspaces' columns, in base coordinates, by number.
+    """Return the apparent rates of the motion subspaces' columns, in base coordinates, by number.
 
     That is how the columns change within their bodies: not at all for joints whose S does not
     depend on q. The columns move with their bodies besides, d/dt 0S_i = 0v_i x 0S_i + 0X_i Sring_i
@@ -114,7 +114,7 @@ class BodyKinematics(NamedTuple):
     source='RBDA examples 4.2 and 4.3',
 )
 def body_kinematics(model: Model, q: Sequence[Scalar]) -> BodyKinematics:
-    """Return transforms from base to body coordinates, and motion subspaces in base coordinates.
+    """Return the transforms from base to bodies, and the motion subspaces in base coordinates.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
 

@@ -91,7 +91,7 @@ def centroidal_momentum(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar])
     check=require_mass,
 )
 def centroidal_inertia(model: Model, q: Sequence[Scalar]) -> Matrix:
-    """Return inertia of all that moves with its joints locked, about the center of mass, (6, 6).
+    """Return the inertia with all joints locked, about the center of mass, (6, 6).
 
     Mass and rotational inertia do not mix there: [[I_C, 0], [0, m 1]].
 
@@ -151,7 +151,7 @@ def centroidal_bias(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> 
 
 
 def _composites(model: Model, X0: Dict[int, PluckerTransform]) -> Dict[int, RigidBodyInertia]:
-    """Return inertia of each body and all that it carries, in base coordinates, by body number.
+    """Return the composite inertia of each body, in base coordinates, by body number.
 
     Number 0 has that of all that moves.
 
@@ -171,5 +171,5 @@ def _center(inertia: RigidBodyInertia) -> Vector3:
 
 
 def _about(center: Vector3, force: ForceVector) -> ForceVector:
-    """Return force or momentum in coordinates whose origin is `center` instead of the base's."""
+    """Return a force or momentum in coordinates with the origin at `center`."""
     return ForceVector(force.moment_about(center), force.linear)

@@ -27,16 +27,16 @@ class BaseParameters(NamedTuple):
     >>> rng = np.random.default_rng(1)
     >>> states = robot.random_configurations(50, rng), *rng.normal(size=(2, 50, 6))
     >>> Y, torques = robot.regressors.torque(*states), robot.inverse_dynamics(*states)
-    >>> np.allclose(base.reduced(Y[0]) @ base.of(pi), torques[0])
+    >>> np.allclose(base.reduce(Y[0]) @ base.of(pi), torques[0])
     True
-    >>> np.allclose(base.fitted(Y, torques), base.of(pi))
+    >>> np.allclose(base.fit(Y, torques), base.of(pi))
     True
     """
 
     columns: Tuple[int, ...]
     grouping: Array
 
-    def reduced(self, Y: Array) -> Array:
+    def reduce(self, Y: Array) -> Array:
         """Return the columns of a regressor for the base parameters, (..., len(columns)).
 
         :param Y: regressor of the forces or of the energy, (..., 10 bodies)
@@ -52,7 +52,7 @@ class BaseParameters(NamedTuple):
         beta: Array = self.grouping @ np.asarray(parameters, dtype=float)
         return beta
 
-    def fitted(self, Y: Array, tau: Array) -> Array:
+    def fit(self, Y: Array, tau: Array) -> Array:
         """Return the base parameters beta that explain measured forces best, by least squares.
 
         :param Y: regressors of the states, (samples, nv, 10 bodies)
@@ -60,7 +60,7 @@ class BaseParameters(NamedTuple):
         :raises ValueError: if the states do not excite all base parameters
         """
         b = np.reshape(tau, -1)
-        A = self.reduced(Y).reshape(len(b), len(self.columns))
+        A = self.reduce(Y).reshape(len(b), len(self.columns))
         scale = np.abs(A).max(axis=0, initial=0.0)
         scale[scale == 0.0] = 1.0
         beta, _, rank, _ = np.linalg.lstsq(A / scale, b, rcond=_NEGLIGIBLE)

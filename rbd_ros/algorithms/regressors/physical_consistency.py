@@ -100,7 +100,7 @@ def inconsistent_bodies(parameters: ArrayLike, tolerance: float = ROUNDING) -> T
 def consistent_fit(
     Y: ArrayLike, tau: ArrayLike, expected: ArrayLike, weight: float = 1e-3
 ) -> ConsistentFit:
-    """Return parameters of bodies that explain measured forces, and are near to those expected.
+    """Return parameters of bodies that fit measured forces, and are near the expected ones.
 
     The minimum of |Y pi - tau|^2 / 2 + weight sum d(J, J0) over all bodies.
 

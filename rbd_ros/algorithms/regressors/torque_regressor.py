@@ -126,7 +126,7 @@ def joint_forces(
     S: Mapping[int, MotionSubspace],
     f: Mapping[int, Sequence[ForceVector]],
 ) -> Matrix:
-    """Return joint forces that balance forces on the bodies, ten on each, a column for each force.
+    """Return the joint forces that balance ten forces on each body, a column for each force.
 
     :param X: transform from the parent's coordinates, by body number
     :param S: motion subspace of each joint, by body number

@@ -66,7 +66,7 @@ def _of_joints(text: str, simulator: Simulator, own: int) -> FloatArray:
     height = None if base is None else values.pop(_HEIGHT, None)
     place_joints('--start', values, simulator.robot, q)
     if base is None or height is None:
-        return simulator.stand(q)
+        return simulator.standing_configuration(q)
     model = simulator.robot.model
     return moved_base(model, q, base, height - base_height(model, q, base))
 
@@ -77,7 +77,7 @@ def _of_numbers(given: FloatArray, simulator: Simulator, own: int) -> FloatArray
     if base is not None and len(given) == own - 7:
         rest = np.arange(own)
         q[np.delete(rest, rest[simulator.robot.model.independent_slices[base][0]])] = given
-        return simulator.stand(q)
+        return simulator.standing_configuration(q)
     if len(given) not in (own, len(q)):
         joints = ', '.join(simulator.robot.joint_names)
         all_of_them = '' if own == len(q) else f', all robots together have {len(q)} ({joints})'

@@ -34,7 +34,7 @@ def plot_feedforward(
     :raises ValueError: if it cannot be written
     """
     panels = JointPanels(names, 4.2, 2.2, margin=0.6)
-    closest = report.of('effort')
+    closest = report.margins_of('effort')
     for name, axes in panels:
         j = robot.joint_names.index(name)
         axes.plot(samples[0], samples[1][:, j], color=LINE, lw=1.4)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From entry points to the typed functions that a target prints; refusals name file and line."""
+"""From entry points to the typed functions that a target prints; rejections name file and line."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def translate(instances: Instances, write: Callable[[Function], _Text]) -> List[
 
 @contextmanager
 def _located(function: Callable) -> Iterator[None]:
-    """Say where it is, if something in a function cannot be compiled."""
+    """Add file and line to a compile error in a function."""
     try:
         yield
     # The others are Python's own: of a file that has changed, of an annotation in quotes, of an

@@ -179,6 +179,7 @@ def _type(annotation: Optional[ast.expr], names: Mapping[str, Any]) -> Optional[
         return _TRANSFORM if meaning is Transform else None
     owner, inner = annotation.value, annotation.slice
     items = inner.elts if isinstance(inner, ast.Tuple) else [inner]
+    # Sizes are read from the text, as these annotations are never evaluated.
     if _meaning(owner, names) in (Vec, Mat):
         sizes = [getattr(each, 'value', None) for each in items]
         if len(sizes) == (1 if _meaning(owner, names) is Vec else 2) and all(

@@ -71,6 +71,8 @@ class Expressions:
         for each in value.walk():
             if isinstance(each, Variable):
                 each.is_read |= is_read
+                # A variable used outside of the block that assigns it first is declared for the
+                # whole function: C ends its scope with the block.
                 if each.is_local and each.block is not self.blocks[-1]:
                     each.is_local = any(each.block is block for block in self.blocks)
         return value
@@ -137,6 +139,7 @@ class Expressions:
 
     def _field(self, record: Expression, name: str) -> Expression:
         kind = record.type.fields.get(name)
+        # Fields of numbers never change while a loop runs, so they are folded into its code.
         if kind is None:
             raise CompileError(f'{record.type} has no field {name}')
         if isinstance(kind, (bool, int, float)):
@@ -150,6 +153,8 @@ class Expressions:
         if not isinstance(owner.type, TupleType):
             return self.element(owner, node)
         at = self.value(node.slice)
+        # Items of a tuple differ in type, so that their index must be known; those of a vector
+        # do not.
         if isinstance(owner.type, (VecType, MatType)) and at.type == INT and at.known is None:
             return vector_arithmetic.item_at(owner, at)
         if at.type != INT or at.known is None or not 0 <= at.known < len(owner.type.items):
@@ -174,6 +179,7 @@ class Expressions:
             value = self.value(index)
             if value.type != INT:
                 raise CompileError(f'an index must be an int, not {value.type}')
+            # Counting from the end would need a comparison at each access.
             if value.known is not None and value.known < 0:
                 raise CompileError('indices count from 0; write x[len(x) - 1]')
             indices.append(value)
@@ -236,6 +242,7 @@ class Expressions:
             if operand.known is None:
                 operands.append(operand)
             elif operand.known == decisive:
+                # Earlier operands are dropped only if they do nothing but decide.
                 if not any(each.has_effect() for each in operands):
                     return operand
                 operands.append(operand)
@@ -248,6 +255,7 @@ class Expressions:
         condition = self.condition(node.test)
         if condition.known is not None:
             return self.value(node.body if condition.known else node.orelse)
+        # Both branches have the joined type, as a variable of the target has one type only.
         values = self.value(node.body), self.value(node.orelse)
         if isinstance(values[0].type, VecType) and values[0].type == values[1].type:
             # Both are evaluated: the numbers of a vector may have parts in common.
@@ -289,5 +297,6 @@ class Expressions:
                 raise CompileError(f'{what} is annotated neither int, float nor bool')
             passed.append(value)
         instance = self.instances.of(function, tuple(each.type for each in passed))
+        # The callee has the constants of such a record in its code.
         given = tuple(each for each in passed if each.name != 'constant_record')
         return Expression(instance.result, 'call', given, instance)

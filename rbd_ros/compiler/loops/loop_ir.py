@@ -2,7 +2,7 @@
 """Typed intermediate representation of a loop: what the front end makes, and targets print.
 
 Every expression has a type, and a conversion of a number is an operation of its own. Nothing is
-left to be refused but what a target lacks: names are resolved, what is known is folded, and what
+left to be rejected but what a target lacks: names are resolved, what is known is folded, and what
 can never be reached is gone.
 """
 
@@ -58,12 +58,14 @@ class Expression:
 
     def walk(self) -> Iterator[Expression]:
         """Return the expression and all that it is made of."""
+        # Operands that are shared are met once for each use: a walk answers "is there any".
         yield self
         for operand in self.operands:
             yield from operand.walk()
 
     def has_effect(self) -> bool:
         """Return whether to evaluate it may change something."""
+        # Calls may write to any array; whether this one does is not analyzed.
         return any(each.name in ('call', 'call_kernel', 'call_loop') for each in self.walk())
 
 

@@ -79,6 +79,7 @@ class _Reader(Expressions):
         self._single = {name for name, count in assigned.items() if count in (1, counters[name])}
         self._parameters: List[ir.Variable] = []
         for name, kind in zip(parameters, instance.arguments):
+            # All its numbers are constants of the code: no address is passed.
             if isinstance(kind, RecordType) and kind.is_constant:
                 self._assign(name, ir.Expression(kind, 'constant_record'))
                 continue
@@ -115,6 +116,7 @@ class _Reader(Expressions):
             if isinstance(kind, NumberType):
                 if value.type.rank > kind.rank:
                     self._widened[name] = value.type
+                    # The function is read again: earlier uses took the lower rank.
                     raise _Widened
                 value = convert(value, kind, name)
         self.assigned.add(name)
@@ -122,6 +124,7 @@ class _Reader(Expressions):
             self.values[name] = self._evaluated(value, name)
             return
         if isinstance(value.type, RecordType) or type(value.type) is TupleType:
+            # They are resolved when compiled, so that no variable of the target could hold either.
             raise CompileError(f'{name} is a {value.type}, and may be assigned at one place only')
         if before is None:
             before = self.values[name] = self._variable(value.type, name, False)
@@ -167,6 +170,7 @@ class _Reader(Expressions):
             raise CompileError(f'nothing can be assigned to {ast.unparse(target)}')
 
     def _store_vector(self, target: ast.Subscript, value: ir.Expression) -> None:
+        # In Python the right side is evaluated before the target.
         value, first = self._evaluated(value), None
         indices = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
         row = self.value(target.value)
@@ -189,6 +193,7 @@ class _Reader(Expressions):
         if not isinstance(kind, ArrayType) or kind.ndim != (2 if inner else 1):
             raise CompileError(f'{kind} cannot become {value.type}')
         sizes = zip(kind.shape, (len(items), len(inner)))
+        # Lengths that are known only at run time are not checked, like indices.
         if first is None and any(known not in (None, size) for known, size in sizes):
             raise CompileError(f'{kind} cannot become {value.type}')
         row, number = self._evaluated(row), kind.number
@@ -244,11 +249,13 @@ class _Reader(Expressions):
     def _do_Expr(self, node: ast.Expr) -> None:
         if not (isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)):
             value = self.value(node.value)
+            # A tuple that nothing takes has no value in a target, but its parts may have effects.
             for each in value.operands if value.name == 'values' else [value]:
                 self._do(ir.Evaluate(self._line, each))
 
     def _do_Assign(self, node: ast.Assign) -> None:
         value = self.value(node.value)
+        # `a = x[i] = f()` calls f once.
         if len(node.targets) > 1 and value.type != NOTHING:
             value = self._evaluated(value)
         for target in node.targets:
@@ -302,7 +309,7 @@ class _Reader(Expressions):
         self._go_on(after)
 
     def _go_on(self, ways: Sequence[Set[str]]) -> None:
-        """Go on where some ways meet, at whose ends variables have values."""
+        """Continue at the join of branches, merging the values of their variables."""
         self._ended = not ways
         if ways:
             # Only what has a value whichever way was taken

@@ -52,7 +52,7 @@ def _gather(function: FunctionType, seen: Set[FunctionType], parts: List[str]) -
     # Names that a function uses but does not define: what it calls, and constants of its module.
     for name in code.co_names:
         value = function.__globals__.get(name)
-        # Names only: `module.function` is refused by the compiler, but for math and NumPy.
+        # Names only: `module.function` is rejected by the compiler, but for math and NumPy.
         if isinstance(value, FunctionType) and (
             hasattr(value, 'is_compiled') or value.__module__.split('.')[0] == own
         ):

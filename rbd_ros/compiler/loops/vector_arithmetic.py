@@ -71,6 +71,7 @@ def result_of(value: Expression, kind: Type) -> Expression:
 
 def select(condition: Expression, a: Expression, b: Expression) -> Expression:
     """Return one of two numbers, vectors or matrices of one type; both are evaluated."""
+    # Each number of a vector is selected by itself: the condition must not be computed for each.
     condition = _shared(condition)
     if not isinstance(a.type, TupleType):
         return Expression(a.type, 'select', (condition, a, b))
@@ -81,6 +82,8 @@ def select(condition: Expression, a: Expression, b: Expression) -> Expression:
 def item_at(value: Expression, index: Expression) -> Expression:
     """Return the number of a vector, or the row of a matrix, at an index that is not known."""
     (first, *others), index = items_of(value), _shared(index)
+    # A chain of selections instead of a load: a vector is in registers, which have no addresses.
+    # An index out of range takes the first item; tests in the interpreter find it.
     for k, each in enumerate(others, start=1):
         first = select(Expression(BOOL, '==', (index, constant(k))), each, first)
     return first
@@ -93,6 +96,7 @@ def transposed(value: Expression) -> Expression:
 
 def items_of(value: Expression) -> Sequence[Expression]:
     """Return the values in a tuple or vector."""
+    # Known numbers are taken apart here, so that targets never build a tuple to read one item.
     if value.name == 'values':
         return value.operands
     whole = _shared(value)
@@ -100,6 +104,7 @@ def items_of(value: Expression) -> Sequence[Expression]:
 
 
 def _shared(value: Expression) -> Expression:
+    # Expressions are trees: an operand of two of them would be computed twice. These cost nothing.
     if value.name in ('constant', 'variable', 'item', 'shared'):
         return value
     return Expression(value.type, 'shared', (value,))
@@ -124,6 +129,7 @@ def binary(operation: ast.operator, a: Expression, b: Expression) -> Expression:
     elif vectors[0] and isinstance(operation, (ast.Mult, ast.Div)):
         factor = _shared(convert(b, FLOAT, 'a factor of a vector'))
         return vector(*(loop_arithmetic.binary(operation, x, factor) for x in items_of(a)))
+    # `s * a` is `a * s`, also in `Vec.__rmul__`: products of floats commute bitwise.
     elif vectors[1] and isinstance(operation, ast.Mult):
         return binary(operation, b, a)
     raise CompileError(f'{type(operation).__name__} of {a.type} and {b.type} is not compiled')
@@ -135,10 +141,12 @@ def _applied(a: Expression, b: Expression) -> Expression:
         rotation, position = items_of(a)
         if a.type != b.type:
             return binary(ast.Add(), _applied(rotation, b), position)
+        # (R, p)(R', p') = (R R', R p' + p): the numbers of R have two uses.
         rotation, (other, point) = _kept(rotation), items_of(b)
         moved = binary(ast.Add(), _applied(rotation, point), position)
         return named(Transform, (None, None), (_applied(rotation, other), moved))
     if isinstance(a.type, MatType) and isinstance(b.type, MatType):
+        # By inner products, as `Mat.__matmul__`: the same order of sums, hence the same bits.
         a, columns = _kept(a), items_of(transposed(_kept(b)))
         return matrix(*(vector(*(dot(row, x) for x in columns)) for row in items_of(a)))
     if isinstance(a.type, MatType) and isinstance(b.type, VecType):
@@ -165,8 +173,9 @@ def load_vec(array: Expression, size: Expression, first: Any = None) -> Expressi
     """Return numbers of an array in one dimension, from the first one."""
     if not isinstance(array.type, ArrayType) or array.type.ndim != 1:
         raise CompileError(f'a vector is loaded from an array in one dimension, not {array.type}')
+    # The size is part of the type; more numbers than registers would only spill.
     if size.type != INT or size.known is None or not 0 < size.known <= 16:
-        raise CompileError('the size of a vector is a literal from 1 to 16')
+        raise CompileError('the size of a vector must be a literal from 1 to 16')
     whole, number = _shared(array), array.type.number
     begin = _shared(constant(0) if first is None else convert(first, INT, 'the first index'))
     places = (loop_arithmetic.binary(ast.Add(), begin, constant(k)) for k in range(size.known))
@@ -184,6 +193,7 @@ def dot(a: Expression, b: Expression) -> Expression:
     """Return the inner product, added from the first numbers to the last ones."""
     _require_vectors(a, b)
     pairs = zip(map(_shared, items_of(a)), map(_shared, items_of(b)))
+    # From the first to the last and without fused operations, as `Vec.__matmul__` adds them.
     result, *products = (loop_arithmetic.binary(ast.Mult(), *pair) for pair in pairs)
     for each in products:
         result = loop_arithmetic.binary(ast.Add(), result, each)

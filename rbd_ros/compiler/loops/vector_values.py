@@ -22,6 +22,7 @@ class Vec(tuple):
 
     __slots__ = ()
     #: Numbers of NumPy leave products with a vector to it.
+    # Otherwise `np.float64(2) * a` would be an array, of which compiled code knows nothing.
     __array_ufunc__ = None
 
     def __new__(cls, *numbers: float) -> Vec:
@@ -46,6 +47,7 @@ class Vec(tuple):
         return Vec(*(a / float(divisor) for a in self))
 
     def __matmul__(self, other: Any) -> float:
+        # Not `sum`, which begins with 0 and, from Python 3.12 on, compensates rounding errors.
         first, *products = (a * b for a, b in zip(self, _same(self, other)))
         for product in products:
             first += product

@@ -80,7 +80,7 @@ def set_threads(count: int) -> None:
 
 
 def provide_helpers() -> None:
-    """Have as many helpers as are requested, from now on; those that are not needed sleep."""
+    """Set the number of helper threads; surplus ones sleep."""
     with _starting:
         _provide_helpers()
 
@@ -162,7 +162,7 @@ class BatchFunction:
         outputs: Sequence[NDArray[np.float64]],
         rows: int,
     ) -> None:
-        """Do a batch of at least as many rows as there are lanes.
+        """Compute a batch of at least as many rows as there are lanes.
 
         Other threads of the interpreter run meanwhile.
 

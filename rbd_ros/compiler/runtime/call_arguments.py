@@ -72,7 +72,7 @@ def arrange(r: CallWriter, n: str, slots: str) -> None:
 
 
 def with_forces(r: CallWriter, n: str, slots: str) -> None:
-    """Hand a call with forces on to the builtin for these links, if it is known."""
+    """Forward a call with forces to the builtin for these links, if there is one."""
     forces = r.get(slots, 'ptr', n)
     end = r.new_label()
     r.when(r.same(forces, 'null'), end)

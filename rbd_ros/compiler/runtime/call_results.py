@@ -137,7 +137,7 @@ def given_outputs(
             before = r.value(f'icmp ult ptr {source}, {end}')
             after = r.value(f'icmp ult ptr {data}, {source_end}')
             r.when(r.both(before, after), 'slow')
-        # Nor may two results share memory, which Python refuses.
+        # Nor may two results share memory, which Python rejects.
         with r.loop(j) as i:
             other = r.get(outs, 'ptr', i)
             size = r.element(SHAPES + 1, r.shape(i))

@@ -144,7 +144,7 @@ def _run(r: CallWriter, n: str, m: str, ins: str, strides: str, outs: str, rows:
 
 
 def _run_long(r: CallWriter, ins: str, strides: str, outs: str, count: str) -> None:
-    """Do a batch, with help or without, while other threads of the interpreter may run."""
+    """Compute a batch with the GIL released, with or without helper threads."""
     # On this thread's stack: `run` does not return while a helper uses it.
     job = r.array('i64', JOB_SIZE)
     for name, array in (('ins', ins), ('strides', strides), ('outs', outs)):

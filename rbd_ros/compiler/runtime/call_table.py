@@ -119,7 +119,7 @@ class CallTable:
         return ctypes.addressof(self._words)
 
     def allow_batches(self, rows: BatchFunction) -> None:
-        """Let batches be done without Python, but for the first long one, which needs helpers.
+        """Allow batches without Python, except the first long one, which starts helper threads.
 
         :param rows: what does them
         """
@@ -133,7 +133,7 @@ class CallTable:
         self._set('batch', rows.address)
 
     def allow_forces(self, links: Sequence[str], function: int, bound: Any) -> None:
-        """Let calls with forces on these links be done without Python.
+        """Allow calls with forces on these links without Python.
 
         :param links: names of the links in the order of the kernel's inputs
         :param function: address of the builtin's machine code of the kernel with forces

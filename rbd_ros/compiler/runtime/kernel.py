@@ -302,7 +302,7 @@ class Kernel(BaseKernel):
         )
 
     def call_with_forces(self, links: Sequence[str], other: Kernel) -> None:
-        """Have builtins of this kernel hand calls with external forces on to another's.
+        """Make builtins of this kernel forward calls with external forces to another kernel's.
 
         :param links: links with forces, which the other takes after this one's inputs
         """

@@ -230,7 +230,7 @@ class _Results:
         self.before, self.after = '\n'.join(self._before), '\n'.join(self._after)
 
     def _search(self, shapes: Sequence[Sequence[int]], otherwise: str) -> None:
-        """Look for a result that is in no use, and go to a label if there is none."""
+        """Find an unused result, and go to a label if there is none."""
         self.constants += result_pool.search_function('search', shapes)
         self._before += [
             f'  %own = getelementptr ptr, ptr @context, i64 {len(_CONTEXT)}',

@@ -16,7 +16,7 @@ _MAPPING = re.compile(r'([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ \S+ *(.*)')
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Let the garbage collector rest.
+    """Disable the garbage collector.
 
     A graph is a hundred thousand objects, none of them in a cycle, which it would look at again
     and again while they are made: a tenth of the time that compiling takes in a large process.
@@ -31,7 +31,7 @@ def uncollected() -> Iterator[None]:
 
 
 def release_memory() -> None:
-    """Give back the memory that the compiler will hardly use again; only Linux can do that.
+    """Release the memory that the compiler rarely needs again; only on Linux.
 
     LLVM is some hundred megabytes of code, of which loading a kernel touches a third. These pages
     are those of its file, unchanged, so the system reads them again if they are needed.

@@ -30,7 +30,7 @@ def next_double() -> Tuple[int, int]:
 
 
 def _draw_anew() -> None:
-    """Have a forked process draw numbers of its own, not its parent's once more."""
+    """Reseed a forked process, so that it does not repeat its parent's numbers."""
     generator.cache_clear()  # its lock may have been another thread's, which the child has not
     if _of_machine_code.cache_info().currsize:  # in place: machine code knows where it is
         _of_machine_code().bit_generator.state = np.random.default_rng().bit_generator.state

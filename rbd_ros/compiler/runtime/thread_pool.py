@@ -78,7 +78,7 @@ class _Text(Routine):
         self.value(f'call i32 {self.pool("lock")}(ptr {self.pool("mutex")})')
 
     def unlock(self) -> None:
-        """Give the mutex back."""
+        """Unlock the mutex."""
         self.value(f'call i32 {self.pool("unlock")}(ptr {self.pool("mutex")})')
 
     def wait(self, condition: str) -> None:
@@ -97,7 +97,7 @@ class _Text(Routine):
         return self.value(f'call ptr {self.pool("malloc")}(i64 {size})')
 
     def batch(self, memory: str, first: str, last: str) -> None:
-        """Do some rows."""
+        """Compute some rows."""
         number = self.value(f'ptrtoint ptr {memory} to i64')
         number = self.value(f'add i64 {number}, {_ALIGNMENT - 1}')
         number = self.value(f'and i64 {number}, {-_ALIGNMENT}')

@@ -131,7 +131,7 @@ def order_bodies(
 
 @compiled
 def add_pair(space: BodyMatrix, i: int, j: int, pairs: int) -> int:
-    """Couple two bodies; return how many pairs there are now.
+    """Couple two bodies; return the number of pairs.
 
     :param i: place of one
     :param j: place of the other

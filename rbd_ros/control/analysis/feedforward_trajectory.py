@@ -137,7 +137,7 @@ def completed(
 
 
 def check_moves(model: Model, name: str) -> None:
-    """Refuse a mimic joint, whose motion is that of another one, and one without an actuator."""
+    """Reject a mimic joint, whose motion is that of another one, and one without an actuator."""
     for coupling in model.couplings:
         if model.body(coupling.body).joint_name == name:
             master = model.body(coupling.master).joint_name

@@ -45,7 +45,7 @@ class StaticTorqueMargin(NamedTuple):
 
     >>> from rbd_ros.control import static_torque_margin
     >>> found = static_torque_margin(robot, np.array([np.zeros(6), q]))
-    >>> found.worst.shape, found.joints[int(np.argmin(found.margins))]
+    >>> found.worst_poses.shape, found.joints[int(np.argmin(found.margins))]
     ((6,), 'elbow_joint')
     """
 
@@ -56,7 +56,7 @@ class StaticTorqueMargin(NamedTuple):
     unjudged: Dict[str, str]
 
     @property
-    def worst(self) -> Any:
+    def worst_poses(self) -> Any:
         """Number of the pose where each joint exerts most, (nv,)."""
         return np.argmax(np.abs(self.torques), axis=0)
 
@@ -67,7 +67,7 @@ class StaticTorqueMargin(NamedTuple):
         >>> static_torque_margin(robot, np.array([np.zeros(6), q])).maxima  # [N m]
         array([ -0.   ,   2.505, -17.303,  -1.787,   0.302,   0.   ])
         """
-        found: FloatArray = self.torques[self.worst, np.arange(len(self.joints))]
+        found: FloatArray = self.torques[self.worst_poses, np.arange(len(self.joints))]
         return found
 
     @property
@@ -191,11 +191,11 @@ def worst_case_poses(
     """
     begin = static_torque_margin(robot, configurations, gravity, payload, payload_link)
     if robot.model.loops:
-        worst: FloatArray = begin.configurations[begin.worst]
+        worst: FloatArray = begin.configurations[begin.worst_poses]
         return worst
     torque = _holding_torque(robot, gravity, payload, payload_link)
     rows = np.arange(robot.nv)
-    poses: FloatArray = begin.configurations[begin.worst].copy()
+    poses: FloatArray = begin.configurations[begin.worst_poses].copy()
     most = np.abs(begin.maxima)
     slices = robot.model.independent_slices.values()
     single = [at_q.start for at_q, _ in slices if at_q.stop - at_q.start == 1]

@@ -77,7 +77,7 @@ class TrajectoryReport:
     >>> from rbd_ros.control import check_trajectory
     >>> line = JointTrajectory(arm, [0.0, 1.0], [q, q + 0.2])
     >>> report = check_trajectory(Feedforward(robot), line)
-    >>> report.within_limits, report.of('velocity')['elbow_joint'].margin
+    >>> report.within_limits, report.margins_of('velocity')['elbow_joint'].margin
     (True, 2.8416)
     """
 
@@ -92,7 +92,7 @@ class TrajectoryReport:
         """True if all limits are kept as it is."""
         return all(margin.within_limits for margin in self.margins)
 
-    def of(self, quantity: str) -> Dict[str, Margin]:
+    def margins_of(self, quantity: str) -> Dict[str, Margin]:
         """Return the worst margins of 'effort', 'velocity' or 'position' by joint.
 
         Without a limit, none.

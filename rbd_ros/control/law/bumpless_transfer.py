@@ -43,12 +43,12 @@ class BumplessTransfer:
         self._gone = 0.0
 
     @property
-    def under_way(self) -> bool:
+    def is_active(self) -> bool:
         """True if there is something to be added.
 
         >>> from rbd_ros.control.law.bumpless_transfer import BumplessTransfer
         >>> transfer = BumplessTransfer(robot.gravity_torque)
-        >>> transfer.under_way
+        >>> transfer.is_active
         False
         """
         return self._jump is not None

@@ -121,7 +121,7 @@ class ClosedLoopLaw:
             self.settings = settings
 
     def check(self, settings: LawSettings) -> None:
-        """Refuse settings that are not for this robot, by a ValueError."""
+        """Reject settings that are not for this robot, by a ValueError."""
         if settings.feedback in ('pd', 'task_impedance'):
             raise ValueError(
                 f'feedback {settings.feedback} does not support robots with loops; use '
@@ -211,7 +211,7 @@ class ClosedLoopLaw:
             raise FloatingPointError('the torque is not finite')
         return actuator_forces(G, tau, self.closing.actuated).tau
 
-    def gravity(self, q: FloatArray) -> FloatArray:
+    def gravity_torque(self, q: FloatArray) -> FloatArray:
         """Return torques of the actuators that hold robot and payload against gravity, (nv,)."""
         return self._holding(q)
 
@@ -221,15 +221,15 @@ class ClosedLoopLaw:
         )
 
     @property
-    def holding(self) -> Callable[[FloatArray], FloatArray]:
-        """Function `gravity` for the present settings, another one after each change of them."""
+    def gravity_function(self) -> Callable[[FloatArray], FloatArray]:
+        """Function `gravity_torque` of the present settings; a change of them replaces it."""
         return self._holding
 
-    def add(self, torque: FloatArray) -> None:
+    def set_torque_offset(self, torque: FloatArray) -> None:
         """Set a torque that is added to that of the law, (nv,) [N m or N]."""
         self._added = np.array(torque)
 
-    def turn_gravity(self, gravity: FloatArray) -> None:
+    def set_gravity(self, gravity: FloatArray) -> None:
         """Set gravity in base coordinates until other settings are assigned, (3,) [m/s^2]."""
         self._gravity = np.array(gravity)
 

@@ -126,7 +126,7 @@ class Feedforward:
 
 
 def check_robot(robot: Robot) -> None:
-    """Refuse a robot whose joints cannot be those of a trajectory.
+    """Reject a robot whose joints cannot be those of a trajectory.
 
     :raises ValueError: naming the joints and what to do
     """

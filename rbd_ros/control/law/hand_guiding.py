@@ -50,17 +50,17 @@ class GuidingSettings:
 
     :param stiffness: stiffness of the hold, (nv,) [N m/rad or N/m]
     :param damping: rate at which velocity decays at any speed [1/s]
-    :param band: displacement beyond which the hold follows, (nv,) [rad or m]
-    :param speed: speed above which it brakes, (nv,) [rad/s or m/s]
-    :param energy: kinetic energy above which it brakes [J]
+    :param deadband: displacement beyond which the hold follows, (nv,) [rad or m]
+    :param max_velocity: speed above which it brakes, (nv,) [rad/s or m/s]
+    :param max_kinetic_energy: kinetic energy above which it brakes [J]
     :param inertia: minimum inertia of the joints, the others free, (nv,) [kg m^2 or kg]
     """
 
     stiffness: FloatArray
     damping: float
-    band: FloatArray
-    speed: FloatArray
-    energy: float
+    deadband: FloatArray
+    max_velocity: FloatArray
+    max_kinetic_energy: float
     inertia: FloatArray
 
     @classmethod
@@ -70,9 +70,9 @@ class GuidingSettings:
         *,
         stiffness: Any = None,
         damping: float = DAMPING_RATE,
-        band: Any = 0.05,
-        speed: Any = 1.0,
-        energy: float = 4.0,
+        deadband: Any = 0.05,
+        max_velocity: Any = 1.0,
+        max_kinetic_energy: float = 4.0,
     ) -> GuidingSettings:
         """Return the settings from one number for all joints or one for each, (nv,).
 
@@ -82,26 +82,28 @@ class GuidingSettings:
         :raises ValueError: for an impossible number, or a joint that moves no mass; the message
             names the joint
 
-        >>> GuidingSettings.for_robot(robot, speed=0.8).speed
+        >>> GuidingSettings.for_robot(robot, max_velocity=0.8).max_velocity
         array([0.8, 0.8, 0.8, 0.8, 0.8, 0.8])
-        >>> GuidingSettings.for_robot(robot, energy=0.0)
+        >>> GuidingSettings.for_robot(robot, max_kinetic_energy=0.0)
         Traceback (most recent call last):
             ...
-        ValueError: energy must be positive and finite, got 0.0
+        ValueError: max_kinetic_energy must be positive and finite, got 0.0
         """
         inertia = free_inertia(robot, workspace(robot))
         if stiffness is None:
             stiffness = HOLD_FREQUENCY**2 * inertia.mean(axis=0)
-        if not 0.0 < energy < np.inf:
-            raise ValueError(f'energy must be positive and finite, got {energy}')
+        if not 0.0 < max_kinetic_energy < np.inf:
+            raise ValueError(
+                f'max_kinetic_energy must be positive and finite, got {max_kinetic_energy}'
+            )
         if not 0.0 <= damping < np.inf:
             raise ValueError(f'damping must not be negative or infinite, got {damping}')
         return cls(
             _numbers(robot, 'stiffness', stiffness),
             float(damping),
-            _numbers(robot, 'band', band, positive=True),
-            _numbers(robot, 'speed', speed, positive=True),
-            float(energy),
+            _numbers(robot, 'deadband', deadband, positive=True),
+            _numbers(robot, 'max_velocity', max_velocity, positive=True),
+            float(max_kinetic_energy),
             _numbers(robot, 'inertia', inertia.min(axis=0)),
         )
 
@@ -215,7 +217,8 @@ class HandGuiding:
         must be before the first one if there are none yet
 
     >>> from rbd_ros.control.law.hand_guiding import GuidingSettings, HandGuiding
-    >>> guiding = HandGuiding(robot, GuidingSettings.for_robot(robot, stiffness=10.0, band=0.1))
+    >>> settings = GuidingSettings.for_robot(robot, stiffness=10.0, deadband=0.1)
+    >>> guiding = HandGuiding(robot, settings)
     >>> guiding(q, np.zeros(6), 1e-3)  # it is held where it is
     array([0., 0., 0., 0., 0., 0.])
     >>> guiding(q + 0.05, np.zeros(6), 1e-3)
@@ -250,8 +253,8 @@ class HandGuiding:
         """All settings; None: not yet assigned.
 
         >>> guiding = HandGuiding(robot)
-        >>> guiding.settings = GuidingSettings.for_robot(robot, energy=2.0)
-        >>> guiding.settings.energy
+        >>> guiding.settings = GuidingSettings.for_robot(robot, max_kinetic_energy=2.0)
+        >>> guiding.settings.max_kinetic_energy
         2.0
         """
         return self._settings
@@ -260,9 +263,9 @@ class HandGuiding:
     def settings(self, settings: Optional[GuidingSettings]) -> None:
         self._settings = settings
         if settings is not None:
-            own = settings.stiffness, settings.band, settings.speed, settings.inertia
+            own = settings.stiffness, settings.deadband, settings.max_velocity, settings.inertia
             self.memory.joints[:] = own
-            self.memory.rates[:] = settings.damping, settings.energy
+            self.memory.rates[:] = settings.damping, settings.max_kinetic_energy
 
     @property
     def reference(self) -> Optional[FloatArray]:
@@ -297,7 +300,7 @@ class HandGuiding:
         return self.memory.state.item(BRAKING)
 
     def release(self) -> None:
-        """Let the hold begin where the arm is at the next call.
+        """Start the hold at the position of the next call.
 
         >>> guiding = HandGuiding(robot, GuidingSettings.for_robot(robot))
         >>> torque = guiding(q, rest, 1e-3)

@@ -204,7 +204,7 @@ def _gains(robot: Robot, feedback: str, given: Dict[str, Any]) -> Dict[str, Floa
 
 
 def check_integral(robot: Robot, settings: LawSettings) -> None:
-    """Refuse an integral gain with which the model of the robot is unstable.
+    """Reject an integral gain with which the model of the robot is unstable.
 
     :raises ValueError: naming the joint
     """

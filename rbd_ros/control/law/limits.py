@@ -67,7 +67,7 @@ class LimiterMemory(NamedTuple):
     :param last: torque that it became, (nv,) [N m or N]
     :param limits: effort limits, (nv,) [N m or N], finite
     :param rate: maximum rate of change, (nv,) [N m/s or N/s]; negative: any
-    :param standing: of the last torque: its time [s]; 1.0 if there is one, or 0.0; at how many
+    :param last_state: of the last torque: its time [s]; 1.0 if there is one, or 0.0; at how many
         joints the requested torque was beyond the effort limits; (3,)
     """
 
@@ -75,7 +75,7 @@ class LimiterMemory(NamedTuple):
     last: FloatArray
     limits: FloatArray
     rate: FloatArray
-    standing: FloatArray
+    last_state: FloatArray
 
 
 @compiled
@@ -95,14 +95,14 @@ def limit(limiter: LimiterMemory, torque: FloatArray, now: float) -> int:
     for j in range(n):
         if isnan(torque[j]):
             return NOT_A_NUMBER
-    elapsed = now - limiter.standing[0]
+    elapsed = now - limiter.last_state[0]
     if not elapsed > 0.0:  # NaN is no time either
         elapsed = 0.0
     beyond = 0
     for j in range(n):
         x, most = torque[j], limiter.limits[j]
         allowed = most if x > most else -most if x < -most else x
-        if limiter.standing[1] > 0.0 and limiter.rate[j] >= 0.0:
+        if limiter.last_state[1] > 0.0 and limiter.rate[j] >= 0.0:
             change = limiter.rate[j] * elapsed
             high, low = limiter.last[j] + change, limiter.last[j] - change
             allowed = high if allowed > high else low if allowed < low else allowed
@@ -110,7 +110,7 @@ def limit(limiter: LimiterMemory, torque: FloatArray, now: float) -> int:
         if abs(x) > most:
             beyond += 1
         limiter.desired[j], limiter.last[j] = x, allowed
-    limiter.standing[1], limiter.standing[2] = 1.0, float(beyond)
+    limiter.last_state[1], limiter.last_state[2] = 1.0, float(beyond)
     limiter_sent(limiter, now)
     return beyond
 
@@ -122,8 +122,8 @@ def limiter_sent(limiter: LimiterMemory, now: float) -> None:
     :param limiter: memory of the limiter
     :param now: time of a monotonic clock [s]
     """
-    if now > limiter.standing[0]:
-        limiter.standing[0] = now
+    if now > limiter.last_state[0]:
+        limiter.last_state[0] = now
 
 
 #: `limit` for Python
@@ -145,13 +145,13 @@ class TorqueLimiter:
     >>> limiter = TorqueLimiter(np.full(6, 10.0), rate=1000.0)  # [N m], [N m/s]
     >>> limiter(np.full(6, 20.0), 0.0)  # the first one is limited in size alone
     array([10., 10., 10., 10., 10., 10.])
-    >>> limiter.saturated.all(), limiter.saturating
+    >>> limiter.saturated.all(), limiter.is_saturated
     (True, True)
     >>> limiter(np.zeros(6), 0.002)  # 2 ms later: 2 N m less
     array([8., 8., 8., 8., 8., 8.])
     >>> limiter.step_towards(np.zeros(6), 1.0)
     array([0., 0., 0., 0., 0., 0.])
-    >>> limiter.at(np.zeros(6)), limiter.last
+    >>> limiter.has_reached(np.zeros(6)), limiter.last
     (True, array([0., 0., 0., 0., 0., 0.]))
     >>> limiter.mark_sent(1.0005)  # it took so long: the rate counts from then on
     >>> limiter.limits = TorqueLimits(np.full(6, 5.0))  # lower, without a rate
@@ -169,12 +169,12 @@ class TorqueLimiter:
         self.memory = LimiterMemory(desired, last, finite, rate, np.zeros(3))
         self.record = Record(self.memory)
         self._limit = limit_torque.bind(self.record, release_gil=False)
-        self._last, self._standing = last, self.memory.standing
+        self._last, self._standing = last, self.memory.last_state
         self._take(limits)
         self.reset()
 
     @property
-    def saturating(self) -> bool:
+    def is_saturated(self) -> bool:
         """True if the last requested torque was beyond the effort limits."""
         return bool(self._standing[2] > 0.0)
 
@@ -241,17 +241,17 @@ class TorqueLimiter:
         limiter_sent(self.memory, now)
 
     @property
-    def standing(self) -> Optional[Tuple[FloatArray, float]]:
+    def last_with_time(self) -> Optional[Tuple[FloatArray, float]]:
         """Last torque, (nv,), and its time [s]; None if there is none since a reset.
 
         >>> limiter = TorqueLimiter(np.full(6, 10.0), rate=1000.0)
-        >>> limiter.standing is None
+        >>> limiter.last_with_time is None
         True
         """
         return (self._last.copy(), float(self._standing[0])) if self._standing[1] else None
 
     def resume(self, torque: FloatArray, time: float) -> None:
-        """Go on from a torque that was sent already, as by a limiter before this one.
+        """Continue from a torque that a previous limiter sent.
 
         :param torque: that torque, (nv,) [N m or N]
         :param time: when it was sent, by the same clock [s]
@@ -276,7 +276,7 @@ class TorqueLimiter:
         """
         return self(target, now)
 
-    def at(self, target: FloatArray) -> bool:
+    def has_reached(self, target: FloatArray) -> bool:
         """Return whether the torque returned last is `target` within the effort limits."""
         limits = self._limits.effort_limits
         return bool(self._standing[1]) and bool(

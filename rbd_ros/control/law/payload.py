@@ -14,12 +14,12 @@ MAXIMUM_MASS, MAXIMUM_DISTANCE = 1e5, 100.0
 
 
 def payload_parameters(
-    mass: float, com: Sequence[float] = (0.0, 0.0, 0.0), inertia: Any = None
+    mass: float, center_of_mass: Sequence[float] = (0.0, 0.0, 0.0), inertia: Any = None
 ) -> FloatArray:
     """Return the inertial parameters of a payload as the kernels take them, (10,).
 
     :param mass: mass [kg]
-    :param com: center of mass in coordinates of the link that carries it, (3,) [m]
+    :param center_of_mass: center of mass in coordinates of the link that carries it, (3,) [m]
     :param inertia: inertia about the center of mass along the axes of the link: (6,) ixx, ixy,
         ixz, iyy, iyz, izz, or (3, 3) [kg m^2]; None or empty: a point mass
     :return: m, m c (3), and Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the origin of the link
@@ -35,9 +35,11 @@ def payload_parameters(
     m = float(mass)
     if not (np.isfinite(m) and m >= 0.0):
         raise ValueError(f'mass of the payload must be finite and not negative, got {mass}')
-    c = np.asarray(com, dtype=float)
+    c = np.asarray(center_of_mass, dtype=float)
     if c.shape != (3,) or not np.isfinite(c).all():
-        raise ValueError(f'center of mass of the payload must be 3 finite numbers, got {com}')
+        raise ValueError(
+            f'center of mass of the payload must be 3 finite numbers, got {center_of_mass}'
+        )
     about_com = _inertia_matrix(inertia)
     if m == 0.0 and about_com.any():
         raise ValueError('a payload without mass cannot have inertia; give its mass')

@@ -160,7 +160,7 @@ class TorqueLaw:
         return active
 
     def _try(self, active: PreparedLaw) -> None:
-        """Refuse settings whose torque is not finite at one of a few random states."""
+        """Reject settings whose torque is not finite at one of a few random states."""
         rng = np.random.default_rng(0)
         robot, rest = self.robot, self._rest
         before, passed, neutral = np.zeros(self._layout.size), np.zeros(1), self._neutral
@@ -270,45 +270,45 @@ class TorqueLaw:
         bad = dict.fromkeys(names[i] for i in np.flatnonzero(~np.isfinite(torque)))
         return f'torque of joint {", ".join(bad or names)}'
 
-    def gravity(self, q: FloatArray) -> FloatArray:
+    def gravity_torque(self, q: FloatArray) -> FloatArray:
         """Return the torque that holds robot and payload against gravity, (nv,) [N m or N].
 
         :param q: configuration, (nq,)
 
         >>> law = TorqueLaw(robot, settings)
-        >>> np.allclose(law.gravity(q), robot.gravity_torque(q))
+        >>> np.allclose(law.gravity_torque(q), robot.gravity_torque(q))
         True
         """
         return self._active.holding(q)
 
     @property
-    def holding(self) -> Callable[[FloatArray], FloatArray]:
-        """Function `gravity` for the present settings, another one after each change of them.
+    def gravity_function(self) -> Callable[[FloatArray], FloatArray]:
+        """Function `gravity_torque` of the present settings; a change of them replaces it.
 
         >>> law = TorqueLaw(robot, settings)
-        >>> holds = law.holding
+        >>> holds = law.gravity_function
         >>> law.settings = LawSettings.for_robot(robot, gravity=[0.0, 0.0, 0.0])
-        >>> abs(holds(q)).max().round(1), abs(law.holding(q)).max().round(1)
+        >>> abs(holds(q)).max().round(1), abs(law.gravity_function(q)).max().round(1)
         (17.3, 0.0)
         """
         return self._active.holding
 
     # -- what is changed from call to call --------------------------------------------------------
 
-    def add(self, torque: FloatArray) -> None:
+    def set_torque_offset(self, torque: FloatArray) -> None:
         """Set a torque that is added to that of the law, (nv,) [N m or N], until it is set again.
 
         Only for the thread that computes.
 
         >>> law = TorqueLaw(robot, settings)
         >>> before = law(q, rest)
-        >>> law.add(np.full(6, 0.5))
+        >>> law.set_torque_offset(np.full(6, 0.5))
         >>> law(q, rest) - before
         array([0.5, 0.5, 0.5, 0.5, 0.5, 0.5])
         """
         self._added[:] = torque
 
-    def turn_gravity(self, gravity: FloatArray) -> None:
+    def set_gravity(self, gravity: FloatArray) -> None:
         """Set gravity for the following calls, until other settings are assigned.
 
         Only for the thread that computes; it costs nothing of what new settings cost.
@@ -316,7 +316,7 @@ class TorqueLaw:
         :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
 
         >>> law = TorqueLaw(robot, settings)
-        >>> law.turn_gravity([9.81, 0.0, 0.0])  # mounted on a wall
+        >>> law.set_gravity([9.81, 0.0, 0.0])  # mounted on a wall
         >>> law(q, rest)[0].round(2), law.settings.gravity  # those assigned last stay
         (14.02, array([ 0.  ,  0.  , -9.81]))
         """

@@ -61,7 +61,7 @@ class DesiredMotion:
     ...     qd, vd, ad = motion.advance(k * 10_000_000, 0.01)
     >>> qd - q, vd
     (array([0.05, 0.05, 0.05, 0.05, 0.05, 0.05]), array([0.15, 0.15, 0.15, 0.15, 0.15, 0.15]))
-    >>> motion.following, motion.time_left, motion.stage(plan)
+    >>> motion.is_following, motion.time_left, motion.stage(plan)
     (True, 0.5, 'followed')
     >>> for k in range(51, 111):
     ...     qd, vd, ad = motion.advance(k * 10_000_000, 0.01)
@@ -104,7 +104,7 @@ class DesiredMotion:
     # -- the motion as it is ----------------------------------------------------------------------
 
     @property
-    def following(self) -> bool:
+    def is_following(self) -> bool:
         """True if there is a trajectory that has not ended, or one that is to begin."""
         return self._motion.follows or bool(self._scheduled or self._inbox)
 
@@ -160,21 +160,21 @@ class DesiredMotion:
         return 'scheduled' if any(each is plan for each in waiting) else 'over'
 
     @property
-    def at_rest(self) -> bool:
+    def is_at_rest(self) -> bool:
         """True if a position is held, and nothing is to change that.
 
         >>> motion = DesiredMotion(robot)
-        >>> motion.at_rest
+        >>> motion.is_at_rest
         True
         >>> text = motion.follow(motion.plan(arm, [1.0], [q], now=0, check_limits=False))
-        >>> motion.at_rest
+        >>> motion.is_at_rest
         False
         """
         coming = self._inbox or self._canceled or self._scheduled or self._ended
         return self._motion.resting and not coming and not self._intervals.in_debt
 
     def advance_at_rest(self, stamp: int, elapsed: float, dt: float, states: int) -> None:
-        """Note states for which nobody called `advance`, as it was `at_rest`.
+        """Note states without a call of `advance`, while `is_at_rest`.
 
         :param stamp: time of the last of them [ns]
         :param elapsed: time from the last state that it was called for to that one [s]
@@ -270,7 +270,7 @@ class DesiredMotion:
         'states were missing: the trajectory is resumed, 0.98 s before its end'
         >>> motion.resume_after_gap(q + 0.5, gap=0.3)
         "states were missing, and joint 'shoulder_pan_joint' is ... from its desired position..."
-        >>> motion.following
+        >>> motion.is_following
         False
         """
         options = self.options
@@ -327,7 +327,7 @@ class DesiredMotion:
         return f'{event}: the trajectory is resumed, {self.time_left:.3g} s before its end'
 
     def _hold_measured(self, q: Any, event: str) -> str:
-        followed = self.following
+        followed = self.is_following
         if not self.hold(q):
             self.hold(self._motion.q)  # where the robot is nobody knows; it is to stop in any case
         return f'{event}: the trajectory is dropped and the measured position held' * followed
@@ -527,7 +527,7 @@ class DesiredMotion:
         >>> motion.cancel(plan)
         >>> for k in range(2, 60):  # it takes the ramp_time, 0.2 s
         ...     sample = motion.advance(k * 10_000_000, 0.01)
-        >>> motion.following, motion.stage(plan)
+        >>> motion.is_following, motion.stage(plan)
         (False, 'over')
         """
         self._canceled.append(plan)

@@ -55,7 +55,7 @@ class JointGroup:
         return (self,) if len(self.joints) else ()
 
     def slow_down(self, ramp_time: float) -> None:
-        """Come to rest on the path."""
+        """Stop on the path."""
         if not self.motion.resting:
             self.motion.slow_down(ramp_time)
 
@@ -109,7 +109,7 @@ class GroupedMotion:
         self.rest_at(q)
 
     def rest_at(self, q: FloatArray) -> None:
-        """Have all joints stay at a position from now on, (n,)."""
+        """Hold all joints at a position, (n,)."""
         motion = PathMotion(q, self._limits, self._wraparound)
         self.groups = (JointGroup(self._all, motion),)
         self._assemble()
@@ -168,7 +168,7 @@ class GroupedMotion:
         return motion
 
     def enter(self, plan: MotionPlan, s: float, ramp_time: float) -> None:
-        """Have the joints of a plan continue along its trajectory from its time `s` on."""
+        """Move the joints of a plan along its trajectory from its time `s` on."""
         if plan.trajectory is not None:
             motion = self._take(plan.joints, ramp_time, plan)
             motion.v = self.v[plan.joints]
@@ -176,17 +176,17 @@ class GroupedMotion:
             self.resting = False
 
     def coast(self, joints: Indices, path: Coasting, ramp_time: float) -> None:
-        """Have joints come to rest along a path that begins here, whatever they did before."""
+        """Stop joints along a path that begins at their present position."""
         self._take(joints, ramp_time).coast(path, ramp_time)
         self._assemble()
 
     def slow_down(self, ramp_time: float) -> None:
-        """Have all joints come to rest on their paths."""
+        """Stop all joints on their paths."""
         for group in self.groups:
             group.slow_down(ramp_time)
 
     def resume_at(self, q: FloatArray, ramp_time: float) -> None:
-        """Have all joints continue from another position, (n,); those that were stopping rest."""
+        """Continue all joints from another position, (n,); stopping joints are at rest."""
         for group in self.groups:
             group.resume_at(q, ramp_time)
         self._assemble()

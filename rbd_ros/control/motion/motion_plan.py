@@ -182,7 +182,7 @@ class MotionPlanner:
         q, v = (values[joints] for values in motion.expected(max(-elapsed, 0.0)))
         if wraparound.any:
             speeds = np.minimum(limits.velocity, MAX_VELOCITY)
-            trajectory = trajectory.without_leaps(wraparound, speeds)
+            trajectory = trajectory.unwrapped(wraparound, speeds)
             # The robot is on the turn of the trajectory, as in ros2_control's controller.
             q = wraparound.nearest(q, trajectory.sample(entry)[0])
         trajectory = trajectory.starting_from(q, v, entry)

@@ -47,7 +47,7 @@ class PathMotion:
         self.rest_at(q)
 
     def rest_at(self, q: Any) -> None:
-        """Stay at a position from now on, (n,)."""
+        """Hold a position, (n,)."""
         q = np.array(q, dtype=float)
         q.flags.writeable = False
         self.q, self.v, self.a = q, self._rest, self._rest
@@ -86,7 +86,7 @@ class PathMotion:
         self.enter(self.path, self.s, self._bounds, ramp_time, at_rest=True)
 
     def coast(self, path: Coasting, ramp_time: float) -> None:
-        """Come to rest along a path that begins here, whatever the motion was."""
+        """Stop along a path that begins at the present position."""
         self.rest_at(self.q)
         self.path, self.end = path, path.end_time
         self._ramp = Ramp.down(None, ramp_time)
@@ -94,7 +94,7 @@ class PathMotion:
         self.resting = False
 
     def slow_down(self, ramp_time: float) -> None:
-        """Come to rest on the path."""
+        """Stop on the path."""
         self._ramp = Ramp.down(self._ramp, ramp_time)
 
     def move(self, step: float) -> Optional[Rest]:

@@ -262,7 +262,7 @@ class JointTrajectory:
         )
         return result
 
-    def without_leaps(self, wraparound: Wraparound, velocity: FloatArray) -> JointTrajectory:
+    def unwrapped(self, wraparound: Wraparound, velocity: FloatArray) -> JointTrajectory:
         """Return the trajectory whose joints do not turn back where only their angle was wrapped.
 
         Where a joint without limits would have to be faster than it can be from one point to the
@@ -274,7 +274,7 @@ class JointTrajectory:
 
         >>> from rbd_ros.robot.wraparound import Wraparound
         >>> line = JointTrajectory(['a'], [0.0, 0.1, 0.2], [[3.0], [3.1], [-3.1]])
-        >>> line.without_leaps(Wraparound([2.0 * np.pi]), np.array([3.0])).positions.round(3)
+        >>> line.unwrapped(Wraparound([2.0 * np.pi]), np.array([3.0])).positions.round(3)
         array([[3.   ],
                [3.1  ],
                [3.183]])
@@ -359,7 +359,7 @@ class JointTrajectory:
     # -- limits -----------------------------------------------------------------------------------
 
     def check_limits(self, lower: Any, upper: Any, velocity: Any, tolerance: float = 1e-6) -> None:
-        """Refuse a trajectory that goes beyond limits, at the points or between them.
+        """Reject a trajectory that goes beyond limits, at the points or between them.
 
         :param lower: minimum positions, (n,) [rad or m], -inf where none
         :param upper: maximum positions, (n,) [rad or m], inf where none

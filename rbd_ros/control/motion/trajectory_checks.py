@@ -78,7 +78,7 @@ def _named_twice(name: str) -> TrajectoryError:
 
 
 def check_known(names: Sequence[str], requested: Sequence[str]) -> None:
-    """Refuse names that are not among those requested, and names that come twice.
+    """Reject names that are not among those requested, and names that come twice.
 
     At most one name more than there are requested is looked at: then one of them is wrong.
     """
@@ -161,7 +161,7 @@ def _check_durations(times: FloatArray) -> None:
 
 
 def check_size(points: int, joints: int) -> None:
-    """Refuse more points than can be processed in a second or kept in memory."""
+    """Reject more points than can be processed in a second or kept in memory."""
     if points > MAX_POINTS or points * joints > MAX_NUMBERS:
         raise TrajectoryError(
             f'the trajectory has {points} points for {joints} joints, more than {MAX_POINTS} '
@@ -270,7 +270,7 @@ def _refuse_values(what: str, block: FloatArray, start: int, names: Sequence[str
 
 
 def check_end_at_rest(names: Sequence[str], velocities: FloatArray) -> None:
-    """Refuse a last point that still moves, since after it the robot is to stand still."""
+    """Reject a last point that still moves, since after it the robot is to stand still."""
     moving = np.flatnonzero(np.abs(velocities[-1]) > END_VELOCITY_TOLERANCE)
     if len(moving):
         joint, point = int(moving[0]), len(velocities) - 1

@@ -40,7 +40,7 @@ _Base: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
 
 
 class _Loader(BoundedDepth, _Base):  # type: ignore[misc]
-    """Loader that refuses deep nesting."""
+    """Loader that rejects deep nesting."""
 
 
 def format_of(path: str) -> str:

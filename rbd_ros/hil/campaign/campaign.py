@@ -75,7 +75,7 @@ class Campaign:
         return self.scenario.seed + number
 
     def replay(self, number: int) -> Tuple[Scenario, Run]:
-        """Do one run again, bitwise; the scenario is the one with the values of this run."""
+        """Repeat one run bitwise, with the scenario that has the values of this run."""
         faults = varied(self.scenario.faults, self.values(number))
         seed = self.seed(number)
         if self._apart is None:
@@ -88,7 +88,7 @@ class Campaign:
     def execute(
         self, count: int, jobs: int, progress: Progress, scheduler: Optional[str] = None
     ) -> List[Row]:
-        """Do all runs that have not been done, and return all rows in order.
+        """Execute the remaining runs, and return all rows in order.
 
         :param count: number of runs
         :param jobs: number of processes

@@ -165,7 +165,7 @@ def _result(distributed: Any, future: Any, gone: RuntimeError) -> Any:
 
 
 def _do(packed: bytes, number: int) -> Any:
-    """Do a piece of work in a worker, which keeps what it has made for the next one."""
+    """Run a task in a worker, which keeps compiled code for the next one."""
     made: Dict[bytes, Callable[[int], Any]] = vars(_own).setdefault('made', {})
     if packed not in made:
         made.clear()

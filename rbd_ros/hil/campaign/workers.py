@@ -126,7 +126,7 @@ class _Raised:
 
 
 def _serve(pipe: Connection, make: Maker, arguments: Tuple[Any, ...]) -> None:
-    """Do pieces of work until nobody gives any."""
+    """Run tasks until there are no more."""
     os.environ['OPENBLAS_NUM_THREADS'] = '1'
     work: Optional[Callable[[int], Any]] = None
     try:

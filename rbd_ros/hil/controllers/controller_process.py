@@ -31,7 +31,7 @@ if sys.platform == 'linux':
 
 
 def _end_with_the_bench() -> None:
-    """Have the kernel send Ctrl-C to the controller when the bench is killed, and it not ignored.
+    """Make the kernel send SIGINT to the controller when the bench is killed.
 
     It is ignored by whatever a shell script starts in the background, and by its children.
     """

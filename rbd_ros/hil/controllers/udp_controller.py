@@ -126,7 +126,7 @@ def over_udp(
 
 
 def over_udp_apart(scenario: Scenario, folder: Path, seed: Optional[int]) -> Run:
-    """Do the same at a port of its own, so that several at a time do not meet.
+    """Exchange packets at a separate port, so that parallel runs do not interfere.
 
     :param folder: where its output is kept, controller.log
     :return: the run; a failure without a step if it does not answer at all

@@ -48,7 +48,7 @@ class UdpExchange:
         self.sent = self.answered = self.late = self.foreign = 0
 
     def begin(self) -> None:
-        """Let the next state say that a motion begins."""
+        """Set the flag *begins* of the next state."""
         self._begins = True
 
     def close(self) -> None:

@@ -89,7 +89,7 @@ class FaultInjector:
         return self._acting
 
     def attach(self, physics: Actuated) -> None:
-        """Put faults into this simulation from now on; into none before.
+        """Attach the faults to this simulation, and detach them from the previous one.
 
         :raises ValueError: if a fault that acts cannot be one of it
         """
@@ -118,7 +118,7 @@ class FaultInjector:
         time += 1e-9
         if time < self._next:
             return False
-        acting = tuple(each for each in self._faults if each.acts(time))
+        acting = tuple(each for each in self._faults if each.is_active(time))
         times = [t for each in self._faults for t in (each.start_time, each.end) if t > time]
         self._next = min(times, default=math.inf)
         if acting == self._acting:
@@ -136,7 +136,7 @@ class FaultInjector:
         return True
 
     def _put(self) -> None:
-        """Let what acts, and nothing else, be wrong."""
+        """Apply the active faults, and remove all others."""
         self.sensors.clear()
         if self._plant is not None:
             self._plant.clear()
@@ -184,7 +184,7 @@ class FaultInjector:
         }
 
     def restore(self, snapshot: Dict[str, Any], shift: float = 0.0) -> None:
-        """Go back to a `snapshot`; past changes and the counts of messages stay.
+        """Restore a `snapshot`; past changes and the counts of messages stay.
 
         :param snapshot: of an injector for the same joints
         :param shift: how much later it is now than it was then [s]

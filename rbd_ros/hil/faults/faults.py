@@ -63,7 +63,7 @@ class Fault:
         """Time at which it ends [s]."""
         return self.start_time + self.duration
 
-    def acts(self, time: float) -> bool:
+    def is_active(self, time: float) -> bool:
         """Return whether it acts at a time [s]."""
         return self.start_time <= time < self.end
 
@@ -95,7 +95,7 @@ def read_faults(
     >>> from rbd_ros.hil import read_faults
     >>> text = 'faults: [{fault: joint_lock, joints: [elbow], start_time: 2, duration: 0.5}]'
     >>> fault, = read_faults(text, ['shoulder', 'elbow'])
-    >>> str(fault), fault.acts(1.9), fault.acts(2.0), fault.acts(2.5)
+    >>> str(fault), fault.is_active(1.9), fault.is_active(2.0), fault.is_active(2.5)
     ('joint_lock of elbow', False, True, False)
     """
     example = 'faults: [...]'

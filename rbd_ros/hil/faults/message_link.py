@@ -51,7 +51,7 @@ class MessageLink:
         return not self._waiting and self.disturbance is NONE
 
     def send(self, message: Any, time: float) -> None:
-        """Let a message go in.
+        """Send a message into the link.
 
         :param time: when [s]
         """
@@ -94,7 +94,7 @@ class MessageLink:
         }
 
     def restore(self, snapshot: Dict[str, Any], shift: float = 0.0) -> None:
-        """Go back to a `snapshot`; counts continue.
+        """Restore a `snapshot`; counts continue.
 
         :param shift: how much later it is now than it was then [s]
         """

@@ -24,6 +24,6 @@ class PlantFaults:
         self.own_effort, self.own_friction = model.effort.copy(), model.friction.copy()
 
     def clear(self) -> None:
-        """Let nothing be wrong."""
+        """Remove all faults."""
         self.effort[:] = self.own_effort
         self.friction[:] = self.own_friction

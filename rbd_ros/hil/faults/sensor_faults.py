@@ -41,13 +41,13 @@ class SensorFaults:
         }
 
     def clear(self) -> None:
-        """Let nothing be wrong."""
+        """Remove all faults."""
         for values in self._by_kind.values():
             values[:] = 0.0
         self.active = False
 
     def set(self, kind: str, joints: AnyArray, value: float) -> None:
-        """Let something be wrong with joints.
+        """Set a fault of joints.
 
         :param kind: 'position_noise', 'velocity_noise', 'position_bias', 'velocity_bias',
             'quantization' or 'backlash'
@@ -64,7 +64,7 @@ class SensorFaults:
         return {'random': self._generator.bit_generator.state, 'held': self._held.tolist()}
 
     def restore(self, snapshot: Dict[str, Any]) -> None:
-        """Go back to a `snapshot`."""
+        """Restore a `snapshot`."""
         self._generator.bit_generator.state = snapshot['random']
         self._held[:] = snapshot['held']
 

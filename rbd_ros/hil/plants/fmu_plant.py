@@ -61,7 +61,7 @@ class FmuPlant(ArrayPlant):
         :param q: positions, (n,) [rad, m]
         :param v: ignored: it begins at rest
         :param time: ignored: it begins at zero
-        :raises FmuError: if the FMU refuses, or begins elsewhere
+        :raises FmuError: if the FMU rejects, or begins elsewhere
         """
         self.close()
         instance = self._open = self._unit.instance()

@@ -145,7 +145,7 @@ class LoadedFmu:
     def instance(self) -> Instance:
         """Make an instance, of which there is only one at a time.
 
-        :raises FmuError: if there is no binary for this machine, or it refuses
+        :raises FmuError: if there is no binary for this machine, or it rejects
         """
         from fmpy import fmi2, fmi3
 
@@ -171,7 +171,7 @@ class Instance:
 
     :param unit: its FMU
     :param slave: fmpy's object, loaded
-    :raises FmuError: if it refuses
+    :raises FmuError: if it rejects
     """
 
     def __init__(self, unit: LoadedFmu, slave: Any):
@@ -240,13 +240,13 @@ class Instance:
     def _check(self, what: str, status: int) -> None:
         if status > WARNING:
             name = Path(self._unit.path).name
-            raise FmuError(f'{name} refuses {what} (status {status}){self._last_words()}')
+            raise FmuError(f'{name} rejects {what} (status {status}){self._last_words()}')
 
     def begin(self, values: Mapping[str, float]) -> None:
         """Set values at the start, and initialize.
 
         :param values: by name
-        :raises FmuError: if it refuses, or has no such variable
+        :raises FmuError: if it rejects, or has no such variable
         """
         try:
             with self._mutex:
@@ -287,9 +287,9 @@ class Instance:
         return self._slave
 
     def write(self, channel: Channel) -> None:
-        """Give the FMU the values of a channel.
+        """Set the values of a channel of the FMU.
 
-        :raises FmuError: if it refuses
+        :raises FmuError: if it rejects
         """
         with self._mutex:
             self._opened()
@@ -298,7 +298,7 @@ class Instance:
     def read(self, channel: Channel) -> None:
         """Fetch the values of a channel.
 
-        :raises FmuError: if it refuses
+        :raises FmuError: if it rejects
         """
         with self._mutex:
             self._opened()

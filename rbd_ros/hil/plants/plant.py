@@ -65,7 +65,7 @@ class Actuated(Protocol):
         """Object that has limits."""
 
     def allow_friction(self) -> None:
-        """Let joints have friction from now on, where they can."""
+        """Allow friction in joints that can have it."""
 
 
 @runtime_checkable
@@ -115,7 +115,7 @@ class ArrayPlant:
         return self
 
     def allow_friction(self) -> None:
-        """Do nothing: faults of friction are refused before."""
+        """Do nothing: faults of friction are rejected before."""
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,7 @@ def read_plant(field: Field, folder: Path) -> PlantEntry:
 
 
 def refuse_faults(field: Field, robot: Robot) -> None:
-    """Refuse faults that a plant cannot have, by line and name.
+    """Reject faults that a plant cannot have, by line and name.
 
     :param field: the list of faults
     :raises ModelError: for the first one
@@ -233,7 +233,7 @@ def refuse_faults(field: Field, robot: Robot) -> None:
 
 
 def check_fault(fault: Fault) -> None:
-    """Refuse a fault that a plant cannot have.
+    """Reject a fault that a plant cannot have.
 
     :raises ValueError: for a fault in its physics
     """
@@ -242,7 +242,7 @@ def check_fault(fault: Fault) -> None:
 
 
 def inside(kind: str) -> str:
-    """Return the reason why a fault inside the plant is refused."""
+    """Return the reason why a fault inside the plant is rejected."""
     return (
         f'{kind} changes the physics inside the plant; only faults of messages, sensors and '
         'actuators are possible; give robot instead of plant'

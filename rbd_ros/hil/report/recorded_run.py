@@ -177,7 +177,7 @@ class _Rows:
 
 
 def _check_times(path: Any, time: IntArray, step: int) -> None:
-    """Refuse states between which others are missing, and those that go back.
+    """Reject states between which others are missing, and those that go back.
 
     :raises HilRecordingError: saying where
     """

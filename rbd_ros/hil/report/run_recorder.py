@@ -127,7 +127,7 @@ class RunRecorder:
         self._path, self._problem = path, ''
 
     def begin(self, seed: int, faults: Sequence[Fault]) -> None:
-        """Say what is going to run.
+        """Write the metadata of the run.
 
         :param seed: seed of the run
         :param faults: what goes wrong in it

@@ -42,7 +42,7 @@ class Replay:
 
 
 def replay(scenario: Scenario, path: Any) -> Replay:
-    """Give the commands of a recording to the robot of a scenario, as they reached it then.
+    """Replay the commands of a recording on the robot of a scenario.
 
     Faults of the machine are those of the recording; those of sensors and messages have done their
     part already.

@@ -61,6 +61,6 @@ def sets_of_payloads(faults: Sequence[Fault]) -> List[Tuple[Fault, ...]]:
     times = {0.0, *(time for each in faults for time in (each.start_time, each.end))}
     found: Dict[Key, Tuple[Fault, ...]] = {(): ()}
     for time in sorted(times):
-        acting = tuple(each for each in faults if each.kind == 'payload' and each.acts(time))
+        acting = tuple(each for each in faults if each.kind == 'payload' and each.is_active(time))
         found.setdefault(key_of(acting), acting)
     return list(found.values())

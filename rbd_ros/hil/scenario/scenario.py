@@ -221,7 +221,7 @@ def _scenario(top: Field, folder: Path) -> Scenario:
 
 
 def _refuse_late_faults(field: Field, faults: Tuple[Fault, ...], last: float) -> None:
-    """Refuse faults that never begin, of which nobody would see that nothing was tested.
+    """Reject faults that never begin, of which nobody would see that nothing was tested.
 
     :param last: time of the last state [s]
     """

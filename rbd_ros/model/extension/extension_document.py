@@ -113,7 +113,7 @@ def parse_document(
     :param kind: what it is called in messages
     :param example: what may stand in it
     :param page: where it is described
-    :param key_of_list: key that a list without one has; empty: it is refused
+    :param key_of_list: key that a list without one has; empty: it is rejected
     :raises ModelError: as `read_document`
     """
     if len(text) > MAX_BYTES:
@@ -166,7 +166,7 @@ class _Converter:
 
 
 class _Loader(BoundedDepth, yaml.SafeLoader):
-    """Composer that refuses aliases, unending depth and too many entries.
+    """Composer that rejects aliases, unending depth and too many entries.
 
     Nothing here needs an alias, and a few of them can make a short file expand to gigabytes.
     """

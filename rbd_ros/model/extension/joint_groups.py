@@ -113,8 +113,8 @@ def _check_intermediate(model: Model, i: int, members: List[int], where: Field) 
     for j, body in model.outward():
         if body.parent == i and j not in members:
             raise where.error(
-                f'joint {body.joint_name!r} hangs from link {model.body(i).name!r} between the '
-                'joints; hang it from the link before or after'
+                f'joint {body.joint_name!r} is attached to link {model.body(i).name!r} between '
+                'the joints; attach it to the link before or after'
             )
 
 

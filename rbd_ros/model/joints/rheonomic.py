@@ -75,7 +75,7 @@ class Rheonomic(JointType):
     """A joint of one degree of freedom whose position is a given function of the time.
 
     Its only position variable is the time [s], which `integrate` keeps: the integrator
-    sets it, and the simulator refuses such joints. There is no velocity variable, S is empty, and
+    sets it, and the simulator rejects such joints. There is no velocity variable, S is empty, and
     sigma of v_J = S qd + sigma (book eq 3.33) is what `calc` returns for v_J. So Jacobians and the
     Coriolis matrix leave out what comes of the motion; forward and inverse dynamics and the bias
     force do not, and the gravity torque has in it what the acceleration of the motion takes.

@@ -28,7 +28,7 @@ class Materials:
             root.remove(material)
 
     def paint(self, shape: Element) -> None:
-        """Give a shape the color of its material, which is taken out of it."""
+        """Replace the material of a shape by its color."""
         for material in shape.findall('material'):
             shape.remove(material)
             if isinstance(shape, Node) and shape.color is None:

@@ -3,7 +3,7 @@
 
 A fixed joint has neither axis nor limits, a floating joint no axis, and what a
 link looks like changes nothing that it does.
-Faults in everything else refuse the robot.
+Faults in everything else reject the robot.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MEANINGLESS = {
 
 
 def refuse_quaternion(node: Element, owner: str) -> None:
-    """Refuse an <origin> whose rotation is a quaternion."""
+    """Reject an <origin> whose rotation is a quaternion."""
     origin = node.find('origin')
     if origin is not None and origin.get('quat_xyzw') is not None:
         raise ModelError(

@@ -202,7 +202,7 @@ def line_of(node: Element) -> int:
 
 
 def check_element(node: Element, rule: ElementRule, owner: str, skip: Sequence[str] = ()) -> None:
-    """Refuse an element that breaks its rule, or one of its children that does.
+    """Reject an element that breaks its rule, or one of its children that does.
 
     :param owner: what the element belongs to in messages, as "link 'tool'"
     :param skip: children that are not descended into

@@ -182,7 +182,7 @@ def _expat_message(error: expat.ExpatError, label: str, builder: _Builder) -> st
 
 
 class _Builder:
-    """Handlers that keep the elements of the schema and refuse what is dangerous."""
+    """Handlers that keep the elements of the schema and reject what is dangerous."""
 
     def __init__(self, label: str):
         self.label = label

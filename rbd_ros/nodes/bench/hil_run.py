@@ -66,7 +66,7 @@ _one_at_a_time = threading.Lock()
 
 
 def over_ros_apart(scenario: Scenario, folder: Path, seed: Optional[int]) -> Run:
-    """Do the same in a ROS domain of this process's own, one at a time.
+    """Run it in a ROS domain of this process, one run at a time.
 
     If the scenario says so, the controller's process stays for the next run.
 

@@ -276,7 +276,7 @@ class ReplayPorts:
         self.state: Optional[bytes] = None
 
     def give(self, command: Command) -> None:
-        """Let a command be the answer to the state."""
+        """Answer the state with a command."""
         self._command, self.state = command, None
 
     def _taken(self, kind: str) -> Optional[Tuple[bytes, Any]]:
@@ -304,10 +304,10 @@ class ReplayPorts:
         self.state = bytes(data)
 
     def send_clock(self, data: bytes) -> None:
-        """Leave the time out."""
+        """Skip the time."""
 
     def send_base(self, q: Any, v: Any, time: int) -> None:
-        """Leave the base out."""
+        """Skip the base."""
 
 
 class _Silent:

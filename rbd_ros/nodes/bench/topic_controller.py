@@ -99,12 +99,12 @@ class TopicController:
         rclpy.shutdown(context=self._context)
 
     def begin_anew(self, timeout: float) -> None:
-        """Have what has run begin again: nodes with a lifecycle are deactivated and activated.
+        """Restart the controller: nodes with a lifecycle are deactivated and activated.
 
         Others have to see by the stamps of states, which go back.
 
         :param timeout: how long each has for each of it [s]
-        :raises ControllerFailure: if one does not, or refuses
+        :raises ControllerFailure: if one does not, or rejects
         """
         for name, kinds in self._node.get_service_names_and_types():
             if 'lifecycle_msgs/srv/ChangeState' in kinds:
@@ -174,7 +174,7 @@ class TopicController:
             self._held(BEGIN - k * round(self._scenario.timestep * NANOSECONDS))
 
     def _connect_in_order(self, timeout: float) -> None:
-        """Do the same with one whole period of time from each state to the next.
+        """Connect with one whole period of time from each state to the next.
 
         By less a controller_manager does not wake up. It answers nothing before its hardware is
         active, and NaN before its controllers are: both need cycles for that, and both are no
@@ -207,7 +207,7 @@ class TopicController:
                 raise ControllerFailure(self._silence(stamp, self._scenario.response_timeout))
 
     def _pass(self, stamps: Iterator[int], seconds: float, done: Callable[[], Any]) -> bool:
-        """Let time pass at a pace until something is done; return whether it is."""
+        """Advance time at a pace until a future is done; return whether it is."""
         end = monotonic() + seconds
         while not done():
             if monotonic() > end:
@@ -218,7 +218,7 @@ class TopicController:
         return True
 
     def _held(self, stamp: int) -> Optional[np.ndarray]:
-        """Let the controller see the robot at the start; None if it does not answer."""
+        """Send the initial state to the controller; None if it does not answer."""
         return self._exchange(stamp, self._scenario.start, self._rest, FIRST_CONTACT)
 
     def _trajectory(self) -> TrajectoryMessage:

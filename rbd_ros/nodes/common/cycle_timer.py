@@ -98,7 +98,7 @@ def note(memory: CycleMemory, begin: float, end: float) -> int:
 
 @entry_point
 def take(memory: CycleMemory) -> int:
-    """Put the sums aside and begin again.
+    """Store the sums and restart them.
 
     :param memory: what is known
     :return: 0
@@ -127,7 +127,7 @@ class CycleTimer:
         self.interrupt()
 
     def interrupt(self) -> None:
-        """Let the time until the next cycle not count as a period."""
+        """Exclude the time until the next cycle from the periods."""
         self._memory.begin[0] = NEVER
 
     def expect(self, period: float) -> None:

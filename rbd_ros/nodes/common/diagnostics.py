@@ -205,7 +205,7 @@ class Diagnostics:
     def _announce(self) -> None:
         """Publish a change at once; after many of them, soon.
 
-        Publishing takes longer than refusing a message: a flood must not make it frequent.
+        Publishing takes longer than rejecting a message: a flood must not make it frequent.
         """
         with self._lock:
             now = time.monotonic()

@@ -90,7 +90,7 @@ class GuardedNode(Node):
 
 
 def _check_clock(message: Clock) -> None:
-    """Refuse a time that fits into no stamp: every message of ours would raise from then on.
+    """Reject a time that fits into no stamp: every message of ours would raise from then on.
 
     :raises ValueError: if it is negative or not normalized
     """

@@ -18,5 +18,5 @@ class LongRunningActionServer(ActionServer):
         """Note that a goal is being executed; nothing is called."""
 
     def finish(self, goal_handle: Any, end: Callable[[Any], Any]) -> None:
-        """Have the executor call `end`, which sets a state and returns the result."""
+        """Make the executor call `end`, which sets a state and returns the result."""
         super().notify_execute(goal_handle, end)

@@ -243,7 +243,7 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
         return result
 
     def _checked(self, change: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-        """Return the service of transitions, which refuses those unknown to the present state."""
+        """Return the service of transitions, which rejects those unknown to the present state."""
 
         @functools.wraps(change)
         def checked(request: Any, response: Any) -> Any:

@@ -117,7 +117,7 @@ class StopSignals:
 
     @contextlib.contextmanager
     def interruptible(self) -> Iterator[None]:
-        """Let a stop signal interrupt what is done here (loading and compiling a robot, say)."""
+        """Make a code block interruptible by stop signals, such as compiling a robot."""
         before, self._interruptible = self._interruptible, True
         try:
             if self.count:
@@ -264,7 +264,7 @@ def _run(create: Callable[[], Any], args: Any, signals: StopSignals, logger: Any
         return 0
     except Exception:
         if node is None and signals.count:
-            return 0  # asked to end, after which parameters are refused: no fault of anybody's
+            return 0  # asked to end, after which parameters are rejected: no fault of anybody's
         raise
     finally:
         signals.phase = _Phase.STOPPING
@@ -276,7 +276,7 @@ def _run(create: Callable[[], Any], args: Any, signals: StopSignals, logger: Any
 
 
 def _end(work: Callable[[], Any], logger: Any) -> None:
-    """Do one step of the shutdown; if it fails, that is logged, and the other steps follow."""
+    """Run one step of the shutdown; a failure is logged, and the other steps follow."""
     try:
         work()
     except Exception:

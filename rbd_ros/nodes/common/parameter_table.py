@@ -2,7 +2,7 @@
 """A node's parameters at run time: declared from its interface, changed together or not at all.
 
 A change is prepared before it is accepted: `prepare` builds all that follows from the new values,
-and refuses by raising. What was accepted is then taken into use by `commit`, which cannot fail.
+and rejects by raising. What was accepted is then taken into use by `commit`, which cannot fail.
 So what `ros2 param get` reports is what acts.
 """
 
@@ -74,7 +74,7 @@ class ParameterTable:
     :param node: the node
     :param declarations: what to declare
     :param prepare: builds what follows from a full set of values, by name, without side effects;
-        raises ValueError with a reason to refuse them
+        raises ValueError with a reason to reject them
     :param commit: takes what `prepare` returned into use, with the changed values by name; must
         not raise
     :param refused: parameters of rclpy that cannot be changed while the node runs, with the reason
@@ -156,9 +156,9 @@ class ParameterTable:
         return self._prepare(values) if self._prepare else None
 
     def _on_pre_set(self, parameters: List[RosParameter]) -> List[RosParameter]:
-        """Give values the type that was declared, and remember what is wrong with them.
+        """Convert values to their declared types, and keep the errors.
 
-        rclpy would refuse another type before `_on_set` is asked, and not say of which parameter.
+        rclpy would reject another type before `_on_set` is asked, and not say of which parameter.
         """
         self._problem = ''
         return [self._typed(parameter) for parameter in parameters]
@@ -239,7 +239,7 @@ class ParameterTable:
                 # ros2 param load sets all that dump has written, as it is.
                 if self._is_present(parameter):
                     continue
-                raise ValueError(f'{name} cannot be changed: {self._refused[name]}')
+                raise ValueError(f'{name} cannot be changed: {self._rejected[name]}')
             if name not in self._declarations:
                 if not name:  # rclpy would declare it
                     raise ValueError('a parameter must have a name')

@@ -56,7 +56,7 @@ def present_cores() -> Tuple[int, ...]:
 
 
 def check_cores(requested: Tuple[int, ...], present: Optional[Tuple[int, ...]] = None) -> None:
-    """Refuse cores that do not exist.
+    """Reject cores that do not exist.
 
     :param requested: numbers of cores
     :param present: those that there are; None: those of this machine
@@ -131,7 +131,7 @@ def prioritize_this_thread(priority: int) -> Optional[str]:
     """Give the calling thread a real-time priority.
 
     :param priority: priority of SCHED_FIFO, 1 to 99
-    :return: why that was refused, with the cure; None if it was granted
+    :return: why that was rejected, with the cure; None if it was granted
     """
     if not hasattr(os, 'sched_setscheduler'):
         return 'thread_priority: this system has no SCHED_FIFO'
@@ -141,7 +141,7 @@ def prioritize_this_thread(priority: int) -> Optional[str]:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
     except OSError as error:
         return (
-            f'thread_priority: SCHED_FIFO {priority} was refused ({error.strerror}): add '
+            f'thread_priority: SCHED_FIFO {priority} was rejected ({error.strerror}): add '
             f'"@realtime - rtprio 99" in {LIMITS_FILE}, and log in again as a member of the group '
             'realtime'
         )
@@ -149,10 +149,10 @@ def prioritize_this_thread(priority: int) -> Optional[str]:
 
 
 def pin_this_thread(cores: Tuple[int, ...]) -> Optional[str]:
-    """Let the calling thread run on some cores only.
+    """Restrict the calling thread to some cores.
 
     :param cores: their numbers
-    :return: why that was refused, with the cure; None if it was granted
+    :return: why that was rejected, with the cure; None if it was granted
     """
     if not hasattr(os, 'sched_setaffinity'):
         return 'cpu_affinity: this system cannot pin threads'
@@ -167,7 +167,7 @@ def pin_this_thread(cores: Tuple[int, ...]) -> Optional[str]:
     if not missing:
         return None
     return (
-        f'cpu_affinity: core {", ".join(missing)} was refused{reason}: this process may use '
+        f'cpu_affinity: core {", ".join(missing)} was rejected{reason}: this process may use '
         f'{", ".join(map(str, sorted(os.sched_getaffinity(0))))}; give it more (cpuset of the '
         'container, taskset), or name one of these'
     )
@@ -178,7 +178,7 @@ def may_lock_memory(status: str = '/proc/self/status') -> bool:
 
     Raises its limit for that.
 
-    With a limit, memory that is asked for later could be refused in the midst of a motion.
+    With a limit, memory that is asked for later could be rejected in the midst of a motion.
 
     :param status: file with the capabilities of the process
     """
@@ -198,7 +198,7 @@ def may_lock_memory(status: str = '/proc/self/status') -> bool:
 def lock_all_memory() -> Optional[str]:
     """Lock all memory of the process, present and future.
 
-    :return: why that was refused, with the cure; None if it was granted
+    :return: why that was rejected, with the cure; None if it was granted
     """
     cure = f'add "@realtime - memlock unlimited" in {LIMITS_FILE}, and log in again'
     if not may_lock_memory():
@@ -209,4 +209,4 @@ def lock_all_memory() -> Optional[str]:
     library = ctypes.CDLL(None, use_errno=True)
     if library.mlockall(MCL_CURRENT | MCL_FUTURE) == 0:
         return None
-    return f'lock_memory: it was refused ({os.strerror(ctypes.get_errno())}): {cure}'
+    return f'lock_memory: it was rejected ({os.strerror(ctypes.get_errno())}): {cure}'

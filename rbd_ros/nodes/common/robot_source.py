@@ -78,7 +78,7 @@ class RobotSource:
             self._subscribe()
 
     def forget(self) -> None:
-        """Have no robot any more; `start` finds one again, and the newest on the topic."""
+        """Drop the robot; `start` finds one again, and the newest on the topic."""
         self.robot, self._text, self.description = None, None, ''
         self._started = False
         self._diagnostics.hardware_id = ''

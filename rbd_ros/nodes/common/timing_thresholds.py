@@ -63,7 +63,7 @@ def threshold_parameters(
 
 
 def check_thresholds(values: Mapping[str, Any]) -> None:
-    """Refuse a warning that would come after the error.
+    """Reject a warning that would come after the error.
 
     :param values: values of the node's parameters by name
     :raises ValueError: naming both parameters

@@ -202,7 +202,7 @@ class FeedforwardNode(AnsweringNode[Feedforward]):
     def _values(self) -> Dict[str, Any]:
         return {
             'trajectories_published': self._published,
-            'trajectories_refused': self._refused,
+            'trajectories_rejected': self._refused,
         }
 
 

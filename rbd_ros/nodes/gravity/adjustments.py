@@ -35,7 +35,7 @@ class Adjustments:
         #: Time that a change takes [s]; another one may be assigned at any time
         self.ramp = ramp
         self._law = law
-        self._transfer = BumplessTransfer(law.holding)
+        self._transfer = BumplessTransfer(law.gravity_function)
         self._zero = np.zeros(law.robot.nv)
         self._changing = False
         #: Guiding by hand; None for robots that cannot be guided
@@ -43,7 +43,7 @@ class Adjustments:
         commander.adjust = self
 
     def begin_change(self) -> None:
-        """Look at each state from now on: another law, or other settings, will come."""
+        """Disable the fast path, before another law or other settings."""
         self._changing = True
         self._commander.fast_path_open[0] = 0
 
@@ -58,11 +58,11 @@ class Adjustments:
             return
         dt = state.dt
         if self._imu is not None:
-            law.turn_gravity(self._imu.advance(dt))
-        added = self._transfer(law.holding, state.q, dt, self.ramp)
+            law.set_gravity(self._imu.advance(dt))
+        added = self._transfer(law.gravity_function, state.q, dt, self.ramp)
         if self.guiding is not None:
             self.guiding.advance(dt)
-        law.add(self._zero if added is None else added)
+        law.set_torque_offset(self._zero if added is None else added)
 
     def report(self) -> None:
         """Report what the last answer was about, beside its torque."""
@@ -76,7 +76,7 @@ class Adjustments:
         return (
             self._changing
             or self._imu is not None
-            or self._transfer.under_way
-            or self._law.holding is not self._transfer.holding
+            or self._transfer.is_active
+            or self._law.gravity_function is not self._transfer.holding
             or (guiding is not None and guiding.changing)
         )

@@ -26,7 +26,7 @@ from rbd_ros.robot import Robot
 
 GUIDING = {
     'stiffness': 'hand_guiding.stiffness',
-    'speed': 'hand_guiding.max_velocity',
+    'max_velocity': 'hand_guiding.max_velocity',
 }
 
 
@@ -85,7 +85,7 @@ class GravityNode(TorqueNode):
             name: per_joint(parameter, values[parameter], robot.nv) if values[parameter] else None
             for name, parameter in GUIDING.items()
         }
-        if given['speed'] is None:
+        if given['max_velocity'] is None:
             raise ValueError('parameter hand_guiding.max_velocity must not be empty')
         if values['mode'] != 'hand_guiding':
             return None
@@ -99,8 +99,8 @@ class GravityNode(TorqueNode):
             return GuidingSettings.for_robot(
                 robot,
                 damping=values['hand_guiding.damping'],
-                band=values['hand_guiding.deadband'],
-                energy=values['hand_guiding.max_kinetic_energy'],
+                deadband=values['hand_guiding.deadband'],
+                max_kinetic_energy=values['hand_guiding.max_kinetic_energy'],
                 **given,
             )
         except ValueError as error:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gravity in the base from an IMU on the robot, whatever it sends.
 
-A message is taken or refused. What is refused is reported and changes nothing: the last good
+A message is taken or rejected. What is rejected is reported and changes nothing: the last good
 direction stays, and gravity turns to a new one at a limited rate.
 """
 
@@ -85,7 +85,7 @@ class ImuGravity:
             pose = self._pose(self._frame or message.header.frame_id.lstrip('/'))
             goal = self._direction(message, pose)
         except ValueError as error:
-            self._diagnostics.event(SUBJECT, WARN, f'message refused: {error}', code='refused')
+            self._diagnostics.event(SUBJECT, WARN, f'message rejected: {error}', code='rejected')
             return
         if goal is None:
             return

@@ -39,7 +39,7 @@ class PayloadMessages:
 
     :param node: the node
     :param parameters: its parameters
-    :param diagnostics: where refused messages are reported
+    :param diagnostics: where rejected messages are reported
     """
 
     def __init__(self, node: Node, parameters: ParameterTable, diagnostics: Diagnostics):
@@ -66,4 +66,4 @@ class PayloadMessages:
             self._refuse(result.reason)
 
     def _refuse(self, reason: str) -> None:
-        self._diagnostics.event(SUBJECT, WARN, f'message refused: {reason}', code='refused')
+        self._diagnostics.event(SUBJECT, WARN, f'message rejected: {reason}', code='rejected')

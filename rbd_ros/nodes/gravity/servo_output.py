@@ -69,7 +69,7 @@ class ServoOutput(TorqueOutput):
             self._take_target(data)
         except (MessageProblem, WireError) as problem:
             self._diagnostics.event(
-                SUBJECT, WARN, f'target refused: {problem}', code=f'target {problem.code}'
+                SUBJECT, WARN, f'target rejected: {problem}', code=f'target {problem.code}'
             )
             return
         self._report()

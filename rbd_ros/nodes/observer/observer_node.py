@@ -69,7 +69,7 @@ class ObserverNode(AnsweringNode[Estimator]):
         self.bring_up()
 
     def _begin(self) -> None:
-        """Know of no state."""
+        """Drop all states."""
         self._origin: Optional[int] = None
         self._arrived = -np.inf
         self._last: Optional[WrenchEstimate] = None
@@ -215,7 +215,7 @@ class ObserverNode(AnsweringNode[Estimator]):
             self._stop()
 
     def _get_ready_to_stop(self, response: str) -> None:
-        """Have the topic on which robots are stopped, before one has to be."""
+        """Create the publisher that stops robots, before it is needed."""
         # A listener has to be found first, which takes DDS longer than a collision.
         if response == STOP and self._stops is None:
             self._stops = publisher(self, self._interface.topic('joint_trajectory'))
@@ -258,7 +258,7 @@ class ObserverNode(AnsweringNode[Estimator]):
                 estimator.detector.collision, estimator, estimator.observer.torque
             )
         last = self._last
-        if last is not None and last.condition > UNCERTAIN:
+        if last is not None and last.condition_number > UNCERTAIN:
             self.diagnostics.event(
                 SUBJECT,
                 WARN,
@@ -276,7 +276,7 @@ class ObserverNode(AnsweringNode[Estimator]):
         if self._prepared is not None:
             values['largest_torque'] = float(np.abs(self._prepared.observer.torque).max())
         if self._last is not None:
-            values['condition_number'] = self._last.condition
+            values['condition_number'] = self._last.condition_number
         return values
 
 

@@ -127,7 +127,7 @@ class FaultPorts:
             self._ports.send_state(data)
 
     def _collect(self, now: float) -> None:
-        """Let the commands that have come go their way."""
+        """Forward the received commands."""
         link, ports = self.injector.links['command'], self._ports
         takes = ports.take_by_order, ports.take_by_name, ports.take_accelerations
         for kind, take in enumerate(takes):
@@ -160,7 +160,7 @@ class FaultPorts:
         }
 
     def restore(self, memory: Mapping[str, Any], shift: int) -> None:
-        """Go back to a `memory`.
+        """Restore a `memory`.
 
         :param shift: how much later it is now than it was then [ns]
         """
@@ -220,7 +220,7 @@ def live_faults(text: str, cycle: SimulationCycle) -> Tuple[Fault, ...]:
         )
     for payloads in sets:
         # Compiled here, beside the simulation, which goes on.
-        cycle.prepare_load(with_payloads(cycle.robot, payloads))
+        cycle.prepare_inertias(with_payloads(cycle.robot, payloads))
     return faults
 
 
@@ -237,7 +237,7 @@ class Faults:
         node.diagnostics.add_values(SUBJECT, self._values)
 
     def plan(self, faults: Sequence[Fault]) -> None:
-        """Let these faults, and nothing else, be wrong from now on.
+        """Replace all faults by these.
 
         :param faults: those of `live_faults`
         """
@@ -248,7 +248,7 @@ class Faults:
             self._refuse(error)
 
     def _refuse(self, error: Exception) -> None:
-        self._node.diagnostics.event(SUBJECT, ERROR, f'refused: {error}', code='refused')
+        self._node.diagnostics.event(SUBJECT, ERROR, f'rejected: {error}', code='rejected')
 
     def forget(self) -> None:
         """Drop the messages under way; in the thread of the simulation."""
@@ -260,7 +260,7 @@ class Faults:
         return None if self._ports is None else {'seed': self._seed, **self._ports.snapshot()}
 
     def restore(self, memory: Optional[Mapping[str, Any]], shift: int) -> None:
-        """Go back to a `memory`; in the thread of the simulation, after its cycle.
+        """Restore a `memory`; in the thread of the simulation, after its cycle.
 
         :param shift: how much later it is now than it was then [ns]
         """
@@ -284,7 +284,7 @@ class Faults:
         if self._ports is None or seed != self._seed:
             self._make(cycle, seed)
         self._ports.injector.plan(faults, now)
-        # Now, not in the next cycle: what this robot cannot have is refused.
+        # Now, not in the next cycle: what this robot cannot have is rejected.
         try:
             self._ports.injector.update(now)
         except ValueError:
@@ -318,7 +318,7 @@ class Faults:
         self._seed = seed
 
     def _changed(self) -> None:
-        """Let the robot carry what it is to carry now, and report what acts."""
+        """Apply the present payloads, and report the active faults."""
         cycle = self._node.cycle
         cycle.load(with_payloads(cycle.robot, self._ports.injector.payloads))
         self._report()

@@ -140,7 +140,7 @@ class SimulatorNode(GuardedNode):
         return live_faults(values['faults'], self.cycle)
 
     def _check_places(self) -> None:
-        """Refuse a world or a folder that cannot be used, whatever the robot is.
+        """Reject a world or a folder that cannot be used, whatever the robot is.
 
         :raises StartupError: saying why
         """
@@ -217,7 +217,7 @@ class SimulatorNode(GuardedNode):
             self._begin()
 
     def _begin_with_faults(self, text: str) -> None:
-        """Let faults be there from the first cycle.
+        """Apply the initial faults from the first cycle on.
 
         :raises ValueError: if this robot cannot have them
         """
@@ -229,7 +229,7 @@ class SimulatorNode(GuardedNode):
             raise ValueError(f'parameter faults: {error}') from None
 
     def _wait_for_answers(self) -> None:
-        """Let the simulation wait for a command after each state, in lockstep."""
+        """Start lockstep: the simulation waits for a command after each state."""
         if self.parameters['lockstep'] == OFF:
             return
         waits = (
@@ -248,7 +248,7 @@ class SimulatorNode(GuardedNode):
         self.diagnostics.add_values(LOCKSTEP, self.lockstep.values)
 
     def _offer_changes(self) -> None:
-        """Let objects be added to the world, and taken out of it."""
+        """Create the services that add and remove objects."""
         from rbd_ros.nodes.simulator.world.object_changes import ObjectChanges
 
         self.changes = changes = ObjectChanges(self)
@@ -273,7 +273,7 @@ class SimulatorNode(GuardedNode):
         return ports
 
     def start(self) -> None:
-        """Let time pass, now or when there is a robot."""
+        """Start time, now or when there is a robot."""
         self._running = True
         if self.loop is not None:
             self._begin()
@@ -312,7 +312,7 @@ class SimulatorNode(GuardedNode):
     # -- verbs, for both kinds of services: whether it worked, and a text -------------------------
 
     def pause(self, paused: bool) -> Outcome:
-        """Let simulated time stand still, or go on."""
+        """Pause or continue simulated time."""
         if self.loop is None:
             return self._no_robot()
         if not paused and self._failure:
@@ -378,7 +378,7 @@ class SimulatorNode(GuardedNode):
         self.loop.request(lambda: self.loop.cancel_steps(by))
 
     def reset(self) -> Outcome:
-        """Put the robot back to its initial position; time goes on."""
+        """Move the robot to its initial position; time continues."""
         if self.loop is None:
             return self._no_robot()
         self.loop.request(self._reset)
@@ -557,9 +557,9 @@ class SimulatorNode(GuardedNode):
             'lost_time_s': loop.lost_time,
             'saturated_steps': cycle.simulator.status.saturated_steps,
             'commands_accepted': cycle.commands.accepted,
-            'commands_refused': cycle.commands.refused,
+            'commands_rejected': cycle.commands.refused,
             'wrenches_accepted': cycle.wrenches.accepted,
-            'wrenches_refused': cycle.wrenches.refused,
+            'wrenches_rejected': cycle.wrenches.refused,
         }
 
     def stop(self) -> None:

@@ -13,7 +13,7 @@ NAME = re.compile(r'[A-Za-z0-9_\-][A-Za-z0-9_\-.]{0,99}')
 
 
 def check_snapshot_name(name: str) -> None:
-    """Refuse a name that cannot be a file's on every machine.
+    """Reject a name that cannot be a file's on every machine.
 
     :raises ValueError: saying what would be legal
     """
@@ -25,7 +25,7 @@ def check_snapshot_name(name: str) -> None:
 
 
 def check_snapshot_folder(folder: str) -> None:
-    """Refuse a folder that is not there.
+    """Reject a folder that is not there.
 
     :raises ValueError: saying what to do
     """

@@ -67,7 +67,7 @@ class Snapshots:
         }
 
     def _outcome_of(self, verb: Callable[[], str]) -> Outcome:
-        """Do something, and report what came of it in the answer, the log and diagnostics."""
+        """Run a function, and report its outcome in the response, the log and diagnostics."""
         node = self._node
         try:
             if node.loop is None:
@@ -137,7 +137,7 @@ class Snapshots:
         return name, snapshot_file(name, self._node.parameters['snapshot_folder'])
 
     def _put_around(self, world: Optional[World]) -> None:
-        """Let the objects be there that were then; not in the thread of the loop."""
+        """Restore the objects of a snapshot; not in the thread of the loop."""
         changes = self._node.changes
         if world is not None and changes is not None:
             changes.put_back(world)
@@ -159,20 +159,20 @@ class Snapshots:
 
     def _take(self) -> Kept:
         node, cycle = self._node, self._node.cycle
-        beside = {
+        extra = {
             **cycle.snapshot(),
             'faults': None if node.faults is None else node.faults.snapshot(),
             'waiting': None if node.lockstep is None else node.lockstep.waiting,
         }
-        snapshot = replace(cycle.simulator.snapshot(), beside=beside)
+        snapshot = replace(cycle.simulator.snapshot(), extra=extra)
         return Kept(cycle.time_ns, snapshot, cycle.simulator.world)
 
     def _put(self, snapshot: Snapshot, by: str) -> None:
-        """Go back to a snapshot; time goes on.
+        """Restore a snapshot; time continues.
 
         :raises ValueError: if it is that of another simulation; nothing is changed
         """
-        node, cycle, memory = self._node, self._node.cycle, snapshot.beside
+        node, cycle, memory = self._node, self._node.cycle, snapshot.extra
         faults = memory.get('faults')
         lag = 0 if faults is None else faults['lag']
         cycle.restore(snapshot, lambda: node.begin_anew(by), lag)
@@ -199,7 +199,7 @@ class Snapshots:
         )
 
     def _go_back(self, kept: Kept) -> int:
-        """Go back to a snapshot of the past; return by how much [ns].
+        """Restore a snapshot of the past; return its age [ns].
 
         What came after it has not happened: going back again goes further.
         """
@@ -218,7 +218,7 @@ class Snapshots:
             'named': len(self._named),
             'saved': self.saved,
             'restored': self.restored,
-            'refused': self.refused,
+            'rejected': self.refused,
             'kept_to_rewind': len(past),
             'kept_seconds': (newest - oldest) / NANOSECONDS,
         }

@@ -17,10 +17,10 @@ from rbd_ros.nodes.torque.state_input import MeasuredState, StateInput, SUBJECT
 class ClosingStateInput(StateInput):
     """Reader of joint states that finds the joints which are not measured by closing the loops.
 
-    A state from which no closed configuration is found, or that contradicts the loops, is refused.
+    A state is rejected if it contradicts the loops, or if no closed configuration is found.
 
     :param closing: the robot's loops
-    :param diagnostics: where refused messages are reported
+    :param diagnostics: where rejected messages are reported
     :param timeout: age at which a joint's state no longer counts [s]; 0 or less: never
     :param optional_joints: joints that may be absent beside those that follow from others
     :param margin: how far outside the limits of a joint a position may lie [rad or m]
@@ -54,7 +54,7 @@ class ClosingStateInput(StateInput):
             self.refused += 1
             self.last_problem = str(error)
             code = 'loops open' if isinstance(error, LoopClosureError) else 'loops contradicted'
-            self._diagnostics.event(SUBJECT, WARN, f'message refused: {error}', code=code)
+            self._diagnostics.event(SUBJECT, WARN, f'message rejected: {error}', code=code)
             return None
         self._closed = replace(state, q=q, v=v)
         return self._closed

@@ -115,7 +115,7 @@ class Commander:
 
     def _pass_on(self, torque: np.ndarray, law: TorqueLaw, state: MeasuredState) -> None:
         """Encode a torque that was computed elsewhere; only for the holder of the lock."""
-        weight = None if self._stops is None else law.gravity(state.q)
+        weight = None if self._stops is None else law.gravity_torque(state.q)
         self.answers.by_torque(torque, weight, state, time.monotonic())
 
     def _sent(self) -> None:
@@ -123,10 +123,10 @@ class Commander:
         self.limiter.mark_sent(time.monotonic())
         self.commanding = self.ever = True
         self.counts[0] += 1
-        self.counts[1] += self.limiter.saturating
+        self.counts[1] += self.limiter.is_saturated
 
     def open(self) -> None:
-        """Let torques be sent, as they are from the beginning; after `close`, again."""
+        """Allow torques to be sent, as at the start; again after `close`."""
         with self.lock:
             self._closed = False
             self.fast_path_open[0] = 0
@@ -180,7 +180,7 @@ class Commander:
                     self.answers.by_last_torque(torque, time.monotonic(), stamp())
                     self._output.send(last=True)
                     self.limiter.mark_sent(time.monotonic())
-                    if self.limiter.at(torque):
+                    if self.limiter.has_reached(torque):
                         self.commanding = False
                         return True
                 hurry.wait(RAMP_PERIOD)

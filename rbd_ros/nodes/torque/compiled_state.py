@@ -72,7 +72,7 @@ class SourceMemory(NamedTuple):
     :param velocity: velocities, likewise, (k,) [rad/s or m/s]
     :param change: how far positions are from those before, (k,) [rad or m]
     :param apart: whether that is more than two publishers may differ by, (k,)
-    :param elsewhere: positions of refused states that agree with each other, (k,) [rad or m]
+    :param elsewhere: positions of rejected states that agree with each other, (k,) [rad or m]
     :param counts: how many of these there are in a row; joint that has jumped; (2,)
     :param times: when the last good message came, -inf if none did; time from it to this one;
         both [s]; (2,)

@@ -106,14 +106,14 @@ class ControlLoop:
         self._respond = self._answer_unless_too_fast
 
     def deactivate(self) -> None:
-        """Answer no further states; one may be under way, which the commander has to refuse."""
+        """Answer no further states; one may be under way, which the commander has to reject."""
         # One atomic assignment: the control thread sees the old callback or the new one, never a
         # half.
         self._respond = self._watch
         self.changed()
 
     def changed(self) -> None:
-        """Look at all that there is at the next state: called after any of it was changed."""
+        """Disable the fast path for the next state, after a change of settings."""
         if self._fast_cycle is not None:
             self._fast_cycle.close()
 
@@ -251,7 +251,7 @@ class ControlLoop:
         """Return the key-value pairs for diagnostics."""
         return {
             'states_received': self._states.messages,
-            'states_refused': self._states.refused,
+            'states_rejected': self._states.refused,
             'torques_published': self._commander.sent,
             'torques_saturated': self._commander.saturated,
             'torques_soft_stopped': self._commander.answers.stopped,

@@ -227,7 +227,7 @@ class FollowGoals:
             self._node.diagnostics.event(SUBJECT, level, text, code=code)
 
     def drop(self, reason: str) -> int:
-        """Give all goals a result; return how many there were."""
+        """Send results of all goals; return their number."""
         waiting = self._driver.followed.waited_for()
         for following in waiting:
             following.drop(reason)
@@ -235,7 +235,7 @@ class FollowGoals:
         return len(waiting)
 
     def stop(self) -> None:
-        """Give all goals a result, as the node ends."""
+        """Send results of all goals when the node ends."""
         self._ending = True
         self._timer.cancel()
         waiting = self.drop('the node was stopped')

@@ -68,7 +68,7 @@ class Following:
         self._arrived: Optional[float] = None  # when its end was reached [s]
 
     def judge(self, motion: DesiredMotion, state: MeasuredState, desired: Motion) -> None:
-        """Look at a state; called by the control loop for each.
+        """Judge a state; the control loop calls it for each.
 
         :param motion: the desired motion, after `advance`
         :param state: the measured state
@@ -135,7 +135,7 @@ class Followed:
         self.present: Tuple[Following, ...] = ()
 
     def add(self, following: Following) -> None:
-        """Look at one more from now on; those that have ended and nobody waits for are gone."""
+        """Add a goal; goals that have ended without a waiting client are dropped."""
         self.present = (
             *(each for each in self.present if each.goal is not None or each.outcome is None),
             following,
@@ -146,7 +146,7 @@ class Followed:
         return tuple(each for each in self.present if each.goal is not None)
 
     def remove(self, following: Following) -> None:
-        """Look at one no more."""
+        """Remove a goal."""
         self.present = tuple(each for each in self.present if each is not following)
 
     def interrupted(self, motion: DesiredMotion, text: str) -> None:
@@ -162,7 +162,7 @@ class Followed:
     def judge(
         self, motion: DesiredMotion, state: MeasuredState, desired: Motion
     ) -> Tuple[Outcome, ...]:
-        """Look at a state.
+        """Judge a state.
 
         :return: outcomes that are new
         """

@@ -25,7 +25,7 @@ class Reference:
     """
 
     def check(self, values: Mapping[str, Any]) -> None:
-        """Refuse parameters by raising ValueError; changes nothing."""
+        """Reject parameters by raising ValueError; changes nothing."""
 
     def configure(self, values: Mapping[str, Any]) -> None:
         """Take checked parameters into use."""
@@ -63,7 +63,7 @@ class Reference:
         """
 
     def every_second(self) -> None:
-        """Do what is not urgent, once a second."""
+        """Run non-urgent work, once a second."""
 
     def values(self) -> Dict[str, Any]:
         """Return the key-value pairs for the diagnostics of the torque."""
@@ -83,9 +83,9 @@ class MeasuredPosition(Reference):
         self._rest = np.zeros(robot.nv)
 
     def desired(self, state: MeasuredState) -> Motion:
-        """Rest at the measured position."""
+        """Return rest at the measured position."""
         return state.q, self._rest, self._rest
 
     def rest_of(self) -> int:
-        """Rest wherever the robot is."""
+        """Return rest at the present position."""
         return MEASURED

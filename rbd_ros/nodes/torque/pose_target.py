@@ -48,7 +48,7 @@ class PoseTargets:
         subscription(node, topic, self.on_pose)
 
     def on_pose(self, message: PoseStamped) -> None:
-        """Go to a pose; what cannot be is refused, and the motion before goes on."""
+        """Move to a pose; an impossible pose is rejected, and the present motion continues."""
         self._reference.count_received()
         try:
             self._go(message)
@@ -85,7 +85,7 @@ class PoseTargets:
         pose = _pose_matrix(message)
         start = reference.desired_position
         # In motion, as in a stream of poses, it is not to swing over to another configuration.
-        attempts = values['ik_attempts'] if reference.at_rest else 1
+        attempts = values['ik_attempts'] if reference.is_at_rest else 1
         goal = joints_for_pose(self._robot, values['task_frame'], pose, start, attempts)
         if goal.distance > NEAR or goal.angle > NEARLY_TURNED:
             raise _refusal(
@@ -95,7 +95,7 @@ class PoseTargets:
                 'position'
                 + (
                     ''
-                    if reference.at_rest
+                    if reference.is_at_rest
                     else '; at rest, the node tries other configurations as well'
                 ),
             )

@@ -67,7 +67,7 @@ def checked_payload(values: Values) -> Tuple[Optional[str], Optional[np.ndarray]
 
 
 def check_alone(values: Values) -> None:
-    """Refuse parameters that no robot could be used with, by a ValueError."""
+    """Reject parameters that no robot could be used with, by a ValueError."""
     checked_payload(values)
     check_cores(values['cpu_affinity'])
     check_thresholds(values)

@@ -40,7 +40,7 @@ SAFETY_PARAMETERS: Tuple[Parameter, ...] = (
 
 
 def check_safety(values: Mapping[str, Any]) -> None:
-    """Refuse a factor that no robot could move with, by a ValueError."""
+    """Reject a factor that no robot could move with, by a ValueError."""
     if 0.0 < values['overspeed_factor'] < 1.0:
         raise ValueError(
             'overspeed_factor must be 0, for none, or at least 1, got '

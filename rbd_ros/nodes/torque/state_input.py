@@ -2,7 +2,7 @@
 """Measured state from `joint_states`, whatever its publishers send.
 
 Messages come in any order of joints, in parts, with empty or short fields, with NaN, from the
-past, from two publishers at once. Each is taken or refused as a whole; a refused one is reported
+past, from two publishers at once. Each is taken or rejected as a whole; a rejected one is reported
 and changes nothing. Messages with the same run of names count as one publisher's: time is kept for
 each of these sources by itself, since publishers send at their own times.
 """
@@ -167,7 +167,7 @@ class StateInput:
     be seen.
 
     :param robot: the robot
-    :param diagnostics: where refused messages are reported
+    :param diagnostics: where rejected messages are reported
     :param timeout: age at which a joint's state no longer counts [s]; 0 or less: never
     :param optional_joints: joints that may be absent; until they are seen they are at rest in
         neutral position
@@ -311,7 +311,7 @@ class StateInput:
     # -- layouts that compiled code decodes -------------------------------------------------------
 
     def _learn(self, source: _Source, now: float) -> None:
-        """Let compiled code decode messages like the last one from now on, if it can."""
+        """Make compiled code decode messages of the layout of the last one, if it can."""
         # Not those of two publishers in turns.
         if not source.leads or now - self._learned_at < LEARNING_PERIOD:
             return
@@ -344,10 +344,10 @@ class StateInput:
         self.last_problem = str(problem)
         code = problem.code
         level = ERROR if code == CONTRADICTION_CODE else WARN
-        self._diagnostics.event(SUBJECT, level, f'message refused: {problem}', code=code)
+        self._diagnostics.event(SUBJECT, level, f'message rejected: {problem}', code=code)
 
     def _problem(self, source: _Source, status: int) -> MessageProblem:
-        """Return the words for a status by which a message is refused."""
+        """Return the words for a status by which a message is rejected."""
         if status == CONTRADICTION:
             return MessageProblem(CONTRADICTION_CODE, self._conflict)
         if status == JUMPED:

@@ -180,7 +180,7 @@ class TorqueNode(ManagedNode):
             robot,
             values['frame_prefix'] + next(iter(robot.model.links)),
             lambda: self._loop.last_state,
-            lambda q: self._prepared.law.gravity(q),
+            lambda q: self._prepared.law.gravity_torque(q),
             lambda: self._prepared.limits.effort_limits,
             self.diagnostics,
         )
@@ -205,7 +205,7 @@ class TorqueNode(ManagedNode):
 
     def _keep_torque(self) -> None:
         """Keep the last torque: the rate limit holds across the next configuration."""
-        last = self._commander.limiter.standing
+        last = self._commander.limiter.last_with_time
         if last is not None and self.robot is not None:
             torque, self._standing_since = last
             self._standing.update(zip(self.robot.joint_names, torque.tolist()))
@@ -377,7 +377,7 @@ class TorqueNode(ManagedNode):
         if action != 'gravity':
             return torque
         try:
-            gravity = self._prepared.law.gravity(self._loop.last_state.q)
+            gravity = self._prepared.law.gravity_torque(self._loop.last_state.q)
             if np.isfinite(gravity).all():
                 return gravity
             problem = 'it is not finite'

@@ -65,7 +65,7 @@ class TrajectoryReference(Reference):
     # -- parameters -------------------------------------------------------------------------------
 
     def check(self, values: Mapping[str, Any]) -> None:
-        """Refuse numbers of tolerances that are not those of the joints; ranges say the rest."""
+        """Reject numbers of tolerances that are not those of the joints; ranges say the rest."""
         self._tolerances_of(values)
 
     def configure(self, values: Mapping[str, Any]) -> None:
@@ -115,7 +115,7 @@ class TrajectoryReference(Reference):
     def _tell(self, text: str) -> None:
         if text:
             # The log leaves out some of many that are resumed, but none that is dropped.
-            code = 'interrupted' if self._motion.following else 'dropped'
+            code = 'interrupted' if self._motion.is_following else 'dropped'
             self._diagnostics.event(SUBJECT, WARN, text, code=code)
         if self.followed.present:
             self.followed.interrupted(self._motion, text or 'states of the robot were missing')
@@ -142,7 +142,7 @@ class TrajectoryReference(Reference):
 
     def rest_of(self) -> int:
         """Return whether the motion rests, and nobody wants to know of each state."""
-        busy = self._shown or self.followed.present or not self._motion.at_rest
+        busy = self._shown or self.followed.present or not self._motion.is_at_rest
         return MOVING if busy else HELD
 
     def advance_at_rest(self, time: int, elapsed: float, dt: float, states: int) -> None:
@@ -244,9 +244,9 @@ class TrajectoryReference(Reference):
         return self._motion.position
 
     @property
-    def at_rest(self) -> bool:
+    def is_at_rest(self) -> bool:
         """True if the desired position stays where it is, as of the last state."""
-        return self._motion.at_rest
+        return self._motion.is_at_rest
 
     def present_time(self) -> Optional[int]:
         """Return the time of the last state [ns]; None before the first."""
@@ -279,12 +279,12 @@ class TrajectoryReference(Reference):
         return 'states of the robot are missing' if now - self._silent_since > patience else ''
 
     def deactivate(self) -> None:
-        """Give a client that waits for a trajectory a result, as it is not followed on."""
+        """Send a result to a waiting client, as its trajectory is interrupted."""
         if self._goals is not None:
             self._goals.drop('the node was deactivated')
 
     def stop(self) -> None:
-        """Give a client that waits for a trajectory a result."""
+        """Send a result to a waiting client."""
         if self._goals is not None:
             self._goals.stop()
 
@@ -302,5 +302,5 @@ class TrajectoryReference(Reference):
         return {
             'trajectory_left_s': self._motion.time_left,
             'trajectories_received': self._received,
-            'trajectories_refused': self._refused,
+            'trajectories_rejected': self._refused,
         }

@@ -50,7 +50,7 @@ class DerivativeFunctions(Compiled):
         *,
         out: Outs = None,
     ) -> InverseDynamicsDerivatives:
-        """Return generalized forces as `Robot.inverse_dynamics` gives them, and their derivatives.
+        """Return the generalized forces of `Robot.inverse_dynamics`, and their derivatives.
 
         The derivative by q is along the velocities (book 4.4), so that a quaternion counts as the
         three degrees of freedom that it has.

@@ -104,7 +104,7 @@ class Partition(Compiled):
         *,
         out: Outs = None,
     ) -> HybridDynamics:
-        """Return accelerations and forces of all joints, as `HybridFunctions.dynamics` gives them.
+        """Return the accelerations and forces of all joints, as `HybridFunctions.dynamics` does.
 
         Arguments are those of `HybridFunctions.dynamics` without the names of the joints.
 

@@ -89,7 +89,7 @@ class LoopFunctions(Compiled):
 
     @computes('loop_constraints')
     def constraints(self, q: ArrayLike, v: ArrayLike, *, out: Outs = None) -> LoopConstraints:
-        """Return constraints K a = k of the loops at the level of accelerations, and their errors.
+        """Return the constraints K a = k of the loops on accelerations, and their errors.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
@@ -161,7 +161,7 @@ class LoopFunctions(Compiled):
         *,
         out: Out = None,
     ) -> Array:
-        """Return spatial force [n; f] of each loop joint on its successor, in base coordinates.
+        """Return the spatial force [n; f] of each loop joint on its successor, in base axes.
 
         The predecessor gets the opposite force.
 
@@ -242,7 +242,7 @@ class LoopFunctions(Compiled):
         return closed.q
 
     def explicit(self, gamma: LoopFunction, freedoms: int) -> ExplicitLoops:
-        """Return dynamics in independent variables y, from positions of all joints q = gamma(y).
+        """Return the dynamics in independent variables y, from joint positions q = gamma(y).
 
         :param gamma: a text over scalars, see `textbook.closed_loops.explicit_loops`
         :param freedoms: number of independent variables

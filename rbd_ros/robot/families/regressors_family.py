@@ -120,7 +120,7 @@ class RegressorFunctions(Compiled):
         return self._call('momentum', (q, v), None, out)
 
     def base_parameters(self) -> BaseParameters:
-        """Return combinations of the parameters that the joint forces depend on, and no others.
+        """Return the combinations of parameters that the joint forces depend on, and no others.
 
         :return: with `columns` numbers of `parameter_names`
 
@@ -138,7 +138,7 @@ class RegressorFunctions(Compiled):
         return base_parameters(self.torque(q, v, a).reshape(rows * model.nv, count))
 
     def pseudo_inertias(self, parameters: Optional[ArrayLike] = None) -> Array:
-        """Return pseudo-inertia of each body: positive definite for those that bodies can have.
+        """Return the pseudo-inertia of each body: positive definite if it is consistent.
 
         :param parameters: inertial parameters pi, (10 bodies,); None: the robot's
         :return: J = [Sigma h; h^T m] of each body, (bodies, 4, 4) [kg m^2, kg m, kg]
@@ -170,7 +170,7 @@ class RegressorFunctions(Compiled):
         expected: Optional[ArrayLike] = None,
         weight: float = 1e-3,
     ) -> ConsistentFit:
-        """Return physically consistent parameters that explain forces, near those expected.
+        """Return the physically consistent parameters that explain forces, near those expected.
 
         The global minimum of |Y pi - tau|^2 / 2 + weight sum d(J, J0), d being the log-determinant
         divergence of the pseudo-inertias (Lee, Wensing and Park 2020).

@@ -65,7 +65,7 @@ def save_snapshot(snapshot: Snapshot, path: Union[str, 'os.PathLike[str]']) -> N
         'objects': list(snapshot.objects),
         'identity': dict(snapshot.identity),
         'frictional': snapshot.frictional,
-        'beside': dict(snapshot.beside),
+        'extra': dict(snapshot.extra),
     }
     arrays: Dict[str, Any] = dict(snapshot.arrays)
     # JSON as an array of bytes: an array of Python objects would need pickle, which runs code.
@@ -133,7 +133,7 @@ def load_snapshot(path: Union[str, 'os.PathLike[str]']) -> Snapshot:
             tuple(map(str, about['objects'])),
             {str(name): str(text) for name, text in about['identity'].items()},
             None if about['frictional'] is None else bool(about['frictional']),
-            dict(about['beside']),
+            dict(about['extra']),
         )
     except (KeyError, TypeError, ValueError, AttributeError):
         raise _damaged(path) from None
@@ -143,7 +143,7 @@ def _arrays(path: Any, file: Any) -> Dict[str, Any]:
     try:
         with zipfile.ZipFile(file) as archive:
             # The directory of the archive gives the unpacked sizes: a small file that unpacks to
-            # terabytes is refused before anything is read.
+            # terabytes is rejected before anything is read.
             problem = archive_problem(archive, MAX_BYTES)
             if problem:
                 raise SnapshotError(f'{path}: {problem}; give a snapshot')

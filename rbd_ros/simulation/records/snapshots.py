@@ -34,7 +34,7 @@ class Snapshot:
     :param objects: names of the movable objects
     :param identity: of which simulation it is, see `identity_of`
     :param frictional: whether joints may have dry friction
-    :param beside: further values of the caller, as JSON
+    :param extra: further values of the caller, as JSON
     """
 
     robot: str
@@ -45,7 +45,7 @@ class Snapshot:
     objects: Tuple[str, ...] = ()
     identity: Mapping[str, str] = field(default_factory=dict)
     frictional: Optional[bool] = None
-    beside: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 def identity_of(physics: Physics) -> Dict[str, str]:
@@ -66,7 +66,7 @@ def identity_of(physics: Physics) -> Dict[str, str]:
 
 
 def check_identity(snapshot: Snapshot, physics: Physics) -> None:
-    """Refuse a snapshot of another simulation.
+    """Reject a snapshot of another simulation.
 
     :raises ValueError: saying what is different
     """

@@ -120,7 +120,7 @@ class RolloutThreads:
         servo: Tuple[FloatArray, FloatArray, FloatArray, FloatArray],
         results: Trajectories,
     ) -> None:
-        """Do all rollouts; other Python threads run meanwhile.
+        """Run all rollouts; other Python threads run meanwhile.
 
         :param q: configurations to start from, (B or 1, nq)
         :param v: velocities to start with, (B or 1, nv)
@@ -161,7 +161,7 @@ class RolloutThreads:
     def _work(
         self, job: _Job, worker: _Worker, helpers: Optional[List[threading.Thread]] = None
     ) -> None:
-        """Do rollouts until none is left.
+        """Run rollouts until none is left.
 
         :param helpers: threads that were started to help, None if this is one of them
         """

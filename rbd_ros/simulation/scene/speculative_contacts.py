@@ -77,7 +77,7 @@ def reaches_more(
     seen: int,
     h: float,
 ) -> int:
-    """Look for contacts by the velocities at the end of the step, if anything has sped up.
+    """Detect contacts again by the velocities at the end of the step, if anything sped up.
 
     :param look: how many times this has been done in the step, with this time
     :param seen: how many were found until now

@@ -46,7 +46,7 @@ class ForceTorqueSensors(Sensor):
 
     @classmethod
     def check(cls, model: Model, place: str) -> None:
-        """Refuse places that no joint bears, and robots with loops."""
+        """Reject places that no joint bears, and robots with loops."""
         find_cut(model, place)
         check_no_loops(model, 'sensors of forces')
 

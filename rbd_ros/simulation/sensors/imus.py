@@ -131,7 +131,7 @@ class Imus(Sensor):
 
     @classmethod
     def check(cls, model: Model, place: str) -> None:
-        """Refuse names that are not those of links."""
+        """Reject names that are not those of links."""
         if place not in model.links:
             raise ValueError(unknown_name('link', place, tuple(model.links)))
 

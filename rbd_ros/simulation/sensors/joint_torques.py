@@ -56,7 +56,7 @@ class JointTorques(Sensor):
 
     @classmethod
     def check(cls, model: Model, place: str) -> None:
-        """Refuse names that are not those of joints with one degree of freedom."""
+        """Reject names that are not those of joints with one degree of freedom."""
         single = tuple(body.joint_name for body in model.bodies if body.joint.nv == 1)
         if place not in single:
             raise ValueError(unknown_name('joint with one degree of freedom', place, single))

@@ -22,7 +22,7 @@ class Sensor(ABC):
 
     :param physics: the simulation
     :param places: names of the links or joints where they are
-    :raises ValueError: for names that `check` refuses
+    :raises ValueError: for names that `check` rejects
     """
 
     #: Keyword of `Simulator.sensors`, and name of the file.
@@ -50,7 +50,7 @@ class Sensor(ABC):
     @classmethod
     @abstractmethod
     def check(cls, model: Model, place: str) -> None:
-        """Refuse a place where there can be no such sensor.
+        """Reject a place where there can be no such sensor.
 
         :raises ValueError: naming the place and what would do
         """

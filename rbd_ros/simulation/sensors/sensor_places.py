@@ -168,7 +168,7 @@ def _piece_body(cut: Cut, parent: int, X: PluckerTransform) -> Body:
 
 
 def check_no_loops(model: Model, what: str) -> None:
-    """Refuse a robot with loops.
+    """Reject a robot with loops.
 
     :param what: what is asked of it
     :raises ModelError: naming its loops

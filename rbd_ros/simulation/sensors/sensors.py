@@ -105,7 +105,7 @@ class Sensors:
         return SensorBinding(record, tuple(readers))
 
     def use(self, binding: SensorBinding) -> None:
-        """Go over to another world.
+        """Switch to another world.
 
         :param binding: what `binding` made for it
         """

@@ -120,7 +120,7 @@ class TransmittedForces:
         cut, cut_bodies = cut_model(model, cuts)
         #: Kernel of the reactions at all cuts, of the robot with its inertias or with others.
         self._reactions: WeakKeyDictionary[Robot, Any] = WeakKeyDictionary()
-        self.prepare(physics.loaded)
+        self.prepare(physics.loaded_robot)
         # The kernel has all bodies but the base.
         self._cut_bodies = np.array(cut_bodies, dtype=np.int64) - 1
         #: The forces, see `CutForces`.
@@ -152,13 +152,13 @@ class TransmittedForces:
         :param scene: its shapes
         """
         physics, model = self._physics, self._physics.robot.model
-        self.prepare(physics.loaded)
+        self.prepare(physics.loaded_robot)
         prefix = f'{ROBOT}/'
         names = [] if scene is None else [each.name for each in scene.shapes]
         places = CutPlaces(
             midpoint=INTEGRATORS[physics.integrator].forces_in_middle,
             kinematics=int(physics.robot.kernel('contact_kinematics').address),
-            reactions=int(self._reactions[physics.loaded].address),
+            reactions=int(self._reactions[physics.loaded_robot].address),
             cut_body=self._cut_bodies,
             body=integers([cut.body for cut in self._cuts]),
             pose=poses([cut.placement for cut in self._cuts]),

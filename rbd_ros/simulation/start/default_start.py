@@ -54,7 +54,7 @@ def own_bases(physics: Physics) -> List[int]:
     """
     model, world = physics.robot.model, physics.world
     others = () if world is None else world.moving_in(model)
-    prefixes = tuple(f'{each.name}/' for each in others if not each.stands)
+    prefixes = tuple(f'{each.name}/' for each in others if not each.placed_on_surface)
     return [i for i in floating_bases(model) if not model.body(i).joint_name.startswith(prefixes)]
 
 

@@ -43,7 +43,7 @@ class StartWarnings:
         return (*self._overlaps, *self._found)
 
     def look(self, physics: Physics, q: FloatArray, v: FloatArray, deepest: int) -> None:
-        """Look at a start.
+        """Set the start to check.
 
         :param physics: the physics, just reset
         :param q: configuration, (nq,)
@@ -51,7 +51,7 @@ class StartWarnings:
         :param deepest: contact point that is deepest in the ground, -1 if there is none
         """
         model = physics.model
-        self._start, self._overlaps = (physics.scene, model, physics.loaded, q), None
+        self._start, self._overlaps = (physics.scene, model, physics.loaded_robot, q), None
         self._found = [*_of_ground(physics, deepest), *_of_loops(physics)]
         if model.has_scene:
             from rbd_ros.simulation.start.start_overlaps import other_warnings

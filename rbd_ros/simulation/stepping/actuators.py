@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actuators between a motor's terminals and a joint: electromechanics, elasticity, play, friction.
+"""Actuators from the terminals of a motor to a joint: current, elasticity, backlash, friction.
 
 A robot's own model has rigid transmissions: rotor inertia (armature), viscous and Coulomb friction
 and effort limits. The laws here are for what it leaves out. They are functions of positions and
@@ -154,19 +154,19 @@ class DcMotor:
 
 @dataclass(frozen=True)
 class Transmission:
-    """An elastic transmission, with play if it has any.
+    """An elastic transmission, optionally with backlash.
 
-    The shaft is a spring and a damper between motor and joint. With play there is a dead zone in
-    which it bears nothing; on either flank it pushes and never pulls.
+    The shaft is a spring and a damper between motor and joint. Backlash is a dead zone in which
+    it transmits no torque; on either flank it pushes and never pulls.
 
     :param stiffness: K [N m/rad or N/m]
     :param damping: D [N m s/rad or N s/m]
-    :param play: width of the dead zone [rad or m]
+    :param backlash: width of the dead zone [rad or m]
     :raises ValueError: for numbers that make no sense
 
     >>> from rbd_ros.simulation import Transmission
-    >>> gear = Transmission(stiffness=1000.0, damping=2.0, play=0.01)
-    >>> gear.torque(0.003), gear.torque(0.015)  # within the play, and beyond [N m]
+    >>> gear = Transmission(stiffness=1000.0, damping=2.0, backlash=0.01)
+    >>> gear.torque(0.003), gear.torque(0.015)  # within the backlash, and beyond [N m]
     (array(0.), array(10.))
     >>> gear.follow(0.0, 0.02)  # where the flank has moved the joint to [rad]
     0.015
@@ -174,12 +174,12 @@ class Transmission:
 
     stiffness: float
     damping: float = 0.0
-    play: float = 0.0
+    backlash: float = 0.0
 
     def __post_init__(self) -> None:
         _require('stiffness', self.stiffness)
         _require('damping', self.damping, positive=False)
-        _require('play', self.play, positive=False)
+        _require('backlash', self.backlash, positive=False)
 
     def torque(self, deflection: ArrayLike, rate: ArrayLike = 0.0) -> FloatArray:
         """Return the torque on the joint; its opposite acts on the motor [N m or N].
@@ -187,13 +187,13 @@ class Transmission:
         :param deflection: position of the motor less that of the joint, of any shape [rad or m]
         :param rate: its rate [rad/s or m/s]
         """
-        # Without play the shaft pulls as well as it pushes.
+        # Without backlash the shaft pulls as well as it pushes.
         delta, speed = np.asarray(deflection, dtype=float), np.asarray(rate, dtype=float)
-        if not self.play:
+        if not self.backlash:
             linear: FloatArray = self.stiffness * delta + self.damping * speed
             return linear
         side = np.sign(delta)
-        compression = np.abs(delta) - 0.5 * self.play
+        compression = np.abs(delta) - 0.5 * self.backlash
         # A flank cannot pull: where damping exceeds the spring as the parts separate, the torque
         # is zero (as the normal force of a compliant contact).
         size = np.maximum(0.0, self.stiffness * compression + self.damping * side * speed)
@@ -201,7 +201,7 @@ class Transmission:
         return torque
 
     def follow(self, joint: ArrayLike, motor: ArrayLike) -> FloatArray:
-        """Return the position of a joint that rests until a flank moves it: hysteresis of play.
+        """Return the position of a joint that rests until a flank moves it (hysteresis).
 
         For joints that friction holds, with a shaft that does not yield.
 
@@ -211,7 +211,9 @@ class Transmission:
         middle = np.asarray(motor, dtype=float)
         # The joint stays anywhere in the dead zone and is pushed by the flank that reaches it,
         # which is the play operator of hysteresis.
-        where: FloatArray = np.clip(joint, middle - 0.5 * self.play, middle + 0.5 * self.play)
+        where: FloatArray = np.clip(
+            joint, middle - 0.5 * self.backlash, middle + 0.5 * self.backlash
+        )
         return where
 
 

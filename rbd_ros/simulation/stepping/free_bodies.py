@@ -338,7 +338,7 @@ def restore_objects(objects: Objects, kept: FloatArray) -> None:
 
 @compiled
 def start_objects(model: SceneModel, objects: Objects) -> None:
-    """Put the objects where the world describes them."""
+    """Move the objects to their poses in the world file."""
     start = model.start
     for o in range(len(model.bodies.mass)):
         for r in range(3):

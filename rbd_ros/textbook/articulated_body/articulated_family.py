@@ -58,7 +58,7 @@ class ArticulatedFunctions(Compiled):
         *,
         out: Outs = None,
     ) -> ArticulatedInertias:
-        """Return articulated-body inertia and bias force of each body, as handle of its subtree.
+        """Return the articulated-body inertia and bias force of each body, handle of its subtree.
 
         Body i of `Robot.body_names` is moved by the force f = IA a + pA of its parent, which is
         Ia a' + pa by the acceleration a' of the parent; all in the coordinates of body i, with the
@@ -158,7 +158,7 @@ class ArticulatedFunctions(Compiled):
         *,
         out: Outs = None,
     ) -> AssembledDynamics:
-        """Return forward dynamics by elimination of all accelerations and joint forces at once.
+        """Return the forward dynamics, eliminating all accelerations and joint forces at once.
 
         The sparse system is that of all bodies and all joints; its graph is a tree.
 
@@ -189,7 +189,7 @@ class ArticulatedFunctions(Compiled):
         *,
         out: Outs = None,
     ) -> AssembledDynamics:
-        """Return forward dynamics by an assembly of halves, those of halves, and so on (book 7.5).
+        """Return the forward dynamics by recursive assembly of halves (book 7.5).
 
         A chain of N bodies takes log2 N steps of assembly one after the other.
 

@@ -48,7 +48,7 @@ def constraint_assembly_dynamics(
     tau: Scalars,
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> AssembledDynamics:
-    """Return accelerations and constraint forces of a tree, whose subtrees are articulated bodies.
+    """Return the accelerations and constraint forces of a tree, its subtrees articulated bodies.
 
     :param q: configuration, (nq,) [rad, m]
     :param qd: velocity, (nv,) [rad/s, m/s]

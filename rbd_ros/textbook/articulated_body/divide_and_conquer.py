@@ -8,7 +8,7 @@ log2 N, which is the number of steps that as many processors take (Featherstone 
 A handle is a place where a joint is still to be connected, so that a body has one for each of its
 joints. Each assembly here connects one joint, which is all that kinematic trees need. Loops take
 assemblies of several joints at once, whose matrix Y is singular if joints impose the same
-constraint twice: loop_assembly.py has them, and here robots with loops are refused.
+constraint twice: loop_assembly.py has them, and here robots with loops are rejected.
 """
 
 from __future__ import annotations

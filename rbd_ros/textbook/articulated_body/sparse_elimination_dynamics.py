@@ -111,7 +111,7 @@ def sparse_elimination_dynamics(
     tau: Scalars,
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> AssembledDynamics:
-    """Return accelerations and constraint forces of a tree from one sparse system of equations.
+    """Return the accelerations and constraint forces of a tree from one sparse system.
 
     I a_i - T_i lambda_i + sum of T_j lambda_j over the children = forces on body i, and
     T_i^T (a_parent - a_i) - E lambda_i = -T_i^T c_i - e_i, where E and e are zero but for rotors.

@@ -108,7 +108,7 @@ def global_system(
     tau: ArrayLike,
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> GlobalSystem:
-    """Return matrices of the equations of motion of all bodies and joints (book eq 3.65 to 3.74).
+    """Return the equations of motion of all bodies and joints (book eq 3.65 to 3.74).
 
     Constraint stabilization is not among them: q and v are taken to close the loops.
 
@@ -213,7 +213,7 @@ class Analysis(NamedTuple):
 
 
 def analyze(system: GlobalSystem) -> Analysis:
-    """Return order of elimination by minimum degree, from the pattern of zeros alone (book 8.13).
+    """Return the order of elimination by minimum degree, from the sparsity pattern (book 8.13).
 
     A joint has no diagonal block of its own. It waits until all its bodies are eliminated, or one
     of them that no other joint was left on: then its block is definite. Leaves of a tree come
@@ -301,7 +301,7 @@ class Factors:
 def solve_global_system(
     system: GlobalSystem, analysis: Optional[Analysis] = None
 ) -> GlobalDynamics:
-    """Return accelerations and forces of all bodies and joints by sparse elimination (book 8.13).
+    """Return the accelerations and forces of all bodies and joints by sparse elimination.
 
     :param system: see `global_system`
     :param analysis: order of elimination, which is the same for all states of a robot
@@ -384,7 +384,7 @@ def _columns(vectors: Any) -> Floats:
 
 
 def _incidence(bodies: int, ends: Sequence[Tuple[int, int]]) -> Sparse:
-    """Return incidence matrix P of ones at successors and minus ones at predecessors (eq 3.69)."""
+    """Return the incidence matrix P: ones at successors, minus ones at predecessors (eq 3.69)."""
     from scipy import sparse
 
     entries = [
@@ -427,7 +427,7 @@ def _gear_constraints(model: Model) -> Sparse:
 
 
 def _on_the_tree(model: Model, tau: Floats) -> Floats:
-    """Return forces on all joints that are `tau` on the independent ones: none on followers."""
+    """Return the forces on all joints: `tau` on the independent ones, none on followers."""
     result = np.zeros(model.tree_nv)
     for i, (_, at_v) in model.independent_slices.items():
         result[model.body(i).v] = tau[at_v]

@@ -82,7 +82,7 @@ def unconstrained_columns(model: Model) -> Tuple[int, ...]:
 
 
 def cluster_numbering(model: Model) -> Tuple[int, ...]:
-    """Return order of the bodies, parents first, in which those of a cluster follow one another.
+    """Return an order of the bodies, parents first, that keeps those of a cluster together.
 
     Numbered in this order, K is block-diagonal with gaps, and G without (book figure 8.1).
 

@@ -51,7 +51,7 @@ class GaussSolution(NamedTuple):
 
 
 def solve_gauss(H: ArrayLike, free: ArrayLike, T: ArrayLike, bias: ArrayLike) -> GaussSolution:
-    """Return accelerations nearest to those without contact forces that let no contact penetrate.
+    """Return the non-penetrating accelerations nearest to those without contact forces.
 
     :param H: inertia matrix, (nv, nv), positive-definite
     :param free: accelerations without contact forces H^-1 (tau - C), (nv,)

@@ -81,7 +81,7 @@ def lemke(M: Array, d: Array) -> LemkeEnd:
 def _lexicographic_minimum(
     table: Array, rows: NDArray[Any], divisors: Array, basis: List[int], artificial: int
 ) -> int:
-    """Return row with the minimum of (value, row of the inverse basis), divided by its divisor.
+    """Return the row with the minimum of (value, row of the inverse basis) over its divisor.
 
     Among rows of equal value that of the artificial variable, if it is there, ends the search.
     """

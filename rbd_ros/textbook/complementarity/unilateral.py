@@ -160,7 +160,7 @@ class UnilateralConstraint:
         return self._enter(found, gap)
 
     def strike(self, rate: float) -> UnilateralState:
-        """Return state after an impulse somewhere in the system, which changes the velocity alone.
+        """Return the state after an impulse in the system, which changes the velocity alone.
 
         :param rate: phi_dot after the impulse [m/s]; negative only if another impulse follows
         :raises TransitionError: if a collision is left as it was

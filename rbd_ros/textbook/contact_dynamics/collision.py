@@ -113,7 +113,7 @@ def contact_row(J: Sequence[Scalars], force: ForceVector) -> List[Scalar]:
 
 
 def relative_jacobian(model: Model, q: Scalars, frames: Tuple[Frame, ...]) -> List[List[Scalar]]:
-    """Return Jacobian J_s - J_p of a successor's velocity relative to a predecessor's, (6, nv).
+    """Return the Jacobian J_s - J_p of the velocity of a successor relative to a predecessor.
 
     :param q: independent configuration, (nq,) [rad, m]
     :param frames: predecessor and successor

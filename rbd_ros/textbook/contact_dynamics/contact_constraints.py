@@ -66,7 +66,7 @@ def contact_constraints(
     contacts: Pairs,
     tangents: bool,
 ) -> ContactConstraints:
-    """Return contact normals in joint space t_i = (J_s - J_p)^T n_i, and separation velocities.
+    """Return the contact normals in joint space t_i = (J_s - J_p)^T n_i, and their velocities.
 
     Gravity accelerates both bodies of a contact alike, and so it does not count.
 

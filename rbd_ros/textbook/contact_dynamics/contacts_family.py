@@ -31,7 +31,7 @@ class ContactFunctions:
         self._contacts: Dict[Any, PointContacts] = {}
 
     def between(self, pairs: Iterable[Pair], tangents: bool = False) -> PointContacts:
-        """Return functions of some contacts, which are known by the pairs of bodies that touch.
+        """Return the functions of some contacts, given by the pairs of bodies that touch.
 
         :param pairs: predecessor and successor of each contact, as names of links or joints; None
             for the fixed base. A contact force acts on the successor, its opposite on the
@@ -44,7 +44,7 @@ class ContactFunctions:
         (((None, 'tool0'),), False)
         """
         given: Any = pairs
-        if not isinstance(pairs, str):  # what is no pair is refused by its own name
+        if not isinstance(pairs, str):  # what is no pair is rejected by its own name
             given = tuple(pair if isinstance(pair, str) else tuple(pair) for pair in pairs)
         key = (given, bool(tangents))
         found = self._contacts.get(key)
@@ -85,7 +85,7 @@ class PointContacts(Compiled):
         *,
         out: Outs = None,
     ) -> ContactConstraints:
-        """Return contact normals in joint space, separation velocities and their rates' bias.
+        """Return the contact normals in joint space, separation velocities and their rates' bias.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
@@ -230,7 +230,7 @@ class PointContacts(Compiled):
             _flat('radii', radii, matrices),
         )
         rows = out
-        # The kernel counts directions one after another. What is not contiguous it refuses.
+        # The kernel counts directions one after another. What is not contiguous it rejects.
         if out is not None and self.tangents and out[1].flags.c_contiguous:
             rows = (out[0], out[1].reshape(*out[1].shape[:-3], -1, 3))
         found: SurfaceRates = self._call(

@@ -162,7 +162,7 @@ class ImpactPair(Compiled):
         *,
         out: Outs = None,
     ) -> StickingCollision:
-        """Return collision with friction that arrests all sliding, without tangential restitution.
+        """Return the collision with friction that stops all sliding, without restitution of it.
 
         :param out: arrays for both
         :return: velocity afterwards, (nv,) [rad/s, m/s], and the linear impulse on the successor

@@ -105,7 +105,7 @@ def impulse_response_by_inertia_matrix(
 def impulse_response_by_articulated_bodies(
     model: Model, q: Sequence[Scalar], impulse: Sequence[Scalar], impulses: Impulses = None
 ) -> List[Scalar]:
-    """Let impulses propagate through articulated bodies: iota_i = IA_i dv_i + pA_i of each handle.
+    """Propagate impulses through articulated bodies: iota_i = IA_i dv_i + pA_i at each handle.
 
     The articulated-body algorithm (book table 7.1) of a tree without gears, with impulses in the
     place of forces (book eq 11.56). Arguments are those of `impulse_response`.

@@ -154,7 +154,7 @@ def sticking_collision(
     restitution: Scalars,
     frames: Tuple[Frame, ...],
 ) -> StickingCollision:
-    """Return velocity of a tree after two of its bodies, or one and the base, collide and stick.
+    """Return the velocity of a tree after two bodies, or one and the base, collide and stick.
 
     The columns of N are unit forces along the axes of the base, in which (1 + E) zeta is zeta
     + e n (n . zeta): no tangents need be chosen.

@@ -76,7 +76,7 @@ def surface_rates(
     contacts: Pairs,
     tangents: bool,
 ) -> SurfaceRates:
-    """Return rates of contact points and normals; tangents turn with the normal, and not about it.
+    """Return the rates of contact points and normals; tangents turn with the normal only.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]

@@ -70,7 +70,7 @@ def convective_inertia(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) 
             momentum[j] = linear3.add(momentum[j], momentum[i])
 
     def H(i: int, j: int, w: linear3.Vector3) -> Wrench:
-        """Return product H_ij [w; v]: of the forces m_k cdot_kj x w, with cdot_kj = v_j - v_k."""
+        """Return the product H_ij [w; v]: of forces m_k cdot_kj x w, with cdot_kj = v_j - v_k."""
         cdot = linear3.subtract(linear3.scale(M[i].m, t[j].v), momentum[i])
         turned = linear3.cross(t[j].v, w)
         n = linear3.subtract(linear3.cross(M[i].h, turned), linear3.apply(first[i], w))

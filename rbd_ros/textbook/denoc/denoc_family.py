@@ -125,7 +125,7 @@ class ComplementFunctions(Compiled):
         *,
         out: Out = None,
     ) -> Array:
-        """Return accelerations that joint forces cause, in three recursions, without mimic joints.
+        """Return the accelerations that joint forces cause, in three recursions; no mimic joints.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]

@@ -49,7 +49,7 @@ class CompositeMass(NamedTuple):
         return Wrench(n, linear3.subtract(linear3.scale(self.m, t.v), linear3.cross(self.h, t.w)))
 
     def propagated_back(self, link: Link) -> CompositeMass:
-        """Return congruence B^T M B: the same body, about the center of mass of the parent's link.
+        """Return the congruence B^T M B: the same body, about the center of mass of the parent.
 
         :param link: the link whose center and axes the matrix is in now
         """
@@ -87,7 +87,7 @@ def composite_masses(model: Model, links: Mapping[int, Link]) -> Dict[int, Compo
     check=require_simple_joints,
 )
 def generalized_inertia(model: Model, q: Sequence[Scalar]) -> Matrix:
-    """Return generalized inertia matrix, i_ij = p_i^T Mtilde_i B_ij p_j; rotor inertia included.
+    """Return the generalized inertia matrix, i_ij = p_i^T Mtilde_i B_ij p_j, with rotor inertia.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :return: symmetric, (tree_nv, tree_nv) [kg m^2, kg m, kg]

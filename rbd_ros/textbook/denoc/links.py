@@ -126,7 +126,7 @@ class Link(NamedTuple):
 
 
 def joint_rate_vector(axis: Vector3, revolute: bool, d: Vector3) -> Twist:
-    """Return joint-rate propagation vector p_i = [e; e x d], or [0; e] of a slider (eq 13, 15).
+    """Return the joint-rate propagation vector p_i = [e; e x d], [0; e] for a slider (eq 13, 15).
 
     :param axis: unit vector e of the joint, (3,)
     :param revolute: whether the joint turns

@@ -104,7 +104,7 @@ def decoupled_complement(model: Model, q: Sequence[Scalar]) -> DecoupledCompleme
 def decoupled_complement_rate(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]
 ) -> DecoupledComplement:
-    """Return rates Ndot_l, of blocks Bdot_ij = [[0, 0], [cdot_ij x, 0]], and Ndot_d = Omega N_d.
+    """Return the rates Ndot_l, blocks Bdot_ij = [[0, 0], [cdot_ij x, 0]], and Ndot_d = Omega N_d.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: joint rates of the tree, (tree_nv,) [rad/s, m/s]

@@ -77,7 +77,7 @@ def floating_forward_dynamics(
 
 
 def floating_aba(base: FloatingBase, tau: Sequence[Scalar]) -> FloatingForwardDynamics:
-    """Return accelerations of base and joints, by the articulated-body algorithm (book table 9.4).
+    """Return the accelerations of base and joints by articulated bodies (book table 9.4).
 
     Gravity accelerates all bodies alike. The motion is found without it, and it is added to that
     of the base at the end.

@@ -177,7 +177,7 @@ class FloatingBaseFunctions(Compiled):
     def jacobian(
         self, q: ArrayLike, frame: str, reference: str = 'body', *, out: Out = None
     ) -> Array:
-        """Return generalized Jacobian of a link or joint frame (book example 9.4), (6, nv - 6).
+        """Return the generalized Jacobian of a link or joint frame (example 9.4), (6, nv - 6).
 
         Times a change of the joints' velocities, as of an impulse within the robot, it is the
         change of the frame's velocity, what the base does included.
@@ -213,7 +213,7 @@ class FloatingBaseFrame(Compiled):
 
     @computes('floating_jacobian')
     def jacobian(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """Return generalized Jacobian of the frame's velocity, angular rows first, (6, nv - 6).
+        """Return the generalized Jacobian of the frame, angular rows first, (6, nv - 6).
 
         :param q: configuration, (nq,) [rad, m]
         :param out: array for the result

@@ -104,7 +104,7 @@ def floating_rnea(base: FloatingBase) -> Tuple[ForceVector, List[Scalar]]:
 
 
 def floating_crba(base: FloatingBase) -> Tuple[RigidBodyInertia, List[ForceVector], Matrix]:
-    """Return inertias of the base and of the joints, rotors included (book table 9.5, lower half).
+    """Return the inertias of base and joints, rotors included (book table 9.5, lower half).
 
     :param base: tree on a floating base; its velocity does not matter
     :return: I0c, the columns of F, (tree.tree_nv,), and H, (tree.tree_nv, tree.tree_nv)

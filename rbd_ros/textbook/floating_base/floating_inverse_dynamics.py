@@ -71,7 +71,7 @@ def floating_inverse_dynamics(
 
 
 def by_composite_bodies(base: FloatingBase, qdd: Sequence[Scalar]) -> FloatingInverseDynamics:
-    """Return acceleration of the base and forces of all joints, rotors included (book table 9.6).
+    """Return the acceleration of the base and the joint forces, with rotors (book table 9.6).
 
     p^c_i is the force that a body and all that it carries would take if the base did not
     accelerate but by gravity, which counts as -a_g.

@@ -33,7 +33,7 @@ from rbd_ros.textbook.floating_base.floating_state import (
 def floating_jacobian(
     model: Model, q: Sequence[Scalar], frame: Frame, reference: str
 ) -> List[List[Scalar]]:
-    """Return change of a frame's velocity per change of the joints' velocities, the base yielding.
+    """Return the generalized Jacobian of a frame of a free-floating robot, (6, nv - 6).
 
     J_fl = J - X I0c^-1 F, where J is the frame's Jacobian while the base is held, and X that for
     the motion of the base: what the joints do to the base comes back to the frame.

@@ -49,7 +49,7 @@ def floating_reduced_equations(
     qd: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> ReducedEquations:
-    """Return equation of motion of the joints alone: that of the base is solved for a0 and put in.
+    """Return the equation of motion of the joints alone, with that of the base eliminated.
 
     H_fl = H - F^T I0c^-1 F has no zeros from branches, because the base couples all joints.
 

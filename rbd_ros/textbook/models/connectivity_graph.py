@@ -105,7 +105,7 @@ class ConnectivityGraph:
         return tuple(groups)
 
     def require_connected(self) -> None:
-        """Refuse a graph with bodies that nothing connects to the base.
+        """Reject a graph with bodies that nothing connects to the base.
 
         :raises ModelError: naming the bodies
         """
@@ -229,7 +229,7 @@ class SpanningTree:
         return max((len(self.path(body)) for body in self.graph.bodies), default=0)
 
     def cycle(self, chord: str) -> Tuple[str, ...]:
-        """Return joints of the one cycle that a loop joint closes through the tree (book 4.1.1).
+        """Return the joints of the cycle that a loop joint closes through the tree (book 4.1.1).
 
         :param chord: name of the loop joint
         :return: the chord, then the joints of the tree from its successor round to its predecessor
@@ -243,7 +243,7 @@ class SpanningTree:
     # -- numberings
 
     def numbering(self, bodies: Optional[Sequence[str]] = None) -> Numbering:
-        """Return regular numbering: parents before their children, loop joints last (book 4.1.2).
+        """Return a regular numbering: parents before children, loop joints last (book 4.1.2).
 
         :param bodies: names of the moving bodies in the order of their numbers; None: breadth
             first

@@ -38,7 +38,7 @@ def random_chain(joints: int, seed: int = 0) -> Model:
 
 
 def random_tree(joints: int, branching: float, seed: int = 0) -> Model:
-    """Return general tree of revolute joints in which bodies have `branching` children on average.
+    """Return a general tree of revolute joints, with `branching` children a body on average.
 
     Children are given out body by body, so that the depth is as small as it can be: 1 makes a
     chain, 2 a binary tree, and n or more hangs all bodies but the first on the first. A body has

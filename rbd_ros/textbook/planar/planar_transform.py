@@ -68,7 +68,7 @@ class PlanarTransform(SpatialQuantity):
 
     @classmethod
     def xpln(cls, angle: Scalar, r: Vector2) -> PlanarTransform:
-        """Return shift of the origin to `r`, then rotation about it: Xpln of table A.1 (eq 2.77).
+        """Return the shift of the origin to `r`, then a rotation: Xpln of table A.1 (eq 2.77).
 
         :param angle: angle by which B is turned from A [rad]
         :param r: position of the origin of B in A coordinates, (2,) [m]
@@ -77,7 +77,7 @@ class PlanarTransform(SpatialQuantity):
 
     @classmethod
     def of(cls, X: PluckerTransform) -> PlanarTransform:
-        """Transform within the x-y plane of frames that share its normal z.
+        """Return the planar transform between frames that share the normal z.
 
         A shift along z is left out: planar bodies may lie one above the other.
         """
@@ -90,7 +90,7 @@ class PlanarTransform(SpatialQuantity):
 
     @classmethod
     def from_matrix(cls, X: ScalarArray) -> PlanarTransform:
-        """Transform with the given matrix for motions, (3, 3).
+        """Return the transform of a matrix for motions, (3, 3).
 
         :raises ValueError: for another shape
         """
@@ -117,7 +117,7 @@ class PlanarTransform(SpatialQuantity):
     def __mul__(self, other: PlanarMotionVector) -> PlanarMotionVector: ...
 
     def __mul__(self, other: object) -> SpatialQuantity:
-        """Return composition of two transforms (8m + 6a), or a motion transformed (6m + 4a)."""
+        """Return the product of two transforms (8m + 6a), or a motion transformed (6m + 4a)."""
         if isinstance(other, PlanarTransform):
             x, y = other._back(self.r)
             return PlanarTransform(
@@ -172,7 +172,7 @@ class PlanarTransform(SpatialQuantity):
         raise TypeError(f'cannot transform a {type(quantity).__name__} in the plane')
 
     def displacement(self) -> PlanarMotionVector:
-        """Return velocity that leads from A to B in unit time, to first order (XtoV, version 1).
+        """Return the velocity from A to B in unit time, to first order (XtoV, version 1).
 
         It is exact where B is not turned. Source: book table A.1.
         """

@@ -138,7 +138,7 @@ class PlanarMotionVector(_PlanarVector):
         return self._angular * force.moment + dot2(self._linear, force.linear)
 
     def cross(self, other: MotionOrForce) -> MotionOrForce:
-        """Return cross product v x m with a motion (4m + 2a, book eq 2.76) or v x* f with a force.
+        """Return the cross product v x m with a motion (4m + 2a, eq 2.76) or v x* f with a force.
 
         :raises TypeError: for anything else
         """
@@ -191,7 +191,7 @@ class PlanarForceVector(_PlanarVector):
 
     @classmethod
     def of(cls, force: ForceVector) -> PlanarForceVector:
-        """Return part of a spatial force that does work in the x-y plane; the rest is left out."""
+        """Return the part of a spatial force that does work in the x-y plane."""
         return cls(force.moment[2], force.linear[:2])
 
     def spatial(self) -> ForceVector:

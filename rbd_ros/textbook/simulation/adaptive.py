@@ -353,7 +353,7 @@ def _fixed(
     timestep: float,
     method: str,
 ) -> OdeSolution:
-    """Take equal steps, of which there are as many as fit, rounded up."""
+    """Take the number of equal steps that fills the duration, rounded up."""
     count = max(1, math.ceil(duration / timestep - 1e-9))
     h, group = duration / count, Group(robot)
     times, states, steps = [0.0], [(q, v)], []

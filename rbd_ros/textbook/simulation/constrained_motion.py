@@ -47,7 +47,7 @@ class ConstrainedMotion:
         return self._functions.equations(q, v, self._torque(t, q, v), *known[2:])
 
     def forces(self, equations: ContactEquations) -> FloatArray:
-        """Return forces of all contacts: those that keep the active ones as they are, (c,) [N]."""
+        """Return the forces of all contacts that keep the active ones closed, (c,) [N]."""
         k, forces = list(self.active), np.zeros(len(equations.d))
         if k:
             forces[k] = -np.linalg.solve(equations.M[np.ix_(k, k)], equations.d[k])
@@ -66,7 +66,7 @@ class ConstrainedMotion:
         return Values(gaps.gap, equations.velocity, gaps.margin, self.forces(equations))
 
     def projected(self, t: float, q: FloatArray, v: FloatArray) -> Tuple[FloatArray, FloatArray]:
-        """Return state with phi = 0 and zeta = 0 of the active contacts, which integration leaves.
+        """Return the state with phi = 0 and zeta = 0 of the active contacts, without their drift.
 
         It is the nearest one by the kinetic energy of the change.
         """

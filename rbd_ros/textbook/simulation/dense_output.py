@@ -194,7 +194,7 @@ class Group:
         return q + displacement if self.is_flat else self.robot.integrate(q, displacement)
 
     def displacement_rate(self, u: FloatArray, v: FloatArray) -> FloatArray:
-        """Return rate of the displacement u from the start of a step at the velocity v, (nv,)."""
+        """Return the rate of the displacement u since the start of a step at velocity v, (nv,)."""
         if self.is_flat or not u.any():
             return v
         ad = self._ad(u)
@@ -245,7 +245,7 @@ class DenseStep:
     rates: FloatArray
 
     def at(self, delta: float) -> Tuple[FloatArray, FloatArray]:
-        """Return configuration, (nq,), and velocity, (nv,), at a moment of the step (eq 11.46).
+        """Return the configuration, (nq,), and velocity, (nv,), at a time of the step (eq 11.46).
 
         :param delta: part of the step, 0 to 1
         """

@@ -183,7 +183,7 @@ class EventDrivenSimulator:
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
         :param time: what time it is [s]
-        :param check: whether bodies that penetrate are refused
+        :param check: whether bodies that penetrate are rejected
         :raises ValueError: for a wrong shape, what is not finite, or bodies that penetrate
         """
         state = []
@@ -229,7 +229,7 @@ class EventDrivenSimulator:
     # -- motion
 
     def advance(self, duration: float) -> None:
-        """Let time pass.
+        """Advance time.
 
         :param duration: how long [s]
         :raises ValueError: if it is not positive and finite
@@ -315,7 +315,7 @@ class EventDrivenSimulator:
         return watched
 
     def _go_to(self, step: DenseStep, watch: Watch, delta: float) -> None:
-        """Go back to an event within a step (step 3), and do what it asks for."""
+        """Return to an event within a step (step 3), and handle it."""
         if self._method is not RK45 or delta == 0.0:
             # Where the interpolation of the step leads, as the book has it.
             h = delta * step.h
@@ -347,7 +347,7 @@ class EventDrivenSimulator:
         return taken.h
 
     def _settle(self, kind: str, causes: Tuple[int, ...]) -> None:
-        """Let closed contacts collide, and find the current and the active ones (steps 4 to 6)."""
+        """Collide closed contacts, and find the current and the active ones (steps 4 to 6)."""
         before, cause = self._current.copy(), np.zeros(len(self.contacts), dtype=bool)
         cause[list(causes)] = True
         gaps = self._motion.gaps(self.q, self.v)
@@ -383,7 +383,7 @@ class EventDrivenSimulator:
             self._record(GAIN, gained & self._current, impulse)
 
     def _stop(self, equations: ContactEquations, closed: NDArray[np.int64]) -> None:
-        """Take away what is left of slow separation after a slow collision.
+        """Remove slow separation velocities after a slow collision.
 
         A block that rocks would go on for ever otherwise, from one corner to the other.
         """

@@ -168,7 +168,7 @@ def _projected(inertia: RigidBodyInertia, S: MotionSubspace) -> List[List[Scalar
 
 
 def _solve(A: List[List[Scalar]], B: List[List[Scalar]]) -> List[List[Scalar]]:
-    """Return solution X of A X = B by elimination; A is positive definite, so the pivots are."""
+    """Return the solution X of A X = B by elimination, for a positive definite A."""
     n = len(A)
     rows = [[*a, *b] for a, b in zip(A, B)]
     for k in range(n):

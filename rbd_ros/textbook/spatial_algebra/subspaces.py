@@ -24,7 +24,7 @@ _ROUNDING = 1e-10
 
 
 def complement(S: Motions) -> Tuple[ForceVector, ...]:
-    """Return forces T that span the orthogonal complement of the motions S: T^T S = 0 (book 3.3).
+    """Return the forces T that span the orthogonal complement of S: T^T S = 0 (book 3.3).
 
     :param S: motions, (6, n), not necessarily independent
     :return: 6 - rank(S) independent forces

@@ -81,7 +81,7 @@ def require_revolute_chain(
 def luh_walker_paul(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
 ) -> List[Scalar]:
-    """Return joint forces of a chain of revolute joints, as `rnea` finds them, (tree_nv,) [N m].
+    """Return the joint forces of a chain of revolute joints, as `rnea` does, (tree_nv,) [N m].
 
     :param q: joint angles, (tree_nq,) [rad]
     :param qd: their rates, (tree_nv,) [rad/s]

@@ -100,7 +100,7 @@ def rnea_with_motion(
     qdd: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> Dynamics:
-    """Return joint forces, the bodies' velocities and accelerations, and transmitted forces.
+    """Return the joint forces, the bodies' velocities and accelerations, and transmitted forces.
 
     Gravity is no acceleration of the bodies: that of a body at rest is zero. Arguments are those
     of `rnea_absolute`.

@@ -52,7 +52,7 @@ def state_rate(
     tau: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> StateRate:
-    """Return rate [Q(q) qd; H^-1 (tau - C)] of the state, what an integrator of any kind takes.
+    """Return the rate [Q(q) qd; H^-1 (tau - C)] of the state, as an integrator needs it.
 
     FDx.
 

@@ -250,7 +250,7 @@
     let playing = true;
     const own = data.live === 'simulation';  // else another process moves it, or nothing does
     slider.hidden = true;
-    element('bar').hidden = data.live === 'still';
+    element('bar').hidden = data.live === 'static';
     play.hidden = speed.hidden = !own;
     element('step').hidden = element('reset').hidden = element('pulling').hidden = !own;
     if (own) {

@@ -180,7 +180,7 @@ def test_an_unknown_joint_is_named():
         Robot.from_urdf(MASSLESS).hybrid.partition(['j', 'elbow'])
 
 
-def test_a_robot_with_loops_is_refused():
+def test_a_robot_with_loops_is_rejected():
     robot = four_bar()
     with pytest.raises(ModelError, match="has the loops .*'closing'"):
         robot.hybrid.dynamics(np.zeros(3), np.zeros(3), np.zeros(3), [])

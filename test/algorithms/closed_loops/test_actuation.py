@@ -107,7 +107,7 @@ def test_a_loop_without_a_closed_form(rng):
         assert_allclose(linkages.kkt(model, q, qd, found.tau)[0], qdd, rtol=1e-8, atol=1e-9)
 
 
-def test_wrong_arguments_are_refused():
+def test_wrong_arguments_are_rejected():
     G = np.eye(2)
     for wrong in ([2], [-1], [0, 0]):
         with pytest.raises(ValueError, match='below 2'):

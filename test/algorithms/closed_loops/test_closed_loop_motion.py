@@ -369,7 +369,7 @@ def test_batches_are_their_rows(method):
 
 
 @every_method
-def test_a_state_that_is_not_a_number_spoils_its_row_only(method):
+def test_a_nan_state_affects_its_row_only(method):
     robot, _, gamma, rates = mechanism('four-bar, hinge')
     q = np.array([gamma(y) for y in CRANKS])
     tau = np.zeros((4, 3))

@@ -63,7 +63,7 @@ def test_independent_elements_may_be_chosen(seed):
     assert_allclose(K @ g, k, atol=1e-11)
 
 
-def test_a_choice_that_does_not_do_is_refused():
+def test_a_choice_that_does_not_do_is_rejected():
     K = [[1.0, 2.0, 0.0], [0.0, 0.0, 1.0]]  # x2 is constrained by itself
     assert eliminate(K, independent=[0]).independent == (0,)
     for wrong in ([2], [], [0, 1], [0, 2]):
@@ -120,7 +120,7 @@ def test_units_do_not_matter(scale):
     assert_allclose(scaled.G, plain.G, rtol=1e-9, atol=1e-12)
 
 
-def test_contradictions_are_refused():
+def test_contradictions_are_rejected():
     with pytest.raises(InconsistentConstraintsError, match='range'):
         eliminate([[1.0, 2.0], [2.0, 4.0]], [1.0, 3.0])
     with pytest.raises(InconsistentConstraintsError, match='range'):
@@ -134,12 +134,12 @@ def test_contradictions_are_refused():
         (([[1.0, 2.0]], [1.0, 2.0]), 'shape'),
     ],
 )
-def test_wrong_shapes_are_refused(arguments, message):
+def test_wrong_shapes_are_rejected(arguments, message):
     with pytest.raises(ValueError, match=message):
         eliminate(*arguments)
 
 
-def test_wrong_columns_are_refused():
+def test_wrong_columns_are_rejected():
     for wrong in ([2], [-1], [0, 0]):
         with pytest.raises(ValueError, match='below 2'):
             eliminate([[1.0, 2.0]], independent=wrong)

@@ -97,7 +97,7 @@ def test_loops_of_other_joints_close_again_where_they_were(joint):
         ((np.zeros(3), ['crank']), "'crank_joint'"),
     ],
 )
-def test_bad_arguments_are_refused(robot, arguments, word):
+def test_bad_arguments_are_rejected(robot, arguments, word):
     with pytest.raises(ValueError, match=word):
         robot.loops.project(*arguments)
 

@@ -50,7 +50,7 @@ def test_wrenches_and_multipliers_exert_the_same_force_on_the_tree(name):
 @pytest.mark.parametrize(
     'joint', [Revolute((0.0, 0.0, 1.0)), Prismatic((0.48, -0.6, 0.64)), Spherical()]
 )
-def test_the_tree_moves_alike_with_the_loop_joint_or_its_wrenches(joint, gears):
+def test_the_loop_joint_and_its_wrenches_move_the_tree_identically(joint, gears):
     """The loop cut, and its forces applied as external ones: the same accelerations."""
     _, robot, q, v, tau = closed_robot(41, (joint,), ((1, 8),), gears, branching=0.0)
     rng = np.random.default_rng(1)

@@ -87,7 +87,7 @@ def test_derivatives_between_unrelated_branches_are_exactly_zero(name):
             assert not np.any(np.array(matrix, dtype=float)[unrelated(tree.model)])
 
 
-def test_a_motion_subspace_that_depends_on_the_position_is_refused_by_name():
+def test_a_motion_subspace_that_depends_on_the_position_is_rejected_by_name():
     model = named_tree('rolling chain').model
     rolling = next(x.joint_name for x in model.bodies if not x.joint.is_lower_pair)
     with pytest.raises(ModelError, match=f'{rolling!r} depends on its position'):

@@ -84,7 +84,7 @@ def test_a_force_on_the_base_moves_nothing(rng):
     assert derivatives_by_bodies(model, *state, {0: force}) == derivatives_by_bodies(model, *state)
 
 
-def test_a_motion_subspace_that_depends_on_the_position_is_refused_by_name():
+def test_a_motion_subspace_that_depends_on_the_position_is_rejected_by_name():
     model = named_tree('rolling chain').model
     with pytest.raises(ModelError, match='depends on its position'):
         Robot(model).kernel(NAME)

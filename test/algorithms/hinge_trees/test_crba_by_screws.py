@@ -175,7 +175,7 @@ def test_axes_that_are_nearly_parallel_have_near_frames(seed, rng):
         assert_allclose(H, expected, rtol=0, atol=2e-15 * len(bodies) * np.abs(expected).max())
 
 
-def test_other_joints_are_refused():
+def test_other_joints_are_rejected():
     model = load_urdf(random_trees.tree(1, 3, ('revolute', 'prismatic'), branching=0.0))
     with pytest.raises(ModelError, match='not revolute'):
         screw_tree(model)

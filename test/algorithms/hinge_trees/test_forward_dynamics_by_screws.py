@@ -118,7 +118,7 @@ def test_equation_of_motion_holds():
     assert_allclose(H @ a + bias, tau, atol=1e-11)
 
 
-def test_joints_that_do_not_turn_are_refused_by_name():
+def test_joints_that_do_not_turn_are_rejected_by_name():
     model = load_urdf(random_trees.tree(1, 4, ('prismatic',)))
     with pytest.raises(ModelError, match='is not revolute'):
         screw_links(model)

@@ -141,7 +141,7 @@ def test_it_never_takes_more_operations_than_articulated_bodies():
 
 
 @pytest.mark.parametrize('name', ['forward_dynamics', 'inverse_dynamics', 'mass_matrix'])
-def test_other_joints_are_refused_by_name(name):
+def test_other_joints_are_rejected_by_name(name):
     robots = {
         'not revolute': random_trees.tree(1, 4, ('prismatic',)),
         'mimic': random_trees.tree(1, 4, ('revolute',), mimics=1),
@@ -151,7 +151,7 @@ def test_other_joints_are_refused_by_name(name):
             Robot.from_urdf(text).kernel(f'hinge_{name}')
 
 
-def test_joints_without_inertia_are_refused():
+def test_joints_without_inertia_are_rejected():
     model = random_chain(2)
     bodies = [replace(x, inertia=RigidBodyInertia.zero()) for x in model.bodies]
     with pytest.raises(ModelError):

@@ -216,7 +216,7 @@ def distances(*steps):
 
 
 @pytest.mark.parametrize('angle', [0.0, math.pi])
-def test_of_parallel_axes_in_a_row_the_last_translates(angle):
+def test_the_last_of_several_parallel_axes_translates(angle):
     row = (angle, (0.4, 0.0, 0.1))
     found = distances(ASKEW, row, row, ASKEW, ASKEW)
     assert found[0] == found[1] == 0.0 and found[2] != 0.0 and found[3] != 0.0

@@ -55,6 +55,6 @@ def test_body_numbers_of_a_model_are_the_array_of_its_tree():
 @pytest.mark.parametrize(
     'parents, dofs', [((0, 2), (1, 1)), ((1,), (1,)), ((0, -1), (1, 1)), ((0, 1), (1,))]
 )
-def test_a_malformed_tree_is_refused(parents, dofs):
+def test_a_malformed_tree_is_rejected(parents, dofs):
     with pytest.raises(ValueError, match='parent'):
         expand_parents(parents, dofs)

@@ -74,6 +74,6 @@ def test_a_matrix_without_rows_has_an_empty_solution():
     assert ltdl([]).solve([]) == []
 
 
-def test_a_pivot_of_zero_is_refused():
+def test_a_pivot_of_zero_is_rejected():
     with pytest.raises(ZeroDivisionError):
         ltdl([[1.0, 0.0], [0.0, 0.0]])

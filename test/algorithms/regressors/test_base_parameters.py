@@ -53,13 +53,13 @@ def test_a_planar_arm_of_two_links_has_the_six_that_books_give():
     rng = np.random.default_rng(3)
     q, v, a = rng.uniform(-3.0, 3.0, (3, 400, 2))
     Y, tau = robot.regressors.torque(q, v, a), robot.inverse_dynamics(q, v, a)
-    assert_allclose(base.fitted(Y, tau), expected, rtol=1e-9)
+    assert_allclose(base.fit(Y, tau), expected, rtol=1e-9)
     noisy = tau + rng.normal(scale=0.01 * np.abs(tau).max(), size=tau.shape)
-    beta = base.fitted(Y, noisy)
+    beta = base.fit(Y, noisy)
     assert_allclose(beta, expected, atol=0.05 * np.max(expected))
     q, v, a = rng.uniform(-3.0, 3.0, (3, 100, 2))  # other states than those of the fit
     tau = robot.inverse_dynamics(q, v, a)
-    predicted = base.reduced(robot.regressors.torque(q, v, a)) @ beta
+    predicted = base.reduce(robot.regressors.torque(q, v, a)) @ beta
     assert np.abs(predicted - tau).max() < 0.02 * np.abs(tau).max()
 
 
@@ -72,10 +72,10 @@ def test_forces_depend_on_the_base_parameters_alone(name):
     rng = np.random.default_rng(4)
     pi = rng.normal(size=Y.shape[1])  # any bodies, possible or not
     tau = Y @ pi
-    assert_allclose(base.reduced(Y) @ base.of(pi), tau, atol=1e-9 * np.abs(tau).max())
+    assert_allclose(base.reduce(Y) @ base.of(pi), tau, atol=1e-9 * np.abs(tau).max())
     # none of them can be done without
     states = [random_state(robot, seed) for seed in range(40)]
-    stack = np.concatenate([base.reduced(robot.regressors.torque(*state)) for state in states])
+    stack = np.concatenate([base.reduce(robot.regressors.torque(*state)) for state in states])
     size = np.linalg.norm(stack, axis=0)
     if len(stack) >= len(base.columns):
         assert np.linalg.matrix_rank(stack / size, tol=1e-8) == len(base.columns)
@@ -94,13 +94,13 @@ def test_inertia_that_a_hinge_cannot_separate_from_its_parent_does_not_count():
         assert_allclose(base.of(shifted), 0.0, atol=1e-9)
 
 
-def test_states_that_excite_too_little_are_refused():
+def test_states_that_excite_too_little_are_rejected():
     robot = planar_arm()
     base = robot.regressors.base_parameters()
     q = np.random.default_rng(1).uniform(-1.0, 1.0, (50, 2))
     still = np.zeros((50, 2))
     Y = robot.regressors.torque(q, still, still)
     with pytest.raises(ValueError, match='excite 4 of 6 base parameters'):
-        base.fitted(Y, robot.gravity_torque(q))
+        base.fit(Y, robot.gravity_torque(q))
     with pytest.raises(ValueError, match='3 rows cannot determine 20 parameters'):
         base_parameters(np.ones((3, 20)))

@@ -53,7 +53,7 @@ def test_corners_of_a_rectangle_are_kept_among_points_on_its_sides():
 
 
 @pytest.mark.parametrize('count', [3, 4, 6])
-def test_of_points_in_line_both_ends_are_kept(count):
+def test_collinear_points_are_reduced_to_both_ends(count):
     """Whatever their order, and however little one is deeper than the others."""
     rng = np.random.default_rng(3)
     for _ in range(20):
@@ -74,7 +74,7 @@ def test_points_at_one_place_are_kept_by_one(count):
     assert chosen_of(np.ones((count, 3))) == [0]
 
 
-def test_of_equally_deep_points_rounding_does_not_choose():
+def test_rounding_does_not_choose_among_equally_deep_points():
     rng = np.random.default_rng(2)
     points = rng.normal(size=(9, 3))
     points[:, 2] = 0.1
@@ -97,7 +97,7 @@ def test_touching_points_are_kept_before_near_points_farther_out():
         assert {0, 1, 2} <= set(kept.tolist()) and len(kept) == 4
 
 
-def test_of_points_as_deep_the_first_is_the_same_one_in_any_order():
+def test_the_first_of_equally_deep_points_does_not_depend_on_order():
     rng = np.random.default_rng(5)
     points = np.column_stack([rng.normal(size=(7, 2)), -0.01 + 1e-8 * rng.normal(size=7)])
     points[3, 2] += 1e-6
@@ -108,7 +108,7 @@ def test_of_points_as_deep_the_first_is_the_same_one_in_any_order():
     assert len(kept) == 1
 
 
-def test_of_several_directions_points_far_apart_in_place_and_direction_are_kept():
+def test_points_far_apart_in_position_and_direction_are_kept():
     """Against the same by distances in six dimensions, those of normals by the patch's size."""
     rng = np.random.default_rng(6)
     for _ in range(50):

@@ -130,7 +130,7 @@ def test_gaps_close_no_faster_than_the_bound(rng, kinds):
         assert closing_speed(table, buffers, 0, 1) == 0.0
 
 
-def test_a_velocity_jump_beyond_the_bound_is_noticed(rng):
+def test_a_velocity_jump_beyond_the_bound_is_detected(rng):
     poses = np.array([pose_of(rng)[0] for _ in range(3)])
     velocity = rng.normal(size=(3, 6))
     table = scene_of(body_arm=np.array([0.0, 0.5, 0.2]))

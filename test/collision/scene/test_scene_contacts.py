@@ -94,7 +94,7 @@ def test_one_line_reports_the_links_that_overlap():
     )
 
 
-def test_all_shapes_of_links_that_overlap_are_left_out():
+def test_all_shapes_of_links_that_overlap_are_omitted():
     """Of two links, one pair of shapes overlaps, another one is 0.1 m apart."""
     ball = (
         '<collision><origin xyz="0 {} 0"/><geometry><sphere radius="0.1"/></geometry></collision>'

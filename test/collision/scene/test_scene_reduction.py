@@ -88,7 +88,7 @@ def test_points_on_edges_and_doubles_go(table, seed):
     assert sorted(nearest) == corners
 
 
-def test_of_a_grid_along_the_tangents_corners_are_left_whatever_comes_first(table):
+def test_a_tangent_grid_is_reduced_to_its_corners_in_any_order(table):
     """A point on an edge is as far in the direction across it as corners are."""
     grid = np.array(list(product(range(4), range(3))), dtype=float) / 10.0
     for first in range(len(grid)):
@@ -97,7 +97,7 @@ def test_of_a_grid_along_the_tangents_corners_are_left_whatever_comes_first(tabl
         assert sorted(order[kept].tolist()) == [0, 2, 9, 11]
 
 
-def test_of_points_at_one_place_the_first_is_left_whatever_rounding_says(table):
+def test_the_first_of_coincident_points_is_left_despite_rounding(table):
     """So that contacts that stay where they are stay the same ones from step to step."""
     corners = np.array([[0.0, 0.0], [2.0, 2.0], [0.2, 1.5], [1.4, 0.9]])
     outward = corners - corners.mean(axis=0)
@@ -106,7 +106,7 @@ def test_of_points_at_one_place_the_first_is_left_whatever_rounding_says(table):
         assert reduced(table, points, np.zeros(len(points))) == [0, 1, 2, 3]
 
 
-def test_of_a_line_both_ends_are_left(table):
+def test_a_line_is_reduced_to_both_ends(table):
     along = np.array([0.3, 0.1, 0.5, -0.2, 0.4])
     points = along[:, None] * [0.6, 0.8]
     assert reduced(table, points, 0.01 * along) == [2, 3]

@@ -94,7 +94,7 @@ def test_an_srdf_enables_pairs_that_shapeless_links_connect():
     (1e-4, True, True), (3e-4, True, False), (-1e-3, True, True),
     (1e-4, False, False), (-1e-3, False, True),
 ])  # fmt: skip
-def test_a_knuckle_of_two_axes_is_left_out(gap, across, left_out):
+def test_a_knuckle_of_two_axes_is_omitted(gap, across, left_out):
     """Faces a tenth of a millimetre apart across a small link; fingers that close may touch."""
     box = collision('box size="0.1 0.1 0.1"')
     small = collision('sphere radius="0.001"')
@@ -163,7 +163,7 @@ def test_errors_name_file_and_line(tmp_path, old, new, message):
     assert 'bad.srdf' in str(caught.value)
 
 
-def test_files_that_are_not_there_or_too_large_are_refused(tmp_path, monkeypatch):
+def test_files_that_are_not_there_or_too_large_are_rejected(tmp_path, monkeypatch):
     with pytest.raises(SrdfError, match="none.srdf': there is no such file"):
         allowed_pairs(ARM, tmp_path / 'none.srdf')
     with pytest.raises(SrdfError, match='there is no such file'):

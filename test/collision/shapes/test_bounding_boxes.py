@@ -84,7 +84,7 @@ def test_a_mesh_is_within_the_box_of_its_vertices(tmp_path):
         bounding_box(lost, np.eye(4))
 
 
-def test_a_malformed_shape_is_refused():
+def test_a_malformed_shape_is_rejected():
     with pytest.raises(ValueError, match='a str has no bounded volume'):
         bounding_box('box', np.eye(4))
 

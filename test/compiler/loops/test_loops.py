@@ -97,7 +97,7 @@ def test_arrays_are_passed_by_address_and_length(release_gil):
     first, second = np.array([1.0, 2.0, 3.0]), np.array([10.0, 20.0])
     assert bound(first, 3, second) == 3_002_000 + 3 * 42
     assert bound(np.empty(0), 1, second) == 2_030
-    # Refused by their length, before anything of them is read.
+    # Rejected by their length, before anything of them is read.
     column_of_both = np.arange(6.0).reshape(3, 2)[:, 0]
     strange = ([1.0, 2.0], 3.5, None, first.astype(np.float32), first[:, None], column_of_both)
     for odd in (*strange, np.float64(3.0), first.astype('>f8')):

@@ -298,7 +298,7 @@ def test_other_interpreters_get_the_same_without_builtins(unsupported, two_links
 @pytest.mark.parametrize(
     'attribute, value', [('TYPE', 16), ('DATA', 24), ('ND', 28), ('DESCR', 48), ('FLAGS', 24)]
 )
-def test_a_different_layout_of_arrays_is_noticed(monkeypatch, attribute, value):
+def test_a_different_layout_of_arrays_is_detected(monkeypatch, attribute, value):
     monkeypatch.setattr(builtin, attribute, value)
     assert not builtin.supported.__wrapped__()
 

@@ -389,7 +389,7 @@ def grows(call):
     return after - before
 
 
-def test_of_named_tuples_neither_references_nor_memory_are_lost(equations):
+def test_named_tuples_leak_neither_references_nor_memory(equations):
     q = np.ones(2)
     ways = list(CALLS_OF_TWO.values())
     results = [equations(q, q) for _ in range(result_pool.COUNT - 1)]
@@ -541,7 +541,7 @@ def test_named_tuples_of_batches_are_used_again(equations):
         assert C.tolist() == equations(2.0 * row, row).C.tolist()
 
 
-def test_of_large_batches_no_memory_is_kept():
+def test_large_batches_keep_no_memory():
     wide = kernel(lambda x: [x[0]] * 1000, shape=(1000,)).function
     most = result_pool.most_rows([Output('x', (1000,))])
     assert most == result_pool.MAX_BATCH // 1000

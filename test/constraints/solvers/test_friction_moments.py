@@ -394,7 +394,7 @@ def test_one_sweep_is_enough_for_one_moment():
         assert found.converged and found.iterations[0] <= 1
 
 
-def test_the_jacobian_knows_moments():
+def test_the_jacobian_includes_moments():
     """By differences, of sticking and sliding moments of closed contacts; open ones have none."""
     rng = np.random.default_rng(8)
     space, _ = scaled_space(with_moments(rng, 3, 40))

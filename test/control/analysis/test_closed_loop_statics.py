@@ -86,7 +86,7 @@ def test_the_hardest_poses_are_the_worst_of_those_given(linkage):
     worst = worst_case_poses(linkage, poses)
     every = static_torque_margin(linkage, poses)
     k = linkage.joint_names.index('crank_joint')
-    np.testing.assert_array_equal(worst[k], every.configurations[every.worst[k]])
+    np.testing.assert_array_equal(worst[k], every.configurations[every.worst_poses[k]])
 
 
 PENDULUM = """<link name="bob"><inertial><origin xyz="0 0 -0.1"/><mass value="1"/>
@@ -95,7 +95,7 @@ PENDULUM = """<link name="bob"><inertial><origin xyz="0 0 -0.1"/><mass value="1"
   <axis xyz="0 1 0"/></joint></robot>"""
 
 
-def test_a_dof_without_an_actuator_is_refused_by_name():
+def test_a_dof_without_an_actuator_is_rejected_by_name():
     urdf = resource_path('urdf', 'four_bar.urdf').read_text().replace('</robot>', PENDULUM)
     limp = Robot.from_urdf(urdf, extension=str(resource_path('config', 'four_bar.yaml')))
     with pytest.raises(ValueError, match="no actuator of .* can hold joint 'swing'"):

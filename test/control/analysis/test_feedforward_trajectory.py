@@ -74,7 +74,7 @@ def test_the_parts_of_an_effort_scale_as_they_say(arm, plain, rng):
     assert_allclose(parts.total, plain.efforts(q, v, a), rtol=1e-11, atol=1e-11)
 
 
-def test_friction_can_be_left_out(arm, plain, rng):
+def test_friction_can_be_omitted(arm, plain, rng):
     q, v, a = rng.normal(size=(3, 4, 6))
     settings = LawSettings.for_robot(arm, feedback='none', friction='none')
     bare = Feedforward(arm, settings)
@@ -219,7 +219,7 @@ def test_efforts_alone_drive_the_robot_along_the_motion(two_link):
 # -- some joints ------------------------------------------------------------------------------
 
 
-def test_joints_that_are_left_out_are_held(arm, plain, rng):
+def test_omitted_joints_are_held(arm, plain, rng):
     names, held = arm.joint_names[1:3], {arm.joint_names[i]: 0.3 * i for i in (0, 3, 4, 5)}
     times, q, v, a = random_points(rng, 2)
     result = add_feedforward(plain, JointTrajectory(names, times, q, v, a), held)
@@ -277,7 +277,7 @@ def test_mimic_joints_count_with_the_joint_that_they_follow(rng):
     assert "'j2' mimics joint 'j1'" in text and joint == 'j2'
 
 
-def test_robots_that_no_joint_trajectory_moves_are_refused():
+def test_robots_that_no_joint_trajectory_moves_are_rejected():
     arm = str(resource_path('urdf', 'two_link_arm.urdf'))
     with pytest.raises(ValueError, match='floating_base.*more than one degree of freedom'):
         Feedforward(Robot.from_urdf(arm, floating_base=True))

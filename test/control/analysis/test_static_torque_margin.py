@@ -66,7 +66,7 @@ def test_margins_are_those_of_the_worst_pose_of_each_joint(planar):
     poses = np.array([[0.0, 1.5], [0.9, -0.9], [1.5, 0.0]])
     found = static_torque_margin(planar, poses)
     by_hand = np.array([torques_by_hand(q) for q in poses])
-    assert found.worst.tolist() == [0, 1]
+    assert found.worst_poses.tolist() == [0, 1]
     np.testing.assert_allclose(found.maxima, [by_hand[0, 0], by_hand[1, 1]])
     np.testing.assert_allclose(
         found.margins, [1 + by_hand[0, 0] / 12.0, 1 + by_hand[1, 1] / 3.0], atol=1e-12
@@ -137,7 +137,7 @@ def test_a_joint_without_limit_is_held_and_one_with_limit_zero_is_not():
     assert (found.margins[0], found.held[0]) == (1.0, True)
 
 
-def test_robots_that_no_joints_hold_are_refused(planar):
+def test_robots_that_no_joints_hold_are_rejected(planar):
     with pytest.raises(
         ValueError, match='floating base, which no joint holds; load it with a fix'
     ):

@@ -101,14 +101,14 @@ def test_margins_are_those_of_a_dense_search(arm, rng):
     q, v, a = (np.array(x) for x in zip(*(motion.sample(x) for x in t)))
     efforts = np.abs(feedforward.efforts(q, v, a)).max(axis=0)
     for j, name in enumerate(arm.joint_names):
-        effort = report.of('effort')[name]
+        effort = report.margins_of('effort')[name]
         assert effort.margin <= arm.effort_limits[j] - efforts[j] + 0.01
         # Samples of either lie beside the maximum by a thousandth of a swing.
         assert_allclose(effort.margin, arm.effort_limits[j] - efforts[j], rtol=0, atol=0.05)
         assert_allclose(effort.limit - effort.value, np.sign(effort.value) * effort.margin)
-        speed = report.of('velocity')[name]
+        speed = report.margins_of('velocity')[name]
         assert_allclose(speed.margin, 3.1416 - np.abs(v[:, j]).max(), rtol=0, atol=1e-3)
-        place = report.of('position')[name]
+        place = report.margins_of('position')[name]
         room = min(arm.upper_limits[j] - q[:, j].max(), q[:, j].min() - arm.lower_limits[j])
         assert_allclose(place.margin, room, rtol=0, atol=1e-3)
         for margin in (effort, speed, place):
@@ -120,10 +120,10 @@ def test_a_margin_is_found_where_the_effort_jumps_at_a_point(lift):
     """The cubic before a point may brake harder than that after it."""
     smooth = limited(lift, 100.0, friction='none')
     motion = JointTrajectory(['slide'], [0.0, 1.0, 2.0], [[0.0], [0.5], [0.5]], np.zeros((3, 1)))
-    margin = check_trajectory(smooth, motion).of('effort')['slide']
+    margin = check_trajectory(smooth, motion).margins_of('effort')['slide']
     assert (margin.value, margin.time) == (pytest.approx(MASS * (GRAVITY + 3.0)), 0.0)
     down = JointTrajectory(['slide'], [0.0, 1.0, 2.0], [[0.5], [0.0], [0.0]], np.zeros((3, 1)))
-    margin = check_trajectory(smooth, down).of('effort')['slide']
+    margin = check_trajectory(smooth, down).margins_of('effort')['slide']
     assert (margin.value, margin.time) == (pytest.approx(MASS * (GRAVITY + 3.0)), 1.0)
 
 
@@ -141,7 +141,7 @@ def test_the_end_is_held_after_a_deceleration_that_took_less():
         ['hinge'], [0.0, 0.5], [[-0.25], [-0.5]], [[-1.0], [0.0]], [[2.0], [2.0]]
     )
     report = check_trajectory(Feedforward(swing), motion)
-    margin = report.of('effort')['hinge']
+    margin = report.margins_of('effort')['hinge']
     assert_allclose((margin.value, margin.time), (-GRAVITY * np.cos(0.5), 0.5))
     assert not margin.within_limits and report.safe_time_scale is None
 
@@ -150,7 +150,7 @@ def test_joints_without_limits_have_no_margins(arm):
     free = limited(arm, np.inf)
     motion = JointTrajectory(arm.joint_names, [0.0, 1.0], np.zeros((2, 6)))
     report = check_trajectory(free, motion, velocity_limits=np.full(6, np.inf))
-    assert not report.of('effort') and not report.of('velocity')
+    assert not report.margins_of('effort') and not report.margins_of('velocity')
     assert report.within_limits and (report.min_time_scale, report.safe_time_scale) == (0.0, 0.0)
     with pytest.raises(ValueError, match='velocity_limits must be 6 numbers'):
         check_trajectory(free, motion, velocity_limits=[1.0])
@@ -160,15 +160,17 @@ def test_joints_that_are_held_are_judged_by_effort_alone(arm):
     names = arm.joint_names
     motion = JointTrajectory(names[:1], [0.0, 1.0], [[0.0], [0.1]])
     report = check_trajectory(Feedforward(arm), motion, dict.fromkeys(names[1:], 0.2))
-    assert tuple(report.of('effort')) == names
-    assert tuple(report.of('velocity')) == tuple(report.of('position')) == names[:1]
+    assert tuple(report.margins_of('effort')) == names
+    assert (
+        tuple(report.margins_of('velocity')) == tuple(report.margins_of('position')) == names[:1]
+    )
     with pytest.raises(TrajectoryError, match='leaves out joint'):
         check_trajectory(Feedforward(arm), motion)
 
 
 def test_a_single_point_is_judged_at_rest(lift):
     report = check_trajectory(limited(lift, 10.0), JointTrajectory(['slide'], [1.0], [[0.3]]))
-    assert report.of('effort')['slide'].value == pytest.approx(MASS * GRAVITY)
+    assert report.margins_of('effort')['slide'].value == pytest.approx(MASS * GRAVITY)
     assert report.min_time_scale is None and report.safe_time_scale is None
     assert [m.quantity for m in report.obstacles] == ['effort']
 

@@ -89,7 +89,7 @@ def test_gravity_is_balanced_as_virtual_work_says(robot, crank):
     torque = law(state.q, state.v, state.q[:1], np.zeros(1), np.zeros(1))
     expected = [holding_torque(crank, mode_of(state.q)), 0.0, 0.0]
     assert_allclose(torque, expected, atol=1e-8)
-    assert_allclose(law.gravity(state.q), expected, atol=1e-8)
+    assert_allclose(law.gravity_torque(state.q), expected, atol=1e-8)
 
 
 @pytest.mark.seed('CL19', kind='part')
@@ -151,7 +151,7 @@ def test_redundant_actuators_share_the_least_torque():
     closing, law = law_of(robot, feedforward='gravity', feedback='none', friction='none')
     assert closing.independent == [0] and not closing.is_underactuated
     state = complete(closing, 1.3)
-    u = law.gravity(state.q)
+    u = law.gravity_torque(state.q)
     rate = state.G[2, 0]
     work = holding_torque(1.3, mode_of(state.q))
     assert_allclose(u, np.array([1.0, 0.0, rate]) * work / (1.0 + rate**2), atol=1e-8)
@@ -198,7 +198,7 @@ def test_an_underactuated_robot_is_held_and_damped_where_it_has_actuators():
     required = state.G.T @ robot.gravity_torque(state.q)
     # By its normal equations, for one actuator
     row = state.G[0]
-    u = law.gravity(state.q)
+    u = law.gravity_torque(state.q)
     assert_allclose(u, [row @ required / (row @ row), 0.0, 0.0, 0.0], atol=1e-9)
     assert_allclose(law(state.q, state.v, state.q[[0, 3]], np.zeros(2), np.zeros(2)), u, atol=1e-9)
     law.settings = replace(law.settings, feedback='damping', kd=np.array([2.0, 5.0]))
@@ -206,12 +206,12 @@ def test_an_underactuated_robot_is_held_and_damped_where_it_has_actuators():
     assert_allclose(damped - u, [-2.0 * 0.6, 0.0, 0.0, 0.0], atol=1e-9)
 
 
-def test_pd_is_refused(robot):
+def test_pd_is_rejected(robot):
     with pytest.raises(ValueError, match='computed_torque'):
         law_of(robot, feedback='pd', kp=1.0, kd=1.0, ki=0.0)
 
 
-def test_a_state_that_closes_no_loop_is_refused_and_forgotten():
+def test_a_state_that_closes_no_loop_is_rejected_and_forgotten():
     loop = {
         'type': 'revolute',
         'axis': [0, -1, 0],

@@ -70,7 +70,7 @@ def test_motions_end_where_they_should_in_mujoco(robot_paths, name, friction):
 
 
 @pytest.mark.parametrize('known', [0.8, 1.2])
-def test_friction_wrong_by_a_fifth_does_not_spoil_the_rest_in_mujoco(robot_paths, known):
+def test_friction_wrong_by_a_fifth_does_not_affect_the_rest_in_mujoco(robot_paths, known):
     path = next(p for p in map(str, robot_paths.values()) if p.endswith('/z1.urdf'))
     robot = Robot.from_urdf(path)
     plant = MujocoPlant(path, robot, robot.friction)

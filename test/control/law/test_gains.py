@@ -51,7 +51,7 @@ def test_no_mode_is_much_faster_than_asked_for(arm, rng):
 @pytest.mark.parametrize(
     ('frequency', 'ratio'), [(0.0, 1.0), (-1.0, 1.0), (np.inf, 1.0), (1.0, -1.0), (1.0, np.nan)]
 )
-def test_gains_that_are_none_are_refused(frequency, ratio):
+def test_gains_that_are_none_are_rejected(frequency, ratio):
     with pytest.raises(ValueError, match='must'):
         pd_gains(load('two_link_arm'), [0.0, 0.0], frequency, ratio)
 

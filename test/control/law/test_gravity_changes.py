@@ -47,7 +47,7 @@ def test_the_step_of_a_change_fades_away_smoothly():
     assert (steps > 0.0).all() and steps.max() < 1.6 * 3.0 / 100
     assert steps[0] < 0.02 * 3.0 / 10 and steps[-1] < 0.02 * 3.0 / 10
     assert torques[50] == pytest.approx(2.5, abs=0.1)
-    assert not transfer.under_way
+    assert not transfer.is_active
 
 
 def test_a_change_amid_another_one_makes_no_step():
@@ -56,13 +56,13 @@ def test_a_change_amid_another_one_makes_no_step():
     for _ in range(30):
         torque = 2.0 + transfer(first, ONE, 0.01, 1.0)[0]
     assert -5.0 + transfer(second, ONE, 0.01, 1.0)[0] == pytest.approx(torque)
-    assert transfer.under_way
+    assert transfer.is_active
 
 
 def test_without_a_duration_there_is_a_step():
     transfer = BumplessTransfer(constant(0.0))
     assert transfer(constant(2.0), ONE, 0.0, 0.0) is None
-    assert not transfer.under_way
+    assert not transfer.is_active
 
 
 def test_without_a_change_nothing_is_added():
@@ -93,13 +93,13 @@ def test_a_model_without_a_number_leaves_nothing_behind():
 
 def test_an_added_torque_counts_until_it_is_set_again(arm):
     law = TorqueLaw(arm, settings(arm))
-    law.add(np.arange(6.0))
+    law.set_torque_offset(np.arange(6.0))
     for _ in range(2):
         assert_allclose(law(Q, REST), arm.gravity_torque(Q) + np.arange(6.0), atol=1e-12)
     law.settings = settings(arm)
     assert_allclose(law(Q, REST), arm.gravity_torque(Q) + np.arange(6.0), atol=1e-12)
-    assert_allclose(law.gravity(Q), arm.gravity_torque(Q), atol=1e-12)
-    law.add(REST)
+    assert_allclose(law.gravity_torque(Q), arm.gravity_torque(Q), atol=1e-12)
+    law.set_torque_offset(REST)
     assert_allclose(law(Q, REST), arm.gravity_torque(Q), atol=1e-12)
 
 
@@ -107,45 +107,45 @@ def test_gravity_that_is_turned_counts_until_settings_are_assigned(arm):
     tilted, law = np.array([1.0, 2.0, -9.0]), TorqueLaw(arm, settings(arm))
     expected = TorqueLaw(arm, settings(arm, gravity=tilted))(Q, REST)
     memory = law.memory()
-    law.turn_gravity(tilted)
+    law.set_gravity(tilted)
     assert_array_equal(law(Q, REST), expected)
-    assert_array_equal(law.gravity(Q), expected)
+    assert_array_equal(law.gravity_torque(Q), expected)
     assert law.memory() is memory  # which holds it, too
     assert_array_equal(memory.inputs[-3:], tilted)
     law.settings = settings(arm)
     assert_array_equal(law.settings.gravity, arm.gravity)
     assert_allclose(law(Q, REST), arm.gravity_torque(Q), atol=1e-12)
-    law.turn_gravity(tilted)  # right after other settings
+    law.set_gravity(tilted)  # right after other settings
     assert_array_equal(law(Q, REST), expected)
 
 
 def test_each_change_of_settings_has_another_function_of_gravity_and_the_old_one_stays(arm):
     law = TorqueLaw(arm, settings(arm, payload=LOAD), 'tool0')
-    loaded = law.holding
-    assert law.holding is loaded
+    loaded = law.gravity_function
+    assert law.gravity_function is loaded
     expected = loaded(Q)
     law.replace_settings(settings(arm), nullcontext())
-    assert law.holding is not loaded
+    assert law.gravity_function is not loaded
     assert_array_equal(loaded(Q), expected)
-    assert_allclose(law.holding(Q), arm.gravity_torque(Q), atol=1e-12)
-    assert np.abs(loaded(Q) - law.holding(Q)).max() > 1.0
+    assert_allclose(law.gravity_function(Q), arm.gravity_torque(Q), atol=1e-12)
+    assert np.abs(loaded(Q) - law.gravity_function(Q)).max() > 1.0
 
 
-def test_with_the_links_left_out_the_payload_alone_is_held(arm):
+def test_without_the_weight_of_the_links_the_payload_is_held(arm):
     v = np.full(6, 0.2)
     whole = TorqueLaw(arm, settings(arm, payload=LOAD), 'tool0')
     law = TorqueLaw(arm, settings(arm, payload=LOAD), 'tool0', own_weight=False)
     difference = whole(Q, REST) - arm.gravity_torque(Q)
     assert_allclose(law(Q, REST), difference, atol=1e-12)
-    assert_allclose(law.gravity(Q), difference, atol=1e-12)
+    assert_allclose(law.gravity_torque(Q), difference, atol=1e-12)
     law.settings = settings(arm, payload=LOAD, feedback='damping', kd=2.0, gravity=(0, 0, 9.81))
     assert_allclose(law(Q, v), -difference - 2.0 * v, atol=1e-12)
 
 
-def test_with_the_links_left_out_and_no_payload_there_is_no_torque(arm):
+def test_without_the_weight_of_links_and_payload_the_torque_is_zero(arm):
     law = TorqueLaw(arm, settings(arm), own_weight=False)
     assert_allclose(law(Q, REST), REST, atol=1e-13)
-    assert_allclose(law.gravity(Q), REST, atol=1e-13)
+    assert_allclose(law.gravity_torque(Q), REST, atol=1e-13)
 
 
 # -- servos ---------------------------------------------------------------------------------------

@@ -68,7 +68,7 @@ def test_a_quaternion_a_little_off_is_normalized():
 
 @pytest.mark.parametrize('bad', [[0, 0, 0, 0], [np.nan, 0, 0, 1], [0, 0, 0, 1.1], [0, 0, 0, 0.9],
                                  [np.inf, 0, 0, 0], [1e200, 0, 0, 0]])  # fmt: skip
-def test_a_quaternion_that_is_not_normalized_is_refused(bad):
+def test_a_quaternion_that_is_not_normalized_is_rejected(bad):
     with pytest.raises(ValueError, match='not a unit quaternion'):
         down_of_orientation(bad)
 
@@ -76,7 +76,7 @@ def test_a_quaternion_that_is_not_normalized_is_refused(bad):
 @pytest.mark.parametrize(
     'bad', [[0, 0, 0], [0, 0, 8.7], [0, 0, 10.9], [np.nan, 0, G], [np.inf, 0, G]]
 )
-def test_accelerations_far_from_gravity_are_refused(bad):
+def test_accelerations_far_from_gravity_are_rejected(bad):
     with pytest.raises(ValueError, match='differs too much from gravity, 9.81'):
         down_of_acceleration(bad, G)
 

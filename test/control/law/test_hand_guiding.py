@@ -73,13 +73,13 @@ class Guided:
         """Kinetic energy and that of the hold."""
         kinetic, away = self.kinetic, 0.0
         if self.guiding.reference is not None:
-            band = self.guiding.settings.band
+            band = self.guiding.settings.deadband
             away = np.clip(self.guiding.reference - self.q, -band, band)
         return kinetic + 0.5 * np.sum(self.guiding.settings.stiffness * away**2)
 
     def step(self, push=REST):
         if self.count % self.every == 0:
-            self.law.add(self.guiding(self.q, self.v, self.every * DT))
+            self.law.set_torque_offset(self.guiding(self.q, self.v, self.every * DT))
             self._waiting.append(self.law(self.q, self.v))
             self.torque = self._waiting.pop(0)
         self.count += 1
@@ -91,7 +91,7 @@ class Guided:
 
 def test_the_hold_is_a_spring_within_its_band_and_follows_beyond(arm):
     band = np.array([0.1, 0.1, 0.2, 0.1, 0.1, 0.1])
-    guiding = HandGuiding(arm, settings(arm, stiffness=10.0, damping=0.0, band=band))
+    guiding = HandGuiding(arm, settings(arm, stiffness=10.0, damping=0.0, deadband=band))
     assert_array_equal(guiding(START, REST, DT), REST)
     away = np.array([0.05, -0.05, 0.15, 0.3, -0.3, 0.0])
     pulled = -10.0 * np.clip(away, -band, band)
@@ -117,7 +117,9 @@ def test_below_the_limits_there_is_damping_alone(arm):
     [(0.99, 0.0), (1.0 + 0.5 * MARGIN, 0.5), (1.0 + MARGIN, 1.0), (3.0, 1.0), (-3.0, 1.0)],
 )
 def test_above_the_speed_of_a_joint_momentum_is_braked(arm, speed, rate):
-    chosen = settings(arm, stiffness=0.0, damping=0.0, speed=[9, 9, 9, 2, 9, 9], energy=1e6)
+    chosen = settings(
+        arm, stiffness=0.0, damping=0.0, max_velocity=[9, 9, 9, 2, 9, 9], max_kinetic_energy=1e6
+    )
     guiding = HandGuiding(arm, chosen)
     v = np.zeros(6)
     v[3] = 2.0 * speed
@@ -130,7 +132,9 @@ def test_above_the_speed_of_a_joint_momentum_is_braked(arm, speed, rate):
 def test_above_the_energy_momentum_is_braked(arm):
     v = np.full(6, 0.5)
     energy = 0.5 * v @ arm.mass_matrix(START) @ v
-    chosen = settings(arm, stiffness=0.0, damping=0.0, speed=100.0, energy=energy)
+    chosen = settings(
+        arm, stiffness=0.0, damping=0.0, max_velocity=100.0, max_kinetic_energy=energy
+    )
     guiding = HandGuiding(arm, chosen)
     assert_array_equal(guiding(START, 0.999 * v, DT), REST)
     for factor, rate in ((1.0 + 0.5 * MARGIN, 0.5), (1.0 + MARGIN, 1.0), (4.0, 1.0)):
@@ -144,7 +148,7 @@ def test_the_limit_that_is_exceeded_most_counts_and_is_named(arm):
     v = np.full(6, 0.5)
     energy = 0.5 * v @ arm.mass_matrix(START) @ v
     for speed, limit, reason in ((0.45, energy / 1.01, 'moves'), (0.49, energy / 1.15, 'kinetic')):
-        guiding = HandGuiding(arm, settings(arm, speed=speed, energy=limit))
+        guiding = HandGuiding(arm, settings(arm, max_velocity=speed, max_kinetic_energy=limit))
         guiding(START, v, DT)
         excess = max(0.5 / speed, energy / limit) - 1.0
         assert guiding.braking == pytest.approx(BRAKE_RATE * excess / MARGIN)
@@ -184,7 +188,7 @@ def test_the_reference_does_not_move_with_the_array_that_it_was_given(arm):
 
 
 def test_slow_states_brake_less_and_a_single_quick_one_does_not_hide_them(arm):
-    chosen = settings(arm, energy=1e6)
+    chosen = settings(arm, max_kinetic_energy=1e6)
     guiding, fast = HandGuiding(arm, chosen), np.full(6, 5.0)
     guiding(START, fast, 0.02)
     assert guiding.braking == pytest.approx(MAX_PART / 0.02)
@@ -212,21 +216,21 @@ def test_defaults_follow_from_the_mean_inertia(arm):
         ({'stiffness': [0, 0, np.nan, 0, 0, 0]}, "stiffness of joint 'elbow_joint' is nan"),
         ({'damping': -1.0}, 'damping must not be negative'),
         ({'damping': np.inf}, 'damping must not .* infinite'),
-        ({'speed': 0.0}, 'speed of joint .* positive'),
-        ({'band': np.inf}, 'band of joint .* finite'),
-        ({'speed': [1.0, 2.0]}, 'speed must be one number or 6'),
-        ({'energy': 0.0}, 'energy must be positive'),
-        ({'energy': np.nan}, 'energy must be positive'),
+        ({'max_velocity': 0.0}, 'max_velocity of joint .* positive'),
+        ({'deadband': np.inf}, 'deadband of joint .* finite'),
+        ({'max_velocity': [1.0, 2.0]}, 'max_velocity must be one number or 6'),
+        ({'max_kinetic_energy': 0.0}, 'max_kinetic_energy must be positive'),
+        ({'max_kinetic_energy': np.nan}, 'max_kinetic_energy must be positive'),
     ],
 )
-def test_impossible_settings_are_refused(arm, options, text):
+def test_impossible_settings_are_rejected(arm, options, text):
     with pytest.raises(ValueError, match=text):
         settings(arm, **options)
 
 
 def test_settings_are_read_only(arm):
     with pytest.raises(ValueError, match='read-only'):
-        settings(arm).speed[0] = 3.0
+        settings(arm).max_velocity[0] = 3.0
 
 
 # -- energy ---------------------------------------------------------------------------------------
@@ -272,7 +276,7 @@ def test_stored_energy_never_exceeds_the_work_of_the_hand(arm, seed):
 
 
 def test_at_rest_a_push_below_the_hold_does_not_carry_the_arm_away(arm):
-    guided = Guided(arm, HandGuiding(arm, settings(arm, stiffness=50.0, band=0.05)))
+    guided = Guided(arm, HandGuiding(arm, settings(arm, stiffness=50.0, deadband=0.05)))
     push = np.array([1.0, 1.0, 1.0, 0.2, 0.1, 0.01])  # 50 * 0.05 = 2.5 N m would
     for _ in range(5000):
         guided.step(push)
@@ -283,7 +287,7 @@ def test_at_rest_a_push_below_the_hold_does_not_carry_the_arm_away(arm):
 
 
 def test_pushed_beyond_the_band_the_arm_stays_where_it_was_brought(arm):
-    guided = Guided(arm, HandGuiding(arm, settings(arm, stiffness=20.0, band=0.05)))
+    guided = Guided(arm, HandGuiding(arm, settings(arm, stiffness=20.0, deadband=0.05)))
     push = np.array([8.0, 0, 0, 0, 0, 0])
     for _ in range(1500):
         guided.step(push)
@@ -303,7 +307,7 @@ def test_pushed_hard_the_arm_never_exceeds_its_speed_by_more_than_stated(arm, se
     """As long as, without brakes, it accelerates less than BRAKE_RATE (1 + MARGIN) times it."""
     rng = np.random.default_rng(seed)
     speed = np.array([0.8, 0.8, 1.0, 1.5, 1.5, 2.0])
-    chosen = settings(arm, speed=speed, energy=1e6)
+    chosen = settings(arm, max_velocity=speed, max_kinetic_energy=1e6)
     guided = Guided(arm, HandGuiding(arm, chosen))
     bound = BRAKE_RATE * (1.0 + MARGIN) * speed
     most = np.zeros(6)
@@ -322,7 +326,9 @@ def test_pushed_hard_the_arm_never_exceeds_its_energy_by_more_than_stated(arm, s
     """As long as the power of the hand stays below 2 BRAKE_RATE (1 + MARGIN) times the energy."""
     rng = np.random.default_rng(seed)
     limit = 0.5
-    guided = Guided(arm, HandGuiding(arm, settings(arm, speed=100.0, energy=limit)))
+    guided = Guided(
+        arm, HandGuiding(arm, settings(arm, max_velocity=100.0, max_kinetic_energy=limit))
+    )
     most = 0.0
     for k in range(3000):
         if k % 200 == 0:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings of a law are checked whole, and refused with the joint and the cure."""
+"""Settings of a law are checked whole, and rejected with the joint and the cure."""
 
 from dataclasses import replace
 
@@ -79,14 +79,14 @@ BAD = {
 
 
 @pytest.mark.parametrize('case', BAD)
-def test_illegal_settings_are_refused(arm, case):
+def test_illegal_settings_are_rejected(arm, case):
     changes, text = BAD[case]
     with pytest.raises(ValueError, match=text):
         LawSettings.for_robot(arm, **changes)
 
 
 def test_the_integral_that_is_surely_stable_is_accepted(arm):
-    """The number that a refusal names."""
+    """The number that a rejection names."""
     gains = {'feedback': 'pd', 'kp': 100.0, 'kd': 1.0}
     with pytest.raises(ValueError, match='ki of joint') as refusal:
         LawSettings.for_robot(arm, ki=1e5, **gains)
@@ -94,7 +94,7 @@ def test_the_integral_that_is_surely_stable_is_accepted(arm):
     LawSettings.for_robot(arm, ki=0.99 * most, **gains)
 
 
-def test_settings_with_an_infinite_torque_are_refused(arm):
+def test_settings_with_an_infinite_torque_are_rejected(arm):
     """Each number is legal, their product is not a torque."""
     legal = LawSettings.for_robot(arm)
     absurd = replace(legal, kp=np.full(6, 1e308), kd=np.full(6, 1e308))

@@ -92,17 +92,17 @@ def test_saturation_is_reported_for_the_limits_not_for_the_rate(rate):
     limiter(np.zeros(2), 0.0)
     # Wanted beyond the limits; with a rate, what is sent is far within.
     limiter(np.array([25.0, 5.0]), 0.1)
-    assert limiter.saturating and limiter.saturated.tolist() == [True, False]
-    assert limiter.memory.standing[2] == 1.0
+    assert limiter.is_saturated and limiter.saturated.tolist() == [True, False]
+    assert limiter.memory.last_state[2] == 1.0
     # Wanted within them; with a rate, what is sent is beyond those that have been lowered.
     limiter(np.array([19.0, 19.0]), 100.0)
     limiter.limits = TorqueLimits([4.0, 4.0], rate)
     limiter(np.array([3.0, -3.0]), 100.1)
-    assert not limiter.saturating and not limiter.saturated.any()
+    assert not limiter.is_saturated and not limiter.saturated.any()
     assert limiter.last[0] == (3.0 if rate is None else pytest.approx(18.0))
     # At the limit is not beyond it.
     limiter(np.array([4.0, -4.0]), 200.0)
-    assert not limiter.saturating
+    assert not limiter.is_saturated
 
 
 def test_the_rate_counts_from_when_a_torque_was_sent():
@@ -117,9 +117,9 @@ def test_the_rate_counts_from_when_a_torque_was_sent():
 
 def test_a_new_limiter_continues_from_the_present_torque():
     before, after = TorqueLimiter([50.0, 50.0], 10.0), TorqueLimiter([50.0, 50.0], 10.0)
-    assert before.standing is None
+    assert before.last_with_time is None
     before(np.array([20.0, -20.0]), 5.0)
-    torque, time = before.standing
+    torque, time = before.last_with_time
     assert (torque.tolist(), time) == ([20.0, -20.0], 5.0)
     after.resume(torque, time)
     assert_allclose(after(np.zeros(2), 5.5), [15.0, -15.0])
@@ -132,7 +132,7 @@ def test_changed_limits_keep_the_last_torque():
     assert limiter(np.array([0.0]), 1.0)[0] == pytest.approx(40.0)
 
 
-def test_limits_of_other_joints_are_refused():
+def test_limits_of_other_joints_are_rejected():
     limiter = TorqueLimiter([100.0])
     with pytest.raises(ValueError, match='1 numbers, got 2'):
         limiter.limits = TorqueLimits([1.0, 1.0])
@@ -152,7 +152,7 @@ def test_a_last_command_is_reached_by_the_rate():
     target = np.array([0.0, 0.0])
     limiter(np.array([1.0, -1.0]), 0.0)
     torques = []
-    while not limiter.at(target):
+    while not limiter.has_reached(target):
         torques.append(limiter.step_towards(target, (len(torques) + 1) / 32))
     assert len(torques) == 4
     assert_array_equal(torques[0], [0.75, -0.5])
@@ -162,15 +162,15 @@ def test_a_last_command_is_reached_by_the_rate():
 def test_a_last_command_beyond_the_limits_is_reached_within_them():
     limiter = TorqueLimiter([1.0])
     assert limiter.step_towards(np.array([5.0]), 0.0)[0] == 1.0
-    assert limiter.at(np.array([5.0]))
-    assert not limiter.at(np.array([0.5]))
+    assert limiter.has_reached(np.array([5.0]))
+    assert not limiter.has_reached(np.array([0.5]))
 
 
 def test_a_new_limiter_has_no_last_command():
-    assert not TorqueLimiter([1.0]).at(np.array([0.0]))
+    assert not TorqueLimiter([1.0]).has_reached(np.array([0.0]))
 
 
-def test_a_torque_that_is_not_a_number_is_refused_and_forgotten():
+def test_a_torque_that_is_not_a_number_is_rejected_and_forgotten():
     limiter = TorqueLimiter([100.0, 100.0], 10.0)
     limiter(np.array([1.0, 2.0]), 0.0)
     with pytest.raises(FloatingPointError, match='torque is NaN'):
@@ -185,13 +185,13 @@ def test_infinite_torques_are_cut():
 
 
 @pytest.mark.parametrize('limits', [[-1.0], [np.nan], 3.0])
-def test_limits_that_are_none_are_refused(limits):
+def test_limits_that_are_none_are_rejected(limits):
     with pytest.raises(ValueError, match='effort limits'):
         TorqueLimits(limits)
 
 
 @pytest.mark.parametrize('rate', [0.0, -1.0, np.nan, [1.0, 2.0]])
-def test_rates_that_are_none_are_refused(rate):
+def test_rates_that_are_none_are_rejected(rate):
     with pytest.raises(ValueError, match='rate'):
         TorqueLimiter([1.0], rate)
 
@@ -258,7 +258,7 @@ BAD_PAYLOADS = {
 
 
 @pytest.mark.parametrize('case', BAD_PAYLOADS)
-def test_payloads_that_no_body_can_be_are_refused(case):
+def test_payloads_that_no_body_can_be_are_rejected(case):
     arguments, text = BAD_PAYLOADS[case]
     with pytest.raises(ValueError, match=text):
         payload_parameters(*arguments)

@@ -194,7 +194,7 @@ def test_limits_that_are_off_are_infinite(robot):
 
 
 @pytest.mark.parametrize('margin', [-0.1, np.nan, np.inf])
-def test_an_impossible_margin_is_refused(robot, margin):
+def test_an_impossible_margin_is_rejected(robot, margin):
     with pytest.raises(ValueError, match='margin'):
         SoftLimits.for_robot(robot, margin)
 

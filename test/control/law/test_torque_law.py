@@ -74,7 +74,7 @@ def test_pd_contains_nothing_but_the_errors(arm, state):
     assert_allclose(law(arm, feedback='pd')(*state), KP * (qd - q) + KD * (vd - v), rtol=1e-12)
 
 
-def test_damping_knows_no_desired_motion(arm, state):
+def test_damping_ignores_the_desired_motion(arm, state):
     assert_allclose(law(arm, feedback='damping')(*state), -KD * state[1])
 
 
@@ -186,7 +186,7 @@ def test_gravity_can_be_changed_while_running(arm, state, feedforward, feedback)
     other = Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf'), gravity=tilted)
     expected = law(other, feedforward, feedback)(*state)
     assert_allclose(chosen(*state), expected, rtol=1e-9, atol=1e-9)
-    assert_allclose(chosen.gravity(state[0]), other.gravity_torque(state[0]), atol=1e-9)
+    assert_allclose(chosen.gravity_torque(state[0]), other.gravity_torque(state[0]), atol=1e-9)
 
 
 def test_a_payload_adds_its_weight(arm, state):
@@ -197,7 +197,7 @@ def test_a_payload_adds_its_weight(arm, state):
     J = arm.jacobian(state[0], 'tool0', 'aligned')[3:]
     weight = J.T @ [0, 0, 2.0 * 9.81]
     assert_allclose(chosen(*state) - bare, weight, rtol=1e-9, atol=1e-9)
-    assert_allclose(chosen.gravity(state[0]), chosen(*state), rtol=1e-14, atol=1e-14)
+    assert_allclose(chosen.gravity_torque(state[0]), chosen(*state), rtol=1e-14, atol=1e-14)
 
 
 def test_a_payload_adds_its_inertia_to_the_feedback(arm, state):
@@ -209,12 +209,12 @@ def test_a_payload_adds_its_inertia_to_the_feedback(arm, state):
     assert np.abs(chosen(*state) - bare).max() > 0.1
 
 
-def test_a_payload_without_a_link_is_refused(arm):
+def test_a_payload_without_a_link_is_rejected(arm):
     with pytest.raises(ValueError, match='payload needs payload_link'):
         law(arm, 'gravity', payload=payload_parameters(2.0))
 
 
-def test_an_unknown_payload_link_is_refused_with_close_names(arm):
+def test_an_unknown_payload_link_is_rejected_with_close_names(arm):
     with pytest.raises(ValueError, match='tool0'):
         law(arm, payload_link='tool_0')
 
@@ -402,7 +402,7 @@ def test_the_friction_integral_is_cut_at_its_joint_alone(arm, state):
 
 
 @pytest.mark.parametrize('bad', [np.nan, np.inf, -np.inf])
-def test_a_desired_position_that_is_not_a_number_is_refused(arm, state, bad):
+def test_a_desired_position_that_is_not_a_number_is_rejected(arm, state, bad):
     """Not cut to something that looks like a torque."""
     q, rest = state[0], np.zeros(6)
     for feedback in ('pd', 'computed_torque'):
@@ -461,7 +461,7 @@ def test_two_laws_of_one_robot_do_not_disturb_each_other(arm, state):
     assert_array_equal(first(*state), before)
 
 
-def test_settings_of_another_robot_are_refused(arm, state):
+def test_settings_of_another_robot_are_rejected(arm, state):
     other = Robot.from_urdf(resource_path('urdf', 'two_link_arm.urdf'))
     chosen = law(arm, 'gravity')
     before = chosen(*state)

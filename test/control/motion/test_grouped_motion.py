@@ -64,7 +64,7 @@ def alone(names, goal, duration, steps):
     return loop.run(steps * STEP)
 
 
-def test_trajectories_of_different_joints_go_on_as_if_each_were_alone(loop):
+def test_trajectories_of_different_joints_are_independent(loop):
     arm = loop.follow(ARM, [0.5, -0.4], 1.0)
     first = loop.run(0.3)
     gripper = loop.follow(GRIPPER, [0.7], 0.5)
@@ -72,7 +72,7 @@ def test_trajectories_of_different_joints_go_on_as_if_each_were_alone(loop):
     second = loop.run(0.4)
     assert loop.stages(arm, gripper) == ['followed'] * 2
     rest = loop.run(0.5)
-    assert loop.stages(arm, gripper) == ['arrived'] * 2 and not loop.motion.following
+    assert loop.stages(arm, gripper) == ['arrived'] * 2 and not loop.motion.is_following
     moved = np.vstack([first, second, rest])
     assert_array_equal(moved[:, :2], alone(ARM, [0.5, -0.4], 1.0, 120)[:, :2])
     assert_array_equal(moved[30:, 2], alone(GRIPPER, [0.7], 0.5, 90)[:, 2])
@@ -91,7 +91,7 @@ def test_the_end_is_reported_when_the_last_one_has_ended(loop):
     loop.run(0.7)
     assert not loop.motion.ended() and loop.motion.time_left == pytest.approx(0.3, abs=0.02)
     loop.run(0.5)
-    assert loop.motion.ended() and loop.motion.at_rest
+    assert loop.motion.ended() and loop.motion.is_at_rest
 
 
 def test_joints_of_a_replaced_trajectory_that_the_new_one_leaves_out_come_to_rest(loop):
@@ -173,7 +173,7 @@ def test_a_stop_stops_all_joints(loop):
     assert loop.stages(arm, gripper) == ['followed'] * 2
     loop.motion.follow(loop.motion.plan((), [], [], now=loop.time))
     stopped = loop.run(RAMP + 2 * STEP)[-1]
-    assert loop.stages(arm, gripper) == ['over'] * 2 and loop.motion.at_rest
+    assert loop.stages(arm, gripper) == ['over'] * 2 and loop.motion.is_at_rest
     assert_array_equal(loop.run(0.1)[-1], stopped)
 
 

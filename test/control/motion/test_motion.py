@@ -82,7 +82,7 @@ def swing(amplitude=1.0, duration=2.0):
 
 def test_before_anything_the_neutral_position_is_held(loop):
     assert_array_equal(loop.q, np.zeros((20, 2)))
-    assert not loop.motion.following
+    assert not loop.motion.is_following
 
 
 def test_a_position_is_held_until_another_one_is(loop):
@@ -107,7 +107,7 @@ def test_a_held_position_is_a_copy_of_its_array(loop):
     assert_array_equal(loop.state()[0], [0.5, -0.5])
 
 
-def test_a_robot_with_a_free_base_is_refused():
+def test_a_robot_with_a_free_base_is_rejected():
     with pytest.raises(ValueError, match='more than one degree of freedom'):
         DesiredMotion(SimpleNamespace(joint_names=('base',), nq=7, nv=6))
 
@@ -123,11 +123,11 @@ def test_a_trajectory_is_followed_exactly_and_its_end_held(loop):
     for k in range(0, 1999, 7):
         for got, want in zip((q[k], v[k], a[k]), expected.sample((k + 1) * INTERVAL)):
             assert_allclose(got, want, rtol=0, atol=1e-9)
-    assert loop.motion.following
+    assert loop.motion.is_following
     q, v, _ = loop.run(0.1)
     assert_allclose(q[-1], positions[-1], atol=1e-12)
     assert not v[-1].any()
-    assert not loop.motion.following
+    assert not loop.motion.is_following
 
 
 def test_the_end_is_reported_once(loop):
@@ -163,7 +163,7 @@ def test_joints_come_in_any_order(loop):
     assert_allclose(loop.q[-1], [1.0, -0.5])
 
 
-def test_joints_left_out_are_held_where_that_is_allowed(loop):
+def test_omitted_joints_are_held_where_that_is_allowed(loop):
     loop.motion.hold([0.3, 0.4])
     with pytest.raises(TrajectoryError, match="leaves out joint 'hip'"):
         loop.plan([1.0], [[0.9]], names=('knee',))
@@ -258,7 +258,7 @@ def test_publishers_whose_stamps_differ_do_not_speed_the_motion_up(long_motion):
         long_motion.state(-2e-3)
         long_motion.state(3e-3)
     assert progress(long_motion) == pytest.approx(0.2, abs=3e-3)
-    assert long_motion.motion.following
+    assert long_motion.motion.is_following
 
 
 @settings(deadline=None)
@@ -415,7 +415,7 @@ def test_an_end_is_not_reported_while_another_trajectory_waits(loop):
     for _ in range(500):
         loop.state()
         assert not loop.motion.ended()
-        assert loop.motion.following
+        assert loop.motion.is_following
     assert_allclose(loop.q[-1], [0.1, 0.1])
     loop.run(1.1)
     assert loop.motion.ended()
@@ -434,7 +434,7 @@ def test_a_stop_ends_on_the_path_within_the_ramp_time(loop):
     assert not v[-1].any()
     # Half a ramp further on, as the tempo falls symmetrically.
     assert_allclose(q[-1], path.sample(0.5 + 0.1)[0], atol=1e-6)
-    assert not loop.motion.following
+    assert not loop.motion.is_following
     assert not loop.motion.ended()
     assert_array_equal(loop.state()[0], q[-1])
 
@@ -451,11 +451,11 @@ def test_a_stop_also_ends_the_way_to_a_path_that_is_away(loop):
 def test_a_stop_cancels_a_trajectory_that_has_not_begun(loop):
     loop.follow(*swing(), begin=loop.stamp + 100 * MS)
     loop.state()
-    assert loop.motion.following
+    assert loop.motion.is_following
     loop.stop()
     loop.run(0.5)
     assert not np.any(loop.q)
-    assert not loop.motion.following
+    assert not loop.motion.is_following
 
 
 def test_a_trajectory_after_a_stop_continues_smoothly(loop):
@@ -483,7 +483,7 @@ def test_a_trajectory_begins_at_its_time_even_between_two_states(loop):
         assert_allclose(q, path.sample((loop.stamp - begin) / SECOND)[0], rtol=0, atol=1e-9)
 
 
-def test_a_trajectory_that_begins_later_lets_the_one_before_go_on(loop):
+def test_a_trajectory_that_begins_later_lets_the_one_before_continue(loop):
     loop.follow(*swing())
     loop.run(0.3)
     loop.follow([1.0], [[0.5, 0.5]], begin=loop.stamp + 500 * MS + MS // 3)
@@ -591,7 +591,7 @@ def test_a_trajectory_that_was_planned_for_too_long_is_entered_where_it_should_b
     assert_smooth(loop)
 
 
-def test_of_two_plans_the_later_one_is_followed(loop):
+def test_the_later_of_two_plans_is_followed(loop):
     first, second = loop.plan([1.0], [[1.0, 1.0]]), loop.plan([1.0], [[-1.0, -1.0]])
     loop.motion.follow(first)
     loop.motion.follow(second)
@@ -599,7 +599,7 @@ def test_of_two_plans_the_later_one_is_followed(loop):
     assert_allclose(loop.q[-1], -1.0)
 
 
-def test_of_plans_that_come_between_two_states_the_one_for_later_does_not_drop_the_other(loop):
+def test_a_later_plan_between_two_states_does_not_drop_the_other(loop):
     first = loop.plan([1.0], [[1.0, 1.0]])
     loop.motion.follow(first)
     later = loop.plan([2.0], [[-1.0, -1.0]], begin=loop.stamp + 500 * MS)
@@ -614,7 +614,7 @@ def test_of_plans_that_come_between_two_states_the_one_for_later_does_not_drop_t
     assert_smooth(loop, 20)
 
 
-def test_of_plans_that_come_between_two_states_one_for_now_drops_all_others(loop):
+def test_an_immediate_plan_between_two_states_drops_all_others(loop):
     plans = [loop.plan([1.0], [[1.0, 1.0]]), loop.plan([1.0], [[0.5, 0.5]], begin=loop.stamp + MS)]
     plans.append(loop.plan([1.0], [[-1.0, -1.0]]))
     for plan in plans:
@@ -623,7 +623,7 @@ def test_of_plans_that_come_between_two_states_one_for_now_drops_all_others(loop
     assert [loop.motion.stage(each) for each in plans] == ['over', 'over', 'followed']
 
 
-def test_of_plans_for_later_that_come_between_two_states_the_last_counts(loop):
+def test_the_last_later_plan_between_two_states_counts(loop):
     plans = [loop.plan([1.0], [[x, x]], begin=loop.stamp + 50 * MS) for x in (1.0, 0.5)]
     for plan in plans:
         loop.motion.follow(plan)
@@ -652,7 +652,7 @@ def test_a_plan_for_later_may_be_canceled_before_any_state_has_seen_it(loop):
     assert [loop.motion.stage(each) for each in (first, later)] == ['arrived', 'over']
 
 
-def test_a_plan_for_a_motion_that_was_dropped_is_refused(loop):
+def test_a_plan_for_a_motion_that_was_dropped_is_rejected(loop):
     plan = loop.plan(*swing())
     loop.motion.hold([1.0, 1.0])
     with pytest.raises(TrajectoryError, match='send the trajectory again') as caught:
@@ -664,7 +664,7 @@ def test_a_plan_for_a_motion_that_was_dropped_is_refused(loop):
 def test_holding_drops_a_trajectory_that_has_not_begun(loop):
     loop.follow(*swing())
     loop.motion.hold([1.0, 1.0])
-    assert not loop.motion.following
+    assert not loop.motion.is_following
     loop.run(0.1)
     assert_array_equal(loop.q[-1], [1.0, 1.0])
 
@@ -695,7 +695,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize('case', REFUSED)
-def test_an_invalid_goal_is_refused_and_the_motion_continues(loop, case):
+def test_an_invalid_goal_is_rejected_and_the_motion_continues(loop, case):
     changes, text, code = REFUSED[case]
     arguments = {'times': [1.0], 'positions': [[0.5, 0.5]], **changes}
     loop.follow(*swing())
@@ -777,7 +777,7 @@ def test_a_long_gap_or_a_robot_elsewhere_ends_it(interrupted, away, gap, text):
     assert 'the trajectory is dropped and the measured position held' in message
     interrupted.run(0.1)
     assert_array_equal(interrupted.q[-1], measured)
-    assert not interrupted.motion.following
+    assert not interrupted.motion.is_following
 
 
 def test_the_motion_can_be_dropped_after_every_gap(interrupted):
@@ -850,7 +850,7 @@ def test_scheduled_trajectories_are_dropped_when_time_restarts(loop):
     loop.run(0.1)
     plan = loop.plan(*swing(), begin=loop.stamp + 500 * MS)
     assert 'scheduled trajectory is dropped' in loop.motion.restart_time([0.0, 0.0])
-    assert not loop.motion.following
+    assert not loop.motion.is_following
     with pytest.raises(TrajectoryError):
         loop.motion.follow(plan)
     loop.stamp = 0
@@ -863,7 +863,7 @@ def test_scheduled_trajectories_are_dropped_when_time_restarts(loop):
     'bad', [{'state_loss_policy': 'jump'}, {'max_state_gap': -1.0}, {'max_state_gap': math.nan},
             {'max_time_step': 0.0}, {'ramp_time': math.inf}, {'resume_tolerance': -0.1}],
 )  # fmt: skip
-def test_options_without_sense_are_refused(bad):
+def test_options_without_sense_are_rejected(bad):
     with pytest.raises(ValueError, match=next(iter(bad))):
         MotionOptions(**bad)
 

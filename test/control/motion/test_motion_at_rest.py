@@ -33,14 +33,14 @@ def test_the_motion_after_rest_does_not_depend_on_how_states_were_given(states, 
         plan = motion.plan(
             arm.joint_names, [0.02], [goal], now=now, begin=begin, check_limits=False
         )
-        assert motion.at_rest
+        assert motion.is_at_rest
         motion.follow(plan)
-        assert not motion.at_rest
+        assert not motion.is_at_rest
     for k in range(1, 40):
         ours, theirs = (m.advance(now + k * PERIOD, 0.001) for m in (together, one_by_one))
         for a, b in zip(ours, theirs):
             np.testing.assert_allclose(a, b, atol=1e-9)
-    assert one_by_one.at_rest == together.at_rest
+    assert one_by_one.is_at_rest == together.is_at_rest
     assert together.position[0] == pytest.approx(0.05)
 
 
@@ -58,12 +58,12 @@ def test_a_gap_after_them_counts_for_as_much_as_it_would_have():
 
 def test_while_time_that_ran_back_is_made_up_for_it_is_not_at_rest():
     motion = held(load('planar_3r'))
-    assert motion.at_rest
+    assert motion.is_at_rest
     motion.advance(BEGIN, -0.004)
-    assert not motion.at_rest
+    assert not motion.is_at_rest
     for k in range(6):
         motion.advance(BEGIN + k * PERIOD, 0.001)
-    assert motion.at_rest
+    assert motion.is_at_rest
 
 
 def test_a_plan_that_is_canceled_or_scheduled_is_not_at_rest():
@@ -73,8 +73,8 @@ def test_a_plan_that_is_canceled_or_scheduled_is_not_at_rest():
     plan = motion.plan(arm.joint_names, [1.0], [np.zeros(3)], now=BEGIN, begin=later)
     motion.follow(plan)
     motion.advance(BEGIN + PERIOD, 0.001)
-    assert not motion.at_rest, 'it is to begin'
+    assert not motion.is_at_rest, 'it is to begin'
     motion.cancel(plan)
-    assert not motion.at_rest
+    assert not motion.is_at_rest
     motion.advance(BEGIN + 2 * PERIOD, 0.001)
-    assert motion.at_rest
+    assert motion.is_at_rest

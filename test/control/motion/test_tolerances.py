@@ -51,7 +51,7 @@ def test_a_goal_overrides_the_tolerances_that_it_names():
 
 
 @pytest.mark.parametrize('number', [-0.5, -2.0, math.nan, INF, -INF])
-def test_a_number_that_is_not_a_tolerance_is_refused(number):
+def test_a_number_that_is_not_a_tolerance_is_rejected(number):
     for change in (
         {'path': [('a', number, 0.0)]},
         {'path': [('a', 0.0, number)]},
@@ -222,7 +222,7 @@ def test_a_stop_begins_at_the_measured_state_and_brakes_smoothly(driven):
     assert_array_equal(v[-1], [0.0, 0.0])
     assert_allclose(np.gradient(q[:, 0], STEP)[1:-1], v[1:-1, 0], atol=0.03)
     assert [driven.motion.stage(p) for p in (plan, waiting)] == ['over', 'over']
-    assert not driven.motion.ended() and not driven.motion.following
+    assert not driven.motion.ended() and not driven.motion.is_following
 
 
 def test_the_path_of_a_stop_ends_with_its_ramp(driven, robot):
@@ -236,7 +236,7 @@ def test_the_path_of_a_stop_ends_with_its_ramp(driven, robot):
         assert not v.any() and not a.any()
 
 
-def test_a_stop_from_an_absurd_velocity_begins_within_the_limits(driven, robot):
+def test_a_stop_from_an_extreme_velocity_begins_within_the_limits(driven, robot):
     driven.motion.stop_at([0.0, 0.0], [1e3, -1e3])
     first = driven.run(1)[0]
     assert (np.abs(first[1]) <= robot.velocity_limits).all()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joint trajectories: what goes through the points, how smooth it is, what is refused and why."""
+"""Joint trajectories: what goes through the points, how smooth it is, what is rejected and why."""
 
 from array import array
 import sys
@@ -126,7 +126,7 @@ def test_joints_come_in_the_order_asked_for(rng, kind):
 
 
 @pytest.mark.parametrize('kind', KINDS)
-def test_joints_left_out_are_held(rng, kind):
+def test_omitted_joints_are_held(rng, kind):
     trajectory = JointTrajectory(*random_points(rng, kind))
     wide = trajectory.for_joints(
         ('x', 'b', 'a', 'c', 'y'), default_positions=[1.0, 2.0, 3.0, 4.0, 5.0]
@@ -140,7 +140,7 @@ def test_joints_left_out_are_held(rng, kind):
 
 
 @pytest.mark.parametrize('kind', KINDS)
-def test_a_late_first_point_is_reached_from_where_the_robot_is(rng, kind):
+def test_a_late_first_point_is_reached_from_the_present_position(rng, kind):
     names, times, *given = random_points(rng, kind)
     trajectory = JointTrajectory(names, times + 1.0, *given)
     q0, v0 = rng.normal(size=(2, 3))
@@ -214,7 +214,7 @@ BAD = {
 
 
 @pytest.mark.parametrize('case', BAD)
-def test_an_illegal_trajectory_is_refused_naming_place_and_cure(case):
+def test_an_illegal_trajectory_is_rejected_naming_place_and_cure(case):
     changes, text, joint, point = BAD[case]
     with pytest.raises(TrajectoryError, match=text) as caught:
         JointTrajectory(**{**GOOD, **changes})
@@ -234,7 +234,7 @@ def test_a_joint_that_the_robot_does_not_have_is_named_with_close_ones():
     assert caught.value.joint == 'b'
 
 
-def test_a_joint_left_out_is_named_where_none_may_be():
+def test_a_missing_joint_is_named():
     with pytest.raises(TrajectoryError, match="leaves out joint 'c'"):
         JointTrajectory(**GOOD).for_joints(('a', 'b', 'c'))
 
@@ -407,7 +407,7 @@ def test_messages_stay_short_whatever_the_names(joint_names):
     assert len(str(caught.value)) < 600
 
 
-def test_joints_left_out_are_listed_shortly():
+def test_omitted_joints_are_listed_shortly():
     with pytest.raises(TrajectoryError, match="'joint6' and 93 more; give all"):
         JointTrajectory(['joint0'], [1.0], [[0.0]]).for_joints([f'joint{i}' for i in range(100)])
 
@@ -419,13 +419,13 @@ def test_names_that_differ_only_at_the_end_are_distinguished():
 
 
 @pytest.mark.parametrize('joints, points', [(1, 1_000_000), (100, 50_000)])
-def test_more_points_than_can_be_worked_off_are_refused_at_once(joints, points):
+def test_more_points_than_can_be_worked_off_are_rejected_at_once(joints, points):
     rows = np.broadcast_to(np.zeros(joints), (points, joints))
     names = [f'joint{i}' for i in range(joints)]
     with pytest.raises(TrajectoryError, match='send it in parts'):
         JointTrajectory(names, np.arange(float(points)), rows)
 
 
-def test_more_names_than_any_robot_has_are_refused():
+def test_more_names_than_any_robot_has_are_rejected():
     with pytest.raises(TrajectoryError, match='too many for a robot'):
         JointTrajectory(['a'] * 1_000_000, [1.0], [[0.0]])

@@ -71,7 +71,7 @@ def test_csv_is_the_table_of_the_campaign(path, tmp_path, capsys):
     assert set(read_rows(tmp_path / 'runs.csv', list(rows_of(tmp_path / 'r')[0]))) == {0, 1}
 
 
-def test_rows_of_other_columns_and_cut_ones_are_left_out(tmp_path):
+def test_rows_of_other_columns_and_cut_ones_are_omitted(tmp_path):
     columns = ['run', 'failure']
     table = tmp_path / 'runs.csv'
     assert read_rows(table, columns) == {}

@@ -84,7 +84,7 @@ def test_a_campaign_killed_twenty_times_is_the_one_that_was_never_killed(path, t
     assert f'of {RUNS} runs kept all limits' in run.stdout
 
 
-def test_a_second_command_in_the_folder_is_refused_while_one_is_at_work(path, tmp_path):
+def test_a_second_command_in_the_folder_is_rejected_while_one_is_at_work(path, tmp_path):
     folder = tmp_path / 'runs'
     refused = []
 
@@ -121,7 +121,7 @@ def test_the_lock_of_a_process_that_was_killed_is_free(tmp_path):
 
 
 @pytest.mark.parametrize('what', ['link', 'pipe'])
-def test_a_lock_that_is_not_a_file_is_refused_and_its_target_is_left_alone(tmp_path, what):
+def test_a_lock_that_is_not_a_file_is_rejected_and_its_target_is_left_alone(tmp_path, what):
     from rbd_ros.hil.campaign.campaign_files import alone, LOCK
 
     precious = tmp_path / 'precious'

@@ -92,12 +92,12 @@ def test_omitted_keys_mean_all_joints_and_no_end():
         ('', 'expected a mapping'),
     ],
 )
-def test_wrong_faults_are_refused_by_line_entry_and_cure(text, words):
+def test_wrong_faults_are_rejected_by_line_entry_and_cure(text, words):
     with pytest.raises(FaultError, match=words):
         read_faults(text, JOINTS, ['lower'])
 
 
-def test_wrong_mappings_are_refused_likewise():
+def test_wrong_mappings_are_rejected_likewise():
     with pytest.raises(FaultError, match='gremlin'):
         read_faults({'faults': [{'fault': 'gremlin'}]}, JOINTS)
 
@@ -173,7 +173,7 @@ def test_all_is_lost_with_certainty_and_a_flood_is_bounded(monkeypatch):
     assert link.dropped == 110
 
 
-def test_chance_is_that_of_the_seed_and_of_the_way():
+def test_random_numbers_depend_on_seed_and_channel():
     def run(seed, way):
         link = MessageLink(generator(seed, way))
         link.disturbance = Disturbance(jitter=0.01, drop=0.2)

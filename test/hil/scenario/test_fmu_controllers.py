@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""FMUs as controllers in scenarios, of both versions; what is refused, and how."""
+"""FMUs as controllers in scenarios, of both versions; what is rejected, and how."""
 
 import shutil
 import sys
@@ -255,6 +255,6 @@ def test_a_replaced_fmu_is_read_again(tmp_path):
         ({'fmu': {'file': 'a.fmu', 'parameters': {'k': 'much'}}}, 'parameters: k.*finite number'),
     ],
 )
-def test_wrong_entries_are_refused_by_line_and_key(tmp_path, controller, words):
+def test_wrong_entries_are_rejected_by_line_and_key(tmp_path, controller, words):
     with pytest.raises(ScenarioError, match=f'(?s)scenario.yaml.*line.*controller: fmu.*{words}'):
         read_scenario(scenario_of(tmp_path, controller))

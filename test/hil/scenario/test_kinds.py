@@ -86,7 +86,7 @@ def test_a_scenario_names_a_kind_of_plants_by_its_file(tmp_path, name):
 
 
 @pytest.mark.parametrize('kinds', [CONTROLLERS, PLANTS])
-def test_keys_of_other_kinds_are_refused_by_kind(tmp_path, kinds):
+def test_keys_of_other_kinds_are_rejected_by_kind(tmp_path, kinds):
     keys = {key: name for name in kinds.names() for key in kinds[name].keys}
     for key, owner in keys.items():
         for name in kinds.names():
@@ -173,7 +173,7 @@ def test_a_plant_that_fails_is_reported_and_no_controller_blamed(
         ('make = 7', 'not a function that creates a plant'),
     ],
 )
-def test_a_plant_that_is_none_is_refused_by_name(tmp_path, masses, text, words):
+def test_a_plant_that_is_none_is_rejected_by_name(tmp_path, masses, text, words):
     (tmp_path / 'my_plant.py').write_text(text)
     with pytest.raises(ValueError, match=words):
         torque_of(tmp_path, {'python': 'my_plant.py:make'})
@@ -205,7 +205,7 @@ def test_other_packages_declare_controllers_and_plants(tmp_path, monkeypatch, ma
     assert {key for key in before if before[key] != changed[key]} == {'plant'}
 
 
-def test_a_controller_that_no_package_has_is_refused_with_those_there_are(tmp_path, monkeypatch):
+def test_a_controller_that_no_package_has_is_rejected_with_those_there_are(tmp_path, monkeypatch):
     points = {'rbd_ros.controllers': 'far_law = far_laws:make'}
     install(tmp_path / 'site', monkeypatch, 'far-laws', LAW, points)
     with pytest.raises(ScenarioError, match=r'python: .*rbd_ros.controllers: far_law\)'):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Extension files: what they make of a model, and how they are refused."""
+"""Extension files: what they make of a model, and how they are rejected."""
 
 from dataclasses import dataclass, replace
 import math
@@ -198,7 +198,7 @@ def test_the_origin_moves_the_joint_and_not_the_links(rng):
         ),
     ],
 )
-def test_bad_joints_are_refused_with_their_line(tmp_path, joints, words):
+def test_bad_joints_are_rejected_with_their_line(tmp_path, joints, words):
     with pytest.raises(ModelError) as caught:
         load_urdf(WRIST, extension={'joints': joints})
     for word in words:
@@ -216,7 +216,7 @@ def test_links_with_mass_between_joints_are_not_lost():
 
 def test_branches_between_joints_are_not_lost():
     branch = link('side', 1.0) + joint('branch', 'w1', 'side') + '</robot>'
-    with pytest.raises(ModelError, match="'branch' hangs from link 'w1'"):
+    with pytest.raises(ModelError, match="'branch' is attached to link 'w1'"):
         load_urdf(WRIST.replace('</robot>', branch), extension={'joints': GROUP})
 
 
@@ -255,7 +255,7 @@ def test_gears_are_those_of_mimic_joints():
         ([], ['mapping']),
     ],
 )
-def test_bad_gears_are_refused(gears, words):
+def test_bad_gears_are_rejected(gears, words):
     with pytest.raises(ModelError) as caught:
         load_urdf(WRIST, extension={'gears': gears})
     for word in words:
@@ -324,7 +324,7 @@ def test_armature_files_of_before_are_extensions(tmp_path):
         ({'lops': {'a': {}}}, ["'lops'", "'loops'"]),
     ],
 )
-def test_other_bad_entries_are_refused(content, words):
+def test_other_bad_entries_are_rejected(content, words):
     with pytest.raises(ModelError) as caught:
         load_urdf(WRIST, extension=content)
     for word in (*words, ';'):
@@ -430,7 +430,7 @@ def test_types_close_loops_if_they_give_their_constraints_from_frames(kind):
 
 
 @pytest.mark.parametrize('length', [2.0, 5.0])
-def test_an_impossible_loop_is_refused_with_the_distance_that_remains(tmp_path, length):
+def test_an_impossible_loop_is_rejected_with_the_distance_that_remains(tmp_path, length):
     far = {**PIN, 'successor': {'frame': 'ground', 'xyz': [length - 0.5, 0, 0]}}
     gap = length - 0.5 - 0.75
     path = written(tmp_path, {'loops': {'pin': far}})
@@ -440,13 +440,13 @@ def test_an_impossible_loop_is_refused_with_the_distance_that_remains(tmp_path, 
         assert word in str(caught.value)
 
 
-def test_a_loop_in_the_wrong_plane_is_refused():
+def test_a_loop_in_the_wrong_plane_is_rejected():
     apart = {**PIN, 'successor': {'frame': 'rocker', 'xyz': [0.4, 0.2, 0]}}
     with pytest.raises(ModelError, match='open by 0.'):
         Robot.from_urdf(FOUR_BAR, extension={'loops': {'pin': apart}})
 
 
-def test_loop_constraints_that_contradict_each_other_are_refused():
+def test_loop_constraints_that_contradict_each_other_are_rejected():
     second = {**PIN, 'successor': {'frame': 'rocker', 'xyz': [0.35, 0, 0]}}
     with pytest.raises(ModelError, match='closest assembly'):
         Robot.from_urdf(FOUR_BAR, extension={'loops': {'pin': PIN, 'other': second}})
@@ -469,7 +469,7 @@ def test_loop_constraints_that_contradict_each_other_are_refused():
         ({'color': 'red'}, ["'color'"]),
     ],
 )
-def test_bad_loops_are_refused_with_their_line(tmp_path, change, words):
+def test_bad_loops_are_rejected_with_their_line(tmp_path, change, words):
     entry = {**PIN, **change}
     for way in (
         {'extension': {'loops': {'pin': entry}}},
@@ -494,7 +494,7 @@ def test_bad_loops_are_refused_with_their_line(tmp_path, change, words):
         ([{'name': 'u', **PIN, 'type': 'rack_and_pinion', 'radius': 1}], 'key'),
     ],
 )
-def test_bad_loops_of_an_argument_are_refused(loops, word):
+def test_bad_loops_of_an_argument_are_rejected(loops, word):
     with pytest.raises(ModelError, match=word):
         load_urdf(FOUR_BAR, loops=loops)
 
@@ -524,7 +524,7 @@ def test_bad_loops_of_an_argument_are_refused(loops, word):
         (b'a: 1\n---\nb: 2\n', ['line']),
     ],
 )
-def test_bad_files_are_refused_by_line(tmp_path, data, words):
+def test_bad_files_are_rejected_by_line(tmp_path, data, words):
     path = tmp_path / 'extension.yaml'
     path.write_bytes(data)
     begin = time.monotonic()
@@ -537,7 +537,7 @@ def test_bad_files_are_refused_by_line(tmp_path, data, words):
 
 
 @pytest.mark.parametrize('source', ['/nonexistent.yaml', '.', 3, [1], ''])
-def test_a_path_that_is_not_a_file_is_refused(source):
+def test_a_path_that_is_not_a_file_is_rejected(source):
     with pytest.raises(ModelError, match=';'):
         load_urdf(WRIST, extension=source)
 
@@ -622,7 +622,7 @@ def test_chains_of_before_load_as_ever():
 
 
 @pytest.mark.parametrize('far', [1e3, 1e15, 1e30])
-def test_loops_of_any_size_are_closed_or_refused(far):
+def test_loops_of_any_size_are_closed_or_rejected(far):
     loop = {**PIN, 'successor': {'frame': 'rocker', 'xyz': [far, -far, far]}}
     with pytest.raises(ModelError, match='closest assembly'):
         Robot.from_urdf(FOUR_BAR, extension={'loops': {'pin': loop}})

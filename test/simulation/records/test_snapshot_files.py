@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Snapshots in files: the motion goes on bitwise, snapshots that do not fit are refused."""
+"""Snapshots in files: the motion goes on bitwise, snapshots that do not fit are rejected."""
 
 import io
 import json
@@ -102,10 +102,10 @@ def test_handles_and_attached_data_are_restored(arm, tmp_path):
     simulator = on_soft_ground(arm)
     handle = simulator.apply_wrench('tool0', [0, 0, 0, 0, 0, 99.0])
     snapshot = simulator.snapshot()
-    snapshot.beside['commands'] = {'age': [0.1, float('inf')], 'text': 'ä'}
+    snapshot.extra['commands'] = {'age': [0.1, float('inf')], 'text': 'ä'}
     save_snapshot(snapshot, tmp_path / 'a.npz')
     found = load_snapshot(tmp_path / 'a.npz')
-    assert found.beside == snapshot.beside and found.identity == snapshot.identity
+    assert found.extra == snapshot.extra and found.identity == snapshot.identity
     assert (found.robot, found.objects) == ('six_axis_arm', ())
     other = on_soft_ground(arm)
     other.restore(found)
@@ -201,7 +201,7 @@ def good(tmp_path_factory):
     return path.read_bytes()
 
 
-def test_a_file_that_was_cut_off_anywhere_is_refused_by_name(good, tmp_path):
+def test_a_file_that_was_cut_off_anywhere_is_rejected_by_name(good, tmp_path):
     path = tmp_path / 'cut.npz'
     for size in [*range(0, len(good), 97), len(good) - 1]:
         path.write_bytes(good[:size])
@@ -251,13 +251,13 @@ def with_about(path, good, change):
         ({'start_time': 'late'}, 'damaged'),
     ],
 )
-def test_other_formats_and_versions_are_refused_by_name(good, tmp_path, change, words):
+def test_other_formats_and_versions_are_rejected_by_name(good, tmp_path, change, words):
     path = with_about(tmp_path / 'other.npz', good, lambda about: {**about, **change})
     with pytest.raises(SnapshotError, match=f'other.npz.*{words}'):
         load_snapshot(path)
 
 
-def test_foreign_files_are_refused_by_name(good, tmp_path, monkeypatch):
+def test_foreign_files_are_rejected_by_name(good, tmp_path, monkeypatch):
     path = tmp_path / 'foreign.npz'
     with path.open('wb') as file:
         np.savez(file, q=np.zeros(3))

@@ -156,7 +156,7 @@ def test_a_ball_on_rails_is_slowed_down_and_does_not_slip():
     assert abs(simulator.v[0] - (speed - c * G / (1.4 * R) * n * 1e-3)) < 1e-9
 
 
-def test_a_robot_and_an_object_of_one_shape_move_alike():
+def test_a_robot_and_an_object_of_one_shape_move_identically():
     """A ball that slides, rolls and spins: as a free base, and as an object."""
     surface = {'friction': 0.3, 'rolling': 0.004, 'torsional': 0.003}
     twist = [2.0, -3.0, 9.0, 0.8, 0.1, 0.0]

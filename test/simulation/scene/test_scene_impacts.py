@@ -351,7 +351,7 @@ def test_the_law_stays_when_objects_come():
     assert np.abs(found - alone.object_velocity('other')).max() < 1e-12
 
 
-def test_laws_are_refused_by_name():
+def test_laws_are_rejected_by_name():
     with pytest.raises(ValueError, match='newton, poisson'):
         simulated(law='stronge', ball=ball())
     from rbd_ros import Simulator

@@ -56,7 +56,7 @@ print(json.dumps(found))
 """
 
 
-def test_a_peg_hits_walls_whose_contacts_were_left_out():
+def test_a_peg_hits_walls_without_contacts():
     swept, matrix = json.loads(fresh_python.run(CODE, RBD_ROS_COMPILER='off').stdout)
     sizes, velocity, position, depths, residual = swept
     # At first only the floor presses on it, at the end two walls have stopped it as well.

@@ -310,7 +310,7 @@ def test_worlds_without_such_springs_have_no_room_for_them():
     assert abs(R - height(simulator)) < 1e-9
 
 
-def test_springs_that_cannot_be_combined_are_refused_by_name():
+def test_springs_that_cannot_be_combined_are_rejected_by_name():
     soft, linear = ball(compliance=spring(1e7)), ball(x=1, compliance={'stiffness': 1e4})
     text = "'soft' and 'linear' touch: their springs, of exponent 1.5 and linear, cannot"
     with pytest.raises(ValueError, match=text):

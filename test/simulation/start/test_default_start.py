@@ -78,7 +78,9 @@ def test_standing_changes_nothing_of_the_simulation(quadruped):
         simulator.step(n=20)
         before = simulator.snapshot().arrays
         q[7:] = [0.0, 0.8, -1.6] * 4
-        assert simulator.stand(q)[6] == pytest.approx(0.4 * np.cos(0.8) + 0.022, abs=EXACT)
+        assert simulator.standing_configuration(q)[6] == pytest.approx(
+            0.4 * np.cos(0.8) + 0.022, abs=EXACT
+        )
         after = simulator.snapshot().arrays
         assert all(np.array_equal(before[name], after[name]) for name in before)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actuators: electrical and mechanical time constants, elasticity, play, friction, saturation."""
+"""Actuators: electrical and mechanical time constants, elasticity, backlash, friction, limits."""
 
 import numpy as np
 from numpy.testing import assert_allclose
@@ -217,7 +217,7 @@ def test_a_shaft_sags_by_the_load_over_its_stiffness():
     assert K * (theta - q) == pytest.approx(GRAVITY * 0.5 * np.sin(q), rel=1e-5)
 
 
-# -- play
+# -- backlash
 
 
 @pytest.mark.seed('BL12', kind='full')
@@ -245,9 +245,9 @@ def test_a_motor_crosses_the_play_freely_and_then_takes_the_joint_along():
 
 
 @pytest.mark.seed('BL12', kind='full')
-def test_play_makes_a_joint_lag_behind_by_half_of_it():
-    """Hysteresis: a motor that swings by A moves the joint by A - play/2, flat at the turns."""
-    shaft, joint = Transmission(1.0, play=0.2), 0.0
+def test_backlash_makes_a_joint_lag_behind_by_half_of_it():
+    """Hysteresis: a motor that swings by A moves the joint by A - b/2, flat at the turns."""
+    shaft, joint = Transmission(1.0, backlash=0.2), 0.0
     track = []
     motor = 0.5 * np.sin(np.linspace(0, 4 * np.pi, 4001))
     for theta in motor:
@@ -258,7 +258,7 @@ def test_play_makes_a_joint_lag_behind_by_half_of_it():
     assert settled.min() == pytest.approx(-0.4, abs=1e-6)
     assert np.abs(np.array(track) - motor).max() <= 0.1 + 1e-15
     still = np.diff(settled) == 0.0
-    # two crossings of the play a period: from A back to A - play, each arccos(1 - play/A)
+    # two crossings of the backlash b a period: from A back to A - b, each arccos(1 - b/A)
     assert still.mean() == pytest.approx(2 * np.arccos(1 - 0.2 / 0.5) / (2 * np.pi), abs=0.01)
 
 
@@ -273,7 +273,7 @@ def test_play_makes_a_joint_lag_behind_by_half_of_it():
         (lambda: DcMotor(1.0, 1.0, rotor_inertia=-1.0), 'rotor_inertia must not be negative'),
         (lambda: Transmission(0.0), 'stiffness must be positive'),
         (lambda: Transmission(1.0, -1.0), 'damping must not be negative'),
-        (lambda: Transmission(1.0, 0.0, -1.0), 'play must not be negative'),
+        (lambda: Transmission(1.0, 0.0, -1.0), 'backlash must not be negative'),
         (lambda: JointFriction(-1.0), 'viscous must not be negative'),
         (lambda: JointFriction(coulomb=2.0, static=1.0), 'not below coulomb'),
         (lambda: JointFriction(stribeck_velocity=0.0), 'stribeck_velocity must be positive'),
@@ -281,6 +281,6 @@ def test_play_makes_a_joint_lag_behind_by_half_of_it():
         (lambda: with_motors(turntable(), {'turn': 0.0}), "motor of 'turn' must be positive"),
     ],
 )
-def test_numbers_that_make_no_sense_are_refused(make, message):
+def test_numbers_that_make_no_sense_are_rejected(make, message):
     with pytest.raises(ValueError, match=message):
         make()

@@ -155,7 +155,7 @@ def test_far_bodies_do_not_depend_on_each_other():
 # -- impacts --------------------------------------------------------------------------------------
 
 
-def test_a_perfectly_elastic_ball_keeps_its_energy_for_ever():
+def test_a_perfectly_elastic_ball_keeps_its_energy_forever():
     floor = {'type': 'plane', 'surface': {'restitution': 1.0}}
     simulator = Simulator(
         None, world=world(floor=False, floor_=floor, ball=ball(0, 0, 5, mass=10, restitution=1))

@@ -114,7 +114,7 @@ def test_the_cost_is_proportional_to_the_number_of_bodies():
     'method',
     ['assembly_by_inverse_inertia', 'by_constraint_forces', 'divide_and_conquer', 'inertias'],
 )
-def test_gears_are_refused_by_name(method):
+def test_gears_are_rejected_by_name(method):
     robot = Robot(named_tree('branches, gears').model)
     q, v, tau = named_tree('branches, gears').states[0]
     with pytest.raises(ModelError, match="mimic joints .*'joint"):
@@ -153,7 +153,7 @@ def test_a_body_may_be_thin_but_for_rounding(thickness, regular):
 
 
 @pytest.mark.seed('AB13')
-def test_loops_are_refused_by_name():
+def test_loops_are_rejected_by_name():
     """They would take assemblies of several joints at once."""
     model = load_urdf(random_trees.chain_of_hinges(5, 4))
     tip = model.frame('link4')

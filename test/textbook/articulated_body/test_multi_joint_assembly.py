@@ -175,7 +175,7 @@ def test_a_loop_joint_on_one_body_does_nothing():
     assert found.multipliers.shape == (10,) and not found.multipliers[5:].any()
 
 
-def test_gears_are_refused_by_name():
+def test_gears_are_rejected_by_name():
     tree = named_tree('branches, gears')
     with pytest.raises(ModelError, match='mimic joints'):
         loop_assembly_dynamics(tree.model, *tree.states[0])

@@ -120,7 +120,7 @@ def columns(vectors):
     return np.array([list(vector) for vector in vectors], dtype=float).reshape(-1, 6).T
 
 
-def test_a_tree_that_is_not_a_plain_chain_is_refused():
+def test_a_tree_that_is_not_a_plain_chain_is_rejected():
     chain = linkages.linkage([linkages.Rod(0), linkages.Rod(1, 0.3)])
     branched = linkages.linkage([linkages.Rod(0), linkages.Rod(0, 0.3)])
     others = {

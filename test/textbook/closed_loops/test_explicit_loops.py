@@ -65,7 +65,7 @@ def test_accelerations_are_those_of_multipliers(y, rng):
 
 
 @pytest.mark.seed('CL17', kind='part')
-def test_loops_stay_closed_for_ever():
+def test_loops_stay_closed_forever():
     """Runge-Kutta steps of y alone: the error of closure is that of rounding all the time.
 
     A tree that is integrated by the same accelerations drifts apart.
@@ -205,7 +205,7 @@ def test_the_gears_of_any_chain_are_a_loop_closure_function(name):
         assert_allclose(transposed_product(G, forces_on_all), tau, rtol=1e-9, atol=1e-9)
 
 
-def test_machine_code_knows_the_gears_of_a_chain(rng):
+def test_machine_code_includes_the_gears_of_a_chain(rng):
     tree = named_tree('rolling chain, gears')
     model = tree.model
     loops = ExplicitLoops(model, model.tree_position, model.nv)

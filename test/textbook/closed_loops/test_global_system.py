@@ -180,7 +180,7 @@ def some_force(rng):
 
 @pytest.mark.seed('CL21', kind='part')
 @pytest.mark.parametrize('make', [linkages.four_bar, linkages.kites])
-def test_redundant_constraints_are_refused(make):
+def test_redundant_constraints_are_rejected(make):
     model = make()
     q = linkages.kites_closed(0.5) if make is linkages.kites else linkages.FOUR_BAR
     q = linkages.closed(model, q)
@@ -188,7 +188,7 @@ def test_redundant_constraints_are_refused(make):
         solve_global_system(global_system(model, q, np.zeros(model.nv), np.zeros(model.nv)))
 
 
-def test_a_body_without_inertia_is_refused():
+def test_a_body_without_inertia_is_rejected():
     model = linkages.linkage([linkages.Rod(0), linkages.Rod(1, 0.3)], massless=(2,))
     with pytest.raises(SingularSystemError, match='inertia'):
         solve_global_system(global_system(model, [0.1, 0.2], [0.0, 0.0], [0.0, 0.0]))

@@ -245,7 +245,7 @@ def test_a_pinion_may_roll_on_and_on():
 @pytest.mark.parametrize(
     'joint', [SphericalYawPitchRoll(), Rheonomic(Revolute(Z), Polynomial((0.0, 1.0)))], ids=repr
 )
-def test_joints_that_cannot_close_a_loop_are_refused_by_name(joint):
+def test_joints_that_cannot_close_a_loop_are_rejected_by_name(joint):
     """One whose angles have a singularity, and one that depends on time."""
     model = linkages.four_bar().with_loops(())
     loop = LoopJoint('closing', linkages.frame(0), linkages.frame(3), joint)

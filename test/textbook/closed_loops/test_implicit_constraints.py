@@ -229,7 +229,7 @@ def test_joints_are_found_by_name_and_gears_do_not_count():
         Robot(model).loops.implicit(lambda at: [at.joint(follower)[0]])
 
 
-def test_bad_constraints_are_refused():
+def test_bad_constraints_are_rejected():
     robot = three_discs(GRAVITY)
     with pytest.raises(ValueError, match="unknown link or joint 'disc'; did you mean"):
         robot.loops.implicit(lambda at: [at.point('disc')[0]])

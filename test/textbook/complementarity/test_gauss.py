@@ -82,7 +82,7 @@ def test_no_motion_that_is_allowed_is_nearer_to_the_free_one():
 
 
 @pytest.mark.seed('CN08', 'CN03', kind='full')
-def test_motions_that_all_penetrate_are_refused_with_a_proof():
+def test_motions_that_all_penetrate_are_rejected_with_a_proof():
     H, T = np.diag([2.0, 3.0]), np.array([[1.0, -0.5, 0.0], [0.0, 0.0, 1.0]])
     with pytest.raises(InfeasibleContactError, match='contacts 0, 1') as caught:
         solve_gauss(H, [0.0, 0.0], T, [1.0, -0.6, 3.0])
@@ -146,7 +146,7 @@ def test_it_stops_at_its_limit_of_steps(monkeypatch):
         (np.eye(2), [0.0, np.nan], np.zeros((2, 1)), [0.0], 'finite'),
     ],
 )
-def test_bad_programs_are_refused(H, free, T, bias, message):
+def test_bad_programs_are_rejected(H, free, T, bias, message):
     with pytest.raises(ValueError, match=message):
         solve_gauss(H, free, T, bias)
     with pytest.raises(np.linalg.LinAlgError):

@@ -190,12 +190,12 @@ def test_a_problem_on_the_verge_of_having_no_solution_is_taken_to_have_one(metho
         ([[1.0]], [np.inf], 'finite'),
     ],
 )
-def test_bad_problems_are_refused(M, d, message):
+def test_bad_problems_are_rejected(M, d, message):
     with pytest.raises(ValueError, match=message):
         solve_lcp(M, d)
 
 
-def test_an_unknown_method_is_refused():
+def test_an_unknown_method_is_rejected():
     with pytest.raises(ValueError, match="unknown method 'pgs'; there are lemke, qp"):
         solve_lcp([[1.0]], [1.0], 'pgs')
 

@@ -112,7 +112,7 @@ def test_all_points_of_an_edge_on_a_twisted_surface_stay():
 
 
 @pytest.mark.seed('CN13')
-def test_of_contacts_that_say_the_same_the_first_stays():
+def test_the_first_of_equivalent_contacts_stays():
     points = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -2.0], [1.0, 0.0, 0.0]]
     assert minimal_contact_set(points, UP).tolist() == [0, 1]
     assert minimal_contact_set(np.zeros((0, 3)), UP).tolist() == []
@@ -157,12 +157,12 @@ def test_moments_are_about_the_middle_in_units_of_the_size():
         ([[0.0, 0.0, 0.0]], [np.inf, 0.0, 0.0], 'finite'),
     ],
 )
-def test_bad_contacts_are_refused(points, normals, message):
+def test_bad_contacts_are_rejected(points, normals, message):
     with pytest.raises(ValueError, match=message):
         minimal_contact_set(points, normals)
 
 
 @pytest.mark.parametrize('axis, radius, count', [(UP, 1.0, 2), (UP, 0.0, 5), (0 * UP, 1.0, 5)])
-def test_bad_discs_are_refused(axis, radius, count):
+def test_bad_discs_are_rejected(axis, radius, count):
     with pytest.raises(ValueError, match='a disc needs'):
         disc_contacts(np.zeros(3), axis, radius, count)

@@ -170,7 +170,7 @@ def test_machine_code_batches_and_the_base_as_predecessor(name, rng):
     assert_allclose(plastic.v, collide.frictionless(Q[0], V[0], point, normal, 0.0).v)
 
 
-def test_bodies_that_cannot_collide_are_refused():
+def test_bodies_that_cannot_collide_are_rejected():
     tree = named_tree('chain')
     subject = Robot(tree.model)
     first, second = pair(tree)

@@ -113,7 +113,7 @@ def test_points_and_normals_may_be_constants():
         robot.kernel('contact_constraints', contacts=pairs, points=[0.0, 0.0, 0.0])
 
 
-def test_bad_pairs_and_shapes_are_refused_by_name():
+def test_bad_pairs_and_shapes_are_rejected_by_name():
     robot = named_robot('gears')
     last = robot.body_names[-1]
     with pytest.raises(ValueError, match='at least one pair'):

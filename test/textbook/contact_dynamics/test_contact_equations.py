@@ -99,7 +99,7 @@ def test_results_are_written_to_out_and_batches_are_rows():
         assert_allclose(x[2], y, atol=1e-11 * (1.0 + np.abs(y).max()))
 
 
-def test_a_robot_with_massless_joints_is_refused():
+def test_a_robot_with_massless_joints_is_rejected():
     robot = Robot.from_urdf(
         '<robot name="r"><link name="base"/><link name="tip"/><joint name="j" type="continuous">'
         '<parent link="base"/><child link="tip"/><axis xyz="0 0 1"/></joint></robot>'

@@ -185,7 +185,7 @@ def test_a_ball_slides_in_a_bowl_as_a_pendulum_does():
 
 
 @pytest.mark.seed('CN11')
-def test_matrices_of_a_wrong_shape_are_refused():
+def test_matrices_of_a_wrong_shape_are_rejected():
     body = free_body()
     contacts = body.contacts.between([(None, 'body')])
     row, matrix = np.zeros((1, 3)), np.zeros((1, 3, 3))

@@ -187,7 +187,7 @@ def test_a_link_without_mass_is_taken_at_its_origin():
 
 @pytest.mark.parametrize('name', ['rack and pinion', 'spherical', 'floating base'])
 @pytest.mark.parametrize('function', ['mass_matrix', 'complement', 'udu'])
-def test_other_joints_are_refused_by_name(name, function):
+def test_other_joints_are_rejected_by_name(name, function):
     """And so is a rolling hinge, of one freedom, whose motion subspace depends on q."""
     robot = named_robot(name)
     others = [b.joint_name for b in robot.model.bodies if b.urdf_type in ('floating', 'planar')]
@@ -199,7 +199,7 @@ def test_other_joints_are_refused_by_name(name, function):
         require_simple_joints(rolling, (), {})
 
 
-def test_a_screw_is_refused():
+def test_a_screw_is_rejected():
     """One freedom and a constant subspace do not make a hinge."""
     from rbd_ros.model.joints import Revolute
     from rbd_ros.spatial import MotionSubspace, MotionVector
@@ -215,7 +215,7 @@ def test_a_screw_is_refused():
         require_simple_joints(wrong, (), {})
 
 
-def test_gears_and_loops_are_refused_by_name():
+def test_gears_and_loops_are_rejected_by_name():
     tree = simple_tree('chain, gears')
     mimic = tree.model.body(tree.model.couplings[0].body).joint_name
     require_simple_joints(tree.model, (), {})

@@ -73,7 +73,7 @@ def test_a_payload_may_be_given_with_each_call():
     assert_allclose(found, expected, atol=1e-10 * np.abs(expected).max())
 
 
-def test_gears_are_refused():
+def test_gears_are_rejected():
     tree = simple_tree('panda')
     with pytest.raises(ModelError, match='mimic joints'):
         Robot(tree.model).denoc.forward_dynamics(*tree.states[0])

@@ -106,7 +106,7 @@ def test_compiled_factors_are_the_text(name):
             assert_allclose(found[1], D, rtol=1e-11)
 
 
-def test_gears_are_refused():
+def test_gears_are_rejected():
     tree = simple_tree('chain, gears')
     with pytest.raises(ModelError, match='mimic joints'):
         Robot(tree.model).denoc.udu(tree.states[0].q)

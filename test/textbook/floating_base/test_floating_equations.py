@@ -65,7 +65,7 @@ def test_joints_of_different_branches_are_not_coupled(name):
 
 
 @pytest.mark.seed('FB05')
-def test_methods_of_the_robot_do_the_same():
+def test_methods_of_the_robot_agree():
     tree = floating_tree('branches')
     robot = Robot(tree.model)
     q, v, _ = (np.array(x) for x in zip(*tree.states))

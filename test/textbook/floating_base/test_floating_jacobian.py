@@ -43,7 +43,7 @@ def test_motions_by_it_have_no_momentum(name):
 
 
 @pytest.mark.seed('FB08')
-def test_methods_of_the_robot_do_the_same():
+def test_methods_of_the_robot_agree():
     tree = floating_tree('branches')
     robot, q = Robot(tree.model), np.array([state.q for state in tree.states])
     link = robot.link_names[-1]

@@ -111,7 +111,7 @@ def test_a_free_joint_connects_each_group_of_bodies():
         (('a',), (('j', 'base', 'a'), ('k', 'a', 'a')), "joint 'k' connects body 'a' to itself"),
     ],
 )
-def test_a_bad_graph_is_refused_by_name(bodies, joints, message):
+def test_a_bad_graph_is_rejected_by_name(bodies, joints, message):
     with pytest.raises(ModelError, match=message):
         ConnectivityGraph('base', bodies, tuple(Arc(*joint) for joint in joints))
 
@@ -197,7 +197,7 @@ def test_joints_that_are_to_stay_outside_do():
 
 
 @pytest.mark.parametrize('joints', [('J1', 'J2'), ('J1', 'J1', 'J2'), ('J1', 'J2', 'J9')])
-def test_edges_that_are_not_a_spanning_tree_are_refused(joints):
+def test_edges_that_are_not_a_spanning_tree_are_rejected(joints):
     with pytest.raises(ModelError, match='as many different joints'):
         SpanningTree(CRANK_SLIDER, joints)
     with pytest.raises(ModelError, match='nothing connects'):

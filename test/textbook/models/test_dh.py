@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Denavit-Hartenberg tables of both conventions: poses, dynamics, and what is refused."""
+"""Denavit-Hartenberg tables of both conventions: poses, dynamics, and what is rejected."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -177,12 +177,12 @@ GOOD = DHLink(a=0.1, mass=1.0)
     ],
 )
 @pytest.mark.parametrize('read', [distal_chain, proximal_chain])
-def test_rows_that_make_no_sense_are_refused_by_name(read, wrong, pattern):
+def test_rows_that_make_no_sense_are_rejected_by_name(read, wrong, pattern):
     with pytest.raises(ModelError, match=pattern):
         read('arm', [GOOD, replace(GOOD, **wrong)])
 
 
-def test_an_empty_table_and_a_wrong_end_are_refused():
+def test_an_empty_table_and_a_wrong_end_are_rejected():
     with pytest.raises(ModelError, match='needs at least one link'):
         distal_chain('arm', [])
     with pytest.raises(ModelError, match='end: a is the distance'):

@@ -117,7 +117,7 @@ def test_far_frames_lose_digits_as_the_book_says():
     assert errors[0] < errors[1] < errors[2]
 
 
-def test_unknown_bodies_are_refused():
+def test_unknown_bodies_are_rejected():
     model = named_robot('gears').model
     with pytest.raises(ModelError, match="unknown body 'nothing'|no body 'nothing'"):
         with_frames_placed(model, {'nothing': PluckerTransform.identity()})

@@ -123,7 +123,7 @@ def test_frames_are_on_both_sides_of_a_joint():
 
 
 @pytest.mark.seed('MD01', kind='full')
-def test_unconnected_bodies_are_refused_by_name_or_move_freely(rng):
+def test_unconnected_bodies_are_rejected_by_name_or_move_freely(rng):
     inertias = {name: random_inertia(rng) for name in ('body', 'dish', 'stone')}
     hinge = Connection('hinge', 'dish', 'body', Revolute((0.0, 0.0, 1.0)))
     with pytest.raises(ModelError, match="base 'planet': 'body', 'dish'; 'stone'"):
@@ -154,7 +154,7 @@ def test_an_impossible_assembly_is_rejected(rng, connections, message):
         assemble('robot', 'world', {'a': random_inertia(rng)}, connections)
 
 
-def test_a_numbering_of_other_bodies_is_refused(rng):
+def test_a_numbering_of_other_bodies_is_rejected(rng):
     with pytest.raises(ModelError, match='other bodies or joints'):
         inertias, joints = crank_slider_parts()
         assemble('robot', 'base', {**inertias, 'a': random_inertia(rng)}, joints, NUMBERINGS[0])

@@ -78,6 +78,6 @@ def test_a_random_model_is_a_robot(model):
 @pytest.mark.parametrize(
     'make', [lambda: random_chain(-1), lambda: random_tree(3, 0.9), lambda: random_tree(3, np.nan)]
 )
-def test_a_malformed_tree_is_refused(make):
+def test_a_malformed_tree_is_rejected(make):
     with pytest.raises(ValueError, match='got'):
         make()

@@ -256,7 +256,7 @@ def test_key_of_a_planar_kernel_follows_both_texts():
     assert declared.name == 'mass_matrix_in_plane' and declared.function is not mass_matrix
 
 
-def test_robot_that_leaves_the_plane_is_refused():
+def test_robot_that_leaves_the_plane_is_rejected():
     turned = chain([{'type': 'revolute'}, {'type': 'revolute', 'axis': [1, 0, 0]}])
     lifted = chain([{'type': 'revolute'}, {'type': 'prismatic', 'axis': [0, 0, 1]}])
     for text in (turned, lifted):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Motions over time: orders of convergence, error control, spikes, curved spaces, refusals."""
+"""Motions over time: orders of convergence, error control, spikes, curved spaces, rejections."""
 
 import math
 

@@ -130,6 +130,6 @@ def test_a_free_body_may_touch_the_base():
         (SphereContact, {'radius': 1.0, 'other_center': (0, 0)}, 'other_center must be three'),
     ],
 )
-def test_contacts_that_make_no_sense_are_refused(kind, options, message):
+def test_contacts_that_make_no_sense_are_rejected(kind, options, message):
     with pytest.raises(ValueError, match=message):
         kind('body', **options)

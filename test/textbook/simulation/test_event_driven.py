@@ -401,7 +401,7 @@ def resting_box(torque=None, **options):
 
 
 @pytest.mark.seed('CN09', kind='full')
-def test_of_four_contacts_three_are_active_and_they_change_while_all_stay():
+def test_three_of_four_contacts_are_active_and_they_change_while_all_stay():
     """A couple that goes round: active contacts change, current ones do not, forces are statics.
 
     With the basic solution the fourth force is zero; couple and weight determine the others.
@@ -589,7 +589,7 @@ def test_invalid_arguments_are_rejected(options, message):
         EventDrivenSimulator(ball(), **given)
 
 
-def test_states_that_make_no_sense_are_refused():
+def test_states_that_make_no_sense_are_rejected():
     simulator = bouncing(0.5)
     with pytest.raises(ValueError, match='0 starts with a penetration of 0.02 m'):
         simulator.reset(at((0, 0, 0.08)), np.zeros(6))

@@ -111,7 +111,7 @@ def test_vector_has_one_part_in_each_subspace(rng):
 
 
 @pytest.mark.seed('CT06')
-def test_subspaces_without_direct_sum_are_refused(rng):
+def test_subspaces_without_direct_sum_are_rejected(rng):
     S = rng.normal(size=(6, 3))
     v = MotionVector.from_array(rng.normal(size=6).tolist())
     with pytest.raises(ValueError, match='not in the sum'):

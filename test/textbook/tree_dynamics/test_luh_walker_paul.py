@@ -116,7 +116,7 @@ def test_bodies_without_mass_have_no_center_and_need_none():
         (lambda: load_urdf(random_trees.tree(1, 1, ('planar',))), 'not revolute'),
     ],
 )
-def test_other_mechanisms_are_refused(make, message):
+def test_other_mechanisms_are_rejected(make, message):
     model = make()
     assert isinstance(model, Model)
     arrays = [[0.0] * model.tree_nq, [0.0] * model.tree_nv, [0.0] * model.tree_nv]

@@ -147,7 +147,7 @@ def test_arrays_are_factorized_in_place(rng):
     assert_array_equal(np.triu(A, 1), np.triu(H, 1))
 
 
-def test_a_pivot_of_zero_is_refused():
+def test_a_pivot_of_zero_is_rejected():
     for factorize in (factorize_ltl, factorize_ltdl):
         with pytest.raises(ZeroDivisionError):
             factorize([[1.0, 1.0], [1.0, 0.0]], (0, 1))

@@ -126,6 +126,7 @@ class Expressions:
         """Return the element of an array, or a part of it."""
         offset = array.offset or number(0)
         for k, index in enumerate(indices):
+            # Row-major: the stride of an axis is the product of the lengths after it.
             stride = number(math.prod(array.type.shape[k + 1 :]))
             offset = sum_of(offset, product_of(stride, index))
         if isinstance(made.type, ArrayType):
@@ -156,6 +157,7 @@ class Expressions:
     def _shared(self, made: ir.Expression) -> Value:
         if made not in self.evaluated:
             value = self.value(made.operands[0])
+            # C leaves the order of evaluation of operands open: a shared value comes first.
             self.evaluated[made] = value if value.text.isidentifier() else self.temporary(value)
         return self.evaluated[made]
 

@@ -46,6 +46,7 @@ class Records:
             name += '_'
         self._names.add(name)
         made, members = StructType(name), []
+        # A view has no memory of its own: it becomes an offset into the array that owns it.
         memories = _memories(record)
         for field, value in zip(record._fields, record):
             if field in constants:
@@ -86,6 +87,7 @@ class Records:
             elif isinstance(value, np.ndarray):
                 kind = _view(value, True)
                 made.add(field, kind, table)
+                # With all digits that a double needs, so that the C code computes the same bits.
                 numbers = [literal(x) for x in value.ravel().tolist()]
                 self._tables[table] = (
                     f'static const {C_NUMBERS[kind.number]} {table}[{max(kind.size, 1)}] = '
@@ -107,6 +109,7 @@ class Records:
 
 
 def _view(array: Any, is_constant: bool) -> ArrayType:
+    # Indices are computed from shapes alone, row by row; strides are not kept.
     if not array.flags.c_contiguous or array.dtype not in (np.float64, np.int64):
         raise ValueError('arrays must be contiguous and of float64 or int64')
     return ArrayType(FLOAT if array.dtype == np.float64 else INT, array.shape, is_constant)

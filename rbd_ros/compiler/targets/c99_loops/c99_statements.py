@@ -60,6 +60,8 @@ class _Writer(Expressions):
         declared = ', '.join(self.module.declaration(kind, c) for c, kind in given)
         name = self.module.name_of(instance)
         head = f'static {self.module.result_type(instance.result)} {name}({declared or "void"})'
+        # Generated code compiles without warnings with -Wall -Wextra: what is unused is removed,
+        # unused parameters are cast to void.
         body = self._without_unused([*self.tops, *self.lines])
         whole = '\n'.join(body)
         unused = [f'(void){c};' for c, _ in given if not re.search(rf'\b{c}\b', whole)]
@@ -123,6 +125,7 @@ class _Writer(Expressions):
         """
         if made.name in _SIGNS:
             first, second = self.values(made.operands)
+            # `x += y` instead of `x = x + y` is the same operation, and easier to read.
             if first.text == before:
                 return f'{made.name}= {second.text}'
             return f'= {operation(self.module, made, first, second).text}'
@@ -170,6 +173,7 @@ class _Writer(Expressions):
         self.lines.append('}')
 
     def _do_While(self, made: ir.While) -> None:
+        # A condition that needs statements of its own is evaluated within the loop, in each round.
         condition, lines = self.aside(lambda: self.value(made.condition))
         if lines:
             self.lines += ['for (;;) {', *(f'    {line}' for line in lines)]
@@ -183,6 +187,7 @@ class _Writer(Expressions):
         # The range is that of the beginning, whatever the body changes.
         if not getattr(made.end, 'is_single', False):
             end = self.temporary(end, 'end')
+        # Loops with one counter in Python share its name in C; the scope of each is its loop.
         name = made.variable.detail
         if name not in self._counters:
             self._counters[name] = self.new_name(name)

@@ -67,6 +67,7 @@ def loop_module(
     """
     module = _Module(kernels, prefix)
     kind = module.records.struct(record, set(constants))
+    # Tables are global in C: no local name may hide one.
     module.reserved |= set(module.records.tables)
     numbers = {int: INT, float: FLOAT, bool: BOOL}
     tops = [
@@ -74,9 +75,11 @@ def loop_module(
         for function, types in entries
     ]
     written = translate(module.instances, lambda function: function_text(module, function))
+    # All prototypes come first, as functions may call each other in any order.
     prototypes, texts = zip(*written)
     source = '\n'.join(
         [
+            # Only used ones: compilers warn of unused static data, and tables of meshes are large.
             *(text for name, text in module.records.tables.items() if name in module.tables),
             '',
             *module.results,
@@ -122,6 +125,7 @@ class _Module:
 
     def name_of(self, instance: Instance) -> str:
         """Return the name of a function in C."""
+        # Instances for other types of arguments get a number; C has no overloading.
         if instance.name not in self._names:
             plain = f'{self._prefix}{instance.name.rpartition(".")[0]}'
             name, k = plain, 1
@@ -147,6 +151,7 @@ class _Module:
     def declaration(self, kind: Type, name: str, is_const: bool = False) -> str:
         """Return the declaration of a variable, which may keep its first value."""
         const = 'const ' * is_const
+        # No `restrict`: arrays of a record may be views of one another (c99_records.py).
         if isinstance(kind, ArrayType):
             return f'{"const " * kind.is_constant}{C_NUMBERS[kind.number]} *{const}{name}'
         if isinstance(kind, RecordType):
@@ -159,6 +164,7 @@ class _Module:
             return C_NUMBERS[kind]
         if kind == NOTHING:
             return 'void'
+        # C returns one value: several ones are a struct, one declaration for each tuple of types.
         if kind not in self._result_names:
             items = ' '.join(
                 f'{self.declaration(x, f"item_{k}")};'

@@ -96,7 +96,7 @@ class _Signs:
         return self._root(k)[1]
 
     def relate(self, a: Optional[int], b: Optional[int], differ: bool) -> None:
-        """Let two signs be equal, or differ."""
+        """Record that two signs are equal or opposite."""
         if a is None or b is None:
             return
         (root_a, negative_a), (root_b, negative_b) = self._root(a), self._root(b)
@@ -106,7 +106,7 @@ class _Signs:
             self._above[root_a] = root_b, negative_a ^ negative_b ^ differ
 
     def multiply(self, product: int, a: Optional[int], b: Optional[int], differ: bool) -> None:
-        """Let a sign be the product of two, or differ from it."""
+        """Record that a sign is the product of two, or its opposite."""
         if a is None or b is None:
             return
         (root_a, negative_a), (root_b, negative_b) = self._root(a), self._root(b)

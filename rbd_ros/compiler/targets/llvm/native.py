@@ -218,7 +218,7 @@ def assemble(functions: Sequence[Tuple[str, Sequence[str]]], in_order: bool = Fa
 
 @contextmanager
 def _scheduling(enabled: bool) -> Iterator[None]:
-    """Have LLVM find an order of instructions of its own, or not."""
+    """Switch LLVM's instruction scheduling on or off."""
     # An option of the whole process, and those before let it be set only once.
     may_change = _llvmlite_version() >= _OPAQUE_POINTERS
     if enabled or not may_change:

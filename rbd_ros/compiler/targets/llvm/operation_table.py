@@ -220,7 +220,7 @@ def _depths(inner: np.ndarray, operands: np.ndarray, results: np.ndarray) -> np.
 def _place_leaves(
     graph: Graph, leaves: np.ndarray, inputs: Inputs, places: np.ndarray
 ) -> Tuple[List[float], int]:
-    """Give inputs and constants their places; return the constants, and the places taken."""
+    """Assign slots to inputs and constants; return the constants, and the number of slots."""
     first, size = {}, 0
     for name, length in inputs:
         first[name] = size
@@ -239,7 +239,7 @@ def _place_leaves(
 def _place_results(
     inner: np.ndarray, depths: np.ndarray, last: np.ndarray, places: np.ndarray, size: int
 ) -> int:
-    """Give results their places, depth by depth; return the size of the array of values.
+    """Assign slots to results, depth by depth; return the size of the array of values.
 
     :param last: depth of each node's last use
     """

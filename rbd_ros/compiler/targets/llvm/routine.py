@@ -121,7 +121,7 @@ class Routine:
     @property
     def ended(self) -> bool:
         """True if what is written now would never be reached."""
-        # LLVM refuses a block with anything behind its jump.
+        # LLVM rejects a block with anything behind its jump.
         return bool(self._lines) and self._lines[-1].lstrip().startswith(('br ', 'ret '))
 
     def go(self, label: str, remark: str = '') -> None:
@@ -154,7 +154,7 @@ class Routine:
 
     @contextmanager
     def loop(self, count: str) -> Iterator[str]:
-        """Do what follows `count` times; gives the index, from 0."""
+        """Run the body `count` times; yields the index, from 0."""
         counter, head, end = self.array('i64', 1), self.new_label(), self.new_label()
         # Here, not at the entry: this loop may lie in another one, and begin again.
         self.put(counter, 'i64', '0')
@@ -169,7 +169,7 @@ class Routine:
 
     @contextmanager
     def only_if(self, condition: str) -> Iterator[None]:
-        """Do what follows if a condition holds."""
+        """Run the body if a condition holds."""
         end = self.new_label()
         self.unless(condition, end)
         yield

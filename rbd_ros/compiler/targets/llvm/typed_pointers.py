@@ -245,7 +245,7 @@ class _Lowering:
         return typed
 
     def _define(self, assignment: str, kind: str, text: str) -> None:
-        """Give a name to a pointer to a type, as a pointer to bytes."""
+        """Name a pointer to a type, cast to a pointer to bytes."""
         name = assignment[: -len(' = ')]
         # Pointers to bytes are what all others become.
         if kind == 'i8':

@@ -71,7 +71,7 @@ class NamedJoints(NamedTuple):
 
 
 def check_size(name: str, values: np.ndarray) -> None:
-    """Refuse values that are infinite or beyond all bounds; NaN may mean that there is none."""
+    """Reject values that are infinite or beyond all bounds; NaN may mean that there is none."""
     if np.isinf(values).any():
         raise MessageProblem('not finite', f'a value of {name} is infinite, not finite')
     largest = np.nanmax(np.abs(values), initial=0.0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Command messages: which joint they drive by what, and which are refused.
+"""Command messages: which joint they drive by what, and which are rejected.
 
 What a controller sends all day is taken by machine code (compiled_cycle.py), which learns from the
 first messages how they look. Everything else is read here, and what is odd about it is reported.
@@ -59,7 +59,7 @@ class Commands(DrivenJoints):
     """Commands of all joints that can be commanded, as messages bring them.
 
     :param robot: the robot
-    :param diagnostics: where refused messages are reported
+    :param diagnostics: where rejected messages are reported
     :param array_joints: joints that a Float64MultiArray names by its order; empty: all that can be
         commanded
     :param bandwidth: natural frequency of the servo [rad/s]
@@ -113,7 +113,7 @@ class Commands(DrivenJoints):
 
     @property
     def refused(self) -> int:
-        """Number of messages that have been refused."""
+        """Number of messages that have been rejected."""
         return self.reports.refused
 
     # -- input ------------------------------------------------------------------------------------
@@ -158,7 +158,7 @@ class Commands(DrivenJoints):
         return self._take(named.naming, given, now)
 
     def _take(self, naming: Naming, fields: Mapping[str, np.ndarray], now: float) -> bool:
-        """Let the joints of a message do what it says, in the interpreter.
+        """Apply the commands of a message, in the interpreter.
 
         :param fields: values of each field for those joints, NaN for none
         """
@@ -278,7 +278,7 @@ class Commands(DrivenJoints):
         counts: Mapping[str, int],
         partial: bool = True,
     ) -> Optional[KnownMessages]:
-        """Let machine code take messages of a pattern from now on.
+        """Make machine code decode messages of this layout.
 
         :param named: which joints they are for
         :param counts: number of values of each field that they have

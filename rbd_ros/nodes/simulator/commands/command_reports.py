@@ -20,7 +20,7 @@ class CommandReports:
 
     def __init__(self, diagnostics: Diagnostics):
         self.diagnostics = diagnostics
-        #: How many messages have been taken, and refused.
+        #: How many messages have been taken, and rejected.
         self.accepted = self.refused = 0
         #: Whether messages are coming.
         self.receiving = False
@@ -41,7 +41,7 @@ class CommandReports:
     def refuse(self, problem: Union[MessageProblem, WireError]) -> None:
         """Count a message that cannot be used, and report why."""
         self.refused += 1
-        self.event(WARN, f'command refused: {problem}', problem.code)
+        self.event(WARN, f'command rejected: {problem}', problem.code)
 
     def event(self, level: bytes, text: str, code: str) -> None:
         """Report what has happened."""

@@ -112,7 +112,7 @@ class DrivenJoints:
         }
 
     def restore(self, memory: Mapping[str, Any], now: float) -> None:
-        """Go back to a `memory`; counts go on."""
+        """Restore a `memory`; counts continue."""
         for name in REMEMBERED:
             getattr(self.drives, name)[:] = memory[name]
         self.drives.received[:] = now - np.array(memory['age'])
@@ -121,7 +121,7 @@ class DrivenJoints:
         self.reports.receiving = memory['receiving']
 
     def expire(self, now: float, timeout: float, action: str, q: np.ndarray) -> None:
-        """Let `action` replace efforts and velocities that are older than `timeout` seconds."""
+        """Replace efforts and velocities older than `timeout` seconds by `action`."""
         drives = self.drives
         late = (now - drives.received > timeout) & (drives.mode != POSITION)
         if late.any():

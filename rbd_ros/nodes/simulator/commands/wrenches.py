@@ -53,7 +53,7 @@ class ExternalWrenches:
     """Wrenches that act now, one a link or object: about its origin, in its axes, moving with it.
 
     :param simulator: where they act
-    :param diagnostics: where refused messages are reported
+    :param diagnostics: where rejected messages are reported
     :param prefix: what the names of frames may begin with
     """
 
@@ -67,7 +67,7 @@ class ExternalWrenches:
         self.refused = 0
 
     def take(self, data: bytes, duration: float, robot: str = '', ramp: float = 0.0) -> None:
-        """Let the wrench of a message act from now on.
+        """Apply the wrench of a message.
 
         :param data: serialized WrenchStamped
         :param duration: how long [s]; 0: until the next one for the same link
@@ -97,7 +97,7 @@ class ExternalWrenches:
 
     def _refuse(self, text: str, code: str) -> None:
         self.refused += 1
-        self._diagnostics.event(SUBJECT, WARN, f'wrench refused: {text}', code=code)
+        self._diagnostics.event(SUBJECT, WARN, f'wrench rejected: {text}', code=code)
 
     def _problem(self, link: str, force: np.ndarray) -> Optional[Tuple[str, str]]:
         """Return the problem of a wrench: a text and a short code, or None."""
@@ -133,7 +133,7 @@ class ExternalWrenches:
         self._forces = {link: force for link, force in self._forces.items() if link in known}
 
     def clear(self) -> None:
-        """Let none act."""
+        """Remove all wrenches."""
         self._forces.clear()
 
     def snapshot(self) -> Dict[str, Any]:
@@ -144,7 +144,7 @@ class ExternalWrenches:
         }
 
     def restore(self, memory: Mapping[str, Any]) -> None:
-        """Go back to a `memory`, of the same time of the simulation."""
+        """Restore a `memory`, of the same time of the simulation."""
         self._forces = {
             link: Acting(np.array(wrench), np.array(before), *times)
             for link, (wrench, before, *times) in memory.items()

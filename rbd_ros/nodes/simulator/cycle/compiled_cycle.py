@@ -188,14 +188,14 @@ def are_within(data: bytes, begin: int, count: int, bound: float, partial: bool)
 
 @compiled
 def forget_given(sent: Sent, j: int) -> None:
-    """Let the message at hand say nothing about a joint."""
+    """Clear the values of a joint in the decoded message."""
     for row in range(3):
         sent.given[row, j] = math.nan
 
 
 @compiled
 def put_given(sent: Sent, row: int, joints: IntArray, data: bytes, begin: int) -> None:
-    """Put the numbers of a field where they belong."""
+    """Copy the numbers of a field to their joints."""
     if begin > 0:
         for k in range(len(joints)):
             if joints[k] >= 0:
@@ -214,7 +214,7 @@ def is_command(sent: Sent, joints: IntArray) -> bool:
 
 @compiled
 def obey(sent: Sent, drives: Drives, joints: IntArray, now: float) -> None:
-    """Let the message at hand drive the joints that it is about; see docs/nodes/simulator.md.
+    """Apply the decoded message to its joints; see docs/nodes/simulator.md.
 
     :param joints: those joints, (m,)
     :param now: present time of a steady clock [s]

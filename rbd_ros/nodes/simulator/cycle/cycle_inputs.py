@@ -42,7 +42,7 @@ class CycleInputs:
         self.use_ports(ports)
 
     def use_ports(self, ports: Ports) -> None:
-        """Let messages come from other ports."""
+        """Receive messages from other ports."""
         commands = self._commands
         # By name and in parts: two controllers may answer within one cycle, and both count.
         self._commands_in: List[Tuple[Take, Callable[[bytes, float], bool]]] = [

@@ -156,7 +156,7 @@ class ManagerPorts(LockstepPorts):
         return found
 
     def _begin_period(self, answered: bool) -> bool:
-        """Let a period pass, with the command that has come or without."""
+        """Start the next period, with or without a new command."""
         if self._clock is not None:  # a manager that has not taken the state may be gone
             self._publish_time(self._clock)
         self._state, self._clock, was = None, None, self._held

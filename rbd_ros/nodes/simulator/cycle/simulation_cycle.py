@@ -194,7 +194,7 @@ class SimulationCycle:
     def pass_through(
         self, between: Callable[[Ports, JointStateWriter, JointStateWriter], Ports]
     ) -> Any:
-        """Let messages pass through something else from now on.
+        """Route messages through another object.
 
         :param between: makes it of the ports, the message of the state, and another one like it
         :return: what it made
@@ -206,26 +206,26 @@ class SimulationCycle:
         self.use_record()
         return ports
 
-    def prepare_load(self, robot: Robot) -> None:
+    def prepare_inertias(self, robot: Robot) -> None:
         """Compile what `load` needs; in any thread.
 
         :param robot: the robot of the simulation with other inertias
         """
-        self.simulator.physics.prepare_load(robot)
+        self.simulator.physics.prepare_inertias(robot)
         if self.measurements is not None:
             self.measurements.prepare(robot)
 
     def load(self, robot: Robot) -> None:
-        """Let the robot have other inertias from now on; in the thread of the simulation.
+        """Change the inertias of the robot; in the thread of the simulation.
 
-        :param robot: as for `prepare_load`
+        :param robot: as for `prepare_inertias`
         """
-        if robot is not self.simulator.physics.loaded:
-            self.simulator.physics.load(robot)
+        if robot is not self.simulator.physics.loaded_robot:
+            self.simulator.physics.change_inertias(robot)
             self.use_record()
 
     def use_record(self) -> None:
-        """Let the compiled part work on the records that the simulation has now."""
+        """Rebind the compiled cycle to the present records of the simulation."""
         physics = self.simulator.physics
         self._run = self._compiled_run(physics.record, physics.steps.address)
 
@@ -269,7 +269,7 @@ class SimulationCycle:
         )
 
     def change_world(self, ready: ReadyWorld) -> None:
-        """Let another world be around the robot; all that is in both moves on.
+        """Change the world around the robot; bodies that are in both continue.
 
         :param ready: what `prepared_world` made
         """
@@ -292,7 +292,7 @@ class SimulationCycle:
         self.world_interface.world_changed(view)
 
     def reset(self) -> None:
-        """Put the robot at its initial position, at rest and without commands; time goes on."""
+        """Move the robot to its initial position, at rest without commands; time continues."""
         self._inputs.forget()
         self.time_ns = self._later()
         self._stand_at_start()
@@ -327,12 +327,12 @@ class SimulationCycle:
         return self.time_ns + lag + (self._timestep_ns if self._lockstep else 0)
 
     def _begin_manager_period(self) -> None:
-        """Let the next state be due a period from now, with /clock, if a manager waits for it."""
+        """Schedule the next state and /clock a period from now, if a manager waits for it."""
         if self.manager_period:
             self._states.due, self._clock.due = self.time_ns + self.manager_period, math.inf
 
     def hold(self) -> None:
-        """Let the robot stand until it is commanded again, while time goes on."""
+        """Hold the robot until it is commanded again; time continues."""
         if not self._brakes.engaged:
             self._brakes.engaged = True
             self._brakes.measure()
@@ -349,15 +349,15 @@ class SimulationCycle:
         }
 
     def restore(self, snapshot: Snapshot, begin: Callable[[], None], lag: int = 0) -> None:
-        """Go back to a snapshot, without telling anybody yet; time goes on, as by `reset`.
+        """Restore a snapshot without publishing it; time continues, as by `reset`.
 
-        :param snapshot: of a simulation, `beside` what `memory` returned, or nothing
-        :param begin: called when nothing can be refused any more
+        :param snapshot: of a simulation, `extra` what `memory` returned, or nothing
+        :param begin: called when nothing can be rejected any more
         :param lag: how old messages under way may be, which must not be older than others [ns]
         :raises ValueError: if it is that of another simulation; nothing is changed
         """
         memory, physics, record = (
-            snapshot.beside,
+            snapshot.extra,
             self.simulator.physics,
             self.simulator.physics.record,
         )
@@ -392,7 +392,7 @@ class SimulationCycle:
         pose: Optional[np.ndarray],
         twist: Optional[np.ndarray],
     ) -> None:
-        """Put a base that floats somewhere, and give it a velocity; a velocity ends the brakes.
+        """Set pose and velocity of a floating base; a velocity releases the brakes.
 
         :param at_q: where its configuration begins
         :param at_v: where its velocity begins

@@ -125,7 +125,7 @@ class SimulationLoop:
         self._cancel('the end of the node')
 
     def request(self, work: Callable[[], Any], timeout: Optional[float] = 5.0) -> Any:
-        """Have `work` done by the loop between two cycles; return what it returns.
+        """Run `work` in the loop between two cycles; return its result.
 
         :raises TimeoutError: if it was not done in time
         :raises RuntimeError: if the loop has been stopped
@@ -144,7 +144,7 @@ class SimulationLoop:
     # -- only from within a request ---------------------------------------------------------------
 
     def set_paused(self, paused: bool) -> None:
-        """Let time stand still or go on; steps under way end."""
+        """Pause or continue time; running steps end."""
         self._cancel('~/pause')
         self._paused = paused
         self.interruptions += 1
@@ -253,7 +253,7 @@ class SimulationLoop:
         return True
 
     def _run_slice(self) -> None:
-        """Do steps for a while."""
+        """Run steps for a time slice."""
         steps, end = self._steps, monotonic() + SLICE
         self.timer.interrupt()
         try:

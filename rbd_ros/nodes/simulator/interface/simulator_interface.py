@@ -30,7 +30,7 @@ def has_rigid_ground(values: Mapping[str, Any]) -> bool:
 
 
 def check_simulator_parameters(values: Mapping[str, Any]) -> None:
-    """Refuse a set of parameters that do not go together.
+    """Reject a set of parameters that do not go together.
 
     :raises ValueError: naming the parameter and what would be legal
     """

@@ -186,7 +186,7 @@ class Entities:
         velocity: Optional[np.ndarray],
         moved: bool,
     ) -> None:
-        """Put an entity somewhere, by what it is.
+        """Set pose and velocity of an entity, by its kind.
 
         :param pose: position [m], quaternion x, y, z, w, (7,); None: where it is
         :param velocity: angular velocity and velocity, (6,); None: as it is
@@ -267,7 +267,7 @@ class Entities:
     def _pose_of(self, frame: str, code: int) -> np.ndarray:
         """Return the pose of a frame, the world's or a link's, in the world, (4, 4).
 
-        :param code: of the refusal of others
+        :param code: of the rejection of others
         """
         if frame in ('', NO_LINK, self._world_frame):
             return np.eye(4)

@@ -153,7 +153,7 @@ class EntityRegistry:
     def place_base(
         self, robot: RobotEntity, pose: Optional[np.ndarray], twist: Optional[np.ndarray]
     ) -> None:
-        """Put a robot whose base floats somewhere, and give its base a velocity.
+        """Set pose and velocity of the floating base of a robot.
 
         :param robot: the robot
         :param pose: position [m], quaternion x, y, z, w, (7,); None: where it is

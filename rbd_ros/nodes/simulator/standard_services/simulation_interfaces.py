@@ -2,7 +2,7 @@
 """Services of the package `simulation_interfaces`, offered when that package can be imported.
 
 The standard exists in several versions: services and constants that the installed one lacks are
-left out. Time never goes back: a reset of the scope TIME alone is refused, and the scope ALL
+left out. Time never goes back: a reset of the scope TIME alone is rejected, and the scope ALL
 resets the state and, in a world, takes out what was added and brings back what was taken out.
 """
 

@@ -106,7 +106,7 @@ def _content(uri: str, package_paths: Tuple[str, ...]) -> str:
 
 
 def checked_name(name: str, taken: bool) -> None:
-    """Refuse what cannot be the name of a new object.
+    """Reject what cannot be the name of a new object.
 
     :param taken: whether something has it already
     :raises RefusedRequestError: saying why

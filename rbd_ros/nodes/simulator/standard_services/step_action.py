@@ -82,7 +82,7 @@ class StepAction:
         return CancelResponse.REJECT
 
     def _look(self) -> None:
-        """Give results to the goals that have come to an end."""
+        """Send the results of goals that have ended."""
         for each in [each for each in self._under_way if each[1]]:
             self._under_way.remove(each)
             handle, (outcome,) = each
@@ -104,7 +104,7 @@ class StepAction:
         return result
 
     def stop(self) -> None:
-        """Give goals a result, as the node ends; the loop has ended before."""
+        """Send results of all goals when the node ends, after the loop."""
         executor = self._node.executor
         if not self._under_way or executor is None:
             return

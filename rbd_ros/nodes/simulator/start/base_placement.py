@@ -48,7 +48,7 @@ def place_base(
     pose: Optional[np.ndarray],
     twist: Optional[np.ndarray],
 ) -> None:
-    """Put a base that floats somewhere, and give it a velocity.
+    """Set pose and velocity of a floating base.
 
     :param physics: the simulation
     :param at_q: where its configuration begins

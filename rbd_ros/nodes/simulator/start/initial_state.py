@@ -71,7 +71,7 @@ def initial_configuration(
         q[:7] = floating_joint_position(pose)
     driven = [commands.names[k] for k in commands.driven]
     q = assembled_start(simulator, q, _given(driven, parameters), warn)
-    return q if pose or placed else simulator.stand(q)
+    return q if pose or placed else simulator.standing_configuration(q)
 
 
 def held_configuration(
@@ -111,7 +111,7 @@ def _place_joints(
     at_q: np.ndarray,
     parameters: Mapping[str, Any],
 ) -> None:
-    """Put joints where the parameters want them.
+    """Set the joints to the positions of the parameters.
 
     :param q: configuration, changed, (nq,)
     :param described: the robot by itself

@@ -45,7 +45,7 @@ class ClockOutput:
         return self._followed
 
     def use_ports(self, ports: Ports) -> None:
-        """Let messages go to other ports."""
+        """Send messages to other ports."""
         self._send = ports.send_clock
 
     def send_due(self, time: int) -> None:

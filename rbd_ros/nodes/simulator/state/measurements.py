@@ -211,7 +211,7 @@ class Measurements:
         return self._sensors.binding(scene.record, scene.scene)
 
     def use(self, binding: Optional[SensorBinding]) -> None:
-        """Go over to another world.
+        """Switch to another world.
 
         :param binding: what `prepared` made for it
         """

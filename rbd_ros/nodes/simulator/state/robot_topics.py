@@ -134,7 +134,7 @@ def _topic(robot: str, name: str) -> Topic:
 
 
 def check_names(robots: Sequence[str]) -> None:
-    """Refuse names that cannot be those of topics.
+    """Reject names that cannot be those of topics.
 
     :raises ValueError: naming the robot
     """

@@ -76,7 +76,7 @@ class StateOutput:
         )
 
     def use_ports(self, ports: Ports) -> None:
-        """Let messages go to other ports."""
+        """Send messages to other ports."""
         self._ports = ports
 
     def write(self, time: int, effort: np.ndarray) -> None:

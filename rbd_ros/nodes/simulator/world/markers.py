@@ -112,7 +112,7 @@ def robot_markers(robots: Iterable[WorldRobot], frame: str) -> List[Placed]:
 
 
 def move(markers: Iterable[Placed], poses: Mapping[str, np.ndarray], time: int) -> None:
-    """Put markers where their owners are.
+    """Move markers to the poses of their owners.
 
     :param poses: poses of the owners by name, (4, 4)
     :param time: time of the markers [ns]

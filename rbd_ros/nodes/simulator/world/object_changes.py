@@ -27,7 +27,7 @@ MAX_NAME_LENGTH = 100  # characters
 
 
 class RefusedError(ValueError):
-    """A change of the world that is refused."""
+    """A change of the world that is rejected."""
 
 
 class ObjectChanges:
@@ -71,7 +71,7 @@ class ObjectChanges:
         self._change(world, 'removed', short_name(name))
 
     def move(self, name: str, placement: PluckerTransform) -> None:
-        """Put an object that does not move by itself somewhere else.
+        """Move a static object.
 
         :param placement: transform from world to object coordinates
         :raises ValueError: if that cannot be done, saying why; nothing is changed
@@ -83,7 +83,7 @@ class ObjectChanges:
         self._change(replace(self.world, objects=objects), 'moved', short_name(name))
 
     def load(self, world: World) -> None:
-        """Let there be another world, which is that of the beginning from now on.
+        """Load another world, to which `restore` returns from now on.
 
         :raises ValueError: if that cannot be done, saying why; nothing is changed
         """
@@ -95,12 +95,12 @@ class ObjectChanges:
             raise
 
     def restore(self) -> None:
-        """Let the objects of the beginning be there, and no others; those there are move on."""
+        """Restore the objects of the start; objects that are still there continue."""
         if self.world is not self._first:
             self._change(self._first, 'as at the start')
 
     def put_back(self, world: World) -> None:
-        """Let the objects of a former time be there, and no others; those there are move on.
+        """Restore the objects of a snapshot; objects that are still there continue.
 
         :param world: what was around the robot then
         """
@@ -166,7 +166,7 @@ class ObjectChanges:
             raise RefusedError('the simulator is ending') from None
 
     def _timed(self, ready: Any) -> float:
-        """Go over to a world in the loop; how long that took [s]."""
+        """Switch to a world in the loop; return the time that it took [s]."""
         begin = perf_counter()
         self._node.cycle.change_world(ready)
         self._pause = perf_counter() - begin
@@ -178,6 +178,6 @@ class ObjectChanges:
             'objects': len(self.world.objects),
             'objects_added': self.added,
             'objects_removed': self.removed,
-            'changes_refused': self.refused,
+            'changes_rejected': self.refused,
             'last_change_ms': 1e3 * self._pause,
         }

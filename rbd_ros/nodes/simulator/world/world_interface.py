@@ -200,7 +200,7 @@ class WorldInterface:
         )
 
     def world_changed(self, view: Optional[View]) -> None:
-        """Go over to the objects that the simulation has now.
+        """Switch to the present objects of the simulation.
 
         :param view: what `view_of` has found; None: that is done now
         """
@@ -226,7 +226,7 @@ class WorldInterface:
     def set_state(
         self, name: str, pose: Optional[np.ndarray], velocity: Optional[np.ndarray]
     ) -> None:
-        """Put a movable object somewhere, and give it a velocity.
+        """Set pose and velocity of a movable object.
 
         :param name: its name
         :param pose: position [m], quaternion x, y, z, w, (7,); None: where it is

@@ -41,7 +41,7 @@ def test_a_product_that_several_sums_need_is_taken_into_all_or_none(graph):
     assert kinds([xy * d, xy + c], graph) == [ADD, MUL_ADD, MUL_ADD]
 
 
-def test_of_two_products_the_later_one_is_taken_in(graph):
+def test_the_later_of_two_products_is_fused(graph):
     a, b, c, d = graph.inputs('x', 4)
     early, late = a * b, (c * d) * d
     result = fused(program_of(graph, [early + late])).program

@@ -21,7 +21,7 @@ def fussy():
 
 @pytest.mark.parametrize('bad', BAD)
 @pytest.mark.parametrize('place', range(11))
-def test_one_bad_input_spoils_every_output(fussy, bad, place):
+def test_one_bad_input_affects_every_output(fussy, bad, place):
     inputs = np.ones(11)
     inputs[place] = bad
     assert np.isnan(fussy(inputs[:2], inputs[2:])).all()

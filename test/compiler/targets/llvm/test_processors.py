@@ -68,7 +68,7 @@ def test_every_level_of_x86_64_gives_the_same_results(states, tmp_path, processo
         assert worst_relative_error(results[name], here) < 1e-12, name
 
 
-def test_an_unknown_processor_is_refused_with_the_known_ones():
+def test_an_unknown_processor_is_rejected_with_the_known_ones():
     code = 'from rbd_ros.compiler.targets.llvm import native; native.processor()'
     done = fresh_python.run(code, check=False, RBD_ROS_CPU='pentium')
     assert done.returncode != 0
@@ -157,7 +157,7 @@ def test_machine_code_is_another_without_optimization(monkeypatch):
     assert plain != native.assemble([kernel_functions.core_function(program)])
 
 
-def test_an_unknown_level_of_optimization_is_refused(monkeypatch):
+def test_an_unknown_level_of_optimization_is_rejected(monkeypatch):
     monkeypatch.setenv('RBD_ROS_OPTIMIZATION', 'fast')
     with pytest.raises(ValueError, match="RBD_ROS_OPTIMIZATION is 'fast'; it may be 0 or 1"):
         Robot.from_urdf(TEXT).kernel('mass_matrix')

@@ -109,7 +109,7 @@ def test_every_operation_is_right(always_table, x):
     assert not np.signbit(one[one == 0.0]).any()
 
 
-def test_a_bad_input_spoils_its_row_and_no_other(always_table):
+def test_a_bad_input_affects_its_row_and_no_other(always_table):
     compiled = kernel(lambda x: [x[0].sin(), x[1] * 2.0, 4.0], [('x', 3)], (3,))
     for bad in (np.nan, np.inf, -np.inf):
         rows = np.ones((20, 3))

@@ -118,7 +118,7 @@ def test_equal_results_are_stored_wherever_they_belong(lanes, n):
 
 
 @pytest.mark.parametrize('lanes', LANES)
-def test_a_row_that_is_not_a_number_spoils_its_constants_too(lanes):
+def test_a_nan_row_affects_its_constants_too(lanes):
     x = numbered(2 * lanes + 1, 2)
     bad = lanes + 1
     x[bad, 1] = np.nan

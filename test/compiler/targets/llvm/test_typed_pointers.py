@@ -156,7 +156,7 @@ def test_names_of_one_function_mean_nothing_in_the_next():
         'musttail call void @helper(ptr %in, ptr %in, i64 1)',
     ],
 )
-def test_another_form_is_refused_with_its_line(line):
+def test_another_form_is_rejected_with_its_line(line):
     text = MODULE.format(line) + 'declare i64 @llvm.smax.i64(i64, i64)\n' * ('smax' in line)
     with pytest.raises(ValueError, match='unknown form of LLVM text') as error:
         lower(text)
