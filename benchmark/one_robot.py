@@ -48,7 +48,7 @@ from rbd_ros.cli.options.robot_options import (  # noqa: E402
     description,
 )
 from rbd_ros.lookup.robots import DEFAULT_ROBOT  # noqa: E402
-from rbd_ros.model.urdf.xacro_expansion import urdf_of_file  # noqa: E402
+from rbd_ros.model.urdf.urdf_document import urdf_of_file  # noqa: E402
 
 FORMAT = 'rbd_ros one_robot 1'
 _MAX_BATCH = 10**6

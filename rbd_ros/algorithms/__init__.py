@@ -11,18 +11,15 @@ from __future__ import annotations
 
 from functools import lru_cache
 from importlib import import_module
-from importlib.util import find_spec
-import pkgutil
+from pathlib import Path
 import re
-from typing import Any, Dict, Iterator, List, Optional
+from typing import Dict, Iterator, Optional, Tuple
 
 from rbd_ros.algorithms.declaration import Declaration, declaration_of
 
 #: Packages with algorithms, in the order in which they are searched.
 _PACKAGES = (__name__, 'rbd_ros.textbook')
-
-_found: Dict[str, Declaration] = {}
-_QUOTED = re.compile(r"'(\w+)'")
+_NAMED = re.compile(r"^(?:@algorithm\(|\w+ = derivatives_of\(\s*\w+,)\s*'(\w+)'", re.MULTILINE)
 
 
 @lru_cache(maxsize=1)
@@ -32,8 +29,8 @@ def catalog() -> Dict[str, Declaration]:
     :raises TypeError: if two have one name
     """
     found: Dict[str, Declaration] = {}
-    for module in (each for package in _PACKAGES for each in _modules(package)):
-        for declared in _declared_in(module) if 'declaration' in _source(module) else ():
+    for module, text in (each for package in _PACKAGES for each in _files(package)):
+        for declared in _declared_in(module) if 'declaration' in text else ():
             if found.setdefault(declared.name, declared) is not declared:
                 raise TypeError(f'two algorithms are called {declared.name!r}')
     return found
@@ -42,40 +39,29 @@ def catalog() -> Dict[str, Declaration]:
 def find(name: str) -> Optional[Declaration]:
     """Return the declaration of an algorithm, None if there is none of that name.
 
-    Nothing is imported but the files that name it: a process that needs five algorithms does not
-    wait for a hundred.
+    Where a file names it as declarations do, that file is all that is imported: a process that
+    needs five algorithms does not wait for a hundred.
     """
-    if name not in _found:
-        if not any(name in _files_by_name(package) for package in _PACKAGES):
-            _files_by_name.cache_clear()  # there may be a file that was not there before
-        for package in _PACKAGES:
-            for module in _files_by_name(package).get(name, ()):
-                _found.update((each.name, each) for each in _declared_in(module))
-            if name in _found:
-                break
-    return _found.get(name)
+    for package in _PACKAGES:
+        module = _modules_by_name(package).get(name)
+        if module is not None:
+            return next(each for each in _declared_in(module) if each.name == name)
+    return catalog().get(name)
 
 
 @lru_cache
-def _files_by_name(package: str) -> Dict[str, List[str]]:
-    """Return the modules of a package whose text has a word in quotes, by the word."""
-    found: Dict[str, List[str]] = {}
-    for module in _modules(package):
-        for word in set(_QUOTED.findall(_source(module))):
-            found.setdefault(word, []).append(module)
-    return found
+def _modules_by_name(package: str) -> Dict[str, str]:
+    """Return the modules of a package that declare algorithms, by the names of these."""
+    return {name: module for module, text in _files(package) for name in _NAMED.findall(text)}
 
 
-def _modules(package: str) -> Iterator[str]:
-    path = import_module(package).__path__
-    return (module.name for module in pkgutil.walk_packages(path, f'{package}.'))
+def _files(package: str) -> Iterator[Tuple[str, str]]:
+    """Yield the name and text of each module below a package, of which none is imported."""
+    for folder in import_module(package).__path__:
+        for path in sorted(Path(folder).rglob('*.py')):
+            parts = path.relative_to(folder).with_suffix('').parts
+            yield '.'.join((package, *parts)).removesuffix('.__init__'), path.read_text('utf-8')
 
 
 def _declared_in(module: str) -> Iterator[Declaration]:
     return filter(None, map(declaration_of, vars(import_module(module)).values()))
-
-
-def _source(module: str) -> str:
-    spec = find_spec(module)
-    loader: Any = spec and spec.loader
-    return loader.get_source(module) or ''

@@ -34,7 +34,7 @@ from typing import (
     Union,
 )
 
-from rbd_ros.algorithms.kinds import Array, Choice, Wrenches
+from rbd_ros.algorithms.array import Array, Choice, Wrenches
 from rbd_ros.model import Model
 
 Kind = Union[Array, Choice, Wrenches]

@@ -30,7 +30,7 @@ from rbd_ros.identification import (
     PayloadEstimate,
     validate_model,
 )
-from rbd_ros.model.urdf.xacro_expansion import urdf_of_file
+from rbd_ros.model.urdf.urdf_document import urdf_of_file
 from rbd_ros.robot.families.regressors_family import NAMES
 
 UNKNOWN = 'not determined by this recording'

@@ -111,3 +111,30 @@ NO_TABLES = dict.fromkeys(
     ),
     0,
 )
+
+#: Pairs that there are: the lower kind, the higher kind.
+PAIRS = frozenset(
+    (a, b)
+    # Planes do not touch each other, and neither do concave shapes: one of a pair has to be
+    # convex.
+    for a in (PLANE, SPHERE, CAPSULE, BOX, CYLINDER, HULL)
+    for b in (SPHERE, CAPSULE, BOX, CYLINDER, HULL, MESH, HEIGHT_FIELD)
+    if a <= b and (a, b) != (PLANE, HEIGHT_FIELD)
+)
+
+
+class Pair(NamedTuple):
+    """Two shapes and the contact points of them, a record for compiled loops.
+
+    :param kind: kinds of both, (2,)
+    :param size: sizes as in shapes.py, (2, 3) [m]
+    :param pose: poses in the common frame, (2, 12)
+    :param tables: tables of hulls, meshes and height fields
+    :param found: their contact points
+    """
+
+    kind: IntArray = integers(2)
+    size: FloatArray = floats(2, 3)
+    pose: FloatArray = floats(2, 12)
+    tables: Tables = Tables  # type: ignore[assignment]
+    found: FoundPoints = FoundPoints  # type: ignore[assignment]

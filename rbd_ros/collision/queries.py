@@ -10,11 +10,10 @@ from typing import Callable, Dict, List, NamedTuple, Tuple, Type, Union
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rbd_ros.collision.arrays import FloatArray, IntArray, NO_TABLES, Tables
-from rbd_ros.collision.pairs.narrow_phase import contacts_of, Pair, PAIRS
+from rbd_ros.collision.arrays import FloatArray, IntArray, NO_TABLES, Pair, PAIRS, Tables
 from rbd_ros.collision.shapes.contact_shapes import Shape
 from rbd_ros.collision.shapes.shape_tables import code_of, tables_for, tabulated
-from rbd_ros.compiler.loops import allocate, Record
+from rbd_ros.compiler.loops import allocate, entry_point_of, Record
 
 #: Deviation of the rotation of a pose from an orthonormal matrix that passes for rounding.
 _ROUNDING = 1e-6
@@ -51,6 +50,9 @@ class Nearest(NamedTuple):
     point_b: FloatArray
     normal: FloatArray
 
+
+# By name: what it is compiled from, all pairs, is imported only where there is no machine code.
+contacts_of = entry_point_of('rbd_ros.collision.pairs.narrow_phase', 'contacts_of')
 
 #: Maximum number of pairs of hulls that are remembered.
 _MAX_PAIRS = 256

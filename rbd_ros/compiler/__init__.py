@@ -1,12 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiler: symbol graph, LLVM back end, kernels and their cache. Knows no robot."""
+"""Compiler: symbol graph, LLVM back end, kernels and their cache. Knows no robot.
 
-from rbd_ros.compiler.definition import Definition, Tangent
-from rbd_ros.compiler.program import Output, Program
-from rbd_ros.compiler.runtime.batches import set_threads, threads
-from rbd_ros.compiler.runtime.kernel import BaseKernel, make_kernel
-from rbd_ros.compiler.symbol_graph import Graph, OperationCount, Symbol
-from rbd_ros.compiler.targets.llvm.native import compile_lock, unavailable_reason
+The names below are loaded on first use.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rbd_ros.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from rbd_ros.compiler.program import Definition, Output, Program, Tangent
+    from rbd_ros.compiler.runtime.batches import set_threads, threads
+    from rbd_ros.compiler.runtime.kernel import BaseKernel, make_kernel
+    from rbd_ros.compiler.runtime.native import compile_lock, unavailable_reason
+    from rbd_ros.compiler.symbol_graph import Graph, OperationCount, Symbol
 
 __all__ = [
     'BaseKernel',
@@ -23,3 +32,22 @@ __all__ = [
     'threads',
     'unavailable_reason',
 ]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        'BaseKernel': 'rbd_ros.compiler.runtime.kernel',
+        'Definition': 'rbd_ros.compiler.program',
+        'Graph': 'rbd_ros.compiler.symbol_graph',
+        'OperationCount': 'rbd_ros.compiler.symbol_graph',
+        'Output': 'rbd_ros.compiler.program',
+        'Program': 'rbd_ros.compiler.program',
+        'Symbol': 'rbd_ros.compiler.symbol_graph',
+        'Tangent': 'rbd_ros.compiler.program',
+        'compile_lock': 'rbd_ros.compiler.runtime.native',
+        'make_kernel': 'rbd_ros.compiler.runtime.kernel',
+        'set_threads': 'rbd_ros.compiler.runtime.batches',
+        'threads': 'rbd_ros.compiler.runtime.batches',
+        'unavailable_reason': 'rbd_ros.compiler.runtime.native',
+    },
+)

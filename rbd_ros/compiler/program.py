@@ -1,17 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program: what a definition becomes, and what every target takes.
+"""Definition of a kernel in a compiler's terms, and the program that it becomes.
 
-Arrays with names go in, arrays with names come out, and between them stands a graph, derivatives
-and all. No target needs to know more, and none changes it.
+A definition is arrays in, a function, arrays out. In a program, which every target takes, a graph
+stands between the arrays, derivatives and all; no target needs to know more, and none changes it.
+
+Passes and the interpreter are imported by the methods that need them: a process whose machine code
+is on disk traces nothing.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 import math
-from typing import Hashable, List, NamedTuple, Sequence, Tuple
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Hashable,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+)
 
 from rbd_ros.compiler.symbol_graph import Graph, OperationCount, Symbol, Value
 
@@ -110,3 +124,162 @@ class Program:
     def count(self) -> OperationCount:
         """Number of operations that it takes."""
         return self.graph.count_of(self.live)
+
+
+Scalars = Sequence[Any]
+
+
+class Tangent(NamedTuple):
+    """Directions in which an input array can move, to differentiate along.
+
+    :param input: name of the input array
+    :param count: number of directions
+    :param rates: from the elements of the array to their rates along each direction,
+        (count, size); None if each element is a direction of its own
+    """
+
+    input: str
+    count: int
+    rates: Optional[Callable[[Scalars], Sequence[Scalars]]] = None
+
+    def directions(self, symbols: Scalars) -> List[Dict[int, Value]]:
+        """Return rates of an array of symbols along each direction, as the passes want them."""
+        from rbd_ros.compiler.passes import along
+
+        if self.rates is None:
+            return [along([symbol], [1.0]) for symbol in symbols]
+        return [along(symbols, rates) for rates in self.rates(symbols)]
+
+
+@dataclass(frozen=True)
+class Definition:
+    """Definition of what a kernel computes.
+
+    :param name: name of the function, for messages
+    :param inputs: names and sizes of the input arrays
+    :param outputs: names and shapes of the output arrays
+    :param evaluate: from lists of scalars, one for each input, to flat lists, one for each output
+        (without the derivatives)
+    :param key: what decides the result of `evaluate`, as JSON values, for the cache on disk
+    :param doc: documentation of the callable
+    :param mapping: name of an argument that callers of the kernel may take besides, '' for none
+    :param numbers: names of the inputs that are a single number each, (N,) for a batch, and what
+        they are where they are not given, None if they must be; only the last inputs may be absent
+    :param drawn: names of the inputs that are uniform random numbers, drawn where not given
+    :param result: named tuple that holds the outputs if there are several
+    :param tangents: what the outputs are differentiated along; after the outputs of `evaluate`
+        come the derivatives of each of them along each of these, directions as last axis
+    :param differentiates: whether `evaluate` asks its scalars for derivatives, and so always takes
+        symbols
+    :param slow_compile: whether a function that is quick to run is worth a long time to compile
+    :param alternative: another way to the same outputs; the program is that of fewer operations
+    """
+
+    name: str
+    inputs: Tuple[Tuple[str, int], ...]
+    outputs: Tuple[Output, ...]
+    evaluate: Callable[..., Sequence[Scalars]]
+    key: Dict[str, Any]
+    doc: str = ''
+    mapping: str = ''
+    numbers: Mapping[str, Optional[float]] = field(default_factory=dict)
+    drawn: Tuple[str, ...] = ()
+    result: Optional[type] = None
+    tangents: Tuple[Tangent, ...] = ()
+    differentiates: bool = False
+    alternative: Optional[Definition] = None
+    slow_compile: bool = False
+
+    def __post_init__(self) -> None:
+        if len(self.outputs) > 1 and self.result is None:
+            raise ValueError(f'{self.name}: several outputs need a named tuple as result')
+
+    @classmethod
+    def of_one_output(
+        cls,
+        name: str,
+        inputs: Sequence[Tuple[str, int]],
+        shape: Tuple[int, ...],
+        evaluate: Callable[..., Scalars],
+        key: Dict[str, Any],
+    ) -> Definition:
+        """Return the definition of what returns one array: `evaluate` gives its flat list."""
+        output = Output(name, shape)
+        return cls(name, tuple(inputs), (output,), lambda *arrays: (evaluate(*arrays),), key)
+
+    @property
+    def size(self) -> int:
+        """Number of numbers that come out."""
+        return sum(output.size for output in self.outputs)
+
+    def program(self, inner_products: bool = False) -> Program:
+        """Return the program for targets: the function, traced on symbols, and its derivatives.
+
+        :param inner_products: whether the target takes scalar products as single operations, where
+            the text calls them so (`rbd_ros.spatial.scalar.inner`)
+        """
+        program = self._traced(inner_products)
+        if self.alternative is None:
+            return program
+        return min(program, self.alternative.program(inner_products), key=_operations)
+
+    def _traced(self, inner_products: bool) -> Program:
+        from rbd_ros.compiler.passes import DifferentiableGraph, expand
+
+        graph = DifferentiableGraph()
+        symbols = {name: graph.inputs(name, size) for name, size in self.inputs}
+        values = [tuple(values) for values in self.evaluate(*symbols.values())]
+        if graph.has_inner_products and (self.tangents or not inner_products):
+            values = split(expand(graph, [x for each in values for x in each]), values)
+        values += self._derivatives(graph, symbols, values)
+        # A builtin's documentation begins with its signature, which CPython finds by this mark.
+        summary = self.doc.partition('\n--\n\n')[2] or self.doc  # without the signature
+        summary = summary.strip().partition('\n')[0]
+        return Program(
+            self.name, self.inputs, self.outputs, graph, tuple(values), summary, self.slow_compile
+        )
+
+    def interpret(self, *arrays: Scalars) -> Sequence[Scalars]:
+        """Return the flat lists of the outputs from lists of numbers, without a compiler."""
+        # On floats the text itself is the reference. Only derivatives need the graph, as nobody
+        # has written them down.
+        if not self.tangents and not self.differentiates:
+            return self.evaluate(*arrays)
+        from rbd_ros.compiler.targets.interpreter import interpret
+
+        return interpret(self._program, {name: x for (name, _), x in zip(self.inputs, arrays)})
+
+    # Traced once: the interpreter runs the same graph at every call.
+    @cached_property
+    def _program(self) -> Program:
+        return self.program()
+
+    def _derivatives(
+        self, graph: Graph, symbols: Dict[str, Any], outputs: Sequence[Tuple[Value, ...]]
+    ) -> List[Tuple[Value, ...]]:
+        """Return the flat derivatives of each output along each tangent, found all together."""
+        from rbd_ros.compiler.passes import directional_derivatives
+
+        values = [value for each in outputs for value in each]
+        directions = [
+            direction
+            for tangent in self.tangents
+            for direction in tangent.directions(symbols[tangent.input])
+        ]
+        # One pass for all outputs along all directions: what their derivatives share is made once.
+        rows = directional_derivatives(graph, values, directions) if directions else []
+        found, first = [], 0
+        for each in outputs:
+            column = 0
+            for tangent in self.tangents:
+                columns = slice(column, column + tangent.count)
+                block = rows[first : first + len(each)]
+                found.append(tuple(x for row in block for x in row[columns]))
+                column += tangent.count
+            first += len(each)
+        return found
+
+
+def _operations(program: Program) -> int:
+    """Return number of operations, scalar products written out, as targets of short ones do."""
+    return sum(astuple(program.expanded().count))

@@ -3,17 +3,26 @@
 
 No shapes are here, and no detection of contacts. friction.py has the problem, friction_space.py
 how compiled solvers see it; friction_solution.py and friction_bodies.py solve it for users.
+
+The names below are loaded on first use.
 """
 
-from rbd_ros.constraints.friction import (
-    friction_problem,
-    FrictionProblem,
-    NotSolvedError,
-    Residuals,
-    residuals,
-)
-from rbd_ros.constraints.friction_bodies import BodySolution, solve_friction_bodies
-from rbd_ros.constraints.friction_solution import FrictionSolution, solve_friction
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rbd_ros.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from rbd_ros.constraints.friction import (
+        friction_problem,
+        FrictionProblem,
+        NotSolvedError,
+        Residuals,
+        residuals,
+    )
+    from rbd_ros.constraints.friction_bodies import BodySolution, solve_friction_bodies
+    from rbd_ros.constraints.friction_solution import FrictionSolution, solve_friction
 
 __all__ = [
     'BodySolution',
@@ -26,3 +35,18 @@ __all__ = [
     'solve_friction',
     'solve_friction_bodies',
 ]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        'BodySolution': 'rbd_ros.constraints.friction_bodies',
+        'FrictionProblem': 'rbd_ros.constraints.friction',
+        'FrictionSolution': 'rbd_ros.constraints.friction_solution',
+        'NotSolvedError': 'rbd_ros.constraints.friction',
+        'Residuals': 'rbd_ros.constraints.friction',
+        'friction_problem': 'rbd_ros.constraints.friction',
+        'residuals': 'rbd_ros.constraints.friction',
+        'solve_friction': 'rbd_ros.constraints.friction_solution',
+        'solve_friction_bodies': 'rbd_ros.constraints.friction_bodies',
+    },
+)

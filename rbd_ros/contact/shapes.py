@@ -14,9 +14,9 @@ from typing import List, Optional, Sequence, Tuple
 
 import numpy as np
 
+from rbd_ros import meshes  # which loads readers of files on first use
 from rbd_ros.contact.contact_arrays import AnyArray, FloatArray
 from rbd_ros.contact.detection import ContactShapes, FIXED_POINTS, RIMS, SPHERE
-from rbd_ros.meshes import mesh_vertices, MeshError
 from rbd_ros.model import Model
 from rbd_ros.model.geometry import Box, Cylinder, Geometry, Mesh, Sphere
 
@@ -50,7 +50,7 @@ def contact_shapes(
             continue
         try:
             kind, center, reach, own, size = _shape(geometry)
-        except MeshError as error:
+        except meshes.MeshError as error:
             # One bad file is no reason to reject the robot: the rest of it can touch.
             warnings.append(f'link {geometry.link!r} has no collision: its collision mesh {error}')
             continue
@@ -103,12 +103,12 @@ def _shape(
         points = 0.5 * np.array(shape.size) * np.array(list(product((-1.0, 1.0), repeat=3)))
     elif isinstance(shape, Mesh):
         if shape.path is None:
-            raise MeshError(
+            raise meshes.MeshError(
                 f'{shape.uri} was not found; add the folder of its package to package_paths'
             )
-        points = hull_points(mesh_vertices(shape.path, shape.scale))
+        points = hull_points(meshes.mesh_vertices(shape.path, shape.scale))
     else:
-        raise MeshError(f'is of an unknown kind, {type(shape).__name__}')
+        raise meshes.MeshError(f'is of an unknown kind, {type(shape).__name__}')
     center = 0.5 * (points.min(axis=0) + points.max(axis=0))
     reach = float(np.linalg.norm(points - center, axis=1).max())
     return FIXED_POINTS, center, reach, points, (0.0, 0.0, 0.0)

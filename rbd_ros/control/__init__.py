@@ -2,48 +2,64 @@
 """Control without ROS: trajectories, torque laws, payloads, and checks of measured states.
 
 Pure functions and small classes. The time is always an argument, and nothing here knows messages.
+
+The names below are loaded on first use.
 """
 
-from rbd_ros.control.analysis.feedforward_trajectory import add_feedforward, FeedforwardTrajectory
-from rbd_ros.control.analysis.static_torque_margin import (
-    static_torque_margin,
-    StaticTorqueMargin,
-    worst_case_poses,
-)
-from rbd_ros.control.analysis.trajectory_report import check_trajectory, Margin, TrajectoryReport
-from rbd_ros.control.guards import StateGuard, StateProblem
-from rbd_ros.control.law.feedforward import EffortParts, Feedforward
-from rbd_ros.control.law.friction_compensation import friction_torque
-from rbd_ros.control.law.gains import DAMPING_RATIO, default_gains, NATURAL_FREQUENCY, pd_gains
-from rbd_ros.control.law.gravity_direction import mounted_gravity
-from rbd_ros.control.law.hand_guiding import GuidingSettings, HandGuiding
-from rbd_ros.control.law.insufficient_stiffness import (
-    describe_insufficient_stiffness,
-    insufficient_stiffness_joints,
-)
-from rbd_ros.control.law.law_settings import (
-    FEEDBACKS,
-    FEEDFORWARDS,
-    FRICTIONS,
-    LawSettings,
-    TERM_DESCRIPTIONS,
-)
-from rbd_ros.control.law.limits import LimiterMemory, TorqueLimiter, TorqueLimits
-from rbd_ros.control.law.payload import payload_parameters
-from rbd_ros.control.law.prepared_law import LawMemory
-from rbd_ros.control.law.servo_offset import servo_command
-from rbd_ros.control.law.torque_law import TorqueLaw
-from rbd_ros.control.momentum_observer import (
-    CollisionDetector,
-    MomentumObserver,
-    WrenchEstimate,
-    WrenchEstimator,
-)
-from rbd_ros.control.motion.desired_motion import DesiredMotion
-from rbd_ros.control.motion.motion_options import MotionOptions, STATE_LOSS_POLICIES
-from rbd_ros.control.motion.motion_plan import MotionPlan
-from rbd_ros.control.motion.trajectory import JointTrajectory
-from rbd_ros.control.motion.trajectory_checks import TrajectoryError
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rbd_ros.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from rbd_ros.control.analysis.feedforward_trajectory import (
+        add_feedforward,
+        FeedforwardTrajectory,
+    )
+    from rbd_ros.control.analysis.static_torque_margin import (
+        static_torque_margin,
+        StaticTorqueMargin,
+        worst_case_poses,
+    )
+    from rbd_ros.control.analysis.trajectory_report import (
+        check_trajectory,
+        Margin,
+        TrajectoryReport,
+    )
+    from rbd_ros.control.guards import StateGuard, StateProblem
+    from rbd_ros.control.law.feedforward import EffortParts, Feedforward
+    from rbd_ros.control.law.friction_compensation import friction_torque
+    from rbd_ros.control.law.gains import DAMPING_RATIO, default_gains, NATURAL_FREQUENCY, pd_gains
+    from rbd_ros.control.law.gravity_direction import mounted_gravity
+    from rbd_ros.control.law.hand_guiding import GuidingSettings, HandGuiding
+    from rbd_ros.control.law.insufficient_stiffness import (
+        describe_insufficient_stiffness,
+        insufficient_stiffness_joints,
+    )
+    from rbd_ros.control.law.law_settings import (
+        FEEDBACKS,
+        FEEDFORWARDS,
+        FRICTIONS,
+        LawSettings,
+        TERM_DESCRIPTIONS,
+    )
+    from rbd_ros.control.law.limits import LimiterMemory, TorqueLimiter, TorqueLimits
+    from rbd_ros.control.law.payload import payload_parameters
+    from rbd_ros.control.law.prepared_law import LawMemory
+    from rbd_ros.control.law.servo_offset import servo_command
+    from rbd_ros.control.law.torque_law import TorqueLaw
+    from rbd_ros.control.momentum_observer import (
+        CollisionDetector,
+        MomentumObserver,
+        WrenchEstimate,
+        WrenchEstimator,
+    )
+    from rbd_ros.control.motion.desired_motion import DesiredMotion
+    from rbd_ros.control.motion.motion_options import MotionOptions, STATE_LOSS_POLICIES
+    from rbd_ros.control.motion.motion_plan import MotionPlan
+    from rbd_ros.control.motion.trajectory import JointTrajectory
+    from rbd_ros.control.motion.trajectory_checks import TrajectoryError
 
 __all__ = [
     'CollisionDetector',
@@ -91,3 +107,53 @@ __all__ = [
     'servo_command',
     'insufficient_stiffness_joints',
 ]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        'CollisionDetector': 'rbd_ros.control.momentum_observer',
+        'DAMPING_RATIO': 'rbd_ros.control.law.gains',
+        'DesiredMotion': 'rbd_ros.control.motion.desired_motion',
+        'EffortParts': 'rbd_ros.control.law.feedforward',
+        'FEEDBACKS': 'rbd_ros.control.law.law_settings',
+        'FEEDFORWARDS': 'rbd_ros.control.law.law_settings',
+        'FRICTIONS': 'rbd_ros.control.law.law_settings',
+        'Feedforward': 'rbd_ros.control.law.feedforward',
+        'FeedforwardTrajectory': 'rbd_ros.control.analysis.feedforward_trajectory',
+        'GuidingSettings': 'rbd_ros.control.law.hand_guiding',
+        'HandGuiding': 'rbd_ros.control.law.hand_guiding',
+        'JointTrajectory': 'rbd_ros.control.motion.trajectory',
+        'LawMemory': 'rbd_ros.control.law.prepared_law',
+        'LawSettings': 'rbd_ros.control.law.law_settings',
+        'LimiterMemory': 'rbd_ros.control.law.limits',
+        'Margin': 'rbd_ros.control.analysis.trajectory_report',
+        'MomentumObserver': 'rbd_ros.control.momentum_observer',
+        'MotionOptions': 'rbd_ros.control.motion.motion_options',
+        'MotionPlan': 'rbd_ros.control.motion.motion_plan',
+        'NATURAL_FREQUENCY': 'rbd_ros.control.law.gains',
+        'STATE_LOSS_POLICIES': 'rbd_ros.control.motion.motion_options',
+        'StateGuard': 'rbd_ros.control.guards',
+        'StateProblem': 'rbd_ros.control.guards',
+        'StaticTorqueMargin': 'rbd_ros.control.analysis.static_torque_margin',
+        'TERM_DESCRIPTIONS': 'rbd_ros.control.law.law_settings',
+        'TorqueLaw': 'rbd_ros.control.law.torque_law',
+        'TorqueLimiter': 'rbd_ros.control.law.limits',
+        'TorqueLimits': 'rbd_ros.control.law.limits',
+        'TrajectoryError': 'rbd_ros.control.motion.trajectory_checks',
+        'TrajectoryReport': 'rbd_ros.control.analysis.trajectory_report',
+        'WrenchEstimate': 'rbd_ros.control.momentum_observer',
+        'WrenchEstimator': 'rbd_ros.control.momentum_observer',
+        'add_feedforward': 'rbd_ros.control.analysis.feedforward_trajectory',
+        'check_trajectory': 'rbd_ros.control.analysis.trajectory_report',
+        'default_gains': 'rbd_ros.control.law.gains',
+        'describe_insufficient_stiffness': 'rbd_ros.control.law.insufficient_stiffness',
+        'friction_torque': 'rbd_ros.control.law.friction_compensation',
+        'insufficient_stiffness_joints': 'rbd_ros.control.law.insufficient_stiffness',
+        'mounted_gravity': 'rbd_ros.control.law.gravity_direction',
+        'payload_parameters': 'rbd_ros.control.law.payload',
+        'pd_gains': 'rbd_ros.control.law.gains',
+        'servo_command': 'rbd_ros.control.law.servo_offset',
+        'static_torque_margin': 'rbd_ros.control.analysis.static_torque_margin',
+        'worst_case_poses': 'rbd_ros.control.analysis.static_torque_margin',
+    },
+)

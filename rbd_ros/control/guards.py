@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rbd_ros.compiler.loops import compiled, entry_point, Record
 from rbd_ros.control.control_arrays import FloatArray
-from rbd_ros.control.names import shown
+from rbd_ros.control.robot_joints import shown
 
 MAXIMUM_MEASURABLE = 1e9  # a position or velocity beyond this is garbage, not a measurement
 

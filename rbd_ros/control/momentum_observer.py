@@ -22,7 +22,7 @@ import numpy as np
 from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.law.feedforward import check_robot
 from rbd_ros.control.law.friction_compensation import friction_torque
-from rbd_ros.control.names import listed
+from rbd_ros.control.robot_joints import listed
 from rbd_ros.robot import Robot
 
 #: Velocity at which most of the Coulomb friction acts [rad/s or m/s].

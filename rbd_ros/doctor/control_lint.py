@@ -8,8 +8,7 @@ from typing import Any, Iterable, List, Union
 from rbd_ros.doctor.findings import ERROR, Finding, WARN
 from rbd_ros.model.bounded_xml import parse_xml
 from rbd_ros.model.urdf.control_interfaces import unread_commands, unread_sensors
-from rbd_ros.model.urdf.urdf_document import MAX_ELEMENTS
-from rbd_ros.model.urdf.xacro_expansion import urdf_of_file
+from rbd_ros.model.urdf.urdf_document import MAX_ELEMENTS, urdf_of_file
 
 
 def control_findings(

@@ -13,11 +13,10 @@ from rbd_ros.lazy_names import lazy_names
 if TYPE_CHECKING:
     from rbd_ros.hil.bench import Bench, Run
     from rbd_ros.hil.failures import ControllerFailure, PlantFailure
-    from rbd_ros.hil.faults.fault_injector import FaultChange, FaultInjector
+    from rbd_ros.hil.faults.fault_injector import FaultChange, FaultInjector, PlantFaults
     from rbd_ros.hil.faults.fault_kind import FaultKind
     from rbd_ros.hil.faults.faults import Fault, FAULT_KINDS, FaultError, read_faults
     from rbd_ros.hil.faults.message_link import Disturbance, MessageLink
-    from rbd_ros.hil.faults.plant_faults import PlantFaults
     from rbd_ros.hil.faults.sensor_faults import SensorFaults
     from rbd_ros.hil.report.recorded_run import HilRecordingError
     from rbd_ros.hil.report.run_recorder import RunRecorder
@@ -74,7 +73,7 @@ __getattr__, __dir__ = lazy_names(
         'Limits': 'rbd_ros.hil.scenario.scenario',
         'MessageLink': 'rbd_ros.hil.faults.message_link',
         'PlantFailure': 'rbd_ros.hil.failures',
-        'PlantFaults': 'rbd_ros.hil.faults.plant_faults',
+        'PlantFaults': 'rbd_ros.hil.faults.fault_injector',
         'Replay': 'rbd_ros.hil.report.run_replay',
         'Run': 'rbd_ros.hil.bench',
         'RunRecorder': 'rbd_ros.hil.report.run_recorder',

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands rbd_ros hil and hil_run, but for ROS: arguments, runs, campaigns."""
+"""The commands rbd_ros hil and hil_run, but for ROS: arguments, and a run with its report.
+
+Campaigns, searches about timing, recordings and their replay are imported by who asks for them.
+"""
 
 from __future__ import annotations
 
@@ -7,26 +10,18 @@ import argparse
 from contextlib import contextmanager
 import os
 from pathlib import Path
-import sys
-from typing import Callable, Iterator, Optional, Tuple
+from typing import Callable, Iterator, Optional, Tuple, TYPE_CHECKING
 
-from rbd_ros.hil import dead_time, rates, timing_commands
 from rbd_ros.hil.bench import Bench, Run
-from rbd_ros.hil.campaign.campaign import Campaign, failed, run_folder
-from rbd_ros.hil.campaign.campaign_files import check_table, write_table
-from rbd_ros.hil.campaign.campaign_report import CAMPAIGN_PAGE, write_campaign
-from rbd_ros.hil.campaign.variation import read_variations
-from rbd_ros.hil.report.recorded_run import about_of
-from rbd_ros.hil.report.run_recorder import RunRecorder
-from rbd_ros.hil.report.run_replay import replay
-from rbd_ros.hil.report.run_report import JUNIT, NUMBERS, PAGE, summary, write_report
+from rbd_ros.hil.report.run_report import JUNIT, NUMBERS, PAGE, reported
 from rbd_ros.hil.scenario.controller_entry import CONTROLLERS, RunApart
 from rbd_ros.hil.scenario.scenario import MAX_SEED, read_scenario, Scenario
 
-#: Runs a scenario over ROS: scenario, folder for files, seed, who records it.
-OverRosRecorded = Callable[[Scenario, Path, Optional[int], Optional[RunRecorder]], Run]
+if TYPE_CHECKING:
+    from rbd_ros.hil.report.run_recorder import RunRecorder
 
-MAX_RUNS = 10_000_000
+#: Runs a scenario over ROS: scenario, folder for files, seed, who records it.
+OverRosRecorded = Callable[[Scenario, Path, Optional[int], Optional['RunRecorder']], Run]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -85,7 +80,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='FILE',
         help='also write the rows of a campaign to FILE, .parquet or .csv',
     )
-    timing_commands.add_arguments(parser)
+    parser.add_argument(
+        '--dead-time',
+        action='store_true',
+        help='find the maximum additional delay of commands that keeps all limits',
+    )
+    parser.add_argument(
+        '--rates',
+        metavar='R,...',
+        help='compare the controller at these factors of its rate, such as 0.5,1,2',
+    )
 
 
 def execute(
@@ -105,9 +109,11 @@ def execute(
     check_recording(arguments)
     if arguments.scenario is None:
         raise ValueError('give the path of a scenario file, see docs/hil.md')
-    about_timing = timing_commands.is_requested(arguments)
+    about_timing = _is_about_timing(arguments)
     if arguments.seeds is not None or arguments.replay is not None:
-        return _campaign(arguments, folder, apart)
+        from rbd_ros.hil.campaign.campaign_command import execute_campaign
+
+        return execute_campaign(arguments, folder, apart)
     for name in ('vary', 'scheduler', 'table'):
         if getattr(arguments, name):
             raise ValueError(
@@ -115,6 +121,8 @@ def execute(
             )
     scenario = read_scenario(arguments.scenario)
     if arguments.replay_recording:
+        from rbd_ros.hil.report.run_replay import replay
+
         found = replay(scenario, arguments.replay_recording)
         return (0 if found.identical else 1), str(found)
 
@@ -127,10 +135,12 @@ def execute(
         return Bench(scenario).run(kind.make(scenario), seed, recorder=recorder)
 
     if about_timing:
-        return timing_commands.execute(arguments, scenario, run, folder)
+        from rbd_ros.hil.timing_commands import execute as search
+
+        return search(arguments, scenario, run, folder)
     with _recorder(arguments.record, scenario) as recorder:
         found_run = run(scenario, folder, recorder)
-    code, text = _reported(scenario, found_run, folder)
+    code, text = reported(scenario, found_run, folder)
     return code, text + (f'\nrecording: {arguments.record}' if arguments.record else '')
 
 
@@ -147,11 +157,10 @@ def remove_old_reports(arguments: argparse.Namespace) -> None:
     if arguments.seeds is not None or arguments.replay is not None:
         return  # a campaign goes on where it was
     folder, of_run = Path(arguments.report), (PAGE, JUNIT, NUMBERS)
-    if arguments.dead_time:
-        old = [folder / dead_time.PAGE, folder / dead_time.NUMBERS]
-    elif arguments.rates is not None:
-        old = [folder / rates.PAGE, folder / rates.NUMBERS]
-        old += [path for name in of_run for path in folder.glob(f'{rates.FOLDER}*/{name}')]
+    if arguments.dead_time or arguments.rates is not None:
+        from rbd_ros.hil.timing_commands import old_files
+
+        old = old_files(arguments, folder, of_run)
     else:
         old = [folder / name for name in of_run]
     try:
@@ -167,8 +176,31 @@ def is_of_a_node(arguments: argparse.Namespace) -> bool:
     :raises ValueError: if the recording cannot be read
     """
     check_recording(arguments)
-    path = arguments.replay_recording
-    return bool(path) and about_of(path).get('kind') == 'simulator'
+    if not arguments.replay_recording:
+        return False
+    from rbd_ros.hil.report.recorded_run import about_of
+
+    return about_of(arguments.replay_recording).get('kind') == 'simulator'
+
+
+def _is_about_timing(arguments: argparse.Namespace) -> bool:
+    """Return whether a search about timing is asked for: --dead-time or --rates.
+
+    :raises ValueError: if both are, or one beside a campaign
+    """
+    others = arguments.seeds is not None or arguments.replay is not None or arguments.vary
+    named = [
+        name
+        for name, given in (
+            ('--dead-time', arguments.dead_time),
+            ('--rates', arguments.rates is not None),
+            ('a campaign', bool(others)),
+        )
+        if given
+    ]
+    if len(named) > 1:
+        raise ValueError(f'{" and ".join(named)} cannot be combined; give one of them')
+    return bool(named) and not others
 
 
 def check_recording(arguments: argparse.Namespace) -> None:
@@ -194,71 +226,7 @@ def _recorder(path: Optional[str], scenario: Scenario) -> Iterator[Optional[RunR
     if not path:
         yield None
         return
+    from rbd_ros.hil.report.run_recorder import RunRecorder
+
     with RunRecorder(path, scenario) as recorder:
         yield recorder
-
-
-def _reported(scenario: Scenario, run: Run, folder: Path) -> Tuple[int, str]:
-    verdict = write_report(scenario, run, folder)
-    text = f'{summary(scenario, run, verdict)}\nreport: {folder / PAGE}'
-    return 0 if verdict.passed else 1, text
-
-
-def _campaign(
-    arguments: argparse.Namespace, folder: Path, apart: Optional[RunApart]
-) -> Tuple[int, str]:
-    if arguments.seed is not None:
-        raise ValueError(
-            '--seed applies to one run only, since the seeds of a campaign begin with that of '
-            'the file; leave it out'
-        )
-    variations = read_variations(arguments.vary)
-    campaign = Campaign(arguments.scenario, folder, variations, apart)
-    if arguments.replay is not None:
-        return _replay(campaign, arguments.replay, folder)
-    count, jobs = arguments.seeds, arguments.jobs
-    if not 1 <= count <= MAX_RUNS:
-        raise ValueError(f'--seeds {count}: give 1 to {MAX_RUNS} runs')
-    if not 1 <= jobs <= 1024:
-        raise ValueError(f'--jobs {jobs}: give 1 to 1024 processes')
-    table = None if arguments.table is None else Path(arguments.table)
-    if table is not None:
-        check_table(table)
-    try:
-        rows = campaign.execute(count, jobs, _print_progress, arguments.scheduler)
-    except RuntimeError as error:
-        raise ValueError(
-            f'{error}; the finished runs are kept, and the same command continues with the others'
-        ) from None
-    finally:
-        sys.stderr.write('\n')
-    write_campaign(campaign, rows)
-    if table is not None:
-        write_table(table, rows)
-    bad = len(failed(rows))
-    text = (
-        f'{campaign.scenario.name}: {count - bad} of {count} runs kept all limits\n'
-        f'report: {folder / CAMPAIGN_PAGE}'
-    )
-    return (1 if bad else 0), text
-
-
-def _print_progress(done: int, count: int) -> None:
-    bar = '#' * (30 * done // count)
-    sys.stderr.write(f'\r[{bar:30s}] {done} of {count}')
-    sys.stderr.flush()
-
-
-def _replay(campaign: Campaign, number: int, folder: Path) -> Tuple[int, str]:
-    """Repeat one run of a campaign; return 1 if it differs."""
-    rows = campaign.rows()
-    if number not in rows:
-        raise ValueError(f'--replay {number}: the campaign in {folder} has no such run')
-    scenario, run = campaign.replay(number)
-    same = rows[number]['digest'] == run.digest
-    outcome = (
-        'bitwise identical' if same else 'NOT the same run; check whether the code has changed'
-    )
-    _, text = _reported(scenario, run, folder / run_folder(number))
-    values = ', '.join(f'{name} {value:g}' for name, value in campaign.values(number).items())
-    return 0 if same else 1, f'run {number} with {values or "its seed"}: {outcome}\n{text}'

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 import sys
-from typing import Callable, Tuple
+from typing import Callable, List, Sequence, Tuple
 
 from rbd_ros.hil import dead_time, rates
 from rbd_ros.hil.bench import Run
@@ -16,38 +16,15 @@ from rbd_ros.hil.scenario.scenario import Limits, Scenario
 Runner = Callable[[Scenario, Path], Run]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of these."""
-    parser.add_argument(
-        '--dead-time',
-        action='store_true',
-        help='find the maximum additional delay of commands that keeps all limits',
-    )
-    parser.add_argument(
-        '--rates',
-        metavar='R,...',
-        help='compare the controller at these factors of its rate, such as 0.5,1,2',
-    )
+def old_files(arguments: argparse.Namespace, folder: Path, of_run: Sequence[str]) -> List[Path]:
+    """Return the files that an earlier command of the kind may have left.
 
-
-def is_requested(arguments: argparse.Namespace) -> bool:
-    """Return whether one of these is asked for.
-
-    :raises ValueError: if both are, or one beside a campaign
+    :param of_run: names of the files of a run
     """
-    others = arguments.seeds is not None or arguments.replay is not None or arguments.vary
-    named = [
-        name
-        for name, given in (
-            ('--dead-time', arguments.dead_time),
-            ('--rates', arguments.rates is not None),
-            ('a campaign', bool(others)),
-        )
-        if given
-    ]
-    if len(named) > 1:
-        raise ValueError(f'{" and ".join(named)} cannot be combined; give one of them')
-    return bool(named) and not others
+    if arguments.dead_time:
+        return [folder / dead_time.PAGE, folder / dead_time.NUMBERS]
+    of_rates = [path for name in of_run for path in folder.glob(f'{rates.FOLDER}*/{name}')]
+    return [folder / rates.PAGE, folder / rates.NUMBERS, *of_rates]
 
 
 def execute(

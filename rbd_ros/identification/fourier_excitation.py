@@ -19,7 +19,7 @@ from scipy.optimize import minimize
 
 from rbd_ros.algorithms.regressors.base_parameters import BaseParameters
 from rbd_ros.control import add_feedforward, Feedforward, FeedforwardTrajectory, JointTrajectory
-from rbd_ros.control.names import shown
+from rbd_ros.control.robot_joints import shown
 from rbd_ros.identification.recording import Floats
 from rbd_ros.robot import Robot
 

@@ -7,7 +7,7 @@ from typing import Any, Dict, Iterable, List, Optional, Tuple
 
 import numpy as np
 
-from rbd_ros.control.names import listed, shown
+from rbd_ros.control.robot_joints import listed, shown
 from rbd_ros.identification.recording import GAP, Recording, recording_of, RecordingError
 
 #: Maximum number of numbers that are read of a file.

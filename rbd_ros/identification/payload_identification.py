@@ -20,7 +20,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from rbd_ros.algorithms.regressors.base_parameters import base_parameters, BaseParameters
-from rbd_ros.control.names import shown
+from rbd_ros.control.robot_joints import shown
 from rbd_ros.identification.combinations import (
     combination_name,
     combinations,

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.signal import butter, sosfiltfilt
 
-from rbd_ros.control.names import shown
+from rbd_ros.control.robot_joints import shown
 from rbd_ros.identification.recording import Floats, Recording, RecordingError
 from rbd_ros.robot import Robot
 

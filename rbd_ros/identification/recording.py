@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbd_ros.control.law.feedforward import check_robot
-from rbd_ros.control.names import listed, shown
+from rbd_ros.control.robot_joints import listed, shown
 from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import Wraparound
 

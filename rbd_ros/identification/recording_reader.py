@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Callable, Dict, Iterator, List, Sequence, TextIO, Tuple
 
 from rbd_ros.bounded_files import MAX_RECORDING, open_regular
-from rbd_ros.control.names import listed, shown
+from rbd_ros.control.robot_joints import listed, shown
 from rbd_ros.identification.joint_series import JointSeries
 from rbd_ros.identification.recording import Recording, RecordingError
 

@@ -19,7 +19,7 @@ from typing import List, NamedTuple, Sequence, Tuple
 import numpy as np
 from scipy.stats import norm
 
-from rbd_ros.control.names import listed
+from rbd_ros.control.robot_joints import listed
 from rbd_ros.identification.recording import Floats, RecordingError
 
 #: Samples after which residuals are taken for independent; from half of them on, less and less.

@@ -16,7 +16,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from rbd_ros.algorithms.regressors.physical_consistency import inconsistent_bodies
-from rbd_ros.control.names import listed
+from rbd_ros.control.robot_joints import listed
 from rbd_ros.identification.payload_identification import LIGHTEST, PayloadEstimate
 from rbd_ros.identification.recording import Floats
 from rbd_ros.identification.robot_identification import ModelEstimate

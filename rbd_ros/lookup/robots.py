@@ -20,7 +20,8 @@ from rbd_ros.bounded_files import MAX_TEXT, read_bytes, read_text
 from rbd_ros.lookup.resources import matching_names, resource_path
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.urdf.mesh_paths import MeshPaths
-from rbd_ros.model.urdf.xacro_expansion import expand_xacro, is_xacro
+from rbd_ros.model.urdf.urdf_document import is_xacro
+from rbd_ros.model.urdf.xacro_expansion import expand_xacro
 
 DEFAULT_ROBOT = 'six_axis_arm'
 SUFFIXES = ('.urdf', '.xacro', '.xml')

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 from rbd_ros.model.errors import ModelError, unknown_name
 from rbd_ros.model.geometry import Geometry
 from rbd_ros.model.model import Body, Frame, Link, LoopJoint, Model
-from rbd_ros.model.model_parts import Coupling
-from rbd_ros.model.rounding import snapped
+from rbd_ros.model.model_parts import Coupling, snapped
 from rbd_ros.spatial import PluckerTransform
 from rbd_ros.spatial.scalar import Scalar
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterable, List, Sequence
 
+from rbd_ros.model import joints as joint_types  # loads a type on first use
 from rbd_ros.model.errors import ModelError
-from rbd_ros.model.joints import Floating
 from rbd_ros.model.model import Body, FLOATING_BASE_JOINT, Frame, Link, Model
 from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
 
@@ -33,7 +33,7 @@ def with_floating_base(model: Model) -> Model:
     if any(FLOATING_BASE_JOINT == body.joint_name for body in model.bodies):
         raise ModelError(f'there is a joint {FLOATING_BASE_JOINT!r} already; rename it')
     refuse_second_base(model.bodies, model.links.values(), 0)
-    joint, fixed = Floating(), PluckerTransform.identity()
+    joint, fixed = joint_types.Floating(), PluckerTransform.identity()
     names = [link.name for link in model.links.values() if link.body == 0]
     base = Body(
         names[0] if names else 'base',
@@ -227,5 +227,5 @@ def floating_bases(model: Model) -> List[int]:
     return [
         i
         for i in model.independent_slices
-        if isinstance(model.body(i).joint, Floating) and model.body(i).parent == 0
+        if isinstance(model.body(i).joint, joint_types.Floating) and model.body(i).parent == 0
     ]

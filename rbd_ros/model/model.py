@@ -15,8 +15,15 @@ from typing import Any, Dict, Iterable, Mapping, Optional, Sequence, Tuple
 from rbd_ros.model.errors import ModelError, unknown_name
 from rbd_ros.model.geared_tree import GearedTree
 from rbd_ros.model.geometry import Geometry
-from rbd_ros.model.model_parts import Body, Coupling, Frame, JointLimits, Link, LoopJoint
-from rbd_ros.model.rounding import snapped
+from rbd_ros.model.model_parts import (
+    Body,
+    Coupling,
+    Frame,
+    JointLimits,
+    Link,
+    LoopJoint,
+    snapped,
+)
 from rbd_ros.spatial import RigidBodyInertia
 from rbd_ros.spatial.scalar import Scalar
 

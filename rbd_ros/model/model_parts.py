@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import math
 
 from rbd_ros.model.joints import JointType
-from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
+from rbd_ros.spatial import linear3, PluckerTransform, RigidBodyInertia
 
 
 @dataclass(frozen=True)
@@ -159,3 +159,20 @@ class LoopJoint:
     predecessor: Frame
     successor: Frame
     joint: JointType
+
+
+def snapped(X: PluckerTransform) -> PluckerTransform:
+    """Return a transform without rounding: what is 0, 1 or -1 to within 1e-15, exactly so.
+
+    For the translation, within 1e-15 of its largest element.
+    """
+    reach = 1e-15 * max(abs(x) for x in X.r)
+
+    def unit(x: float) -> float:
+        nearest = round(x)
+        return float(nearest) if abs(x - nearest) < 1e-15 else x
+
+    return PluckerTransform(
+        linear3.matrix3((unit(x) for x in row) for row in X.E),
+        linear3.vector3(0.0 if abs(x) < reach else x for x in X.r),
+    )

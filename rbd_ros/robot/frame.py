@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rbd_ros.algorithms.articulated_body.handle_equation import HandleEquation, HandleResponse
-from rbd_ros.algorithms.articulated_body.operational_dynamics import OperationalDynamics
 from rbd_ros.algorithms.kinds import FRAME, REFERENCE
-from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
-from rbd_ros.robot.kernels import Kernels
+from rbd_ros.robot.kernels import Array, Compiled, computes, Forces, Kernels, Out, Outs
 
 if TYPE_CHECKING:
-    # Imported when they are used: most frames are used without their derivatives.
+    # Results: an algorithm is imported when it is used.
+    from rbd_ros.algorithms.articulated_body.handle_equation import HandleEquation, HandleResponse
+    from rbd_ros.algorithms.articulated_body.operational_dynamics import OperationalDynamics
     from rbd_ros.algorithms.derivatives.kinematic_derivatives import (
         FrameAccelerationDerivatives,
         FrameVelocityDerivatives,

@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernels of a robot: compiled when they are first asked for, kept for the next time."""
+"""Kernels of a robot, compiled when they are first asked for, and the methods that call them.
+
+`Robot` and its families are made of such methods. A method says which algorithm it computes, and
+passes its arguments on. When it has run once, in whatever way, the builtin function of the kernel
+takes its place on the object, and falls back on the method for what is not plain: the first batch,
+the first forces on other links, arguments to be refused.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +13,16 @@ from functools import partial
 import inspect
 import logging
 import re
-from typing import Any, Callable, Dict, Optional, Tuple, Union
+from types import BuiltinFunctionType
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple, TypeVar, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from rbd_ros.algorithms import catalog, find
 from rbd_ros.algorithms.declaration import Declaration, declaration_of
 from rbd_ros.compiler import compile_lock, make_kernel, unavailable_reason
+from rbd_ros.compiler.runtime.builtin import Fallback
 from rbd_ros.compiler.runtime.kernel import InterpretedKernel, Kernel
 from rbd_ros.compiler.symbol_graph import OperationCount
 from rbd_ros.model import Model, ModelError
@@ -129,3 +140,146 @@ def _notice_missing_compiler() -> None:
     if reason is not None and not _noticed:
         _noticed = True
         _log.warning('no compiler: %s; dynamics run interpreted, a thousand times slower', reason)
+
+
+Array = NDArray[np.float64]
+#: External forces by link, and where a result, or several, go.
+Forces = Optional[Mapping[str, ArrayLike]]
+Out = Optional[Array]
+Outs = Optional[Sequence[Array]]
+
+Method = TypeVar('Method', bound=Callable[..., Any])
+Result = TypeVar('Result')
+
+
+def computes(algorithm: str) -> Callable[[Method], Method]:
+    """Declare the algorithm that a method computes.
+
+    :param algorithm: name in the catalog
+    """
+
+    def mark(method: Method) -> Method:
+        method.algorithm = algorithm  # type: ignore[attr-defined]
+        return method
+
+    return mark
+
+
+class Compiled:
+    """Base class of objects with methods that compute algorithms.
+
+    :param kernels: kernels of the robot
+    :param chosen: choices that are the same for all methods, such as a frame
+    """
+
+    def __init__(self, kernels: Kernels, **chosen: Any):
+        self._kernels, self._chosen = kernels, chosen
+
+    def __getstate__(self) -> Dict[str, Any]:
+        # Without the builtins that took the place of methods: they belong to this object.
+        return {
+            name: value
+            for name, value in self.__dict__.items()
+            if not isinstance(value, BuiltinFunctionType)
+        }
+
+    # What comes back, an array or a named tuple, is for the method that calls to say: kernels of
+    # either kind have one type.
+    def _call(
+        self,
+        method: str,
+        arrays: Sequence[Any],
+        external_forces: Forces = None,
+        out: Any = None,
+        holder: Optional[type] = None,
+        bind: bool = True,
+    ) -> Result:  # type: ignore[type-var]
+        """Run the algorithm of a method; from now on its name on this object is the builtin.
+
+        :param method: name of the method
+        :param arrays: its array arguments
+        :param external_forces: spatial force on each link named
+        :param out: where the result goes
+        :param holder: what the result is put into, a type with one slot (`Fallback`)
+        :param bind: False for a method that rearranges its arguments, which the builtin would not
+        """
+        unbound = self._declared_method(method)
+        options = self._options(unbound.algorithm)
+        kernel = self._kernels.get(unbound.algorithm, **options)
+        refined = getattr(type(self), method) is not unbound
+        # Whatever the call is like: later ones of any kind are to be as fast.
+        if bind and method not in self.__dict__ and not refined:
+            fallback = _BoundMethod(unbound, self)
+            if holder is not None:
+                fallback.holder = holder
+            builtin = kernel.bind(fallback, method, _doc(unbound))
+            if builtin is not fallback:
+                self.__dict__[method] = builtin
+        if external_forces is not None and not _is_empty(external_forces):
+            links, forces = _checked(external_forces)
+            loaded = self._kernels.get(unbound.algorithm, forces=links, **options)
+            if isinstance(kernel, Kernel) and isinstance(loaded, Kernel):
+                kernel.call_with_forces(links, loaded)
+            return loaded.function(*arrays, *forces, out=out)  # type: ignore[return-value]
+        result = kernel(*arrays, out=out)
+        return result if holder is None else holder(result)  # type: ignore[return-value]
+
+    def _declared_method(self, name: str) -> Any:
+        """Return the method of this name that says what it computes.
+
+        A subclass may have refined it.
+        """
+        methods = (vars(base).get(name) for base in type(self).__mro__)
+        return next(method for method in methods if hasattr(method, 'algorithm'))
+
+    def _options(self, algorithm: str) -> Dict[str, Any]:
+        """Return those of the choices that an algorithm has."""
+        declaration = declared(algorithm)
+        known = (*declaration.choices, *declaration.arrays)
+        return {symbol: value for symbol, value in self._chosen.items() if symbol in known}
+
+
+class _BoundMethod(Fallback):
+    """Method of an object that its builtin falls back on.
+
+    Its attributes are those of the object, of which the builtin is pickled as one.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.args[0], name)
+
+
+def _doc(method: Callable[..., Any]) -> str:
+    """Return the documentation of a builtin, headed by its signature as `inspect` wants it."""
+    signature = inspect.signature(method)
+    plain = [
+        parameter.replace(annotation=inspect.Parameter.empty)
+        for parameter in list(signature.parameters.values())[1:]
+    ]
+    head = signature.replace(parameters=plain, return_annotation=inspect.Signature.empty)
+    return f'{method.__name__}{head}\n--\n\n{inspect.getdoc(method) or ""}'
+
+
+def _is_empty(external_forces: Any) -> bool:
+    return isinstance(external_forces, Mapping) and not external_forces
+
+
+def _checked(external_forces: Any) -> Any:
+    """Return the links in the order in which kernels take them, and the forces on them.
+
+    :raises ValueError: if it is no mapping of link names to spatial forces
+    """
+    if not isinstance(external_forces, Mapping):
+        raise ValueError(
+            'external_forces must map link names to (6,) arrays, got '
+            f'{type(external_forces).__name__}'
+        )
+    links = tuple(sorted(external_forces))
+    forces = [np.asarray(external_forces[link]) for link in links]
+    for link, force in zip(links, forces):
+        if force.ndim not in (1, 2) or force.shape[-1] != 6 or force.dtype.kind not in 'fiu':
+            raise ValueError(
+                f'external force on {link!r} must be real numbers of shape (6,) or (N, 6), got '
+                f'{force.dtype} of shape {force.shape}'
+            )
+    return links, forces

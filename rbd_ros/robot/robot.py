@@ -25,10 +25,8 @@ from typing import (
 from numpy.typing import ArrayLike
 
 from rbd_ros.compiler import OperationCount
-from rbd_ros.lookup.robots import find_robot, RobotNotFoundError, SUFFIXES
 from rbd_ros.model import load_urdf, Model, ModelError
-from rbd_ros.robot.compiled import Compiled
-from rbd_ros.robot.kernels import Algorithm, AnyKernel, Kernels
+from rbd_ros.robot.kernels import Algorithm, AnyKernel, Compiled, Kernels
 from rbd_ros.robot.other_names import ForeignNames, with_former_names
 from rbd_ros.robot.robot_configuration import ConfigurationFunctions
 from rbd_ros.robot.robot_description import RobotDescription
@@ -353,6 +351,9 @@ def _found_by_name(
     """
     if not isinstance(source, str) or '<' in source or '\n' in source or os.path.exists(source):
         return source
+    # Imported here: it is for names, and most sources are files.
+    from rbd_ros.lookup.robots import find_robot, RobotNotFoundError, SUFFIXES
+
     is_uri = source.startswith('package://')
     if not is_uri and (not source.strip() or os.sep in source or Path(source).suffix in SUFFIXES):
         return source

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from rbd_ros.compiler.runtime.randomness import generator
 from rbd_ros.model import Model
-from rbd_ros.robot.compiled import Array, Compiled, computes, Out
+from rbd_ros.robot.kernels import Array, Compiled, computes, Out
 
 
 def neutral(model: Model) -> Array:

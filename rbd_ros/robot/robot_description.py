@@ -9,13 +9,8 @@ from typing import Callable, Optional, Tuple, TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints, singularity
 from rbd_ros.model import Body, JointLimits, Model
-from rbd_ros.model.periods import position_periods
-from rbd_ros.model.unknown_masses import links_without_mass, WITHOUT_MASS
-from rbd_ros.model.urdf.up_axes import ignored_up_axes
-from rbd_ros.robot.compiled import Array
-from rbd_ros.robot.robot_configuration import neutral
+from rbd_ros.robot.kernels import Array
 
 if TYPE_CHECKING:
     from rbd_ros.robot.accuracy_diagnosis import Diagnostics
@@ -80,18 +75,10 @@ class RobotDescription:
     @property
     def warnings(self) -> Tuple[str, ...]:
         """Warnings of oddities of the description, each naming a link or joint."""
-        found = (*self._model.warnings, *_of_masses(self._model), *_of_meshes(self._model))
-        singular = singularity(self._model)
-        if singular:
-            return (*found, f'forward dynamics does not exist: {singular}')
-        joints = singular_joints(self._model, neutral(self._model))
-        if joints:
-            names = ', '.join(map(repr, joints))
-            return (
-                *found,
-                f'the mass matrix is singular at the neutral configuration: joints {names}',
-            )
-        return found
+        # Imported by who asks: what judges a mass matrix computes it.
+        from rbd_ros.robot.robot_warnings import warnings_of
+
+        return warnings_of(self._model)
 
     def diagnose(self, q: Optional[ArrayLike] = None) -> Diagnostics:
         """Return the properties of the model that cost accuracy (book 10.1, 10.2).
@@ -148,6 +135,9 @@ class RobotDescription:
         >>> robot.position_periods
         array([inf, inf, inf, inf, inf, inf])
         """
+        # Imported by who asks: a model of hinges with limits has none.
+        from rbd_ros.model.periods import position_periods
+
         periods = np.array(position_periods(self._model))
         periods.flags.writeable = False
         return periods
@@ -211,16 +201,3 @@ class RobotDescription:
             for k in range(model.tree_nv)[body.v]:
                 result[model.tree_dof_index[k]] += value(body, model.tree_dof_ratio[k])
         return result
-
-
-def _of_masses(model: Model) -> Tuple[str, ...]:
-    links = links_without_mass(model)
-    return (f'{WITHOUT_MASS}: {", ".join(map(repr, links))}',) if links else ()
-
-
-def _of_meshes(model: Model) -> Tuple[str, ...]:
-    return tuple(
-        f'{len(files)} mesh file(s) with <up_axis> {axis}, which ROS ignores: shapes are not '
-        f'rotated; the first is {files[0]!r}'
-        for axis, files in ignored_up_axes(model).items()
-    )

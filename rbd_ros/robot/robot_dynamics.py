@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
-from typing import Callable, cast
+from typing import Callable, cast, TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from rbd_ros.algorithms.inertia_matrix.equations_of_motion import EquationsOfMotion
-from rbd_ros.algorithms.momentum.energy import Energy
-from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
+from rbd_ros.robot.kernels import Array, Compiled, computes, Forces, Out, Outs
 from rbd_ros.robot.variants import FULL
+
+if TYPE_CHECKING:
+    # Results: an algorithm is imported when it is used.
+    from rbd_ros.algorithms.inertia_matrix.equations_of_motion import EquationsOfMotion
+    from rbd_ros.algorithms.momentum.energy import Energy
 
 
 class DynamicsFunctions(Compiled):

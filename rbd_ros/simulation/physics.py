@@ -24,11 +24,16 @@ from rbd_ros.simulation.records.record_assembly import (
     with_external_forces,
 )
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.simulation_state import State, STEPS
+from rbd_ros.simulation.records.simulation_state import REFUSED, State, STEPS
 from rbd_ros.simulation.scene.scene_assembly import make_scene_model, scene_of
 from rbd_ros.simulation.scene.scene_update import carry_over, prepare_scene, PreparedScene
-from rbd_ros.simulation.stepping.step_loop import ask_first, bind_steps, BUSY, Steps
-from rbd_ros.simulation.stepping.stepping import place_on_ground, REFUSED
+from rbd_ros.simulation.stepping.step_loop import (
+    ask_first,
+    bind_steps,
+    BUSY,
+    place_on_ground,
+    Steps,
+)
 from rbd_ros.world.world import World
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from typing import (
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rbd_ros.collision.distances import Distances, RobotInWorld
+from rbd_ros import collision  # which loads distances on first use
 from rbd_ros.constraints.friction import Residuals
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.contact.contact_arrays import FloatArray
@@ -142,7 +142,7 @@ class SimulatedObjects:
     """Objects and rigid contacts of a simulation."""
 
     _physics: Physics
-    _distances: Optional[Tuple[Optional[World], RobotInWorld]] = None
+    _distances: Optional[Tuple[Optional[World], collision.RobotInWorld]] = None
 
     @property
     def world(self) -> Optional[World]:
@@ -280,7 +280,7 @@ class SimulatedObjects:
 
     def distances(
         self, q: Optional[ArrayLike] = None, max_distance: float = math.inf
-    ) -> Distances:
+    ) -> collision.Distances:
         """Return the present distances of pairs that may touch, nearest points and gradients.
 
         :param q: configuration of the robot, (nq,), or many, (B, nq); None: as it is
@@ -312,13 +312,13 @@ class SimulatedObjects:
         """
         return self._robot_in_world().pairs
 
-    def _robot_in_world(self) -> RobotInWorld:
+    def _robot_in_world(self) -> collision.RobotInWorld:
         # Made on first use, and again after the world has changed.
         physics, made = self._physics, self._distances
         if made is None or made[0] is not physics.world:
             made = self._distances = (
                 physics.world,
-                RobotInWorld(physics.robot, physics.world),
+                collision.RobotInWorld(physics.robot, physics.world),
             )
         return made[1]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Dict, Optional
 
+from rbd_ros import model
 from rbd_ros.model import Model
-from rbd_ros.model.combined_models import combine_models
 from rbd_ros.robot import Robot
 from rbd_ros.world.world import World
 
@@ -35,7 +35,7 @@ def simulated_robot(robot: Optional[Robot], world: Optional[World]) -> Robot:
         return robot
     parts.update((each.name, each.model) for each in others)
     return Robot(
-        combine_models(
+        model.combine_models(
             parts,
             {each.name: each.base_placement for each in others},
             # A robot that does not move has no gravity of its own.

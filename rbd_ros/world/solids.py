@@ -9,13 +9,7 @@ from typing import Union
 import numpy as np
 from numpy.typing import NDArray
 
-from rbd_ros.meshes import (
-    hull_triangles,
-    is_closed,
-    mesh_triangles,
-    mesh_vertices,
-    MeshError,
-)
+from rbd_ros import meshes  # which loads readers of files on first use
 from rbd_ros.model.geometry import Box, Capsule, Cylinder, Mesh, Sphere
 from rbd_ros.spatial import linear3, RigidBodyInertia
 
@@ -93,7 +87,7 @@ def triangles_inertia(triangles: FloatArray, density: float = 1.0) -> RigidBodyI
     # Relative to the size of the mesh, so that the test does not depend on its unit of length.
     extent = float(np.ptp(triangles.reshape(-1, 3), axis=0).max())
     if not abs(volume) > 1e-12 * extent**3:
-        raise MeshError('its triangles enclose no volume; give a mesh of a solid')
+        raise meshes.MeshError('its triangles enclose no volume; give a mesh of a solid')
     if volume < 0.0:
         volume, six_volumes = -volume, -six_volumes
     total = a + b + c
@@ -115,12 +109,12 @@ def triangles_inertia(triangles: FloatArray, density: float = 1.0) -> RigidBodyI
 
 def _triangles(mesh: Mesh, convex: bool) -> FloatArray:
     if mesh.path is None:
-        raise MeshError(f'there is no file {mesh.uri}; check the path')
+        raise meshes.MeshError(f'there is no file {mesh.uri}; check the path')
     if convex:
-        return hull_triangles(mesh_vertices(mesh.path, mesh.scale))
-    triangles = mesh_triangles(mesh.path, mesh.scale)
-    if not is_closed(triangles):
-        raise MeshError(
+        return meshes.hull_triangles(meshes.mesh_vertices(mesh.path, mesh.scale))
+    triangles = meshes.mesh_triangles(mesh.path, mesh.scale)
+    if not meshes.is_closed(triangles):
+        raise meshes.MeshError(
             f'{mesh.uri} is not closed, so its volume is undefined; close it, give mass and '
             'inertia, or use its convex hull by "convex: true"'
         )

@@ -30,8 +30,8 @@ from rbd_ros.collision import (
     Plane,
     Sphere,
 )
-from rbd_ros.collision.arrays import NO_TABLES
-from rbd_ros.collision.pairs.narrow_phase import contacts_of, Pair
+from rbd_ros.collision.arrays import NO_TABLES, Pair
+from rbd_ros.collision.pairs.narrow_phase import contacts_of
 from rbd_ros.compiler.loops import allocate, interpreted_reason, Record
 
 every_pair = pytest.mark.parametrize('pair', PAIRS, ids=NAMES)

@@ -15,8 +15,8 @@ from support import fresh_python, urdf_text
 
 from rbd_ros import Robot
 from rbd_ros.compiler import cache
+from rbd_ros.compiler.runtime import native
 from rbd_ros.compiler.runtime.kernel import Kernel
-from rbd_ros.compiler.targets.llvm import native
 from rbd_ros.robot import variants
 
 Q = np.array([0.3, -0.2])

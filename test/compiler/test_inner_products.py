@@ -11,8 +11,9 @@ from support.small_kernels import kernel
 
 from rbd_ros.compiler import Definition, Graph, Output, Tangent
 from rbd_ros.compiler.passes import expand
+from rbd_ros.compiler.runtime import native
 from rbd_ros.compiler.symbol_graph import INNER
-from rbd_ros.compiler.targets.llvm import native, straight_line
+from rbd_ros.compiler.targets.llvm import straight_line
 from rbd_ros.spatial.scalar import inner
 
 STATE = (0.7, -1.3, 0.4, 2.1, -0.6, 1.9)

@@ -6,7 +6,7 @@ import gc
 import pytest
 
 from rbd_ros import ModelError, Robot
-from rbd_ros.compiler.definition import Definition
+from rbd_ros.compiler.program import Definition
 
 
 @pytest.fixture

@@ -14,8 +14,9 @@ from support.small_kernels import kernel
 from rbd_ros import Robot
 from rbd_ros.compiler import Graph
 from rbd_ros.compiler.program_parts import cut, keep
+from rbd_ros.compiler.runtime import native
 from rbd_ros.compiler.symbol_graph import operands
-from rbd_ros.compiler.targets.llvm import native, straight_line
+from rbd_ros.compiler.targets.llvm import straight_line
 
 NAMES = ['inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'forward_kinematics', 'integrate']
 

@@ -13,7 +13,7 @@ from rbd_ros import Robot
 from rbd_ros.compiler import source
 from rbd_ros.compiler.source import closure, source_digest
 from rbd_ros.robot.kernels import declared
-from rbd_ros.robot.keys import source_key
+from rbd_ros.robot.variants import source_key
 
 MODEL = Robot.from_urdf(random_trees.tree(3, bodies=3, types=('revolute', 'prismatic'))).model
 CACHES = ('_digest', '_home', '_imports', '_text', '_path', '_foreign')
@@ -69,7 +69,7 @@ def test_an_edit_elsewhere_invalidates_nothing(package, file, old, new):
     [
         'algorithms/inverse_dynamics/rnea.py',
         'algorithms/inverse_dynamics/forces.py',
-        'algorithms/array_kinds/array_layouts.py',
+        'algorithms/array.py',
         'algorithms/declaration.py',
         'model/joints/revolute.py',
         'model/joints/joint_type.py',

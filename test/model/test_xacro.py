@@ -9,7 +9,8 @@ from support import outside
 from rbd_ros import Robot
 from rbd_ros.model import load_urdf, ModelError
 from rbd_ros.model.urdf import xacro_process
-from rbd_ros.model.urdf.xacro_expansion import expand_xacro, is_xacro
+from rbd_ros.model.urdf.urdf_document import is_xacro
+from rbd_ros.model.urdf.xacro_expansion import expand_xacro
 from rbd_ros.world import read_world
 
 NAMESPACE = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'

@@ -12,7 +12,7 @@ from support import layout, random_trees
 from support.functions import ARGUMENTS, call, FRAME_FUNCTIONS, State
 
 from rbd_ros import Robot
-from rbd_ros.compiler.targets.llvm.native import simd_lanes
+from rbd_ros.compiler.runtime.native import simd_lanes
 
 TEXT = random_trees.mixed_tree(11)
 LINK = layout.read(TEXT).links[-1]

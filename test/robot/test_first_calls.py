@@ -11,7 +11,7 @@ from rbd_ros import Robot
 from rbd_ros.compiler.runtime import builtin
 from rbd_ros.compiler.runtime.call_table import MAX_FORCED
 from rbd_ros.lookup.resources import resource_path
-from rbd_ros.robot.compiled import Compiled
+from rbd_ros.robot.kernels import Compiled
 
 pytestmark = pytest.mark.skipif(not builtin.supported(), reason='no builtins in this interpreter')
 

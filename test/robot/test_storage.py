@@ -15,7 +15,7 @@ from support import random_trees
 from rbd_ros import Robot
 from rbd_ros.algorithms.declaration import derivatives_of
 from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
-from rbd_ros.robot.compiled import Compiled
+from rbd_ros.robot.kernels import Compiled
 
 
 @pytest.fixture(scope='module')

@@ -379,7 +379,7 @@ NOT_FOR_USERS = {
     'rbd_ros.model.floating_model:not_floating': 'checks of arguments',
     'rbd_ros.textbook.models.dh:checked': 'checks of arguments',
     'rbd_ros.model.combined_models:transform_of_pose': 'checks of arguments',
-    'rbd_ros.control.law.law_kernels:holding_kernel': 'a part of `TorqueLaw`',
+    'rbd_ros.control.law.law_equations:holding_kernel': 'a part of `TorqueLaw`',
     'rbd_ros.control.law.prepared_law:LawMemory': 'for machine code',
     'rbd_ros.control.law.torque_law:TorqueLaw.memory': 'for machine code',
     'rbd_ros.control.law.torque_law:TorqueLaw.problem': 'what nodes report',
@@ -399,6 +399,7 @@ NOT_FOR_USERS = {
     'rbd_ros.control.motion.pose_goals:joints_for_pose': 'a part of the node inverse_dynamics',
     'rbd_ros.control.motion.pose_goals:PoseGoal': 'likewise',
     'rbd_ros.control.analysis.closed_loop_statics:ClosedPoses': 'a part of `static_torque_margin`',
+    'rbd_ros.model.model_parts:snapped': 'a part of `Model`',
     'rbd_ros.control.motion.motion_plan:MotionPlan': 'opaque, made by `DesiredMotion.plan`',
     'rbd_ros.control.motion.trajectory_checks:checked_names': 'checks of arguments',
     'rbd_ros.control.motion.trajectory_checks:check_known': 'checks of arguments',
@@ -421,6 +422,7 @@ NOT_FOR_USERS = {
 
 #: Files of rbd_ros that algorithms are made of.
 PARTS_OF_ALGORITHMS = {
+    'algorithms.array',
     'algorithms.articulated_body.aba',
     'algorithms.articulated_body.matrices',
     'algorithms.closed_loops.jets',
@@ -436,7 +438,6 @@ PARTS_OF_ALGORITHMS = {
 
 #: Folders without algorithms.
 FOLDERS_OF_PARTS = (
-    'algorithms.array_kinds',
     'textbook.complementarity',
     'textbook.models',
     'textbook.planar',

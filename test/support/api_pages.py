@@ -16,7 +16,7 @@ import re
 from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tuple
 
 from rbd_ros.algorithms.declaration import Declaration, declaration_of
-from rbd_ros.robot.compiled import Compiled
+from rbd_ros.robot.kernels import Compiled
 from rbd_ros.robot.other_names import FOREIGN
 from support import public_functions as reference
 from support.api_contents import (

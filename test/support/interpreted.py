@@ -6,8 +6,8 @@ from contextlib import contextmanager
 import pytest
 
 from rbd_ros import Robot
+from rbd_ros.compiler.runtime import native
 from rbd_ros.compiler.runtime.kernel import InterpretedKernel
-from rbd_ros.compiler.targets.llvm import native
 from rbd_ros.robot.kernels import Kernels
 from rbd_ros.robot.variants import check, definition
 

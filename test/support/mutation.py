@@ -83,12 +83,11 @@ OWN = {
     'rbd_ros/collision/concave/concave_search.py': ('test/collision/test_concave_contacts.py',),
     'rbd_ros/collision/convex/convex_pairs.py': _OF_CONVEX_PAIRS,
     'rbd_ros/collision/convex/epa.py': _OF_CONVEX_PAIRS,
-    'rbd_ros/collision/convex/gjk.py': _OF_CONVEX_PAIRS,
     'rbd_ros/collision/convex/manifolds.py': _OF_CONVEX_PAIRS,
     'rbd_ros/collision/convex/polishing.py': _OF_CONVEX_PAIRS,
-    'rbd_ros/collision/convex/simplices.py': _OF_CONVEX_PAIRS,
+    'rbd_ros/collision/convex/gjk.py': _OF_CONVEX_PAIRS,
     'rbd_ros/world/height_fields.py': ('test/world/test_world_file.py',),
-    'rbd_ros/collision/pairs/box_regions.py': (
+    'rbd_ros/collision/pairs/boxes.py': (
         'test/collision/test_nearest_features.py',
         'test/collision/test_distance_of_shapes.py',
     ),
@@ -96,7 +95,7 @@ OWN = {
         'test/collision/scene/test_self_collision.py',
         'test/collision/scene/test_scene_contacts.py',
     ),
-    'rbd_ros/collision/pairs/plane_hull.py': (
+    'rbd_ros/collision/pairs/planes.py': (
         'test/collision/test_nearest_features.py',
         'test/collision/test_convex_contacts.py',
         'test/collision/test_scene_meshes.py',
@@ -262,10 +261,10 @@ OWN = {
 # No texts, but what texts are declared with
 _NO_TEXTS = {
     'declaration.py',
+    'array.py',
     'kinds.py',
     'contact_kinds.py',
     'floating_base_kinds.py',
-    'array_kinds',
     '__init__.py',
 }
 # Nor these: records, how they are made, and what a user or a loop calls

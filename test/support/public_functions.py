@@ -6,16 +6,15 @@ from __future__ import annotations
 import inspect
 from typing import Any, Callable, Dict, Iterator, NamedTuple, Tuple
 
+from rbd_ros.algorithms.array import Array
 from rbd_ros.algorithms.declaration import Declaration
-from rbd_ros.algorithms.kinds import Array
-from rbd_ros.robot.compiled import Compiled
 from rbd_ros.robot.families.centroidal_family import CentroidalFunctions
 from rbd_ros.robot.families.derivatives_family import DerivativeFunctions
 from rbd_ros.robot.families.hybrid_family import Partition
 from rbd_ros.robot.families.loops_family import LoopFunctions
 from rbd_ros.robot.families.regressors_family import RegressorFunctions
 from rbd_ros.robot.frame import RobotFrame
-from rbd_ros.robot.kernels import declared
+from rbd_ros.robot.kernels import Compiled, declared
 from rbd_ros.robot.robot import Robot
 from rbd_ros.textbook.articulated_body.articulated_family import ArticulatedFunctions, Handles
 from rbd_ros.textbook.contact_dynamics.contacts_family import PointContacts

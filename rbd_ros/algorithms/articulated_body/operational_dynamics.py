@@ -7,6 +7,7 @@ is the motion of a frame, or that of its origin alone.
 
 from typing import Any, List, Mapping, NamedTuple, Sequence
 
+from rbd_ros.algorithms.array import Array
 from rbd_ros.algorithms.articulated_body.matrices import (
     apply,
     dot,
@@ -25,7 +26,7 @@ from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
 from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
 from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
 from rbd_ros.algorithms.inverse_dynamics.rnea import bias_force, gravity_torque
-from rbd_ros.algorithms.kinds import Array, CONFIGURATION, FRAME, MATRIX, REFERENCE, VELOCITY
+from rbd_ros.algorithms.kinds import CONFIGURATION, FRAME, MATRIX, REFERENCE, VELOCITY
 from rbd_ros.algorithms.kinematics.frame_motion import frame_acceleration
 from rbd_ros.algorithms.kinematics.jacobians import jacobian
 from rbd_ros.model import Frame, Model, ModelError

@@ -6,12 +6,7 @@ from typing import List, Sequence
 from rbd_ros.algorithms.closed_loops.loop_closure import loop_transforms
 from rbd_ros.algorithms.closed_loops.loop_equations import active_force_subspace
 from rbd_ros.algorithms.declaration import algorithm
-from rbd_ros.algorithms.kinds import (
-    CONFIGURATION,
-    LOOP_FORCES,
-    LOOP_MULTIPLIERS,
-    LOOP_WRENCHES,
-)
+from rbd_ros.algorithms.kinds import CONFIGURATION, LOOP_FORCES, LOOP_MULTIPLIERS, LOOP_WRENCHES
 from rbd_ros.algorithms.kinematics.kinematics import body_transforms
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector

@@ -29,7 +29,6 @@ from rbd_ros.algorithms.derivatives.analytical_derivatives import (
 from rbd_ros.algorithms.inverse_dynamics.coriolis import VelocityFactor
 from rbd_ros.algorithms.inverse_dynamics.forces import gravity_acceleration, to_body_coordinates
 from rbd_ros.algorithms.inverse_dynamics.rnea import body_force
-from rbd_ros.algorithms.inverse_dynamics.rotation_rates import rotation_rates
 from rbd_ros.algorithms.kinds import ACCELERATION, CONFIGURATION, EXTERNAL_FORCES, VELOCITY
 from rbd_ros.model import Model
 from rbd_ros.spatial import (
@@ -41,6 +40,7 @@ from rbd_ros.spatial import (
     RigidBodyInertia,
 )
 from rbd_ros.spatial.linear3 import add, apply, apply_transpose, cross, dot, Vector3, ZERO3
+from rbd_ros.spatial.rotation import rotation_rates
 from rbd_ros.spatial.scalar import Scalar, simd_hint
 
 # With more DoFs the number of operations is not worth its being found out: scalar products

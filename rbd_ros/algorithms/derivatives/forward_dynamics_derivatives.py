@@ -14,6 +14,7 @@ branches leave (response.py).
 from dataclasses import replace
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
+from rbd_ros.algorithms.array import position_rates
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT, Kind
 from rbd_ros.algorithms.derivatives.analytical_derivatives import (
     analytical_derivatives,
@@ -40,7 +41,6 @@ from rbd_ros.algorithms.kinds import (
     FORCE,
     INVERSE_INERTIA_MATRIX,
     MATRIX,
-    position_rates,
     VELOCITY,
 )
 from rbd_ros.model import Model

@@ -19,6 +19,7 @@ of rigid-body dynamics: theory and implementation" (IEEE T-RO 2024).
 from functools import partial
 from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
+from rbd_ros.algorithms.array import position_rates
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
 from rbd_ros.algorithms.derivatives.analytical_derivatives import (
     analytical_derivatives,
@@ -37,7 +38,6 @@ from rbd_ros.algorithms.kinds import (
     CONFIGURATION,
     EXTERNAL_FORCES,
     FORCE,
-    position_rates,
     TENSOR,
     VELOCITY,
 )

@@ -19,7 +19,6 @@ from typing import Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence
 
 from rbd_ros.algorithms.hinge_trees.crba_by_screws import root_screw, screw_tree
 from rbd_ros.algorithms.hinge_trees.hinge_frames import hinge_frames, Turn
-from rbd_ros.algorithms.inverse_dynamics.rotation_rates import rotation_rates
 from rbd_ros.model import Model
 from rbd_ros.spatial import (
     ArticulatedBodyInertia,
@@ -40,6 +39,7 @@ from rbd_ros.spatial.linear3 import (
     Vector3,
     ZERO3,
 )
+from rbd_ros.spatial.rotation import rotation_rates
 from rbd_ros.spatial.scalar import is_zero, Scalar
 
 _NOTHING: Matrix3 = (ZERO3, ZERO3, ZERO3)

@@ -19,13 +19,7 @@ from rbd_ros.algorithms.hinge_trees.forward_dynamics_by_screws import (
     screw_paths,
 )
 from rbd_ros.algorithms.hinge_trees.hinge_frames import require_free_hinges
-from rbd_ros.algorithms.kinds import (
-    ACCELERATION,
-    CONFIGURATION,
-    EXTERNAL_FORCES,
-    FORCE,
-    VELOCITY,
-)
+from rbd_ros.algorithms.kinds import ACCELERATION, CONFIGURATION, EXTERNAL_FORCES, FORCE, VELOCITY
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector
 from rbd_ros.spatial.scalar import Scalar

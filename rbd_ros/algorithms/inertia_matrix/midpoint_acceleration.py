@@ -18,14 +18,7 @@ from rbd_ros.algorithms.hinge_trees.hinge_forward_dynamics import (
 from rbd_ros.algorithms.hinge_trees.hinge_frames import has_free_hinges
 from rbd_ros.algorithms.inertia_matrix.forward_dynamics import forward_dynamics
 from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
-from rbd_ros.algorithms.kinds import (
-    ACCELERATION,
-    CONFIGURATION,
-    DIAGONAL,
-    FORCE,
-    TIME,
-    VELOCITY,
-)
+from rbd_ros.algorithms.kinds import ACCELERATION, CONFIGURATION, DIAGONAL, FORCE, TIME, VELOCITY
 from rbd_ros.model import Model
 from rbd_ros.spatial.scalar import Scalar
 

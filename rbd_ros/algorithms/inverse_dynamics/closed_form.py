@@ -11,13 +11,7 @@ from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT
 from rbd_ros.algorithms.inertia_matrix.crba_absolute import crba_absolute
 from rbd_ros.algorithms.inverse_dynamics.coriolis import coriolis_matrix
 from rbd_ros.algorithms.inverse_dynamics.special_cases import gravity_compensation
-from rbd_ros.algorithms.kinds import (
-    ACCELERATION,
-    CONFIGURATION,
-    CORIOLIS_TENSOR,
-    FORCE,
-    VELOCITY,
-)
+from rbd_ros.algorithms.kinds import ACCELERATION, CONFIGURATION, CORIOLIS_TENSOR, FORCE, VELOCITY
 from rbd_ros.model import Model
 from rbd_ros.spatial.scalar import inner, Scalar
 

@@ -17,17 +17,11 @@ from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT
 from rbd_ros.algorithms.hinge_trees.hinge_frames import has_few_free_hinges
 from rbd_ros.algorithms.hinge_trees.hinge_inverse_dynamics import hinge_inverse_dynamics
 from rbd_ros.algorithms.inverse_dynamics.forces import gravity_acceleration, to_body_coordinates
-from rbd_ros.algorithms.inverse_dynamics.rotation_rates import rotation_rates
-from rbd_ros.algorithms.kinds import (
-    ACCELERATION,
-    CONFIGURATION,
-    EXTERNAL_FORCES,
-    FORCE,
-    VELOCITY,
-)
+from rbd_ros.algorithms.kinds import ACCELERATION, CONFIGURATION, EXTERNAL_FORCES, FORCE, VELOCITY
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector, linear3, MotionSubspace, RigidBodyInertia
 from rbd_ros.spatial.linear3 import add, apply, cross, Matrix3, subtract, Vector3, ZERO3
+from rbd_ros.spatial.rotation import rotation_rates
 from rbd_ros.spatial.scalar import Scalar
 
 

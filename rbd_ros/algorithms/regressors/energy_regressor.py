@@ -7,12 +7,7 @@ Source: book eq 2.58 and 2.67; the parameters are those of `RigidBodyInertia.par
 from typing import Any, List, NamedTuple, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm
-from rbd_ros.algorithms.kinds import (
-    CONFIGURATION,
-    MOMENTUM_REGRESSOR,
-    PARAMETER_ROW,
-    VELOCITY,
-)
+from rbd_ros.algorithms.kinds import CONFIGURATION, MOMENTUM_REGRESSOR, PARAMETER_ROW, VELOCITY
 from rbd_ros.algorithms.kinematics.kinematics import body_velocities
 from rbd_ros.algorithms.regressors.torque_regressor import unit_inertias
 from rbd_ros.model import Model

@@ -12,12 +12,7 @@ from typing import Dict, List, Mapping, Sequence, Tuple
 from rbd_ros.algorithms.declaration import algorithm
 from rbd_ros.algorithms.inverse_dynamics.coriolis import VelocityFactor
 from rbd_ros.algorithms.inverse_dynamics.forces import gravity_acceleration
-from rbd_ros.algorithms.kinds import (
-    ACCELERATION,
-    CONFIGURATION,
-    TORQUE_REGRESSOR,
-    VELOCITY,
-)
+from rbd_ros.algorithms.kinds import ACCELERATION, CONFIGURATION, TORQUE_REGRESSOR, VELOCITY
 from rbd_ros.model import Model
 from rbd_ros.spatial import (
     ForceVector,

@@ -4,7 +4,8 @@
 The difference of two shapes, all a - b, has its point nearest to the origin where the shapes are
 nearest to each other. Simplices of points of its surface approach it (Gilbert et al. 1988). For
 polytopes it ends at the exact features; for curved shapes, where a bound on the distance from
-below and the distance of the simplex agree.
+below and the distance of the simplex agree. Simplices are rows whose first three columns are their
+vertices (supports.py).
 """
 
 from __future__ import annotations
@@ -13,10 +14,162 @@ import math
 from typing import Tuple
 
 from rbd_ros.collision.arrays import FloatArray, PlacedShape
-from rbd_ros.collision.convex.simplices import reduce_to_nearest
 from rbd_ros.collision.shapes.supports import NUMBER_A, NUMBER_B, SHARE, support_of_difference
 from rbd_ros.collision.vectors import are_equal, COINCIDENT, origin
-from rbd_ros.compiler.loops import compiled, load_vec, Vec, Vec3
+from rbd_ros.compiler.loops import compiled, cross, load_vec, Vec, Vec3
+
+
+@compiled
+def nearest_on_edge(p: Vec3, q: Vec3) -> Tuple[float, float]:
+    """Return the squared distance of a segment from the origin [m^2], and the share of its end.
+
+    :param p: its start [m]
+    :param q: its end [m]
+    """
+    step = q - p
+    length, ahead = step @ step, -(p @ step)
+    t = 0.0
+    if ahead > 0.0:
+        t = min(1.0, ahead / length) if length > 0.0 else 0.0
+    # p + (q - p) is q only up to rounding.
+    point = q if t == 1.0 else p + t * step
+    return point @ point, t
+
+
+@compiled
+def nearest_on_triangle(p: Vec3, q: Vec3, r: Vec3) -> Tuple[float, Vec3, Vec3]:
+    """Return the squared distance of a triangle from the origin.
+
+    :param p: its vertices [m]
+    :return: the square [m^2], the shares of p, q and r in the nearest point, and that [m]
+    """
+    # From the vertex that is nearest to the origin: of a long triangle with a short edge that is
+    # near, differences with a vertex far away would be rounded as that one is.
+    at_p, at_q, at_r = p @ p, q @ q, r @ r
+    base, following, last = p, q, r
+    if at_q < at_p and at_q <= at_r:
+        base, following, last = q, r, p
+    elif at_r < at_p:
+        base, following, last = r, p, q
+    normal = cross(following - base, last - base)
+    square = normal @ normal
+    if square > 0.0:
+        # Volumes that the origin spans with the edges: where all are positive, it is above the
+        # triangle itself.
+        shares = Vec(normal @ cross(q, r), normal @ cross(r, p), normal @ cross(p, q))
+        if shares[0] > 0.0 and shares[1] > 0.0 and shares[2] > 0.0:
+            # Along the normal, which is exact also where the distance is small.
+            nearest = normal @ base / square * normal
+            return nearest @ nearest, shares / (shares[0] + shares[1] + shares[2]), nearest
+    # Else the nearest point is on an edge: all three are compared, which is safer than deciding by
+    # signs that are rounding (van den Bergen 2003, section 4.3.3, on the pitfalls of Johnson's
+    # recursion).
+    least, t = nearest_on_edge(p, q)
+    shares = Vec(1.0 - t, t, 0.0)
+    squared, t = nearest_on_edge(p, r)
+    if squared < least:
+        least, shares = squared, Vec(1.0 - t, 0.0, t)
+    squared, t = nearest_on_edge(q, r)
+    if squared < least:
+        least, shares = squared, Vec(0.0, 1.0 - t, t)
+    nearest = shares[0] * p + shares[1] * q + shares[2] * r
+    return nearest @ nearest, shares, nearest
+
+
+@compiled
+def side(p: Vec3, q: Vec3, r: Vec3, s: Vec3) -> float:
+    """Return six times the signed volume of a tetrahedron [m^3]."""
+    return cross(q - p, r - p) @ (s - p)
+
+
+@compiled
+def encloses_origin(simplex: FloatArray) -> bool:
+    """Return whether the origin is within a tetrahedron that has a volume.
+
+    Sets the shares if it is.
+    """
+    a, b = load_vec(simplex[0], 3), load_vec(simplex[1], 3)
+    c, d = load_vec(simplex[2], 3), load_vec(simplex[3], 3)
+    zero = Vec(0.0, 0.0, 0.0)
+    # Barycentric coordinates: volumes with the origin in place of each vertex, by the whole
+    # volume.
+    whole = side(a, b, c, d)
+    if whole == 0.0:
+        return False
+    of_a, of_b = side(b, d, c, zero), side(a, c, d, zero)
+    shares = Vec(of_a, of_b, side(a, d, b, zero), side(a, b, c, zero)) / whole
+    if not min(shares[0], shares[1], shares[2], shares[3]) >= 0.0:
+        return False
+    for k in range(4):
+        simplex[k, SHARE] = shares[k]
+    return True
+
+
+@compiled
+def point_by_shares(simplex: FloatArray, count: int, column: int) -> Vec3:
+    """Return the sum of some points of a simplex, each by its share.
+
+    :param column: first column of the points
+    """
+    point = Vec(0.0, 0.0, 0.0)
+    for i in range(count):
+        point += simplex[i, SHARE] * load_vec(simplex[i], 3, column)
+    return point
+
+
+@compiled
+def reduce_to_nearest(simplex: FloatArray, count: int) -> Tuple[int, Vec3]:
+    """Return the nearest point of a simplex to the origin.
+
+    Of the simplex remains the part that it is on.
+
+    :param simplex: vertices; those that remain come first, with their shares, (4, 12)
+    :param count: how many there are, up to 4
+    :return: how many vertices remain, 4 if the origin is within the tetrahedron, and the point [m]
+    """
+    best, nearest = Vec(1.0, 0.0, 0.0, 0.0), Vec(0.0, 0.0, 0.0)
+    if count == 2:
+        _, t = nearest_on_edge(load_vec(simplex[0], 3), load_vec(simplex[1], 3))
+        best = Vec(1.0 - t, t, 0.0, 0.0)
+    elif count > 2:
+        least = math.inf
+        # Of a tetrahedron the nearest of four triangles, unless it encloses the origin: triangles
+        # are robust where volumes are flat.
+        for left_out in range(4):
+            if count == 3 and left_out < 3:
+                continue
+            i, j, k = 0, 1, 2
+            if left_out < 3:
+                i, j, k = (left_out + 1) % 3, (left_out + 2) % 3, 3
+            squared, shares, point = nearest_on_triangle(
+                load_vec(simplex[i], 3), load_vec(simplex[j], 3), load_vec(simplex[k], 3)
+            )
+            if squared < least:
+                least, nearest = squared, point
+                best = Vec(shares[0], shares[1], shares[2], 0.0)
+                if left_out == 0:
+                    best = Vec(0.0, shares[0], shares[1], shares[2])
+                elif left_out == 1:
+                    best = Vec(shares[1], 0.0, shares[0], shares[2])
+                elif left_out == 2:
+                    best = Vec(shares[0], shares[1], 0.0, shares[2])
+        if count == 4 and encloses_origin(simplex):
+            return 4, nearest
+    kept = 0
+    for i in range(count):
+        # Vertices without a share do not carry the nearest point: dropping them keeps simplices
+        # small and independent.
+        if best[i] > 0.0:
+            if kept < i:
+                for c in range(SHARE):
+                    simplex[kept, c] = simplex[i, c]
+            simplex[kept, SHARE] = best[i]
+            kept += 1
+    # The foot on a triangle was found along its normal, more exactly than by shares.
+    if count < 3 or kept < 3:
+        nearest = point_by_shares(simplex, kept, 0)
+    return kept, nearest
+
 
 #: What `nearest_of_cores` finds.
 BEYOND, APART, OVERLAPPING = 0, 1, 2

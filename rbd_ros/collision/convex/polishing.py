@@ -13,7 +13,7 @@ import math
 from typing import Tuple
 
 from rbd_ros.collision.arrays import CYLINDER, FloatArray, PlacedShape
-from rbd_ros.collision.convex.simplices import point_by_shares
+from rbd_ros.collision.convex.gjk import point_by_shares
 from rbd_ros.collision.shapes.supports import (
     NUMBER_A,
     NUMBER_B,

@@ -10,8 +10,7 @@ import math
 from typing import Tuple
 
 from rbd_ros.collision.arrays import FloatArray, PlacedShape
-from rbd_ros.collision.pairs.segments import nearest_to_box
-from rbd_ros.collision.shapes.solid_distances import distance_from_box
+from rbd_ros.collision.pairs.nearest_points import distance_from_box, nearest_to_box
 from rbd_ros.collision.shapes.supports import toward
 from rbd_ros.collision.vectors import (
     across_axis,

@@ -10,9 +10,13 @@ import math
 from typing import NamedTuple, Tuple
 
 from rbd_ros.collision.arrays import FloatArray, FoundPoints, PlacedShape
-from rbd_ros.collision.pairs.segments import nearest_of_segments, nearest_to_box, part_between
+from rbd_ros.collision.pairs.nearest_points import (
+    distance_from_box,
+    nearest_of_segments,
+    nearest_to_box,
+    part_between,
+)
 from rbd_ros.collision.pairs.spheres import add_ball_at_solid, Ball
-from rbd_ros.collision.shapes.solid_distances import distance_from_box
 from rbd_ros.collision.shapes.supports import toward
 from rbd_ros.collision.vectors import (
     across_axis,

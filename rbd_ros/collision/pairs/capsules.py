@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from rbd_ros.collision.arrays import FoundPoints, PlacedShape
-from rbd_ros.collision.pairs.segments import nearest_of_segments, within
+from rbd_ros.collision.pairs.nearest_points import nearest_of_segments, within
 from rbd_ros.collision.pairs.spheres import add_balls, Ball
 from rbd_ros.collision.vectors import axis, end_of_segment, perpendicular
 from rbd_ros.compiler.loops import compiled, cross, norm

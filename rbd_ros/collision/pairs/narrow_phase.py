@@ -13,7 +13,7 @@ Numbers of points at most:
     | cylinder |        |         |     | 4 *      | 4 *  | 8 *  | 8 *          |
     | hull     |        |         |     |          | 4 *  | 8 *  | 8 *          |
 
-Those with a star are found by supports (convex_pairs.py, plane_hull.py, concave_search.py), others
+Those with a star are found by supports (convex_pairs.py, planes.py, concave_search.py), others
 in closed form. Distances are exact to rounding, and so are depths, but those that the triangles of
 a mesh have each for itself; those of cylinders may be another minimum's within 1e-10 of the size.
 """
@@ -21,64 +21,38 @@ a mesh have each for itself; those of cylinders may be another minimum's within 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 from rbd_ros.collision.arrays import (
     BOX,
     CAPSULE,
     CYLINDER,
-    FloatArray,
     FoundPoints,
-    HEIGHT_FIELD,
     HULL,
-    IntArray,
     MESH,
+    Pair,
     PlacedShape,
     PLANE,
     SPHERE,
-    Tables,
 )
 from rbd_ros.collision.concave.concave_search import convex_concave
 from rbd_ros.collision.convex.convex_pairs import convex_convex
 from rbd_ros.collision.pairs.boxes import box_box
 from rbd_ros.collision.pairs.capsule_box import capsule_box
 from rbd_ros.collision.pairs.capsules import capsule_capsule
-from rbd_ros.collision.pairs.plane_hull import plane_hull
-from rbd_ros.collision.pairs.planes import plane_box, plane_capsule, plane_cylinder, plane_sphere
+from rbd_ros.collision.pairs.planes import (
+    plane_box,
+    plane_capsule,
+    plane_cylinder,
+    plane_hull,
+    plane_sphere,
+)
 from rbd_ros.collision.pairs.spheres import (
     sphere_box,
     sphere_capsule,
     sphere_cylinder,
     sphere_sphere,
 )
-from rbd_ros.compiler.loops import compiled, entry_point, floats, integers, load_vec
-
-#: Pairs that there are: the lower kind, the higher kind.
-PAIRS = frozenset(
-    (a, b)
-    # Planes do not touch each other, and neither do concave shapes: one of a pair has to be
-    # convex.
-    for a in (PLANE, SPHERE, CAPSULE, BOX, CYLINDER, HULL)
-    for b in (SPHERE, CAPSULE, BOX, CYLINDER, HULL, MESH, HEIGHT_FIELD)
-    if a <= b and (a, b) != (PLANE, HEIGHT_FIELD)
-)
-
-
-class Pair(NamedTuple):
-    """Two shapes and the contact points of them, a record for compiled loops.
-
-    :param kind: kinds of both, (2,)
-    :param size: sizes as in shapes.py, (2, 3) [m]
-    :param pose: poses in the common frame, (2, 12)
-    :param tables: tables of hulls, meshes and height fields
-    :param found: their contact points
-    """
-
-    kind: IntArray = integers(2)
-    size: FloatArray = floats(2, 3)
-    pose: FloatArray = floats(2, 12)
-    tables: Tables = Tables  # type: ignore[assignment]
-    found: FoundPoints = FoundPoints  # type: ignore[assignment]
+from rbd_ros.compiler.loops import compiled, entry_point, load_vec
 
 
 @compiled

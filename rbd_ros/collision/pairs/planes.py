@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Half-spaces against other shapes. The first one is the plane, its z axis the outward normal.
 
-Arguments of all pairs are those of `plane_sphere`.
+Arguments of all pairs are those of `plane_sphere`. Of a convex hull at most four vertices touch.
 """
 
 from __future__ import annotations
@@ -9,8 +9,27 @@ from __future__ import annotations
 import math
 
 from rbd_ros.collision.arrays import FloatArray, FoundPoints, PlacedShape
-from rbd_ros.collision.vectors import add, axis, end_of_segment, origin, placed
-from rbd_ros.compiler.loops import compiled, cross, load_vec, norm, stack_array, Vec3
+from rbd_ros.collision.convex.reduction import choose
+from rbd_ros.collision.shapes.supports import highest_vertex
+from rbd_ros.collision.vectors import (
+    add,
+    axis,
+    end_of_segment,
+    origin,
+    perpendicular,
+    placed,
+    turned_back,
+)
+from rbd_ros.compiler.loops import (
+    compiled,
+    cross,
+    load_vec,
+    norm,
+    stack_array,
+    stack_matrix,
+    Vec,
+    Vec3,
+)
 
 #: Angle between a cylinder's axis and the normal below which its caps count as parallel to the
 #: plane [rad]: the direction of the lowest point of a rim would be made of rounding errors.
@@ -130,4 +149,43 @@ def plane_cylinder(a: PlacedShape, b: PlacedShape, margin: float, found: FoundPo
         point = origin(b.pose) + height * spindle + sign * radial
         feature = 4 - first if lies and number == 1 else first + number
         count = above_plane(a.pose, point, 0.0, feature, margin, found, count)
+    return count
+
+
+#: Column of the number of a vertex.
+_NUMBER = 3
+
+
+@compiled
+def plane_hull(
+    a: PlacedShape, b: PlacedShape, hull: int, margin: float, nearest: bool, found: FoundPoints
+) -> int:
+    """Return the contact of a plane with a hull, which is given by its number.
+
+    Other arguments are those of `find_contacts` (narrow_phase.py).
+    Of all vertices within the margin, the lowest and those that span the most. Features are
+    numbers of vertices.
+    """
+    points, chosen, tables = stack_matrix(256, 4), stack_array(4), b.tables
+    normal, first = axis(a.pose, 2), tables.hull[hull, 0]
+    if nearest:
+        lowest = highest_vertex(tables, hull, -turned_back(b.pose, normal), 0)
+        point = placed(b.pose, load_vec(tables.vertex[first + lowest], 3))
+        return above_plane(a.pose, point, 0.0, lowest, margin, found, 0)
+    u = perpendicular(normal)
+    v = cross(normal, u)
+    level = normal @ origin(a.pose)
+    within = 0
+    for k in range(tables.hull[hull, 1]):
+        point = placed(b.pose, load_vec(tables.vertex[first + k], 3))
+        height = normal @ point - level
+        if height <= margin:
+            points[within] = Vec(u @ point, v @ point, height, k)
+            within += 1
+    number = choose(points, within, chosen)
+    count = 0
+    for n in range(number):
+        k = int(points[int(chosen[n]), _NUMBER])
+        point = placed(b.pose, load_vec(tables.vertex[first + k], 3))
+        count = above_plane(a.pose, point, 0.0, k, margin, found, count)
     return count

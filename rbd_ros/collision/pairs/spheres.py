@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from rbd_ros.collision.arrays import FoundPoints, PlacedShape
-from rbd_ros.collision.shapes.solid_distances import distance_from_box, distance_from_cylinder
+from rbd_ros.collision.pairs.nearest_points import distance_from_box, distance_from_cylinder
 from rbd_ros.collision.vectors import (
     add,
     axis,

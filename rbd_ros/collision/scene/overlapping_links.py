@@ -19,7 +19,7 @@ from rbd_ros.collision.scene.scene_arrays import (
     SceneTable,
     with_pairs,
 )
-from rbd_ros.collision.scene.scene_contacts import scene_contacts_of
+from rbd_ros.collision.scene.scene_search import scene_contacts_of
 from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.model import Model
 from rbd_ros.world.world import ROBOT

@@ -19,14 +19,12 @@ from rbd_ros.collision.scene.scene_bounds import (
 )
 from rbd_ros.collision.vectors import are_equal, turned, unit_vector
 from rbd_ros.compiler.loops import (
-    allocate,
     compiled,
     cross,
     entry_point,
     load_vec,
     Mat,
     norm,
-    Record,
     Vec,
     Vec3,
 )
@@ -219,14 +217,3 @@ def scene_contacts_of(
     count, dropped = find_scene_contacts(scene, buffers, timestep, contacts)
     buffers.dropped[0] = dropped
     return count
-
-
-def finder_of(scene: SceneTable) -> int:
-    """Return the address of `scene_contacts_of` for scenes such as this one.
-
-    :param scene: what may touch what
-    """
-    # Machine code depends on what records have, not on sizes.
-    buffers = allocate(SceneBuffers, scene_bodies=0, shapes=0, pairs=0, contacts=0)
-    found = allocate(SceneContacts, contacts=0)
-    return scene_contacts_of.address(Record(scene), Record(buffers), Record(found))

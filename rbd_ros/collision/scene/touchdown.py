@@ -16,7 +16,7 @@ from rbd_ros.algorithms.kinematics.kinematics import body_transforms
 from rbd_ros.collision.arrays import FloatArray, MAX_POINTS
 from rbd_ros.collision.scene.scene import Scene
 from rbd_ros.collision.scene.scene_arrays import SceneBuffers, SceneContacts, with_pairs
-from rbd_ros.collision.scene.scene_contacts import scene_contacts_of
+from rbd_ros.collision.scene.scene_search import scene_contacts_of
 from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.model import Model
 from rbd_ros.spatial import PluckerTransform

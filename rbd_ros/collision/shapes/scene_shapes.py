@@ -7,10 +7,10 @@ from typing import Dict, NamedTuple, Optional, Tuple
 
 import numpy as np
 
+from rbd_ros import meshes  # which loads readers of files on first use
 from rbd_ros.collision.arrays import FloatArray
 from rbd_ros.collision.shapes import contact_shapes as shapes
 from rbd_ros.collision.shapes.concave_shapes import HeightField, TriangleMesh
-from rbd_ros.meshes import mesh_triangles, mesh_vertices, MeshError
 from rbd_ros.model import geometry
 
 
@@ -96,13 +96,13 @@ class ShapeMaker:
 
 def _of_mesh(mesh: geometry.Mesh, convex: bool) -> Touching:
     if mesh.path is None:
-        raise MeshError(
+        raise meshes.MeshError(
             f'{mesh.uri} was not found; add the folder of its package to package_paths'
         )
     if convex:
-        triangles = mesh_vertices(mesh.path, mesh.scale)
+        triangles = meshes.mesh_vertices(mesh.path, mesh.scale)
     else:
-        triangles = mesh_triangles(mesh.path, mesh.scale)
+        triangles = meshes.mesh_triangles(mesh.path, mesh.scale)
     points = triangles.reshape(-1, 3)
     # Its bounding sphere is about the origin: that belongs into the middle.
     center = 0.5 * (points.min(axis=0) + points.max(axis=0))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loops over data (contacts, solver sweeps, steps), as machine code: marks, records, entry points.
 
-vocabulary.py and vector_values.py are what loops are written with besides Python, loop_records.py
+vocabulary.py is what loops are written with besides Python, loop_records.py
 what they work on, and entry_points.py what Python calls. front_end.py reads the functions of
 instances.py one by one: loop_statements.py, loop_expressions.py, loop_calls.py, loop_arithmetic.py
 and vector_arithmetic.py make typed functions of them (loop_ir.py, loop_types.py), which
@@ -11,31 +11,30 @@ numba_call.py is for users' own loops that numba compiles.
 
 from rbd_ros.compiler.loops.entry_points import (
     entry_point,
+    entry_point_of,
     EntryPoint,
     excludes_threads,
     interpreted_reason,
 )
 from rbd_ros.compiler.loops.loop_records import allocate, floats, integers, Record, view
-from rbd_ros.compiler.loops.vector_values import (
-    cross,
-    dot,
-    load_transform,
-    load_vec,
-    Mat,
-    norm,
-    Transform,
-    Vec,
-    Vec3,
-)
 from rbd_ros.compiler.loops.vocabulary import (
     call_kernel,
     call_loop,
     compiled,
+    cross,
+    dot,
     load_f64,
     load_i64,
+    load_transform,
+    load_vec,
+    Mat,
+    norm,
     simd_range,
     stack_array,
     stack_matrix,
+    Transform,
+    Vec,
+    Vec3,
 )
 
 __all__ = [
@@ -57,6 +56,7 @@ __all__ = [
     'compiled',
     'load_f64',
     'entry_point',
+    'entry_point_of',
     'excludes_threads',
     'floats',
     'integers',

@@ -3,7 +3,8 @@
 
 An entry point is compiled the first time on a machine, together with all it calls, and then only
 loaded from the disk. It works on records (loop_records.py) and numbers, allocates nothing, and
-never calls the interpreter.
+never calls the interpreter. `entry_point_of` names one by its module, which is imported only to
+compile it.
 
 Compiled is only what can be reached: where `if record.flag:` asks for a field that is a bool, its
 value is known then, and the other branch is not even read.
@@ -12,10 +13,11 @@ value is known then, and the other branch is not even read.
 from __future__ import annotations
 
 import ctypes
-from functools import partial
+from functools import cached_property, partial
+from importlib import import_module
 import logging
 import sys
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +26,8 @@ from rbd_ros.compiler import cache
 from rbd_ros.compiler.loops import sources
 from rbd_ros.compiler.loops.loop_records import Record
 from rbd_ros.compiler.loops.vocabulary import compiled
-from rbd_ros.compiler.runtime import builtin, handles, loop_builtin
+from rbd_ros.compiler.runtime import builtin, handles, native
 from rbd_ros.compiler.source import source_digest
-from rbd_ros.compiler.targets.llvm import native
 
 # By its name, for its digest: it is imported only where something has to be compiled.
 _COMPILER = 'rbd_ros.compiler.targets.llvm_loops.translation'
@@ -51,6 +52,22 @@ def entry_point(function: Callable[..., int]) -> EntryPoint:
     return EntryPoint(function)
 
 
+def entry_point_of(module: str, name: str) -> EntryPoint:
+    """Return the entry point of a module that is imported only where there is no machine code.
+
+    A loop that calls others is defined in many files. A process that finds it on the disk, for
+    these very texts, imports none of them.
+
+    :param module: dotted name of the module of this package that defines it
+    :param name: its name there
+    :raises ValueError: for a module of another package, whose text no digest covers
+    """
+    package = __name__.partition('.')[0]
+    if module.partition('.')[0] != package:
+        raise ValueError(f'{module!r} is not a module of {package}: import the entry point')
+    return _NamedEntryPoint(module, name)
+
+
 class EntryPoint:
     """A compiled loop; without a compiler, the same in the interpreter.
 
@@ -72,7 +89,7 @@ class EntryPoint:
 
         :param arguments: records, then numbers
         """
-        count = len(arguments) - len(self.numbers)
+        count = sum(isinstance(each, Record) for each in arguments)
         return self.bind(*arguments[:count])(*arguments[count:])
 
     def bind(self, *records: Record, release_gil: bool = True) -> Callable[..., int]:
@@ -88,7 +105,7 @@ class EntryPoint:
             return partial(self.function, *(each.fields for each in records))
         # ctypes takes microseconds to convert arguments; a builtin reads them itself.
         if not release_gil and builtin.supported():
-            return loop_builtin.make_loop_builtin(
+            return builtin.make_loop_builtin(
                 self.__name__,
                 self.__doc__ or '',
                 code.address('builtin'),
@@ -125,23 +142,16 @@ class EntryPoint:
             self._code[key] = self._load(kinds)
         return self._code[key]
 
+    def entry_name(self, kinds: Sequence[tuple]) -> str:
+        """Return the name on disk of the machine code for records of some kinds."""
+        text = {'text': sources.digest(self.function)}
+        return _entry_name(self.__name__, 'loop', self._module, kinds, text)
+
     def _load(self, kinds: Sequence[tuple]) -> Optional[native.MachineCode]:
-        key = {
-            'loop': [self._module, self.__name__],
-            'kinds': kinds,
-            'text': sources.digest(self.function),
-            'compiler': source_digest(_COMPILER),
-            # The digest of the text is one of byte code, which differs from version to version.
-            'python': sys.version_info[:2],
-            **native.versions(),
-        }
-        name = cache.entry_name(self.__name__, 'loop', cache.digest(key))
-        entry = cache.load(name)
-        if entry is not None:
-            try:
-                return native.MachineCode(entry[1])
-            except RuntimeError:  # what cannot be read is as good as none
-                pass
+        name = self.entry_name(kinds)
+        code = _loaded(name)
+        if code is not None:
+            return code
         try:
             # Here, not above: anyone who finds machine code on the disk has no need of a compiler.
             from rbd_ros.compiler.targets.llvm_loops.translation import object_file
@@ -154,6 +164,79 @@ class EntryPoint:
             return None
         cache.store(name, {}, code)
         return native.MachineCode(code)
+
+
+class _NamedEntryPoint(EntryPoint):
+    """Entry point of a module that may never be imported.
+
+    The key of machine code is a digest of byte code, so that comments do not matter. Here it is
+    kept on disk by a digest of the texts of the module and of all that it imports.
+
+    :param module: dotted name of the module
+    :param name: name of the entry point
+    """
+
+    def __init__(self, module: str, name: str):
+        self._module, self.__name__ = module, name
+        self._code = {}
+
+    @cached_property
+    def _defined(self) -> EntryPoint:
+        defined: EntryPoint = getattr(import_module(self._module), self.__name__)
+        return defined
+
+    @cached_property
+    def function(self) -> Callable[..., int]:  # type: ignore[override]
+        """The loop."""
+        return self._defined.function
+
+    @cached_property
+    def numbers(self) -> Tuple[str, ...]:  # type: ignore[override]
+        """Kinds of its numbers."""
+        return self._defined.numbers
+
+    def _load(self, kinds: Sequence[tuple]) -> Optional[native.MachineCode]:
+        text = {'texts': source_digest(self._module)}
+        place = _entry_name(self.__name__, 'place', self._module, kinds, text)
+        known = cache.load(place)
+        if known is not None:
+            code = _loaded(known[0]['entry'])
+            if code is not None:
+                self.numbers, self.__doc__ = tuple(known[0]['numbers']), known[0]['doc']
+                return code
+        defined = self._defined
+        self.__doc__ = defined.__doc__
+        code = defined._load(kinds)
+        if code is not None:
+            entry = defined.entry_name(kinds)
+            about = {'entry': entry, 'numbers': defined.numbers, 'doc': defined.__doc__ or ''}
+            cache.store(place, about, b'')
+        return code
+
+
+def _entry_name(
+    name: str, part: str, module: str, kinds: Sequence[tuple], text: Dict[str, str]
+) -> str:
+    """Return the name on disk of what depends on a loop, the kinds of its records, and a text."""
+    key = {
+        'loop': [module, name],
+        'kinds': kinds,
+        **text,
+        'compiler': source_digest(_COMPILER),
+        # A digest may be one of byte code, which differs from version to version.
+        'python': sys.version_info[:2],
+        **native.versions(),
+    }
+    return cache.entry_name(name, part, cache.digest(key))
+
+
+def _loaded(entry_name: str) -> Optional[native.MachineCode]:
+    """Return machine code from the disk; None if there is none of the name that can be read."""
+    entry = cache.load(entry_name)
+    try:
+        return None if entry is None else native.MachineCode(entry[1])
+    except RuntimeError:  # what cannot be read is as good as none
+        return None
 
 
 def _name(annotation: Any) -> str:

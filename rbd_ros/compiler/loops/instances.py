@@ -23,7 +23,7 @@ from rbd_ros.compiler.loops.loop_types import (
     Type,
     VecType,
 )
-from rbd_ros.compiler.loops.vector_values import Mat, Transform, Vec, Vec3
+from rbd_ros.compiler.loops.vocabulary import Mat, Transform, Vec, Vec3
 
 _NUMBERS = {bool: BOOL, int: INT, float: FLOAT}
 _Parameter = Tuple[str, Optional[NumberType]]

@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, Hashable
 
 import numpy as np
 
-from rbd_ros.compiler.loops import loop_arithmetic, vector_arithmetic, vector_values, vocabulary
+from rbd_ros.compiler.loops import loop_arithmetic, vector_arithmetic, vocabulary
 from rbd_ros.compiler.loops.loop_arithmetic import constant, convert, joined, number_type
 from rbd_ros.compiler.loops.loop_ir import Expression
 from rbd_ros.compiler.loops.loop_types import (
@@ -135,18 +135,18 @@ def _is_nan(value: Expression) -> Expression:
     return loop_arithmetic.compare(ast.NotEq(), number, number)
 
 
-# -- vector_values.py
+# -- vectors
 
-_handles(vector_values.Vec, at_most=16)(vector_arithmetic.vector)
-_handles(vector_values.Mat, at_most=16)(vector_arithmetic.matrix)
-_handles(vector_values.load_vec, count=2, at_most=3)(vector_arithmetic.load_vec)
-_handles(vector_values.load_transform)(vector_arithmetic.load_transform)
-_handles(vector_values.dot, count=2)(vector_arithmetic.dot)
-_handles(vector_values.cross, count=2)(vector_arithmetic.cross)
-_handles(vector_values.norm)(vector_arithmetic.norm)
+_handles(vocabulary.Vec, at_most=16)(vector_arithmetic.vector)
+_handles(vocabulary.Mat, at_most=16)(vector_arithmetic.matrix)
+_handles(vocabulary.load_vec, count=2, at_most=3)(vector_arithmetic.load_vec)
+_handles(vocabulary.load_transform)(vector_arithmetic.load_transform)
+_handles(vocabulary.dot, count=2)(vector_arithmetic.dot)
+_handles(vocabulary.cross, count=2)(vector_arithmetic.cross)
+_handles(vocabulary.norm)(vector_arithmetic.norm)
 
 
-# -- vocabulary.py
+# -- words
 
 
 def _stack_array(*sizes: Expression) -> Expression:

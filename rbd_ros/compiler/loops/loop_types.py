@@ -107,7 +107,7 @@ class TupleType:
 
 @dataclass(frozen=True)
 class VecType(TupleType):
-    """Type of a vector, a tuple of floats with arithmetic (vector_values.py)."""
+    """Type of a vector, a tuple of floats with arithmetic (vocabulary.py)."""
 
     def __str__(self) -> str:
         return f'Vec[{len(self.items)}]'

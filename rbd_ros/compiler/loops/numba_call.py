@@ -12,8 +12,7 @@ import ctypes
 
 import numpy as np
 
-from rbd_ros.compiler.runtime import handles
-from rbd_ros.compiler.targets.llvm import native
+from rbd_ros.compiler.runtime import handles, native
 
 try:
     from numba import njit, types

@@ -26,7 +26,7 @@ from rbd_ros.compiler.loops.loop_types import (
     Type,
     VecType,
 )
-from rbd_ros.compiler.loops.vector_values import Transform
+from rbd_ros.compiler.loops.vocabulary import Transform
 
 
 def vector(*items: Expression) -> Expression:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 import ctypes
+from functools import lru_cache
 import logging
 import os
 import signal
@@ -21,13 +22,24 @@ from typing import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rbd_ros.compiler.runtime.thread_pool import job, thread_pool, ThreadPool
+from rbd_ros.compiler.runtime import native
+from rbd_ros.compiler.runtime.memory_layouts import (
+    address,
+    ALIGNMENT,
+    JOB,
+    JOB_SIZE,
+    LIBRARY,
+    LOCK_SIZE,
+    LOCKS,
+    POOL,
+)
+from rbd_ros.compiler.source import source_digest
 from rbd_ros.compiler.symbol_graph import OperationCount
-from rbd_ros.compiler.targets.llvm import native
 
-# A vector that crosses a cache line takes two accesses; AVX-512's fill one line.
-_ALIGNMENT = 64  # of the widest vectors
 _log = logging.getLogger('rbd_ros')
+
+_HELP = ctypes.CFUNCTYPE(None)  # which releases the interpreter's lock
+_RUN = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 
 # Estimates [s], on the slow side of what was measured on a processor of 2.5 GHz: an operation in
 # all lanes, and a number read or written. An angle is as many operations as its polynomials.
@@ -36,6 +48,74 @@ _ANGLE, _DIVISION = 45, 10  # operations
 # Batches below the first are done without letting other threads of the interpreter run, those
 # below the second without help; chunks of the third are taken of longer ones.
 _KEPT, _ALONE, _CHUNK = 20e-6, 200e-6, 10e-6
+
+
+class ThreadPool:
+    """Machine code of thread_pool.py in memory, with the locks and sleepers of this process."""
+
+    def __init__(self) -> None:
+        key = {'source': source_digest('rbd_ros.compiler.runtime.thread_pool')}
+        self._code = native.load_routine('thread_pool', _text, key)
+        self._threads = ctypes.c_int64.from_address(self._code.global_address('threads'))
+        self.ready_address = self._code.global_address('ready')
+        self._ready = ctypes.c_int64.from_address(self.ready_address)
+        self.run_address = self._code.address('run')
+        self.run = _RUN(self.run_address)
+        self.help = _HELP(self._code.address('help'))
+        self.reset()
+
+    def reset(self) -> None:
+        """Make new locks, and forget helpers: a forked process has none of its parent's."""
+        library = ctypes.CDLL(None)
+        self._locks = {name: ctypes.create_string_buffer(LOCK_SIZE) for name in LOCKS}
+        values = dict.fromkeys(POOL, 0)
+        values.update({name: ctypes.addressof(lock) for name, lock in self._locks.items()})
+        for name, function in LIBRARY.items():
+            values[name] = address(getattr(library, function))
+        # Again, not the old ones: one that another thread of the parent held would stay locked for
+        # ever.
+        library.pthread_mutex_init(self._locks['mutex'], None)
+        library.pthread_cond_init(self._locks['arrived'], None)
+        library.pthread_cond_init(self._locks['finished'], None)
+        pool = self._code.global_address('pool')
+        for k, name in enumerate(POOL):
+            ctypes.c_void_p.from_address(pool + 8 * k).value = values[name]
+        self._threads.value, self._ready.value = 1, 0
+
+    @property
+    def ready(self) -> bool:
+        """True if the number of threads was set."""
+        return bool(self._ready.value)
+
+    @property
+    def threads(self) -> int:
+        """Number of threads that may share a batch, the caller's included."""
+        return self._threads.value
+
+    @threads.setter
+    def threads(self, count: int) -> None:
+        self._threads.value, self._ready.value = count, 1
+
+
+def _text() -> str:
+    # Imported where there is something to compile.
+    from rbd_ros.compiler.runtime.thread_pool import text
+
+    return text()
+
+
+@lru_cache(maxsize=1)
+def thread_pool() -> ThreadPool:
+    """Return the thread pool that batches share in this process."""
+    return ThreadPool()
+
+
+def job(**words: int) -> ctypes.Array[ctypes.c_int64]:
+    """Return the job with these words; the others are 0."""
+    made = (ctypes.c_int64 * JOB_SIZE)()
+    for name, value in words.items():
+        made[JOB[name]] = value
+    return made
 
 
 def processors() -> int:
@@ -148,13 +228,13 @@ class BatchFunction:
         self.kept_rows = max(lanes, int(_KEPT / seconds))
         self.alone_rows = max(2 * lanes, int(_ALONE / seconds))
         self.chunk = lanes * max(1, round(_CHUNK / seconds / lanes))
-        self._kept = np.empty(self.scratch_size + _ALIGNMENT, dtype=np.uint8)
+        self._kept = np.empty(self.scratch_size + ALIGNMENT, dtype=np.uint8)
 
     @property
     def kept_scratch(self) -> int:
         """Address of a scratch array for anyone who keeps the interpreter's lock."""
         start: int = self._kept.ctypes.data
-        return start + -start % _ALIGNMENT
+        return start + -start % ALIGNMENT
 
     def __call__(
         self,

@@ -4,32 +4,64 @@
 `supported` is whether this interpreter can have them, `new_builtin` makes the function object, and
 `Fallback` is what a kernel's is bound to and calls where it cannot do a call by itself. What
 machine code assumes of the interpreter (layout of objects and arrays) is verified once; where that
-does not hold, Python callables are used alone. The texts are in kernel_builtin.py and
-loop_builtin.py.
+does not hold, Python callables are used alone. `make_builtin` and `make_loop_builtin` are for
+kernels and loops, whose texts are in kernel_builtin.py and loop_builtin.py. Between text and
+function stands the table `context`: how machine code learns where the interpreter keeps things.
 """
 
 from __future__ import annotations
 
 import ctypes
 from functools import lru_cache, partial
+import struct
 import sys
-from typing import Any, Callable, List
+from typing import Any, Callable, List, Sequence, Tuple
 
 import numpy as np
 
 from rbd_ros.compiler.runtime.memory_layouts import (
+    address,
     CONTIGUOUS_ALIGNED,
     DATA,
     DESCR,
     DIMENSIONS,
     FLAGS,
     ND,
+    numpy_function,
+    PYARRAY_NEW,
     TYPE,
 )
 
-#: Flag of a C function that is called with an array of arguments and their number.
-METH_FASTCALL = 0x0080
+# Flags of a C function that is called with an array of arguments and their number, and with names.
+_METH_FASTCALL = 0x0080
+_METH_FASTCALL_KEYWORDS = _METH_FASTCALL | 0x0002
 _TYPE_VECTORCALL_OFFSET = 56  # tp_vectorcall_offset of a type object
+
+#: What machine code of a kernel needs of the interpreter, in a table of its own.
+KERNEL_CONTEXT = (
+    'ndarray',
+    'float64',
+    'new_array',
+    'new_float',
+    'new_tuple',
+    'release',
+    'vectorcall',
+    'call',
+    'call_table',
+    # Not an address: how far into the fallback the holder is.
+    'holder_at',
+)
+
+#: What machine code of a loop needs of the interpreter, in the order of its table `context`.
+LOOP_CONTEXT = (
+    'PyLong_AsLongLong',
+    'PyFloat_AsDouble',
+    'PyLong_FromLongLong',
+    'bytes type',
+    'PyErr_Occurred',
+    'array type',
+    'float64',
+)
 
 
 class Fallback(partial):
@@ -123,3 +155,85 @@ def new_builtin(
     )
     # By `py_object`, so that ctypes takes over the new reference, and raises what is to be raised.
     return new(ctypes.addressof(definition), bound, None)
+
+
+@lru_cache(maxsize=None)
+def _interpreter() -> Tuple[int, ...]:
+    """Return the table `context` up to what depends on the kernel."""
+    api = ctypes.pythonapi
+    # Objects and functions that live as long as the interpreter, so that addresses are enough.
+    functions = (api.PyFloat_FromDouble, api.PyType_GenericAlloc, api.Py_DecRef)
+    return (
+        id(np.ndarray),
+        id(np.dtype(np.float64)),
+        numpy_function(PYARRAY_NEW),
+        *map(address, functions),
+    )
+
+
+def make_builtin(
+    name: str,
+    doc: str,
+    address: int,
+    context: int,
+    fallback: Fallback,
+    own_results: Sequence[int],
+    routine: Tuple[int, int] = (0, 0),
+) -> Callable[..., Any]:
+    """Return the builtin function object of the machine code at `address`.
+
+    :param context: address of the table `context` of the same code, filled here
+    :param fallback: callable for all other arguments; the builtin keeps it alive, and it must keep
+        the code alive
+    :param own_results: addresses of the results that are used again (`result_pool.addresses`);
+        `fallback` must keep them alive, too
+    :param routine: addresses of what does the calls that are not plain (call_routine.py), and of
+        its table for this kernel
+    """
+    # Addresses are those of this process, so they are no part of the machine code, which is kept
+    # on disk.
+    values = (
+        *_interpreter(),
+        vectorcall(fallback),
+        *routine,
+        HOLDER_AT,
+        *own_results,
+    )
+    for k, value in enumerate(values):
+        # In the order of `KERNEL_CONTEXT`.
+        ctypes.c_void_p.from_address(context + 8 * k).value = value
+    return new_builtin(name, doc, address, _METH_FASTCALL_KEYWORDS, fallback)
+
+
+# A class of its own, since a bytes object has no attributes.
+class _Addresses(bytes):
+    """Addresses of the records that a loop is bound to, and what must live as long."""
+
+
+def make_loop_builtin(
+    name: str, doc: str, address: int, context: int, addresses: Sequence[int], kept: object
+) -> Callable[..., int]:
+    """Return the function object of a loop whose `builtin` is at `address`; it keeps the GIL.
+
+    Called with the wrong number of arguments, or anything but bytes for bytes, it raises a
+    SystemError.
+
+    :param context: address of the table `context` of the same code, filled here
+    :param addresses: addresses of the records
+    :param kept: what must live as long as the function
+    """
+    api = ctypes.pythonapi
+    functions = (api.PyLong_AsLongLong, api.PyFloat_AsDouble, api.PyLong_FromLongLong)
+    *values, occurred = (
+        ctypes.cast(each, ctypes.c_void_p).value for each in (*functions, api.PyErr_Occurred)
+    )
+    objects = (id(np.ndarray), id(np.dtype(np.float64)))
+    # In the order of `LOOP_CONTEXT`; types and functions of the interpreter live as long as it
+    # does.
+    for k, value in enumerate((*values, id(bytes), occurred, *objects)):
+        ctypes.c_void_p.from_address(context + 8 * k).value = value
+    bound = _Addresses(struct.pack(f'={len(addresses)}q', *addresses))
+    # The builtin owns `bound`, and so records and machine code live as long as the function
+    # object.
+    bound.kept = kept
+    return new_builtin(name, doc, address, _METH_FASTCALL, bound)

@@ -9,21 +9,6 @@ label `slow`, and Python does the call from its beginning: nothing has been writ
 
 from __future__ import annotations
 
-from rbd_ros.compiler.runtime.call_table import (
-    DRAWN,
-    FORCED,
-    FORCED_SELF,
-    KEYS,
-    LINKS,
-    MAX_FORCED,
-    MAX_INPUTS,
-    MAX_LINKS,
-    NAMES,
-    NUMBERS,
-    OF_FORCED,
-    SIZES,
-    USUAL,
-)
 from rbd_ros.compiler.runtime.call_writer import CallWriter
 from rbd_ros.compiler.runtime.memory_layouts import (
     CONTIGUOUS_ALIGNED,
@@ -31,11 +16,24 @@ from rbd_ros.compiler.runtime.memory_layouts import (
     DESCR,
     DESCR_KIND,
     DIMENSIONS,
+    DRAWN,
     FLOAT_VALUE,
+    FORCED,
+    FORCED_SELF,
+    KEYS,
+    LINKS,
     LIST_ITEMS,
+    MAX_FORCED,
+    MAX_INPUTS,
+    MAX_LINKS,
+    NAMES,
     ND,
+    NUMBERS,
+    OF_FORCED,
     SIZE,
+    SIZES,
     TUPLE_ITEMS,
+    USUAL,
 )
 
 

@@ -6,10 +6,29 @@ Functions of the routine in call_routine.py; result_pool.py describes what they 
 
 from __future__ import annotations
 
-from rbd_ros.compiler.runtime import result_pool
-from rbd_ros.compiler.runtime.call_table import SHAPES
+from typing import Sequence
+
+import numpy as np
+
 from rbd_ros.compiler.runtime.call_writer import CallWriter
-from rbd_ros.compiler.runtime.memory_layouts import DIMENSIONS, REFERENCES
+from rbd_ros.compiler.runtime.memory_layouts import (
+    COLUMN_MAJOR,
+    DESCR,
+    DIMENSIONS,
+    FLAGS,
+    ND,
+    POINTER,
+    REFERENCES,
+    SHAPES,
+    TUPLE_HASH,
+    TUPLE_ITEMS,
+    WEAK_REFERENCES,
+)
+from rbd_ros.compiler.runtime.result_pool import BATCHES, COUNT
+from rbd_ros.compiler.targets.llvm.routine import Routine
+
+# Flags of a new array: it owns its numbers, and they are in order, aligned and writeable.
+_AS_MADE = np.empty((2, 2)).flags.num & ~COLUMN_MAJOR
 
 
 def text() -> str:
@@ -25,13 +44,13 @@ def _is_unused() -> str:
     r = CallWriter('internal i1 @is_unused(ptr %d, i64 %j, ptr %array, i64 %rows)')
     # The count of references is read first: another thread cannot raise it meanwhile, as this one
     # holds the GIL, and nobody else has the array.
-    result_pool.unless_unused(r, '%array', 'in_use')
+    unless_unused(r, '%array', 'in_use')
     # A caller that had the array may have changed its shape or flags in place: then it is not used
     # again.
     shape = r.shape('%j')
     axes, lead = r.element(SHAPES, shape), r.axes_of_rows('%rows')
     total = r.value(f'trunc i64 {r.value(f"add i64 {axes}, {lead}")} to i32')
-    result_pool.unless_as_made(r, '%array', r.api('float64'), total, 'in_use')
+    unless_as_made(r, '%array', r.api('float64'), total, 'in_use')
     lengths = r.field('%array', DIMENSIONS, 'ptr')
     with r.only_if(r.same(lead, '1', 'i64')):
         r.unless(r.same(r.get(lengths, 'i64'), '%rows', 'i64'), 'in_use')
@@ -52,11 +71,11 @@ def _own_result() -> str:
     own, batches = r.word('own', 'ptr'), r.word('batches', 'ptr')
     # Results of one state and of batches are kept apart: their shapes differ.
     places = r.value(f'select i1 {batch}, ptr {batches}, ptr {own}')
-    count = r.value(f'select i1 {batch}, i64 {result_pool.BATCHES}, i64 {result_pool.COUNT}')
+    count = r.value(f'select i1 {batch}, i64 {BATCHES}, i64 {COUNT}')
     with r.loop(count) as k:
         in_use, alone = r.new_label(), r.new_label()
         found = r.get(places, 'ptr', k)
-        result_pool.unless_unused(r, found, in_use)
+        unless_unused(r, found, in_use)
         with r.loop(r.word('outputs')) as j:
             array = r.variable('ptr', 'null')
             r.put(array, 'ptr', found)
@@ -72,10 +91,10 @@ def _own_result() -> str:
         r.unless(several, alone)
         # Two references from now on, the kernel's and the caller's: it is not found again
         # meanwhile.
-        result_pool.hand_out(r, found, True)
+        hand_out(r, found, True)
         r.do(f'ret ptr {found}')
         r.label(alone)
-        result_pool.hand_out(r, found, False)
+        hand_out(r, found, False)
         r.do(f'ret ptr {found}')
         r.label(in_use)
     r.do('ret ptr null')
@@ -91,7 +110,7 @@ def _remember() -> str:
     r.when(r.value(f'icmp sgt i64 %rows, {r.word("most_rows")}'), 'done')
     places, moving = r.word('batches', 'ptr'), r.variable('ptr', '%result')
     r.do(f'call void {r.api("retain")}(ptr %result)')
-    with r.loop(str(result_pool.BATCHES)) as k:
+    with r.loop(str(BATCHES)) as k:
         last = r.get(places, 'ptr', k)
         r.put(places, 'ptr', r.get(moving, 'ptr'), k)
         r.put(moving, 'ptr', last)
@@ -109,11 +128,11 @@ def _new_tuple() -> str:
     r = CallWriter('internal ptr @new_tuple_of_state(ptr %d)')
     m, own, made = r.word('outputs'), r.word('own', 'ptr'), r.variable('ptr', 'null')
     # Who has an array of a result need not have the others.
-    with r.loop(str(result_pool.COUNT)) as k:
+    with r.loop(str(COUNT)) as k:
         found = r.get(own, 'ptr', k)
         with r.only_if(r.same(r.field(found, REFERENCES, 'i32'), '1', 'i32')):
             # From now on it is the caller's, whatever happens while an array is let go.
-            result_pool.hand_out(r, found, True)
+            hand_out(r, found, True)
             r.put(made, 'ptr', found)
             r.go('fill')
     kind = r.word('result_type', 'ptr')
@@ -142,3 +161,64 @@ def _new_tuple() -> str:
     r.label('nothing')
     r.do('ret ptr null')
     return r.text()
+
+
+def search_function(name: str, shapes: Sequence[Sequence[int]]) -> str:
+    """Return text of a function that finds a result that is in no use: a new reference, or null.
+
+    Its arguments are the place where the addresses of a kernel's own results are, and NumPy's
+    float64.
+
+    :param shapes: shapes of the outputs; without axes it is a number
+    """
+    r = Routine(f'internal ptr @{name}(ptr %own, ptr %float64)')
+    several = len(shapes) > 1
+    with r.loop(str(COUNT)) as k:
+        in_use = r.new_label()
+        found = r.get('%own', 'ptr', k)
+        unless_unused(r, found, in_use)
+        for j, shape in enumerate(shapes):
+            if not shape:
+                continue
+            array = r.field(found, TUPLE_ITEMS + POINTER * j, 'ptr') if several else found
+            if several:
+                unless_unused(r, array, in_use)
+            unless_as_made(r, array, '%float64', str(len(shape)), in_use)
+            lengths = r.field(array, DIMENSIONS, 'ptr')
+            for axis, length in enumerate(shape):
+                r.unless(r.same(r.get(lengths, 'i64', str(axis)), str(length), 'i64'), in_use)
+        hand_out(r, found, several)
+        r.do(f'ret ptr {found}')
+        r.label(in_use)
+    r.do('ret ptr null')
+    return r.text()
+
+
+def unless_unused(r: Routine, item: str, in_use: str) -> None:
+    """Go to a label if something has a result, or an array of one, but what it belongs to."""
+    r.unless(r.same(r.field(item, REFERENCES, 'i32'), '1', 'i32'), in_use)
+
+
+def hand_out(r: Routine, result: str, several: bool) -> None:
+    """Take a reference for the caller to a result that nobody else has.
+
+    :param several: whether it is a named tuple
+    """
+    r.put(result, 'i32', '2')  # REFERENCES is at the beginning
+    if several and TUPLE_ITEMS > TUPLE_HASH:  # Python 3.14 keeps the hash: of other numbers
+        r.put(r.at(result, 'i8', str(TUPLE_HASH)), 'i64', '-1')
+
+
+def unless_as_made(r: Routine, array: str, float64: str, axes: str, in_use: str) -> None:
+    """Go to a label if an array is not as it was made, but for the lengths of its axes.
+
+    :param float64: NumPy's float64
+    :param axes: number of its axes
+    """
+    # Who had it may have changed more than its numbers. Axes come before their lengths: an array
+    # without axes may have no place for these.
+    r.unless(r.same(r.field(array, ND, 'i32'), axes, 'i32'), in_use)
+    flags = r.value(f'and i32 {r.field(array, FLAGS, "i32")}, {~COLUMN_MAJOR}')
+    r.unless(r.same(flags, str(_AS_MADE), 'i32'), in_use)
+    r.unless(r.same(r.field(array, DESCR, 'ptr'), float64), in_use)
+    r.unless(r.same(r.field(array, WEAK_REFERENCES, 'ptr'), 'null'), in_use)

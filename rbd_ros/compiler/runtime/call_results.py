@@ -8,15 +8,17 @@ owns what comes into it, so that it is all that must be released if memory is sh
 
 from __future__ import annotations
 
-from rbd_ros.compiler.runtime.call_table import MAX_AXES, SHAPES, SIZES
 from rbd_ros.compiler.runtime.call_writer import CallWriter
 from rbd_ros.compiler.runtime.memory_layouts import (
     CONTIGUOUS_ALIGNED,
     DATA,
     DIMENSIONS,
     LIST_ITEMS,
+    MAX_AXES,
     ND,
+    SHAPES,
     SIZE,
+    SIZES,
     TUPLE_ITEMS,
     TYPE,
     WRITEABLE,

@@ -14,15 +14,7 @@ routine knows about a kernel is in call_table.py.
 
 from __future__ import annotations
 
-import ctypes
-from functools import lru_cache
-import sys
-from typing import Sequence, Tuple
-
-import numpy as np
-
 from rbd_ros.compiler.runtime import call_pooled_results
-from rbd_ros.compiler.runtime.builtin import Fallback, vectorcall
 from rbd_ros.compiler.runtime.call_arguments import (
     arrange,
     take_function,
@@ -30,20 +22,15 @@ from rbd_ros.compiler.runtime.call_arguments import (
     with_forces,
 )
 from rbd_ros.compiler.runtime.call_results import given_outputs, keep, new_outputs
-from rbd_ros.compiler.runtime.call_table import MAX_INPUTS, MAX_OUTPUTS, SHAPES
-from rbd_ros.compiler.runtime.call_writer import API, CallWriter
+from rbd_ros.compiler.runtime.call_writer import CallWriter
 from rbd_ros.compiler.runtime.memory_layouts import (
-    address,
-    numpy_function,
-    PYARRAY_FROM_ANY,
-    PYARRAY_NEW,
-    TUPLE_ITEMS,
+    API,
+    JOB,
+    JOB_SIZE,
+    MAX_INPUTS,
+    MAX_OUTPUTS,
+    SHAPES,
 )
-from rbd_ros.compiler.runtime.randomness import next_double
-from rbd_ros.compiler.runtime.routines import load_routine
-from rbd_ros.compiler.runtime.thread_pool import JOB, JOB_SIZE
-from rbd_ros.compiler.source import source_digest
-from rbd_ros.compiler.targets.llvm import native
 
 
 def _call_function() -> str:
@@ -167,40 +154,3 @@ def text() -> str:
     """Return the text of the routine and what belongs to it."""
     table = f'@api = global [{len(API)} x ptr] zeroinitializer\n'
     return table + take_function() + call_pooled_results.text() + _call_function()
-
-
-@lru_cache(maxsize=1)
-def routine() -> Tuple[native.MachineCode, int]:
-    """Return the machine code of the routine and its address, from disk or newly made."""
-    key = {
-        'source': source_digest(__name__),
-        'python': sys.version_info[:2],
-        # The other offsets are numbers in the source.
-        'layout': [TUPLE_ITEMS],
-    }
-    code = load_routine('call', text, key)
-    # Addresses of this process, so that the machine code itself can be kept on disk.
-    for k, value in enumerate(_api_values()):
-        ctypes.c_void_p.from_address(code.global_address('api') + 8 * k).value = value
-    return code, code.address('call')
-
-
-def _api_values() -> Sequence[int]:
-    api = ctypes.pythonapi
-    functions = (
-        api.PyFloat_FromDouble, api.PyType_GenericAlloc, api.Py_IncRef, api.Py_DecRef,
-        api.PyLong_AsDouble, api.PyErr_Occurred, api.PyErr_Clear, api.PyDict_GetItem,
-        api.PyDict_Size,
-    )  # fmt: skip
-    of_threads = (api.PyEval_SaveThread, api.PyEval_RestoreThread, api.PyErr_NoMemory)
-    objects = (np.ndarray, np.dtype(np.float64), list, tuple, dict, float, int, np.float64, None)
-    return [
-        *map(id, objects),
-        numpy_function(PYARRAY_NEW),
-        numpy_function(PYARRAY_FROM_ANY),
-        *map(address, functions),
-        # Any fallback will do: all are called by the same function.
-        vectorcall(Fallback(len)),
-        *map(address, of_threads),
-        *next_double(),
-    ]

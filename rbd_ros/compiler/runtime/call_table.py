@@ -1,47 +1,52 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Table in memory that describes a kernel to the routine of calls (call_routine.py)."""
+"""Tables in memory that the routine of calls (call_routine.py) reads, and the routine itself.
+
+One describes a kernel, `CallTable`; the other has what the routine needs of the interpreter.
+"""
 
 from __future__ import annotations
 
 import ctypes
+from functools import lru_cache
 import sys
 import threading
 from typing import Any, Dict, List, Sequence, Tuple
 
-from rbd_ros.compiler.definition import Definition
-from rbd_ros.compiler.runtime import result_pool
-from rbd_ros.compiler.runtime.batches import BatchFunction
-from rbd_ros.compiler.runtime.memory_layouts import LIST_ITEMS
-from rbd_ros.compiler.runtime.thread_pool import thread_pool
-from rbd_ros.compiler.targets.llvm import native
+import numpy as np
 
-# Most arrays, results, axes of a result and links with forces; with more the routine is not used.
-MAX_INPUTS, MAX_OUTPUTS, MAX_AXES, MAX_LINKS = 16, 16, 4, 8
-# How many kernels for forces on other links each are known: those asked for last.
-MAX_FORCED = 4
-
-# What the routine knows about a kernel, in a table of 64-bit words: single numbers; of each
-# input its size, whether it is a number, its value if it is not given, whether it is drawn then;
-# names of the arguments (inputs, external forces, out); number of axes, elements and shape of each
-# output; of each kernel with forces the number of its links, its code, what that is bound to, and
-# the names of the links. `own` and `batches` are where the addresses of its own results are
-# (result_pool.py).
-_WORDS = (
-    'inputs', 'outputs', 'one', 'lanes', 'result_type', 'out_name', 'total', 'by_place', 'batch',
-    'run', 'scratch', 'scratch_size', 'kept_rows', 'alone_rows', 'chunk', 'ready', 'own',
-    'batches', 'most_rows',
-)  # fmt: skip
-AT = {name: k for k, name in enumerate(_WORDS)}
-SIZES = len(_WORDS)
-NUMBERS = SIZES + MAX_INPUTS
-USUAL = NUMBERS + MAX_INPUTS
-DRAWN = USUAL + MAX_INPUTS
-NAMES = DRAWN + MAX_INPUTS
-SHAPES = NAMES + MAX_INPUTS + 2
-SHAPE = MAX_AXES + 2  # axes, elements, then the shape
-LINKS, FORCED, FORCED_SELF, KEYS = (SHAPES + MAX_OUTPUTS * SHAPE + k for k in range(4))
-OF_FORCED = 3 + MAX_LINKS  # words for each kernel with forces
-_LENGTH = LINKS + MAX_FORCED * OF_FORCED
+from rbd_ros.compiler.program import Definition
+from rbd_ros.compiler.runtime import native, result_pool
+from rbd_ros.compiler.runtime.batches import BatchFunction, thread_pool
+from rbd_ros.compiler.runtime.builtin import Fallback, vectorcall
+from rbd_ros.compiler.runtime.memory_layouts import (
+    address,
+    AT,
+    CALL_TABLE_SIZE,
+    DRAWN,
+    FORCED,
+    FORCED_SELF,
+    KEYS,
+    LINKS,
+    LIST_ITEMS,
+    MAX_AXES,
+    MAX_FORCED,
+    MAX_INPUTS,
+    MAX_LINKS,
+    MAX_OUTPUTS,
+    NAMES,
+    NUMBERS,
+    numpy_function,
+    OF_FORCED,
+    PYARRAY_FROM_ANY,
+    PYARRAY_NEW,
+    SHAPE,
+    SHAPES,
+    SIZES,
+    TUPLE_ITEMS,
+    USUAL,
+)
+from rbd_ros.compiler.runtime.randomness import next_double
+from rbd_ros.compiler.source import source_digest
 
 
 class CallTable:
@@ -62,7 +67,7 @@ class CallTable:
         own_results: Sequence[Any],
     ):
         # Machine code knows its address: it must stay where it is.
-        self._words = (ctypes.c_int64 * _LENGTH)()
+        self._words = (ctypes.c_int64 * CALL_TABLE_SIZE)()
         self._kept: List[Any] = [routine]
         # By links, what is kept of each kernel with forces; which of them the table has, in turn.
         self._forced: Dict[Tuple[str, ...], Any] = {}
@@ -164,3 +169,47 @@ class CallTable:
     def _object(self, value: Any) -> int:
         self._kept.append(value)
         return id(value)
+
+
+@lru_cache(maxsize=1)
+def routine() -> Tuple[native.MachineCode, int]:
+    """Return the machine code of the routine and its address, from disk or newly made."""
+    key = {
+        'source': source_digest('rbd_ros.compiler.runtime.call_routine'),
+        'python': sys.version_info[:2],
+        # The other offsets are numbers in the source.
+        'layout': [TUPLE_ITEMS],
+    }
+    code = native.load_routine('call', _text, key)
+    # Addresses of this process, so that the machine code itself can be kept on disk.
+    for k, value in enumerate(_api_values()):
+        ctypes.c_void_p.from_address(code.global_address('api') + 8 * k).value = value
+    return code, code.address('call')
+
+
+def _text() -> str:
+    # Imported where there is something to compile.
+    from rbd_ros.compiler.runtime.call_routine import text
+
+    return text()
+
+
+def _api_values() -> Sequence[int]:
+    api = ctypes.pythonapi
+    functions = (
+        api.PyFloat_FromDouble, api.PyType_GenericAlloc, api.Py_IncRef, api.Py_DecRef,
+        api.PyLong_AsDouble, api.PyErr_Occurred, api.PyErr_Clear, api.PyDict_GetItem,
+        api.PyDict_Size,
+    )  # fmt: skip
+    of_threads = (api.PyEval_SaveThread, api.PyEval_RestoreThread, api.PyErr_NoMemory)
+    objects = (np.ndarray, np.dtype(np.float64), list, tuple, dict, float, int, np.float64, None)
+    return [
+        *map(id, objects),
+        numpy_function(PYARRAY_NEW),
+        numpy_function(PYARRAY_FROM_ANY),
+        *map(address, functions),
+        # Any fallback will do: all are called by the same function.
+        vectorcall(Fallback(len)),
+        *map(address, of_threads),
+        *next_double(),
+    ]

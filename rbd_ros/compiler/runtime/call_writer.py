@@ -7,17 +7,18 @@ kernel that is called (call_table.py).
 
 from __future__ import annotations
 
-from rbd_ros.compiler.runtime.call_table import AT, SHAPE, SHAPES
-from rbd_ros.compiler.runtime.memory_layouts import DESCR, DOUBLE, FLAGS, TUPLE_ITEMS, TYPE
+from rbd_ros.compiler.runtime.memory_layouts import (
+    API,
+    AT,
+    DESCR,
+    DOUBLE,
+    FLAGS,
+    SHAPE,
+    SHAPES,
+    TUPLE_ITEMS,
+    TYPE,
+)
 from rbd_ros.compiler.targets.llvm.routine import Routine
-
-#: What the routine needs of the interpreter, in its table `api`.
-API = (
-    'ndarray', 'float64', 'list', 'tuple', 'dict', 'float', 'int', 'float64_type', 'none',
-    'new_array', 'array_from_any', 'new_float', 'new_tuple', 'retain', 'release', 'int_as_double',
-    'error_occurred', 'clear_error', 'dict_get', 'dict_size', 'vectorcall', 'give_up_lock',
-    'take_lock', 'no_memory', 'next_double', 'randomness',
-)  # fmt: skip
 
 
 class CallWriter(Routine):

@@ -17,15 +17,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rbd_ros.compiler import cache
-from rbd_ros.compiler.definition import Definition
-from rbd_ros.compiler.program import Program
-from rbd_ros.compiler.runtime import builtin, call_routine, handles, kernel_builtin, result_pool
+from rbd_ros.compiler.program import Definition, Program
+from rbd_ros.compiler.runtime import builtin, call_table, handles, native, result_pool
 from rbd_ros.compiler.runtime.batches import BatchFunction, estimated_seconds
 from rbd_ros.compiler.runtime.call_table import CallTable
-from rbd_ros.compiler.runtime.memory import uncollected
 from rbd_ros.compiler.runtime.randomness import generator
 from rbd_ros.compiler.symbol_graph import OperationCount
-from rbd_ros.compiler.targets.llvm import native
 
 _FLOAT64 = np.dtype(np.float64)
 
@@ -277,9 +274,7 @@ class Kernel(BaseKernel):
         if builtin.supported() and CallTable.fits(definition):
             # Made with the kernel, since builtins of it take its address when they are bound.
             one = self._single_code.address('table')
-            self._call_table = CallTable(
-                definition, one, call_routine.routine(), self._own_results
-            )
+            self._call_table = CallTable(definition, one, call_table.routine(), self._own_results)
 
     def bind(
         self,
@@ -291,14 +286,14 @@ class Kernel(BaseKernel):
         if not builtin.supported():
             return fallback
         code, definition = self._single_code, self.definition
-        return kernel_builtin.make_builtin(
+        return builtin.make_builtin(
             name or definition.name,
             doc or definition.doc,
             code.address('builtin'),
             code.global_address('context'),
             fallback,
             result_pool.addresses(self._own_results),
-            (call_routine.routine()[1], self._call_table.address) if self._call_table else (0, 0),
+            (call_table.routine()[1], self._call_table.address) if self._call_table else (0, 0),
         )
 
     def call_with_forces(self, links: Sequence[str], other: Kernel) -> None:
@@ -329,7 +324,7 @@ class Kernel(BaseKernel):
                 return native.MachineCode(object_file), OperationCount(**header['count'])
             except (KeyError, TypeError, RuntimeError):  # what cannot be read is as good as none
                 pass
-        with native.compile_lock, uncollected():
+        with native.compile_lock, native.uncollected():
             program = self._trace()
             # A text with `simd_hint` is in an order that needs few registers:
             # derivatives of an arm are 4 to 10 % quicker in it, and others mostly slower.
@@ -341,12 +336,11 @@ class Kernel(BaseKernel):
     # Both import what writes LLVM text when there is something to compile, which takes a tenth of
     # the time in which a process with all machine code on disk is ready.
     def _single_functions(self, program: Program) -> List[Function]:
+        from rbd_ros.compiler.runtime.kernel_builtin import builtin_function
         from rbd_ros.compiler.targets.llvm import kernel_functions
 
         definition = self.definition
-        called = kernel_builtin.builtin_function(
-            definition.inputs, definition.outputs, definition.numbers
-        )
+        called = builtin_function(definition.inputs, definition.outputs, definition.numbers)
         return [kernel_functions.core_function(program), (called, [])]
 
     def _batch_functions(self, program: Program) -> List[Function]:

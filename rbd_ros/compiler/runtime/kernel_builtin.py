@@ -7,29 +7,16 @@ the kernel and returns, in about a tenth of a microsecond. With anything else it
 to the routine that does the calls which are not plain (call_routine.py), or to a Python callable,
 which converts, broadcasts, or says what is wrong.
 
-`builtin_function` is the text, `make_builtin` the function object; between them stands the table
-`context`, which is how the machine code learns where the interpreter keeps what it needs. What all
-builtins have in common is in builtin.py.
+`builtin_function` is the text; builtin.py makes function objects of it.
 """
 
 from __future__ import annotations
 
-import ctypes
-from functools import lru_cache
-from typing import Any, Callable, List, Sequence, Tuple, TYPE_CHECKING
+from typing import List, Sequence, Tuple, TYPE_CHECKING
 
-import numpy as np
-
-from rbd_ros.compiler.runtime import result_pool
-from rbd_ros.compiler.runtime.builtin import (
-    Fallback,
-    HOLDER_AT,
-    METH_FASTCALL,
-    new_builtin,
-    vectorcall,
-)
+from rbd_ros.compiler.runtime.builtin import KERNEL_CONTEXT
+from rbd_ros.compiler.runtime.call_pooled_results import search_function
 from rbd_ros.compiler.runtime.memory_layouts import (
-    address,
     CONTIGUOUS_ALIGNED,
     DATA,
     DESCR,
@@ -37,32 +24,14 @@ from rbd_ros.compiler.runtime.memory_layouts import (
     DOUBLE,
     FLAGS,
     ND,
-    numpy_function,
     POINTER,
-    PYARRAY_NEW,
     TUPLE_ITEMS,
     TYPE,
 )
+from rbd_ros.compiler.runtime.result_pool import COUNT
 
 if TYPE_CHECKING:
     from rbd_ros.compiler.program import Output
-
-_METH_FASTCALL_KEYWORDS = METH_FASTCALL | 0x0002
-
-# What machine code of a kernel needs of the interpreter, in a table of its own.
-_CONTEXT = (
-    'ndarray',
-    'float64',
-    'new_array',
-    'new_float',
-    'new_tuple',
-    'release',
-    'vectorcall',
-    'call',
-    'call_table',
-    # Not an address: how far into the fallback the holder is.
-    'holder_at',
-)
 
 
 def builtin_function(
@@ -128,7 +97,7 @@ def builtin_function(
     checks = '\n'.join(lines)
     made = _Results(outputs)
     return f"""
-@context = global [{len(_CONTEXT) + result_pool.COUNT} x ptr] zeroinitializer
+@context = global [{len(KERNEL_CONTEXT) + COUNT} x ptr] zeroinitializer
 {made.constants}
 define ptr @builtin(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) nounwind {{
 {_known('ndarray', 'float64')}
@@ -166,7 +135,7 @@ def _known(*names: str) -> str:
 def _known_as(value: str, name: str) -> str:
     """Load from the table `context`, as the value %`value`."""
     return (
-        f'  %{value}_p = getelementptr ptr, ptr @context, i64 {_CONTEXT.index(name)}\n'
+        f'  %{value}_p = getelementptr ptr, ptr @context, i64 {KERNEL_CONTEXT.index(name)}\n'
         f'  %{value} = load ptr, ptr %{value}_p'
     )
 
@@ -231,9 +200,9 @@ class _Results:
 
     def _search(self, shapes: Sequence[Sequence[int]], otherwise: str) -> None:
         """Find an unused result, and go to a label if there is none."""
-        self.constants += result_pool.search_function('search', shapes)
+        self.constants += search_function('search', shapes)
         self._before += [
-            f'  %own = getelementptr ptr, ptr @context, i64 {len(_CONTEXT)}',
+            f'  %own = getelementptr ptr, ptr @context, i64 {len(KERNEL_CONTEXT)}',
             '  br label %search',
             'search:',
             '  %found = call ptr @search(ptr %own, ptr %float64)',
@@ -306,51 +275,3 @@ class _Results:
             f'  br i1 %no_float{k}, label %{failed}, label %float_made{k}',
             f'float_made{k}:',
         ]
-
-
-@lru_cache(maxsize=None)
-def _interpreter() -> Tuple[int, ...]:
-    """Return the table `context` up to what depends on the kernel."""
-    api = ctypes.pythonapi
-    # Objects and functions that live as long as the interpreter, so that addresses are enough.
-    functions = (api.PyFloat_FromDouble, api.PyType_GenericAlloc, api.Py_DecRef)
-    return (
-        id(np.ndarray),
-        id(np.dtype(np.float64)),
-        numpy_function(PYARRAY_NEW),
-        *map(address, functions),
-    )
-
-
-def make_builtin(
-    name: str,
-    doc: str,
-    address: int,
-    context: int,
-    fallback: Fallback,
-    own_results: Sequence[int],
-    routine: Tuple[int, int] = (0, 0),
-) -> Callable[..., Any]:
-    """Return the builtin function object of the machine code at `address`.
-
-    :param context: address of the table `context` of the same code, filled here
-    :param fallback: callable for all other arguments; the builtin keeps it alive, and it must keep
-        the code alive
-    :param own_results: addresses of the results that are used again (`result_pool.addresses`);
-        `fallback` must keep them alive, too
-    :param routine: addresses of what does the calls that are not plain (call_routine.py), and of
-        its table for this kernel
-    """
-    # Addresses are those of this process, so they are no part of the machine code, which is kept
-    # on disk.
-    values = (
-        *_interpreter(),
-        vectorcall(fallback),
-        *routine,
-        HOLDER_AT,
-        *own_results,
-    )
-    for k, value in enumerate(values):
-        # In the order of `_CONTEXT`.
-        ctypes.c_void_p.from_address(context + 8 * k).value = value
-    return new_builtin(name, doc, address, _METH_FASTCALL_KEYWORDS, fallback)

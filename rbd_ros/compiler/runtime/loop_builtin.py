@@ -2,19 +2,15 @@
 """Loops as builtin functions of CPython, whose call costs a tenth of a microsecond.
 
 A loop is bound to the addresses of its records; a call passes numbers, bytes by the address of
-their content, and arrays of floats by address and length. `loop_function` is the text,
-`make_loop_builtin` the function object. What all builtins have in common is in builtin.py.
+their content, and arrays of floats by address and length. `loop_function` is the text; builtin.py
+makes function objects of it.
 """
 
 from __future__ import annotations
 
-import ctypes
-import struct
-from typing import Callable, List, Sequence
+from typing import List, Sequence
 
-import numpy as np
-
-from rbd_ros.compiler.runtime.builtin import METH_FASTCALL, new_builtin
+from rbd_ros.compiler.runtime.builtin import LOOP_CONTEXT
 from rbd_ros.compiler.runtime.memory_layouts import (
     CONTIGUOUS_ALIGNED,
     DATA,
@@ -26,16 +22,6 @@ from rbd_ros.compiler.runtime.memory_layouts import (
 )
 
 _BYTES_DATA = bytes.__basicsize__ - 1  # where the content of a bytes object begins
-# What machine code of a loop needs of the interpreter, in the order of its table `context`.
-_LOOP_CONTEXT = (
-    'PyLong_AsLongLong',
-    'PyFloat_AsDouble',
-    'PyLong_FromLongLong',
-    'bytes type',
-    'PyErr_Occurred',
-    'array type',
-    'float64',
-)
 
 
 def loop_function(records: int, numbers: Sequence[str]) -> str:
@@ -84,7 +70,7 @@ def loop_function(records: int, numbers: Sequence[str]) -> str:
         arguments.append(f'{"double" if kind == "float" else "i64"} %n{k}')
     body = '\n'.join(lines)
     return f"""
-@context = global [{len(_LOOP_CONTEXT)} x ptr] zeroinitializer
+@context = global [{len(LOOP_CONTEXT)} x ptr] zeroinitializer
 define ptr @builtin(ptr %self, ptr %args, i64 %nargs) nounwind {{
   %as_int = load ptr, ptr @context
   %as_float_p = getelementptr ptr, ptr @context, i64 1
@@ -151,37 +137,3 @@ def _array(k: int) -> List[str]:
         f'  %length{k} = phi i64 [ %first{k}, %flags_good{k} ], [ -1, %odd{k} ]',
     ]
     return lines
-
-
-# A class of its own, since a bytes object has no attributes.
-class _Addresses(bytes):
-    """Addresses of the records that a loop is bound to, and what must live as long."""
-
-
-def make_loop_builtin(
-    name: str, doc: str, address: int, context: int, addresses: Sequence[int], kept: object
-) -> Callable[..., int]:
-    """Return the function object of a loop whose `builtin` is at `address`; it keeps the GIL.
-
-    Called with the wrong number of arguments, or anything but bytes for bytes, it raises a
-    SystemError.
-
-    :param context: address of the table `context` of the same code, filled here
-    :param addresses: addresses of the records
-    :param kept: what must live as long as the function
-    """
-    api = ctypes.pythonapi
-    functions = (api.PyLong_AsLongLong, api.PyFloat_AsDouble, api.PyLong_FromLongLong)
-    *values, occurred = (
-        ctypes.cast(each, ctypes.c_void_p).value for each in (*functions, api.PyErr_Occurred)
-    )
-    objects = (id(np.ndarray), id(np.dtype(np.float64)))
-    # In the order of `_LOOP_CONTEXT`; types and functions of the interpreter live as long as it
-    # does.
-    for k, value in enumerate((*values, id(bytes), occurred, *objects)):
-        ctypes.c_void_p.from_address(context + 8 * k).value = value
-    bound = _Addresses(struct.pack(f'={len(addresses)}q', *addresses))
-    # The builtin owns `bound`, and so records and machine code live as long as the function
-    # object.
-    bound.kept = kept
-    return new_builtin(name, doc, address, METH_FASTCALL, bound)

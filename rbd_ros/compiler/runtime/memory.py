@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory while compiling, and giving it back to the system when that is done."""
+"""Memory of the compiler, given back to the system when it is done."""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 import ctypes
 import gc
 import re
@@ -12,22 +11,6 @@ from typing import Iterator, Tuple
 
 _DONTNEED = 4  # MADV_DONTNEED of Linux
 _MAPPING = re.compile(r'([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ \S+ *(.*)')
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Disable the garbage collector.
-
-    A graph is a hundred thousand objects, none of them in a cycle, which it would look at again
-    and again while they are made: a tenth of the time that compiling takes in a large process.
-    """
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def release_memory() -> None:

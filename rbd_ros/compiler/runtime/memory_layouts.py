@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory layouts, of 64-bit CPython with a GIL and NumPy, of objects that machine code reads."""
+"""Memory layouts of what machine code reads: objects of Python and NumPy, and tables of our own.
+
+Objects are those of 64-bit CPython with a GIL.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,72 @@ TUPLE_ITEMS = tuple.__basicsize__  # where the items of a tuple begin
 TUPLE_HASH = 24  # of a tuple, if it has one: what it keeps between its size and its items
 LIST_ITEMS = 24  # of a list: pointer to its items
 FLOAT_VALUE = 16  # of a float, and of NumPy's
+
+# -- table of a kernel for the routine of calls (call_routine.py)
+
+# Most arrays, results, axes of a result and links with forces; with more the routine is not used.
+MAX_INPUTS, MAX_OUTPUTS, MAX_AXES, MAX_LINKS = 16, 16, 4, 8
+# How many kernels for forces on other links each are known: those asked for last.
+MAX_FORCED = 4
+
+# What the routine knows about a kernel, in a table of 64-bit words: single numbers; of each
+# input its size, whether it is a number, its value if it is not given, whether it is drawn then;
+# names of the arguments (inputs, external forces, out); number of axes, elements and shape of each
+# output; of each kernel with forces the number of its links, its code, what that is bound to, and
+# the names of the links. `own` and `batches` are where the addresses of its own results are
+# (result_pool.py).
+_CALL_WORDS = (
+    'inputs', 'outputs', 'one', 'lanes', 'result_type', 'out_name', 'total', 'by_place', 'batch',
+    'run', 'scratch', 'scratch_size', 'kept_rows', 'alone_rows', 'chunk', 'ready', 'own',
+    'batches', 'most_rows',
+)  # fmt: skip
+AT = {name: k for k, name in enumerate(_CALL_WORDS)}
+SIZES = len(_CALL_WORDS)
+NUMBERS = SIZES + MAX_INPUTS
+USUAL = NUMBERS + MAX_INPUTS
+DRAWN = USUAL + MAX_INPUTS
+NAMES = DRAWN + MAX_INPUTS
+SHAPES = NAMES + MAX_INPUTS + 2
+SHAPE = MAX_AXES + 2  # axes, elements, then the shape
+LINKS, FORCED, FORCED_SELF, KEYS = (SHAPES + MAX_OUTPUTS * SHAPE + k for k in range(4))
+OF_FORCED = 3 + MAX_LINKS  # words for each kernel with forces
+CALL_TABLE_SIZE = LINKS + MAX_FORCED * OF_FORCED
+
+#: What the routine needs of the interpreter, in its table `api`.
+API = (
+    'ndarray', 'float64', 'list', 'tuple', 'dict', 'float', 'int', 'float64_type', 'none',
+    'new_array', 'array_from_any', 'new_float', 'new_tuple', 'retain', 'release', 'int_as_double',
+    'error_occurred', 'clear_error', 'dict_get', 'dict_size', 'vectorcall', 'give_up_lock',
+    'take_lock', 'no_memory', 'next_double', 'randomness',
+)  # fmt: skip
+
+# -- batches (batches.py, thread_pool.py)
+
+# A vector that crosses a cache line takes two accesses; AVX-512's fill one line.
+ALIGNMENT = 64  # of the widest vectors
+#: Words of a job: the batch function and its arguments; bytes of its scratch array; rows in all,
+#: and in a chunk; then what the routine itself keeps: how many chunks there are, have been taken,
+#: and have been taken from the last on; and helpers at work.
+_JOB_WORDS = (
+    *('batch', 'ins', 'strides', 'outs', 'scratch', 'rows', 'chunk'),
+    *('chunks', 'taken', 'from_last', 'helpers'),
+)
+JOB = {name: k for k, name in enumerate(_JOB_WORDS)}
+JOB_SIZE = len(_JOB_WORDS)
+
+LOCK_SIZE = 128  # bytes, more than a mutex or a condition variable takes on any system
+#: Conditions: `arrived` if a job is published, `finished` if its helpers are done
+LOCKS = ('mutex', 'arrived', 'finished')
+LIBRARY = {
+    'lock': 'pthread_mutex_lock',
+    'unlock': 'pthread_mutex_unlock',
+    'wait': 'pthread_cond_wait',
+    'signal': 'pthread_cond_broadcast',
+    'malloc': 'malloc',
+    'free': 'free',
+}
+#: What the machine code of the pool finds in its table `pool`.
+POOL = (*LOCKS, *LIBRARY, 'job')
 
 
 def address(function: object) -> int:

@@ -22,18 +22,9 @@ import weakref
 import numpy as np
 
 from rbd_ros.compiler.runtime.memory_layouts import (
-    COLUMN_MAJOR,
-    DESCR,
-    DIMENSIONS,
-    FLAGS,
-    ND,
-    POINTER,
     REFERENCES,
-    TUPLE_HASH,
-    TUPLE_ITEMS,
     WEAK_REFERENCES,
 )
-from rbd_ros.compiler.targets.llvm.routine import Routine
 
 if TYPE_CHECKING:
     from rbd_ros.compiler.program import Output
@@ -45,9 +36,6 @@ _MAX_ELEMENTS = 8192  # elements; for larger results the time to make them is no
 
 #: Results of batches that are kept, and the most numbers in one
 BATCHES, MAX_BATCH = 2, 1 << 19
-
-# Flags of a new array: it owns its numbers, and they are in order, aligned and writeable.
-_AS_MADE = np.empty((2, 2)).flags.num & ~COLUMN_MAJOR
 
 # What a result looks like that there is none of, or whose count cannot be read: it is in use.
 _IN_USE = ctypes.create_string_buffer(64)
@@ -106,70 +94,9 @@ def addresses(results: Sequence[Any]) -> Tuple[int, ...]:
     return tuple(map(id, results))
 
 
-def search_function(name: str, shapes: Sequence[Sequence[int]]) -> str:
-    """Return text of a function that finds a result that is in no use: a new reference, or null.
-
-    Its arguments are the place where the addresses of a kernel's own results are, and NumPy's
-    float64.
-
-    :param shapes: shapes of the outputs; without axes it is a number
-    """
-    r = Routine(f'internal ptr @{name}(ptr %own, ptr %float64)')
-    several = len(shapes) > 1
-    with r.loop(str(COUNT)) as k:
-        in_use = r.new_label()
-        found = r.get('%own', 'ptr', k)
-        unless_unused(r, found, in_use)
-        for j, shape in enumerate(shapes):
-            if not shape:
-                continue
-            array = r.field(found, TUPLE_ITEMS + POINTER * j, 'ptr') if several else found
-            if several:
-                unless_unused(r, array, in_use)
-            unless_as_made(r, array, '%float64', str(len(shape)), in_use)
-            lengths = r.field(array, DIMENSIONS, 'ptr')
-            for axis, length in enumerate(shape):
-                r.unless(r.same(r.get(lengths, 'i64', str(axis)), str(length), 'i64'), in_use)
-        hand_out(r, found, several)
-        r.do(f'ret ptr {found}')
-        r.label(in_use)
-    r.do('ret ptr null')
-    return r.text()
-
-
-def unless_unused(r: Routine, item: str, in_use: str) -> None:
-    """Go to a label if something has a result, or an array of one, but what it belongs to."""
-    r.unless(r.same(r.field(item, REFERENCES, 'i32'), '1', 'i32'), in_use)
-
-
-def hand_out(r: Routine, result: str, several: bool) -> None:
-    """Take a reference for the caller to a result that nobody else has.
-
-    :param several: whether it is a named tuple
-    """
-    r.put(result, 'i32', '2')  # REFERENCES is at the beginning
-    if several and TUPLE_ITEMS > TUPLE_HASH:  # Python 3.14 keeps the hash: of other numbers
-        r.put(r.at(result, 'i8', str(TUPLE_HASH)), 'i64', '-1')
-
-
-def unless_as_made(r: Routine, array: str, float64: str, axes: str, in_use: str) -> None:
-    """Go to a label if an array is not as it was made, but for the lengths of its axes.
-
-    :param float64: NumPy's float64
-    :param axes: number of its axes
-    """
-    # Who had it may have changed more than its numbers. Axes come before their lengths: an array
-    # without axes may have no place for these.
-    r.unless(r.same(r.field(array, ND, 'i32'), axes, 'i32'), in_use)
-    flags = r.value(f'and i32 {r.field(array, FLAGS, "i32")}, {~COLUMN_MAJOR}')
-    r.unless(r.same(flags, str(_AS_MADE), 'i32'), in_use)
-    r.unless(r.same(r.field(array, DESCR, 'ptr'), float64), in_use)
-    r.unless(r.same(r.field(array, WEAK_REFERENCES, 'ptr'), 'null'), in_use)
-
-
 @lru_cache(maxsize=None)
 def counts_references() -> bool:
-    """Return whether the interpreter and NumPy have the layout that `search_function` assumes."""
+    """Return whether the interpreter and NumPy have the layout that machine code assumes."""
     if sys.byteorder != 'little':
         return False  # the lower half of the count would be elsewhere
     array = np.empty(3)

@@ -13,40 +13,10 @@ under a mutex of the C library.
 
 from __future__ import annotations
 
-import ctypes
-from functools import lru_cache
-
-from rbd_ros.compiler.runtime.memory_layouts import address
-from rbd_ros.compiler.runtime.routines import load_routine
-from rbd_ros.compiler.source import source_digest
+from rbd_ros.compiler.runtime.memory_layouts import ALIGNMENT, JOB, POOL
 from rbd_ros.compiler.targets.llvm.routine import Routine
 
-#: Words of a job: the batch function and its arguments; bytes of its scratch array; rows in all,
-#: and in a chunk; then what the routine itself keeps: how many chunks there are, have been taken,
-#: and have been taken from the last on; and helpers at work.
-_WORDS = (
-    *('batch', 'ins', 'strides', 'outs', 'scratch', 'rows', 'chunk'),
-    *('chunks', 'taken', 'from_last', 'helpers'),
-)
-JOB = {name: k for k, name in enumerate(_WORDS)}
-JOB_SIZE = len(_WORDS)
-
-_ALIGNMENT = 64  # of the widest vectors
 _SPINS = 20_000  # for what comes soon before a thread sleeps: some 20 us
-_LOCK_SIZE = 128  # bytes, more than a mutex or a condition variable takes on any system
-# Conditions: `arrived` if a job is published, `finished` if its helpers are done
-_LOCKS = ('mutex', 'arrived', 'finished')
-_LIBRARY = {
-    'lock': 'pthread_mutex_lock',
-    'unlock': 'pthread_mutex_unlock',
-    'wait': 'pthread_cond_wait',
-    'signal': 'pthread_cond_broadcast',
-    'malloc': 'malloc',
-    'free': 'free',
-}
-_POOL = (*_LOCKS, *_LIBRARY, 'job')
-_HELP = ctypes.CFUNCTYPE(None)  # which releases the interpreter's lock
-_RUN = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 
 
 class _Text(Routine):
@@ -54,11 +24,11 @@ class _Text(Routine):
 
     def pool(self, name: str) -> str:
         """Return the entry of the pool."""
-        return self.get('@pool', 'ptr', str(_POOL.index(name)))
+        return self.get('@pool', 'ptr', str(POOL.index(name)))
 
     def publish(self, job: str) -> None:
         """Set the job that helpers find, or null."""
-        self.put('@pool', 'ptr', job, str(_POOL.index('job')))
+        self.put('@pool', 'ptr', job, str(POOL.index('job')))
 
     def word(self, name: str, kind: str = 'i64') -> str:
         """Return the word of the job."""
@@ -93,14 +63,14 @@ class _Text(Routine):
     def allocate(self) -> str:
         """Return the memory for a scratch array, or null."""
         # `malloc` aligns to 16 bytes; what is aligned by hand needs so much more.
-        size = self.value(f'add i64 {self.word("scratch")}, {_ALIGNMENT}')
+        size = self.value(f'add i64 {self.word("scratch")}, {ALIGNMENT}')
         return self.value(f'call ptr {self.pool("malloc")}(i64 {size})')
 
     def batch(self, memory: str, first: str, last: str) -> None:
         """Compute some rows."""
         number = self.value(f'ptrtoint ptr {memory} to i64')
-        number = self.value(f'add i64 {number}, {_ALIGNMENT - 1}')
-        number = self.value(f'and i64 {number}, {-_ALIGNMENT}')
+        number = self.value(f'add i64 {number}, {ALIGNMENT - 1}')
+        number = self.value(f'and i64 {number}, {-ALIGNMENT}')
         scratch = self.value(f'inttoptr i64 {number} to ptr')
         arrays = ', '.join(f'ptr {self.word(name, "ptr")}' for name in ('ins', 'strides', 'outs'))
         self.do(
@@ -204,7 +174,7 @@ def _help_function() -> str:
     # Batches often come one after the other, some microseconds apart, and to wake up takes longer
     # than that: it looks out for the next one for a while.
     with r.loop(str(_SPINS)):
-        job = r.at('@pool', 'ptr', str(_POOL.index('job')))
+        job = r.at('@pool', 'ptr', str(POOL.index('job')))
         found = r.value(f'load atomic i64, ptr {job} monotonic, align 8')
         r.unless(r.same(found, '0', 'i64'), 'lock')
     r.label('lock')
@@ -256,66 +226,6 @@ def _help_with_function() -> str:
 
 def text() -> str:
     """Return the text of the functions, and what the threads have in common."""
-    pool = f'@pool = global [{len(_POOL)} x ptr] zeroinitializer\n'
+    pool = f'@pool = global [{len(POOL)} x ptr] zeroinitializer\n'
     pool += '@threads = global i64 1\n@ready = global i64 0\n'
     return pool + _take_function() + _run_function() + _help_function()
-
-
-class ThreadPool:
-    """The routine in memory, and the locks and sleepers of this process."""
-
-    def __init__(self) -> None:
-        self._code = load_routine('thread_pool', text, {'source': source_digest(__name__)})
-        self._threads = ctypes.c_int64.from_address(self._code.global_address('threads'))
-        self.ready_address = self._code.global_address('ready')
-        self._ready = ctypes.c_int64.from_address(self.ready_address)
-        self.run_address = self._code.address('run')
-        self.run = _RUN(self.run_address)
-        self.help = _HELP(self._code.address('help'))
-        self.reset()
-
-    def reset(self) -> None:
-        """Make new locks, and forget helpers: a forked process has none of its parent's."""
-        library = ctypes.CDLL(None)
-        self._locks = {name: ctypes.create_string_buffer(_LOCK_SIZE) for name in _LOCKS}
-        values = dict.fromkeys(_POOL, 0)
-        values.update({name: ctypes.addressof(lock) for name, lock in self._locks.items()})
-        for name, function in _LIBRARY.items():
-            values[name] = address(getattr(library, function))
-        # Again, not the old ones: one that another thread of the parent held would stay locked for
-        # ever.
-        library.pthread_mutex_init(self._locks['mutex'], None)
-        library.pthread_cond_init(self._locks['arrived'], None)
-        library.pthread_cond_init(self._locks['finished'], None)
-        pool = self._code.global_address('pool')
-        for k, name in enumerate(_POOL):
-            ctypes.c_void_p.from_address(pool + 8 * k).value = values[name]
-        self._threads.value, self._ready.value = 1, 0
-
-    @property
-    def ready(self) -> bool:
-        """True if the number of threads was set."""
-        return bool(self._ready.value)
-
-    @property
-    def threads(self) -> int:
-        """Number of threads that may share a batch, the caller's included."""
-        return self._threads.value
-
-    @threads.setter
-    def threads(self, count: int) -> None:
-        self._threads.value, self._ready.value = count, 1
-
-
-@lru_cache(maxsize=1)
-def thread_pool() -> ThreadPool:
-    """Return the thread pool that batches share in this process."""
-    return ThreadPool()
-
-
-def job(**words: int) -> ctypes.Array[ctypes.c_int64]:
-    """Return the job with these words; the others are 0."""
-    made = (ctypes.c_int64 * JOB_SIZE)()
-    for name, value in words.items():
-        made[JOB[name]] = value
-    return made

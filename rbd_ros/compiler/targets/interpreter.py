@@ -8,11 +8,10 @@ it gives derivatives without truncation or cancellation, f'(x) = Im f(x + i h) /
 from __future__ import annotations
 
 import operator
-from typing import Any, Callable, Dict, List, Mapping, Sequence
+from typing import Any, Callable, Dict, List, Mapping, Sequence, TYPE_CHECKING
 
 import numpy as np
 
-from rbd_ros.compiler.program import Program
 from rbd_ros.compiler.symbol_graph import (
     ADD,
     CONSTANT,
@@ -27,6 +26,9 @@ from rbd_ros.compiler.symbol_graph import (
     Value,
     WHERE,
 )
+
+if TYPE_CHECKING:
+    from rbd_ros.compiler.program import Program
 
 Number = Any  # float, complex or an array of them
 

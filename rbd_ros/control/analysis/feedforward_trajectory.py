@@ -18,7 +18,7 @@ from rbd_ros.control.motion.trajectory_checks import (
     END_VELOCITY_TOLERANCE,
     TrajectoryError,
 )
-from rbd_ros.control.names import listed, shown
+from rbd_ros.control.robot_joints import listed, shown
 from rbd_ros.model import Model
 
 IndexArray = NDArray[np.intp]

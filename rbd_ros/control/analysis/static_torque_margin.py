@@ -14,8 +14,7 @@ import numpy as np
 
 from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.law.payload import check_payload
-from rbd_ros.control.names import listed
-from rbd_ros.control.robot_joints import dof_names
+from rbd_ros.control.robot_joints import dof_names, listed
 from rbd_ros.model import ModelError
 from rbd_ros.model.floating_model import is_free
 from rbd_ros.model.model import FLOATING_BASE_JOINT

@@ -15,7 +15,7 @@ from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.law.friction_compensation import friction_torque
 from rbd_ros.control.law.law_settings import LawSettings
 from rbd_ros.control.motion.time_slices import time_sliced
-from rbd_ros.control.names import listed
+from rbd_ros.control.robot_joints import listed
 from rbd_ros.model.unknown_masses import require_masses
 from rbd_ros.robot import Robot
 

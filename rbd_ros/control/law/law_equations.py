@@ -17,17 +17,19 @@ the arrays that it passes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from rbd_ros.compiler import Definition
+from rbd_ros.compiler import compile_lock, Definition, make_kernel
+from rbd_ros.compiler.runtime.kernel import InterpretedKernel, Kernel
 from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.law import task_impedance
 from rbd_ros.model import Model
+from rbd_ros.robot import Robot
 from rbd_ros.robot.kernels import declared
-from rbd_ros.robot.keys import model_key, source_key
-from rbd_ros.robot.variants import evaluate, variant
+from rbd_ros.robot.variants import evaluate, model_key, source_key, variant
 from rbd_ros.spatial.scalar import absolute, clip, maximum, Scalar, tanh, where_positive
 
 Scalars = Sequence[Scalar]
@@ -353,3 +355,35 @@ def _affordable(
 
 def _dot(a: Scalars, b: Scalars) -> Scalar:
     return sum(x * y for x, y in zip(a, b))
+
+
+# Kernels of laws, by robot, and by their definition and its arguments.
+LawKernel = Union[Kernel, InterpretedKernel]
+_kernels: WeakKeyDictionary[Robot, Dict[Tuple[Any, ...], LawKernel]] = WeakKeyDictionary()
+
+
+def law_kernel(robot: Robot, *variant: Any) -> LawKernel:
+    """Return machine code of a variant of the law, made once for a robot; see `law_definition`."""
+    return _made_once(robot, law_definition, *variant)
+
+
+def holding_kernel(robot: Robot, payload_link: Optional[str], own_weight: bool) -> LawKernel:
+    """Return machine code of the torque against gravity, by configuration, gravity and payload.
+
+    :param robot: the robot
+    :param payload_link: link that carries the payload; None: there is none, nor its argument
+    :param own_weight: whether the robot's own links count
+    """
+    if own_weight:
+        payload: Tuple[str, ...] = () if payload_link is None else (f'payload:{payload_link}',)
+        return robot.kernel('gravity_torque', runtime=('gravity', *payload))
+    return _made_once(robot, holding_definition, payload_link)
+
+
+def _made_once(robot: Robot, definition: Callable[..., Definition], *variant: Any) -> LawKernel:
+    with compile_lock:
+        known = _kernels.setdefault(robot, {})
+        key = (definition.__name__, *variant)
+        if key not in known:
+            known[key] = make_kernel(definition(robot.model, *variant))
+        return known[key]

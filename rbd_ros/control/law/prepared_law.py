@@ -11,8 +11,7 @@ import numpy as np
 from rbd_ros.compiler.loops import call_kernel, compiled, entry_point
 from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.law.gains import friction_stiffness
-from rbd_ros.control.law.law_equations import Layout
-from rbd_ros.control.law.law_kernels import LawKernel
+from rbd_ros.control.law.law_equations import LawKernel, Layout
 from rbd_ros.control.law.law_settings import LawSettings
 from rbd_ros.control.law.task_impedance import COUNT
 from rbd_ros.robot.wraparound import whole_periods

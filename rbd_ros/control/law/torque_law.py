@@ -13,8 +13,7 @@ import numpy as np
 
 from rbd_ros.compiler.loops import Record
 from rbd_ros.control.control_arrays import FloatArray
-from rbd_ros.control.law.law_equations import INPUTS, Layout
-from rbd_ros.control.law.law_kernels import holding_kernel, law_kernel
+from rbd_ros.control.law.law_equations import holding_kernel, INPUTS, law_kernel, Layout
 from rbd_ros.control.law.law_settings import LawSettings
 from rbd_ros.control.law.prepared_law import compute_torque, LawMemory, PreparedLaw, SOURCES
 from rbd_ros.control.robot_joints import dof_names

@@ -18,7 +18,7 @@ from rbd_ros.control.motion.trajectory_checks import (
     MAX_VELOCITY,
     TrajectoryError,
 )
-from rbd_ros.control.names import shown
+from rbd_ros.control.robot_joints import shown
 from rbd_ros.robot.wraparound import Wraparound
 
 NANOSECONDS = 1_000_000_000

@@ -14,7 +14,7 @@ from typing import Any, Iterable, Sequence, Tuple
 import numpy as np
 
 from rbd_ros.control.control_arrays import FloatArray
-from rbd_ros.control.names import listed, shown
+from rbd_ros.control.robot_joints import listed, shown
 
 #: One joint's tolerances as a goal gives them: name, of its position and of its velocity.
 GivenTolerance = Tuple[str, float, float]

@@ -22,7 +22,7 @@ from rbd_ros.control.motion.trajectory_checks import (
     SHORTEST_SEGMENT,
     TrajectoryError,
 )
-from rbd_ros.control.names import listed, shown
+from rbd_ros.control.robot_joints import listed, shown
 
 if TYPE_CHECKING:
     from rbd_ros.robot.wraparound import Wraparound

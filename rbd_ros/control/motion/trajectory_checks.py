@@ -14,7 +14,7 @@ import numpy as np
 
 from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.motion.time_slices import time_sliced
-from rbd_ros.control.names import listed, shown
+from rbd_ros.control.robot_joints import listed, shown
 
 END_VELOCITY_TOLERANCE = 1e-6  # [rad/s or m/s]
 MAX_POINTS = 200_000

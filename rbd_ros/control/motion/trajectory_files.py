@@ -21,7 +21,7 @@ from rbd_ros.control.analysis.feedforward_trajectory import FeedforwardTrajector
 from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.motion.trajectory import JointTrajectory
 from rbd_ros.control.motion.trajectory_checks import TrajectoryError
-from rbd_ros.control.names import listed, shown
+from rbd_ros.control.robot_joints import listed, shown
 from rbd_ros.model.bounded_yaml import BoundedDepth
 
 FORMATS = ('yaml', 'csv')

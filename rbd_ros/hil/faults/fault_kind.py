@@ -8,8 +8,8 @@ from typing import Any, Callable, NamedTuple, Protocol, TYPE_CHECKING
 from rbd_ros.contact.contact_arrays import AnyArray
 
 if TYPE_CHECKING:
+    from rbd_ros.hil.faults.fault_injector import PlantFaults
     from rbd_ros.hil.faults.faults import Fault
-    from rbd_ros.hil.faults.plant_faults import PlantFaults
     from rbd_ros.hil.faults.sensor_faults import SensorFaults
 
 #: Where faults act: messages, measured states, torques, or all else in the machine.

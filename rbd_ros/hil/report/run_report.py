@@ -302,3 +302,10 @@ def svg_of(figure: Any) -> str:
         return f'<p class="fail">This plot cannot be drawn: {escape(reason)}</p>'
     text = buffer.getvalue()
     return text[text.index('<svg') :]
+
+
+def reported(scenario: Scenario, run: Run, folder: Path) -> Tuple[int, str]:
+    """Write the report of a run; return 0 if all limits were kept, else 1, and what to say."""
+    verdict = write_report(scenario, run, folder)
+    text = f'{summary(scenario, run, verdict)}\nreport: {folder / PAGE}'
+    return 0 if verdict.passed else 1, text

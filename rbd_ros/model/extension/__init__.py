@@ -4,15 +4,24 @@
 extension_document.py reads it line by line, fields.py knows kinds of values; each section
 (joint_groups.py, gears.py, extension_loops.py) makes a model of a model; extension_reader.py
 applies them in order. See docs/extension.md.
+
+The names below are loaded on first use.
 """
 
-from rbd_ros.model.extension.extension_loops import Loops, with_listed_loops
-from rbd_ros.model.extension.extension_reader import (
-    Extension,
-    EXTENSIONS,
-    read_extension,
-    SECTIONS,
-)
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rbd_ros.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from rbd_ros.model.extension.extension_loops import Loops, with_listed_loops
+    from rbd_ros.model.extension.extension_reader import (
+        Extension,
+        EXTENSIONS,
+        read_extension,
+        SECTIONS,
+    )
 
 __all__ = [
     'Extension',
@@ -22,3 +31,15 @@ __all__ = [
     'SECTIONS',
     'with_listed_loops',
 ]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        'EXTENSIONS': 'rbd_ros.model.extension.extension_reader',
+        'Extension': 'rbd_ros.model.extension.extension_reader',
+        'Loops': 'rbd_ros.model.extension.extension_loops',
+        'SECTIONS': 'rbd_ros.model.extension.extension_reader',
+        'read_extension': 'rbd_ros.model.extension.extension_reader',
+        'with_listed_loops': 'rbd_ros.model.extension.extension_loops',
+    },
+)

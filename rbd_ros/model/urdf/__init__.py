@@ -2,7 +2,7 @@
 """URDF: from its text, checked line by line, to a model.
 
 urdf_document.py reads the XML, schema.py knows what may stand in it, urdf_description.py has its
-links and joints, tree.py and mimic.py how they hang together; urdf_reader.py makes the model of
+links and joints, joint_tree.py how they hang together; urdf_reader.py makes the model of
 it.
 """
 

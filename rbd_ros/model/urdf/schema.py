@@ -103,7 +103,7 @@ _SHAPE = ChildRule(
     ),
     many=True,
 )
-# Whatever is wrong with a color, the robot moves the same: materials.py warns of it.
+# Whatever is wrong with a color, the robot moves the same: urdf_description.py warns of it.
 _MATERIAL = ChildRule(
     ElementRule(
         {'name': AttributeRule(0, required=False)},

@@ -3,6 +3,10 @@
 
 urdf_parser_py gets only elements that it knows, with values already checked, so it prints no
 complaints to the terminal.
+
+Faults in elements that the robot does not need are left out, with a notice: a fixed joint has
+neither axis nor limits, a floating joint no axis, and what a link looks like changes nothing that
+it does. Faults in everything else reject the robot.
 """
 
 from __future__ import annotations
@@ -17,14 +21,18 @@ from urdf_parser_py.xml_reflection.core import Path as ParserPath
 
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.geometry import Color
-from rbd_ros.model.urdf.materials import Materials
-from rbd_ros.model.urdf.omissions import omit_motion, omit_shapes, refuse_quaternion
-from rbd_ros.model.urdf.schema import check_element, line_of, parse_number, ROBOT
+from rbd_ros.model.urdf.schema import check_element, ElementRule, line_of, parse_number, ROBOT
 from rbd_ros.model.urdf.urdf_document import Document, Node, quote, read_document, Source
 from rbd_ros.spatial import linear3
 from rbd_ros.spatial.rotation import rpy_rotation
 
 JOINT_TYPES = ('revolute', 'continuous', 'prismatic', 'planar', 'floating', 'fixed')
+
+# Elements without a meaning in joints of a type.
+_MEANINGLESS = {
+    'fixed': ('axis', 'limit', 'dynamics', 'mimic', 'safety_controller'),
+    'floating': ('axis',),
+}
 
 
 @dataclass
@@ -63,7 +71,7 @@ def read_description(
             f'{document.label}: <robot> has no links; give a URDF with at least one <link>'
         )
     check_element(root, ROBOT, document.label, skip=('link', 'joint', 'material'))
-    materials = Materials(root)
+    materials = _Materials(root)
     description = Description(
         root.get('name', ''), document.directory, warnings=materials.warnings
     )
@@ -147,7 +155,7 @@ def _prepare_joint(node: Element, owner: str, description: Description) -> None:
 
 
 def _prepare_link(
-    node: Element, owner: str, description: Description, materials: Materials
+    node: Element, owner: str, description: Description, materials: _Materials
 ) -> None:
     inertial = node.find('inertial')
     if inertial is not None:
@@ -194,3 +202,112 @@ def _split_capsule(link: Element, shape: Element, geometry: Element) -> None:
         sphere[-1].append(Node('sphere', {'radius': radius}))
         sphere.color = getattr(shape, 'color', None)
         link.append(sphere)
+
+
+def refuse_quaternion(node: Element, owner: str) -> None:
+    """Reject an <origin> whose rotation is a quaternion."""
+    origin = node.find('origin')
+    if origin is not None and origin.get('quat_xyzw') is not None:
+        raise ModelError(
+            f'{owner}: quat_xyzw (line {line_of(origin)}) is not supported; give the rotation as '
+            'rpy="..."'
+        )
+
+
+def omit_motion(joint: Element, rule: ElementRule, owner: str) -> List[str]:
+    """Leave out the faulty elements that mean nothing in a joint; return the notices."""
+    notices: List[str] = []
+    kind = joint.get('type', '')
+    for tag in _MEANINGLESS.get(kind, ()):
+        found = joint.findall(tag)
+        try:
+            for node in found:
+                check_element(node, rule.children[tag].rule, owner)
+            if len(found) < 2:
+                continue
+            reason = f'{owner} has more than one <{tag}> (line {line_of(found[1])})'
+        except ModelError as error:
+            reason = str(error)
+        for node in found:
+            joint.remove(node)
+        notices.append(f'{reason}; the joint is {kind}, so <{tag}> is left out')
+    return notices
+
+
+def omit_shapes(link: Element, rule: ElementRule, owner: str) -> List[str]:
+    """Leave out second shapes of a <geometry>, and faulty visuals; return the notices."""
+    notices: List[str] = []
+    for shape in [*link.findall('collision'), *link.findall('visual')]:
+        for geometry in shape.findall('geometry'):
+            for surplus in geometry[1:]:
+                geometry.remove(surplus)
+                notices.append(
+                    f'{owner}: <geometry> (line {line_of(geometry)}) holds a second shape, '
+                    f'<{quote(surplus.tag)[1:-1]}>, which is left out, as in other ROS tools; '
+                    f'give each shape its own <{shape.tag}>'
+                )
+    for visual in link.findall('visual'):
+        try:
+            check_element(visual, rule.children['visual'].rule, owner)
+            refuse_quaternion(visual, owner)
+            found = visual.find('geometry')
+            if found is not None and not len(found):
+                raise ModelError(f'{owner}: <geometry> (line {line_of(found)}) holds no shape')
+        except ModelError as error:
+            link.remove(visual)
+            notices.append(without_visual(error))
+    return notices
+
+
+def without_visual(error: ModelError) -> str:
+    """Return the notice that a visual is left out for its fault."""
+    return f'{error}; the <visual> is left out'
+
+
+class _Materials:
+    """Colors of the materials of a document.
+
+    :param root: the <robot> element; its materials are taken out of it
+    """
+
+    def __init__(self, root: Element):
+        self.warnings: list[str] = []
+        self._named: Dict[str, Color] = {}
+        for material in root.iter('material'):
+            name, color = material.get('name'), self._own(material)
+            if name and color is not None:
+                self._named.setdefault(name, color)
+        for material in root.findall('material'):
+            root.remove(material)
+
+    def paint(self, shape: Element) -> None:
+        """Replace the material of a shape by its color."""
+        for material in shape.findall('material'):
+            shape.remove(material)
+            if isinstance(shape, Node) and shape.color is None:
+                shape.color = self._color(material)
+
+    def _color(self, material: Element) -> Optional[Color]:
+        color = material.find('color')
+        own = None if color is None else _numbers(color.get('rgba', ''))
+        return self._named.get(material.get('name', '')) if own is None else own
+
+    def _own(self, material: Element) -> Optional[Color]:
+        color = material.find('color')
+        if color is None:
+            return None
+        own = _numbers(color.get('rgba', ''))
+        if own is None:
+            self.warnings.append(
+                f'<color> (line {line_of(color)}): rgba={quote(color.get("rgba", ""))} is not '
+                'four numbers from 0 to 1 and is left out'
+            )
+        return own
+
+
+def _numbers(text: str) -> Optional[Color]:
+    try:
+        r, g, b, a = (float(word) for word in text.split(None, 4))
+    except ValueError:
+        return None
+    return (r, g, b, a) if all(0.0 <= x <= 1.0 for x in (r, g, b, a)) else None

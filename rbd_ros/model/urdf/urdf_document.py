@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple, Union
 from xml.etree import ElementTree
 from xml.parsers import expat
 
@@ -18,7 +18,6 @@ from rbd_ros.bounded_files import FileRefusedError, MAX_TEXT, read_bytes
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.geometry import Color
 from rbd_ros.model.urdf.schema import ElementRule, ROBOT
-from rbd_ros.model.urdf.xacro_expansion import expand_xacro, is_xacro
 
 # Far above any robot's description, far below what exhausts memory or the stack: a description
 # may arrive on a topic, from anybody.
@@ -58,6 +57,55 @@ def quote(text: object, width: int = 80) -> str:
     )
 
 
+def is_xacro(data: Union[str, bytes]) -> bool:
+    """Return whether a document has elements of xacro, or its namespace and expressions.
+
+    What xacro has expanded may still declare its namespace.
+
+    :param data: the document
+
+    >>> from rbd_ros.model.urdf.urdf_document import is_xacro
+    >>> is_xacro('<robot xmlns:xacro="http://wiki.ros.org/xacro"><xacro:include/></robot>')
+    True
+    >>> is_xacro('<robot xmlns:xacro="http://wiki.ros.org/xacro"><link name="a"/></robot>')
+    False
+    """
+    if not ('xacro' in data if isinstance(data, str) else b'xacro' in data):
+        return False
+    found = declared = False
+
+    def start(tag: str, attributes: Dict[str, str]) -> None:
+        nonlocal found, declared
+        declared |= 'xmlns:xacro' in attributes
+        expressions = declared and any('${' in x or '$(' in x for x in attributes.values())
+        found |= tag.startswith('xacro:') or expressions
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = start
+    try:
+        parser.Parse(data.lstrip(), True)
+    except (expat.ExpatError, UnicodeError, LookupError, ValueError):
+        pass  # what is wrong with it, its reader says
+    return found
+
+
+def urdf_of_file(path: str, package_paths: Iterable[Any] = ()) -> bytes:
+    """Return the URDF of a file, which may be xacro.
+
+    :param path: the file
+    :param package_paths: directories in which xacro looks for packages first
+    :raises OSError: if it cannot be read
+    :raises ModelError: as `expand_xacro`
+    """
+    data = read_bytes(path, MAX_TEXT)
+    if not is_xacro(data):
+        return data
+    # Imported where there is xacro: it runs in another process.
+    from rbd_ros.model.urdf.xacro_expansion import expand_xacro
+
+    return expand_xacro(path, package_paths=package_paths).encode()
+
+
 def read_document(
     source: Source, package_paths: Iterable[Union[str, os.PathLike[str]]] = ()
 ) -> Document:
@@ -72,6 +120,9 @@ def read_document(
     label = 'XML string' if path is None else path
     directory = None if path is None else str(Path(path).resolve().parent)
     if is_xacro(data):
+        # Imported where there is xacro: it runs in another process.
+        from rbd_ros.model.urdf.xacro_expansion import expand_xacro
+
         text = None if path is not None else data if isinstance(data, str) else data.decode()
         data = expand_xacro(path, text, package_paths=package_paths)
     return Document(_parse(data, label), label, directory)

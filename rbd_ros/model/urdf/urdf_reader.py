@@ -12,17 +12,16 @@ import math
 import os
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple, TYPE_CHECKING, Union
 
+from rbd_ros.model import joints as joint_types  # loads a type on first use
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.floating_model import refuse_second_base
 from rbd_ros.model.geometry import Box, Cylinder, Geometry, Mesh, Shape, Sphere
 from rbd_ros.model.inertia_checks import violated_conditions
-from rbd_ros.model.joints import Floating, JointType, Planar, Prismatic, Revolute
+from rbd_ros.model.joints import JointType
 from rbd_ros.model.model import Body, FLOATING_BASE_JOINT, Frame, JointLimits, Link, Model
+from rbd_ros.model.urdf.joint_tree import depth_first_joints, find_root, Gears
 from rbd_ros.model.urdf.mesh_paths import list_of_paths, MeshPaths
-from rbd_ros.model.urdf.mimic import Gears
-from rbd_ros.model.urdf.omissions import without_visual
-from rbd_ros.model.urdf.tree import depth_first_joints, find_root
-from rbd_ros.model.urdf.urdf_description import Description, read_description
+from rbd_ros.model.urdf.urdf_description import Description, read_description, without_visual
 from rbd_ros.model.urdf.urdf_document import quote, Source
 from rbd_ros.spatial import linear3, PluckerTransform, RigidBodyInertia
 from rbd_ros.spatial.linear3 import Vector3
@@ -145,7 +144,7 @@ class _Builder:
                     root,
                     0,
                     FLOATING_BASE_JOINT,
-                    Floating(),
+                    joint_types.Floating(),
                     PluckerTransform.identity(),
                     RigidBodyInertia.zero(),
                     urdf_type='floating',
@@ -193,11 +192,15 @@ class _Builder:
         if joint.type == 'fixed':
             return None
         if joint.type == 'floating':
-            return Floating()
+            return joint_types.Floating()
         axis = self._axis(joint)
         if joint.type in ('revolute', 'continuous'):
-            return Revolute(axis)
-        return Prismatic(axis) if joint.type == 'prismatic' else Planar.about(axis)
+            return joint_types.Revolute(axis)
+        return (
+            joint_types.Prismatic(axis)
+            if joint.type == 'prismatic'
+            else joint_types.Planar.about(axis)
+        )
 
     def _axis(self, joint: Any) -> Vector3:
         axis = tuple(joint.axis) if joint.axis is not None else (1.0, 0.0, 0.0)
@@ -381,10 +384,10 @@ class _Builder:
         self.notes.setdefault(what, []).append(joint)
 
     def _finish_warnings(self) -> None:
-        for what, joints in self.notes.items():
-            more = f' and {len(joints) - 100} more' if len(joints) > 100 else ''
-            names = ', '.join(quote(name)[1:-1] for name in joints[:100])
-            self.warnings.append(f'joints that {what}: {names}{more}')
+        for what, names in self.notes.items():
+            more = f' and {len(names) - 100} more' if len(names) > 100 else ''
+            shown = ', '.join(quote(name)[1:-1] for name in names[:100])
+            self.warnings.append(f'joints that {what}: {shown}{more}')
         if self.unresolved:
             count = len(set(self.unresolved))
             self.warnings.append(

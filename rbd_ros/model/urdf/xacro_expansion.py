@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Expansion of xacro, recognized by its content, not by the name of its file."""
+"""Expansion of xacro in a process of its own."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ import re
 import signal
 import subprocess
 import sys
-from typing import Any, Dict, Iterable, Mapping, Optional, Union
-from xml.parsers import expat
+from typing import Any, Dict, Iterable, Mapping, Optional
 
-from rbd_ros.bounded_files import MAX_TEXT, read_bytes
 from rbd_ros.model.errors import ModelError
 
 #: Longest time that the process may wait for files and for the processor [s].
@@ -27,50 +25,6 @@ _START = (
     'import json, sys; request = json.load(sys.stdin); sys.path[:] = request["path"]; '
     'from rbd_ros.model.urdf.xacro_process import main; main(request)'
 )
-
-
-def is_xacro(data: Union[str, bytes]) -> bool:
-    """Return whether a document has elements of xacro, or its namespace and expressions.
-
-    What xacro has expanded may still declare its namespace.
-
-    :param data: the document
-
-    >>> from rbd_ros.model.urdf.xacro_expansion import is_xacro
-    >>> is_xacro('<robot xmlns:xacro="http://wiki.ros.org/xacro"><xacro:include/></robot>')
-    True
-    >>> is_xacro('<robot xmlns:xacro="http://wiki.ros.org/xacro"><link name="a"/></robot>')
-    False
-    """
-    if not ('xacro' in data if isinstance(data, str) else b'xacro' in data):
-        return False
-    found = declared = False
-
-    def start(tag: str, attributes: Dict[str, str]) -> None:
-        nonlocal found, declared
-        declared |= 'xmlns:xacro' in attributes
-        expressions = declared and any('${' in x or '$(' in x for x in attributes.values())
-        found |= tag.startswith('xacro:') or expressions
-
-    parser = expat.ParserCreate()
-    parser.StartElementHandler = start
-    try:
-        parser.Parse(data.lstrip(), True)
-    except (expat.ExpatError, UnicodeError, LookupError, ValueError):
-        pass  # what is wrong with it, its reader says
-    return found
-
-
-def urdf_of_file(path: str, package_paths: Iterable[Any] = ()) -> bytes:
-    """Return the URDF of a file, which may be xacro.
-
-    :param path: the file
-    :param package_paths: directories in which xacro looks for packages first
-    :raises OSError: if it cannot be read
-    :raises ModelError: as `expand_xacro`
-    """
-    data = read_bytes(path, MAX_TEXT)
-    return expand_xacro(path, package_paths=package_paths).encode() if is_xacro(data) else data
 
 
 def expand_xacro(

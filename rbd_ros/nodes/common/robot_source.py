@@ -22,7 +22,7 @@ from rbd_ros.lookup.robots import (
     xacro_mappings,
 )
 from rbd_ros.model.unknown_masses import links_without_mass, WITHOUT_MASS
-from rbd_ros.model.urdf.xacro_expansion import is_xacro
+from rbd_ros.model.urdf.urdf_document import is_xacro
 from rbd_ros.nodes.common.communication import subscription
 from rbd_ros.nodes.common.compile_progress import Progress
 from rbd_ros.nodes.common.declared import DESCRIPTION_TOPIC

@@ -26,7 +26,7 @@ from rbd_ros.algorithms.derivatives.second_derivatives import (
     ForwardDynamicsSecondDerivatives,
     InverseDynamicsSecondDerivatives,
 )
-from rbd_ros.robot.compiled import Compiled, computes, Forces, Outs
+from rbd_ros.robot.kernels import Compiled, computes, Forces, Outs
 from rbd_ros.robot.other_names import with_former_names
 
 

@@ -8,8 +8,7 @@ from typing import Dict, Iterable, Tuple
 from numpy.typing import ArrayLike
 
 from rbd_ros.algorithms.articulated_body.hybrid_dynamics import HybridDynamics
-from rbd_ros.robot.compiled import Compiled, computes, Forces, Outs
-from rbd_ros.robot.kernels import Kernels
+from rbd_ros.robot.kernels import Compiled, computes, Forces, Kernels, Outs
 
 
 class HybridFunctions:

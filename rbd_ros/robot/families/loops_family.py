@@ -29,8 +29,7 @@ from rbd_ros.algorithms.closed_loops.null_space import null_space_solution
 from rbd_ros.algorithms.closed_loops.stabilization import stabilization
 from rbd_ros.algorithms.inertia_matrix.singularity import singularity
 from rbd_ros.model.errors import SingularMassMatrixError, unknown_name
-from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
-from rbd_ros.robot.kernels import Kernels
+from rbd_ros.robot.kernels import Array, Compiled, computes, Forces, Kernels, Out, Outs
 
 if TYPE_CHECKING:  # of no use to most robots with loops
     from rbd_ros.textbook.closed_loops.explicit_loops import LoopFunction

@@ -17,7 +17,7 @@ from rbd_ros.algorithms.regressors.physical_consistency import (
     inconsistent_bodies,
     pseudo_inertias,
 )
-from rbd_ros.robot.compiled import Array, Compiled, computes, Out, Outs
+from rbd_ros.robot.kernels import Array, Compiled, computes, Out, Outs
 from rbd_ros.robot.other_names import with_former_names
 
 #: The ten parameters of a body, in their order.

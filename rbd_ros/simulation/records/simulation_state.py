@@ -33,6 +33,9 @@ from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 ) = range(13)
 COUNTERS = 13
 
+#: Answer of `stepping.advance` to commands that are not finite.
+REFUSED = -1
+
 #: Maximum number of contact points in a step; more are dropped and counted. Memory for the
 #: solver's response grows with it times the degrees of freedom.
 MAX_CONTACTS = 512

@@ -26,7 +26,7 @@ from rbd_ros.simulation.records.record_assembly import make_physics_record
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.rollouts.rollout_loop import Batch, in_one_memory, Memory, roll
 from rbd_ros.simulation.rollouts.rollouts import Trajectories
-from rbd_ros.simulation.stepping.stepping import advance
+from rbd_ros.simulation.stepping.step_loop import advance
 
 # Steps of the first slice; how long slices are about, chunks, and work that is not worth another
 # thread, which takes about a tenth of a millisecond to start [s].

@@ -16,7 +16,7 @@ from rbd_ros.collision.scene.scene_arrays import (
     SceneTable,
     TORSIONAL,
 )
-from rbd_ros.collision.scene.scene_contacts import finder_of
+from rbd_ros.collision.scene.scene_search import finder_of
 from rbd_ros.collision.shapes.shape_tables import tables_for
 from rbd_ros.compiler.loops import allocate
 from rbd_ros.constraints.solvers.body_matrix import matrix_sizes

@@ -12,7 +12,7 @@ from rbd_ros.collision.scene.touchdown import MIN_SLOPE, moved_base, touchdown
 from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.model.floating_model import floating_bases
 from rbd_ros.simulation.physics import Physics
-from rbd_ros.simulation.stepping.stepping import place_on_ground
+from rbd_ros.simulation.stepping.step_loop import place_on_ground
 
 #: How deep in compliant ground a base is put, to see which of its points is lowest [m].
 _DEEP = 1e3

@@ -15,7 +15,8 @@ import numpy as np
 from rbd_ros.collision.arrays import HEIGHT_FIELD, MESH
 from rbd_ros.collision.scene.scene import Scene
 from rbd_ros.collision.scene.scene_arrays import STIFFNESS, with_pairs
-from rbd_ros.collision.scene.scene_contacts import find_scene_contacts
+from rbd_ros.collision.scene.scene_search import scene_contacts_of
+from rbd_ros.compiler.loops import Record
 from rbd_ros.contact.contact_arrays import BoolArray, FloatArray
 from rbd_ros.simulation.integrators.displacement import RETURN_SPEED
 from rbd_ros.simulation.physics import clear_record
@@ -111,7 +112,8 @@ def deepest_overlap(
     work, contacts = fields.work, fields.contact_state.contacts
     place_objects(fields.model.scene, fields.objects, work.scene)
     place_robot(fields.model, fields.state, fields.external_forces, work)
-    count, _ = find_scene_contacts(fewer, work.scene.buffers, _INSTANT, contacts)
+    records = Record(fewer), Record(work.scene.buffers), Record(contacts)
+    count = scene_contacts_of(*records, _INSTANT)
     deep = np.flatnonzero(contacts.gap[:count] < -min_depth)
     if not len(deep):
         return None

@@ -5,12 +5,21 @@ from __future__ import annotations
 
 from typing import Callable, NamedTuple
 
-from rbd_ros.compiler.loops import call_loop, entry_point, excludes_threads, Record
+from rbd_ros.compiler.loops import (
+    call_loop,
+    entry_point,
+    entry_point_of,
+    excludes_threads,
+    Record,
+)
 from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 from rbd_ros.simulation.records.mutex import Mutex
 from rbd_ros.simulation.records.workspace import PhysicsRecord
 from rbd_ros.simulation.stepping.linear import copy
-from rbd_ros.simulation.stepping.stepping import advance
+
+# By name: what steps are compiled from is imported only where there is no machine code of it.
+advance = entry_point_of('rbd_ros.simulation.stepping.stepping', 'advance')
+place_on_ground = entry_point_of('rbd_ros.simulation.stepping.stepping', 'place_on_ground')
 
 #: Answer of `Steps.alone` if the mutex has to be asked for, or the torque to be converted.
 BUSY = -2

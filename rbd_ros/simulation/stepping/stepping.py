@@ -20,6 +20,7 @@ from rbd_ros.simulation.records.simulation_state import (
     FORCES,
     GroundContactPoints,
     NEAR,
+    REFUSED,
     SATURATED,
     State,
     STEPS,
@@ -40,9 +41,6 @@ from rbd_ros.simulation.stepping.ground_contact import (
 )
 from rbd_ros.simulation.stepping.joint_servo import begin_servos, end_servos
 from rbd_ros.simulation.stepping.linear import copy, is_finite
-
-#: Answer of `advance` to commands that are not finite.
-REFUSED = -1
 
 #: How far `close_loops` takes an open loop for a closed one whose numbers were rounded [rad, m].
 ROUNDED = 1e-3

@@ -8,8 +8,7 @@ from typing import Dict, Iterable, Tuple
 from numpy.typing import ArrayLike
 
 from rbd_ros.algorithms.kinds import FRAMES, REFERENCE
-from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
-from rbd_ros.robot.kernels import Kernels
+from rbd_ros.robot.kernels import Array, Compiled, computes, Forces, Kernels, Out, Outs
 from rbd_ros.robot.other_names import with_former_names
 from rbd_ros.textbook.articulated_body.articulated_inertias import ArticulatedInertias
 from rbd_ros.textbook.articulated_body.bodies_in_base import AssembledDynamics

@@ -3,11 +3,12 @@
 
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
+from rbd_ros.algorithms.array import Array
 from rbd_ros.algorithms.articulated_body.matrices import rows_of
 from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT
 from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
 from rbd_ros.algorithms.inverse_dynamics.forces import to_body_coordinates
-from rbd_ros.algorithms.kinds import Array, CONFIGURATION, EXTERNAL_FORCES, FORCE, VELOCITY
+from rbd_ros.algorithms.kinds import CONFIGURATION, EXTERNAL_FORCES, FORCE, VELOCITY
 from rbd_ros.model import Model, ModelError
 from rbd_ros.spatial import ArticulatedBodyInertia, ForceVector, MotionVector, PluckerTransform
 from rbd_ros.spatial.scalar import Scalar

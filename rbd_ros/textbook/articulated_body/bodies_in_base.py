@@ -5,6 +5,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 import numpy as np
 
+from rbd_ros.algorithms.array import Array
 from rbd_ros.algorithms.articulated_body.matrices import (
     apply,
     inverse,
@@ -13,7 +14,6 @@ from rbd_ros.algorithms.articulated_body.matrices import (
     Vector,
 )
 from rbd_ros.algorithms.inverse_dynamics.forces import gravity_acceleration
-from rbd_ros.algorithms.kinds import Array
 from rbd_ros.model import Model, ModelError
 from rbd_ros.spatial import (
     ArticulatedBodyInertia,

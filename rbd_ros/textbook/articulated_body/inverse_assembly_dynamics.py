@@ -5,13 +5,7 @@ from typing import List, Mapping, Optional, Sequence
 
 from rbd_ros.algorithms.articulated_body.matrices import add, apply, subtract
 from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT
-from rbd_ros.algorithms.kinds import (
-    ACCELERATION,
-    CONFIGURATION,
-    EXTERNAL_FORCES,
-    FORCE,
-    VELOCITY,
-)
+from rbd_ros.algorithms.kinds import ACCELERATION, CONFIGURATION, EXTERNAL_FORCES, FORCE, VELOCITY
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector
 from rbd_ros.spatial.scalar import Scalar

@@ -24,13 +24,7 @@ from rbd_ros.algorithms.articulated_body.matrices import (
 )
 from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT
 from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
-from rbd_ros.algorithms.kinds import (
-    ACCELERATION,
-    CONFIGURATION,
-    EXTERNAL_FORCES,
-    FORCE,
-    VELOCITY,
-)
+from rbd_ros.algorithms.kinds import ACCELERATION, CONFIGURATION, EXTERNAL_FORCES, FORCE, VELOCITY
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector
 from rbd_ros.spatial.scalar import Scalar

@@ -12,7 +12,7 @@ from rbd_ros.compiler import Definition, make_kernel, Output
 from rbd_ros.compiler.passes import DifferentiableGraph
 from rbd_ros.compiler.symbol_graph import Symbol
 from rbd_ros.model import Model
-from rbd_ros.robot.keys import model_key, source_key
+from rbd_ros.robot.variants import model_key, source_key
 from rbd_ros.textbook.closed_loops.explicit_loops import (
     explicit_forward_dynamics,
     explicit_inverse_dynamics,

@@ -17,7 +17,7 @@ from rbd_ros.compiler import Definition, make_kernel, Output, Tangent
 from rbd_ros.compiler.passes import DifferentiableGraph
 from rbd_ros.compiler.symbol_graph import Symbol
 from rbd_ros.robot.kernels import Kernels
-from rbd_ros.robot.keys import model_key, source_key
+from rbd_ros.robot.variants import model_key, source_key
 from rbd_ros.textbook.closed_loops.implicit_constraints import (
     constraint_motion,
     constraint_values,

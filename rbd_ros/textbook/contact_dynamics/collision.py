@@ -8,12 +8,13 @@ successor. Bodies that separate already exert none.
 from dataclasses import replace
 from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
 
+from rbd_ros.algorithms.array import Array, Choice
 from rbd_ros.algorithms.articulated_body.matrices import dot
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
 from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
 from rbd_ros.algorithms.inertia_matrix.factorization import LTDL, ltdl
 from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
-from rbd_ros.algorithms.kinds import Array, Choice, CONFIGURATION, POSITION, SCALAR, VELOCITY
+from rbd_ros.algorithms.kinds import CONFIGURATION, POSITION, SCALAR, VELOCITY
 from rbd_ros.algorithms.kinematics.jacobians import jacobian
 from rbd_ros.model import Frame, Model
 from rbd_ros.spatial import ForceVector, MotionVector, PluckerTransform, RigidBodyInertia

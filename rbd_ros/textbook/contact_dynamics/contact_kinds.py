@@ -6,10 +6,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, List, Sequence, Tuple
 
-from rbd_ros.algorithms.array_kinds.array import Array, Choice
-from rbd_ros.algorithms.array_kinds.array_layouts import as_it_is, listed, row_by_row, symmetric
-from rbd_ros.algorithms.array_kinds.choices import FRAME
-from rbd_ros.algorithms.array_kinds.frames import JACOBIAN
+from rbd_ros.algorithms.array import Array, as_it_is, Choice, listed, row_by_row, symmetric
+from rbd_ros.algorithms.kinds import FRAME, JACOBIAN
 from rbd_ros.model import Model
 
 

@@ -8,8 +8,7 @@ from typing import Any, Dict, Iterable, Optional, Tuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Outs
-from rbd_ros.robot.kernels import Kernels
+from rbd_ros.robot.kernels import Array, Compiled, computes, Forces, Kernels, Outs
 from rbd_ros.textbook.contact_dynamics.contact_constraints import ContactConstraints
 from rbd_ros.textbook.contact_dynamics.contact_equations import ContactEquations
 from rbd_ros.textbook.contact_dynamics.contact_kinds import CONTACTS

@@ -8,8 +8,7 @@ from typing import Dict, Optional, Tuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
-from rbd_ros.robot.kernels import Kernels
+from rbd_ros.robot.kernels import Array, Compiled, computes, Forces, Kernels, Out, Outs
 from rbd_ros.textbook.contact_dynamics.collision import Collision, PAIR
 from rbd_ros.textbook.contact_dynamics.sticking_collision import StickingCollision
 

@@ -9,12 +9,13 @@ friction is available is for the caller to ask of the impulse.
 
 from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
 
+from rbd_ros.algorithms.array import Array
 from rbd_ros.algorithms.articulated_body.matrices import apply, dot
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
 from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
 from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
 from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
-from rbd_ros.algorithms.kinds import Array, CONFIGURATION, POSITION, VELOCITY
+from rbd_ros.algorithms.kinds import CONFIGURATION, POSITION, VELOCITY
 from rbd_ros.model import Frame, Model
 from rbd_ros.spatial import ForceVector, MotionVector, RigidBodyInertia
 from rbd_ros.spatial.scalar import Scalar, where_positive

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
+from rbd_ros.robot.kernels import Array, Compiled, computes, Forces, Out, Outs
 from rbd_ros.textbook.denoc.udu_decomposition import UDU
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence
 
+from rbd_ros.algorithms.array import Array
 from rbd_ros.algorithms.declaration import algorithm
-from rbd_ros.algorithms.kinds import Array, CONFIGURATION
+from rbd_ros.algorithms.kinds import CONFIGURATION
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector, linear3
 from rbd_ros.spatial.linear3 import Vector3, ZERO3

@@ -6,13 +6,7 @@ from __future__ import annotations
 from typing import Dict, List, Mapping, Optional, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm
-from rbd_ros.algorithms.kinds import (
-    ACCELERATION,
-    CONFIGURATION,
-    EXTERNAL_FORCES,
-    FORCE,
-    VELOCITY,
-)
+from rbd_ros.algorithms.kinds import ACCELERATION, CONFIGURATION, EXTERNAL_FORCES, FORCE, VELOCITY
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector, linear3
 from rbd_ros.spatial.linear3 import Vector3, ZERO3

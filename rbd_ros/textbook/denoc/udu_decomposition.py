@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Tuple
 
+from rbd_ros.algorithms.array import Array
 from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT
-from rbd_ros.algorithms.kinds import Array, CONFIGURATION, MATRIX
+from rbd_ros.algorithms.kinds import CONFIGURATION, MATRIX
 from rbd_ros.model import Model
 from rbd_ros.spatial import linear3
 from rbd_ros.spatial.linear3 import Matrix3, Symmetric3, Vector3

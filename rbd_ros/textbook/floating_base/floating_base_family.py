@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 from rbd_ros.algorithms.kinds import FRAME, REFERENCE
 from rbd_ros.model import ModelError
 from rbd_ros.model.floating_model import not_floating
-from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
-from rbd_ros.robot.kernels import Kernels
+from rbd_ros.robot.kernels import Array, Compiled, computes, Forces, Kernels, Out, Outs
 from rbd_ros.textbook.floating_base.floating_aba import FloatingForwardDynamics
 from rbd_ros.textbook.floating_base.floating_equations import FloatingEquations
 from rbd_ros.textbook.floating_base.floating_inverse_dynamics import FloatingInverseDynamics

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rbd_ros.algorithms.array_kinds.array import Array
-from rbd_ros.algorithms.array_kinds.array_layouts import row_by_row, symmetric
+from rbd_ros.algorithms.array import Array, row_by_row, symmetric
 
 BASE_ACCELERATION = Array(
     'a0',

@@ -8,13 +8,7 @@ from typing import List, Mapping, Optional, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT
 from rbd_ros.algorithms.inverse_dynamics.forces import gravity_acceleration, to_body_coordinates
-from rbd_ros.algorithms.kinds import (
-    ACCELERATION,
-    CONFIGURATION,
-    EXTERNAL_FORCES,
-    FORCE,
-    VELOCITY,
-)
+from rbd_ros.algorithms.kinds import ACCELERATION, CONFIGURATION, EXTERNAL_FORCES, FORCE, VELOCITY
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector, MotionVector
 from rbd_ros.spatial.scalar import Scalar

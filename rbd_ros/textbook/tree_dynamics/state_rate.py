@@ -6,13 +6,7 @@ from typing import Any, Mapping, NamedTuple, Optional, Sequence
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
 from rbd_ros.algorithms.inertia_matrix.forward_dynamics import forward_dynamics
 from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
-from rbd_ros.algorithms.kinds import (
-    ACCELERATION,
-    CONFIGURATION,
-    EXTERNAL_FORCES,
-    FORCE,
-    VELOCITY,
-)
+from rbd_ros.algorithms.kinds import ACCELERATION, CONFIGURATION, EXTERNAL_FORCES, FORCE, VELOCITY
 from rbd_ros.algorithms.kinematics.position_rate import POSITION_RATE, position_rate
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector

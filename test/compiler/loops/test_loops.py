@@ -18,6 +18,7 @@ from rbd_ros.compiler.loops import (
     call_loop,
     compiled,
     entry_point,
+    entry_point_of,
     floats,
     integers,
     interpreted_reason,
@@ -189,7 +190,7 @@ def add_rows(inner: Numbers, count: int) -> int:
 
 
 def test_loops_run_in_vectors_where_they_say_so_alone():
-    from rbd_ros.compiler.targets.llvm import native
+    from rbd_ros.compiler.runtime import native
     from rbd_ros.compiler.targets.llvm_loops import translation
 
     inner, _ = arguments()
@@ -256,6 +257,54 @@ def test_a_loop_on_disk_needs_no_compiler_unless_it_is_damaged(tmp_path):
         assert done.stdout == printed
         assert not done.stderr
         assert len(list(tmp_path.glob('gather-loop-*'))) == 1
+
+
+TIMER = 'rbd_ros.nodes.common.cycle_timer'
+NAMED = f"""
+import sys
+from typing import NamedTuple
+import numpy as np
+from rbd_ros.compiler.loops import allocate, entry_point_of, floats, Record
+
+class CycleMemory(NamedTuple):  # as the module has it
+    execution: np.ndarray = floats(5)
+    period: np.ndarray = floats(5)
+    taken: np.ndarray = floats(10)
+    begin: np.ndarray = floats(1)
+    longest: np.ndarray = floats(1)
+    overruns: np.ndarray = floats(1)
+
+memory = allocate(CycleMemory)
+note = entry_point_of({TIMER!r}, 'note')
+bound = note.bind(Record(memory), release_gil=False)
+print(bound(1.0, 3.5), note(Record(memory), 4.0, 5.0), memory.execution.tolist())
+print(sorted({{{COMPILER!r}, {TIMER!r}}} & set(sys.modules)))
+"""
+NOTED = '0 0 [2.0, 1.75, 1.125, 1.0, 2.5]'
+
+
+def test_a_loop_named_by_its_module_imports_it_only_where_it_is_not_on_disk(tmp_path):
+    for damaged, imported in (
+        ('', [COMPILER, TIMER]),
+        ('', []),
+        ('note-place-*', [TIMER]),
+        ('', []),
+        ('note-loop-*', [COMPILER, TIMER]),
+    ):
+        for entry in tmp_path.glob(damaged) if damaged else ():
+            entry.write_bytes(entry.read_bytes()[:-10])
+        done = fresh_python.run(NAMED, RBD_ROS_CACHE_DIR=tmp_path)
+        assert (done.stdout, done.stderr) == (f'{NOTED}\n{imported}\n', '')
+
+
+def test_a_loop_named_by_its_module_runs_in_the_interpreter():
+    done = fresh_python.run(NAMED, RBD_ROS_COMPILER='off', RBD_ROS_CACHE_DIR='off')
+    assert done.stdout == f'{NOTED}\n{[TIMER]}\n'
+
+
+def test_a_loop_is_named_by_a_module_whose_text_is_known():
+    with pytest.raises(ValueError, match="'elsewhere.loops' is not a module of rbd_ros"):
+        entry_point_of('elsewhere.loops', 'run')
 
 
 FAILING = """

@@ -16,7 +16,7 @@ from rbd_ros import Robot
 from rbd_ros.compiler import set_threads
 from rbd_ros.compiler.runtime import batches
 from rbd_ros.compiler.runtime.kernel import BaseKernel, Kernel
-from rbd_ros.robot.compiled import Compiled
+from rbd_ros.robot.kernels import Compiled
 
 SPECIAL = {
     'float32': lambda x: x.astype(np.float32),

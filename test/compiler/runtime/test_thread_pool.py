@@ -13,7 +13,7 @@ import pytest
 
 from rbd_ros.compiler import set_threads
 from rbd_ros.compiler.runtime import batches
-from rbd_ros.compiler.runtime.thread_pool import job, thread_pool
+from rbd_ros.compiler.runtime.batches import job, thread_pool
 
 BATCH = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, ctypes.c_int64, ctypes.c_int64)
 PATIENCE = 20.0  # [s], long enough for a busy machine

@@ -20,7 +20,7 @@ from rbd_ros.algorithms.inertia_matrix.forward_dynamics import forward_dynamics
 from rbd_ros.model import load_urdf, ModelError
 from rbd_ros.model.joints import JointType
 from rbd_ros.model.joints.joint_type import across
-from rbd_ros.robot.keys import source_key
+from rbd_ros.robot.variants import source_key
 from rbd_ros.spatial import ForceVector, MotionSubspace, MotionVector, PluckerTransform
 from rbd_ros.textbook.planar.planar_algebra import (
     PlanarArticulatedInertia,

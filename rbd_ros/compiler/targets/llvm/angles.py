@@ -15,9 +15,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
+from rbd_ros.compiler.runtime.native import processor
 from rbd_ros.compiler.symbol_graph import COS, Graph, operands, SIN
 from rbd_ros.compiler.targets.llvm.emit import Emitter
-from rbd_ros.compiler.targets.llvm.native import processor
 from rbd_ros.compiler.targets.llvm.trigonometry import emit_sine_cosine
 
 # Processors that lower their clock for vectors of eight doubles, and keep it low for a while: long

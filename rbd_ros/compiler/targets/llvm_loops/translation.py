@@ -11,8 +11,8 @@ import llvmlite.binding as llvm
 from rbd_ros.compiler.loops.front_end import entry, translate
 from rbd_ros.compiler.loops.instances import Instance, Instances
 from rbd_ros.compiler.loops.loop_types import ArrayType, BytesType, FLOAT, INT, RecordType, Type
+from rbd_ros.compiler.runtime import native
 from rbd_ros.compiler.runtime.loop_builtin import loop_function
-from rbd_ros.compiler.targets.llvm import native
 from rbd_ros.compiler.targets.llvm.routine import Routine
 from rbd_ros.compiler.targets.llvm_loops.llvm_records import table_type
 from rbd_ros.compiler.targets.llvm_loops.llvm_statements import (

@@ -15,8 +15,7 @@ import numpy as np
 
 from rbd_ros.model.bounded_xml import parse_xml
 from rbd_ros.model.urdf.control_interfaces import unread_sensors
-from rbd_ros.model.urdf.urdf_document import MAX_ELEMENTS
-from rbd_ros.model.urdf.xacro_expansion import urdf_of_file
+from rbd_ros.model.urdf.urdf_document import MAX_ELEMENTS, urdf_of_file
 
 FIELDS = ('position', 'velocity', 'effort')  # interfaces that a JointState can carry
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from rbd_ros.bounded_files import read_text
 from rbd_ros.model.urdf.mesh_paths import MeshPaths
-from rbd_ros.model.urdf.xacro_expansion import expand_xacro, is_xacro
+from rbd_ros.model.urdf.urdf_document import is_xacro
+from rbd_ros.model.urdf.xacro_expansion import expand_xacro
 from rbd_ros.nodes.messages.conversions import floating_joint_from_pose
 from rbd_ros.nodes.messages.text import short_name
 from rbd_ros.nodes.simulator.standard_services.standard_answers import RefusedRequestError

@@ -8,7 +8,8 @@ from support.definitions import definition_of
 from support.errors import worst_relative_error
 
 from rbd_ros import Robot
-from rbd_ros.compiler.targets.llvm import kernel_functions, native
+from rbd_ros.compiler.runtime import native
+from rbd_ros.compiler.targets.llvm import kernel_functions
 
 FUNCTIONS = ['inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'integrate']
 # A tree of three joints and fewer kinds runs in a moment; libm's fused multiply-add takes its time
@@ -18,7 +19,7 @@ RUN = """
 import sys
 import numpy as np
 from rbd_ros import Robot
-from rbd_ros.compiler.targets.llvm.native import processor
+from rbd_ros.compiler.runtime.native import processor
 robot = Robot.from_urdf(sys.argv[1])
 data = np.load(sys.argv[2])
 results = {}
@@ -69,7 +70,7 @@ def test_every_level_of_x86_64_gives_the_same_results(states, tmp_path, processo
 
 
 def test_an_unknown_processor_is_rejected_with_the_known_ones():
-    code = 'from rbd_ros.compiler.targets.llvm import native; native.processor()'
+    code = 'from rbd_ros.compiler.runtime import native; native.processor()'
     done = fresh_python.run(code, check=False, RBD_ROS_CPU='pentium')
     assert done.returncode != 0
     assert "RBD_ROS_CPU is 'pentium'; here it may be native" in done.stderr
@@ -77,7 +78,7 @@ def test_an_unknown_processor_is_rejected_with_the_known_ones():
 
 @pytest.mark.parametrize('text', ['', 'native'])
 def test_without_a_choice_this_machine_is_meant(text):
-    code = 'from rbd_ros.compiler.targets.llvm import native; print(native.processor().name)'
+    code = 'from rbd_ros.compiler.runtime import native; print(native.processor().name)'
     name = fresh_python.run(code, RBD_ROS_CPU=text).stdout.strip()
     assert name == fresh_python.run(code, RBD_ROS_CPU=None).stdout.strip()
 

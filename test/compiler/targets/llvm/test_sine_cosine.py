@@ -118,7 +118,7 @@ def test_beyond_the_largest_angle_there_is_no_number(sine_cosine, angle):
 ON_ANOTHER_PROCESSOR = """
 import sys
 import numpy as np
-from rbd_ros.compiler.targets.llvm.native import simd_lanes
+from rbd_ros.compiler.runtime.native import simd_lanes
 from support.small_kernels import kernel
 both = kernel(lambda x: [x[0].sin(), x[0].cos()], shape=(2,))
 angles = np.load(sys.argv[1])

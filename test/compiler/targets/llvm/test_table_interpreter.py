@@ -11,7 +11,8 @@ from support.errors import relative_error
 from support.small_kernels import kernel
 
 from rbd_ros import Robot
-from rbd_ros.compiler.targets.llvm import native, operation_table, straight_line
+from rbd_ros.compiler.runtime import native
+from rbd_ros.compiler.targets.llvm import operation_table, straight_line
 from rbd_ros.compiler.targets.llvm.kernel_functions import core_function
 
 NAMES = ['inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'forward_kinematics', 'integrate']

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from rbd_ros.compiler import Definition, Output
-from rbd_ros.compiler.targets.llvm import kernel_functions, native
+from rbd_ros.compiler.runtime import native
+from rbd_ros.compiler.targets.llvm import kernel_functions
 
 BATCH = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, ctypes.c_int64, ctypes.c_int64)
 LANES = (2, 4, 8)

@@ -5,16 +5,30 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from functools import lru_cache
+import gc
 import os
 import struct
 import threading
-from typing import Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterator,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+)
 
 try:  # with the package, so that the first call of a function need not wait for it
     import llvmlite
     import llvmlite.binding as llvm
 except ImportError:
     llvmlite = None
+
+from rbd_ros.compiler import cache
 
 # Of code generation; the graph is simplified already, so no passes over the LLVM text are run, and
 # higher levels were measured to take longer and give the same code.
@@ -231,6 +245,22 @@ def _scheduling(enabled: bool) -> Iterator[None]:
         llvm.set_option('rbd_ros', '-enable-misched=true')
 
 
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Disable the garbage collector.
+
+    A graph is a hundred thousand objects, none of them in a cycle, which it would look at again
+    and again while they are made: a tenth of the time that compiling takes in a large process.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 class MachineCode:
     """Machine code in memory; it stays there as long as this object.
 
@@ -277,16 +307,38 @@ def _tools() -> Dict[str, str]:
     }
 
 
+def load_routine(name: str, text: Callable[[], str], key: Mapping[str, Any]) -> MachineCode:
+    """Return machine code that is the same for all kernels, from disk or newly made.
+
+    :param name: name of it on disk
+    :param text: what writes the LLVM text, with opaque pointers; called if there is none on disk
+    :param key: what decides the text, beside the versions of the tools
+    """
+    # No function of a robot has these names, and one that had would differ in the digest.
+    entry_name = cache.entry_name(name, 'any', cache.digest({**key, **versions()}))
+    entry = cache.load(entry_name)
+    if entry is not None:
+        try:
+            return MachineCode(entry[1])
+        except RuntimeError:  # what cannot be read is as good as none
+            pass
+    object_file = assemble([(text(), [])])
+    cache.store(entry_name, {}, object_file)
+    return MachineCode(object_file)
+
+
 __all__: List[str] = [
     'MachineCode',
     'Processor',
     'assemble',
     'compile_lock',
+    'load_routine',
     'module_text',
     'new_target',
     'optimization',
     'processor',
     'simd_lanes',
     'unavailable_reason',
+    'uncollected',
     'versions',
 ]
