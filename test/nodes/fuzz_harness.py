@@ -11,14 +11,14 @@ import time
 
 from fuzz_messages import number_of
 import numpy as np
+from support.waiting import CEILING
 
 _STAMP = struct.Struct('<iI').unpack_from
 
 DEPTH = 2000  # of the queues at either end
 AHEAD = 1500  # messages on their way
 BATCH = 100  # messages between two looks at what came back
-PATIENCE = 60.0  # seconds without any progress while there is something to send
-END = 2.5  # likewise when all was sent; nodes say once a second what they have taken
+END = 10.0  # without progress when all was sent; nodes say once a second what they have taken [s]
 REQUESTS_AT_ONCE = 8  # the queue of a service holds ten
 MAX_KEPT = 5  # violations of a kind that are kept
 
@@ -268,7 +268,7 @@ class Flood:
                 progress, seen = now, state
             if all(rig.taken_all for rig in rigs):
                 break
-            if now - progress > (END if all(rig.sent_all for rig in rigs) else PATIENCE):
+            if now - progress > (END if all(rig.sent_all for rig in rigs) else CEILING):
                 break  # what is missing is for the tests to tell
             if not moved:
                 time.sleep(5e-4)

@@ -12,11 +12,11 @@ import rclpy
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
+from support.waiting import CEILING
 
 from rbd_ros.wire import ClockWriter, JointStateReader, JointStateWriter
 
 TIMESTEP = 1e-3
-PATIENCE = 60.0  # for the answer to a state [s]
 CLOCK_STEPS = 10
 
 
@@ -115,5 +115,5 @@ class LockstepArm:
             if now - sent > 0.5:  # best effort: a state may be lost before both know each other
                 self._states.publish(self._writer.data())
                 sent = now
-            assert now - begin < PATIENCE, 'the controller does not answer'
+            assert now - begin < CEILING, 'the controller does not answer'
             time.sleep(2e-5)

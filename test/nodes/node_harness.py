@@ -184,7 +184,8 @@ class Ros:
         def seen():
             logs = '\n'.join(p.output()[-3000:] for p in self.processes)
             last = sorted({f'{s.name} [{s.level!r}] {s.message}' for s in self.diagnostics[-50:]})
-            return f'{what}\nlast diagnostics: {last}\n{logs}'
+            text = what() if callable(what) else what
+            return f'{text}\nlast diagnostics: {last}\n{logs}'
 
         def spin():
             self.executor.spin_once(timeout_sec=0.02)

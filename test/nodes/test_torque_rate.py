@@ -62,7 +62,10 @@ class Rig:
         self.ros.until(lambda: len(self.monitor) >= before + count, 'torques')
 
     def until(self, condition, what):
-        self.ros.until(lambda: len(self.monitor) and condition(self.monitor.last), what)
+        self.ros.until(
+            lambda: len(self.monitor) and condition(self.monitor.last),
+            lambda: f'{what}, after {self.monitor.last if len(self.monitor) else "none"}',
+        )
 
     def follow(self, *goals):
         points = [JointTrajectoryPoint(positions=[float(x) for x in goal]) for goal in goals]

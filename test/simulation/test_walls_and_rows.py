@@ -7,7 +7,7 @@ import pytest
 from rbd_ros import Simulator
 
 
-def wall(side):
+def wall(side, **surface):
     """Return the world of a wall of bricks and a ball that runs into it."""
     objects = {'floor': {'type': 'plane'}}
     for row in range(side):
@@ -27,7 +27,7 @@ def wall(side):
         'mass': 5.0,
         'velocity': {'linear': [6.0, 0.0, 0.0]},
     }
-    return {'defaults': {'surface': {'friction': 0.6}}, 'objects': objects}
+    return {'defaults': {'surface': {'friction': 0.6, **surface}}, 'objects': objects}
 
 
 def dominoes(count):
@@ -46,10 +46,15 @@ def dominoes(count):
 
 
 @pytest.mark.parametrize(
-    ('world', 'steps', 'unsolved'), [(wall(4), 300, 30), (dominoes(8), 900, 9)]
+    ('world', 'steps', 'unsolved'),
+    [
+        (wall(4), 300, 9),
+        (wall(4, torsional=0.01, rolling=0.001), 300, 25),
+        (dominoes(8), 900, 6),
+    ],
 )
 def test_a_struck_wall_falls_with_forces_in_nearly_every_step(world, steps, unsolved):
-    """Without the sparse methods that need no states, 44 and 17 steps have none."""
+    """The rest of the steps, 2, 10 and 2, miss 1e-6 by little; a method of states misses 44."""
     simulator = Simulator(None, world=world)
     most = 0
     for _ in range(steps):

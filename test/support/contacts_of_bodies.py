@@ -7,18 +7,32 @@ from rbd_ros.compiler.loops import allocate
 from rbd_ros.constraints import solve_friction
 from rbd_ros.constraints.friction_space import STICK
 from rbd_ros.constraints.solvers.body_matrix import matrix_sizes, order_bodies
-from rbd_ros.constraints.solvers.friction_body_space import BodySpace, MEMBERS, prepare
+from rbd_ros.constraints.solvers.friction_body_space import (
+    BodySpace,
+    HAS_MOMENTS,
+    MEMBERS,
+    prepare,
+)
 from support.boxes_in_contact import Pile
 
 
-def space_of(pile, friction, state=STICK, compliance=0.0):
-    """Return the space with a pile in it, prepared."""
+def space_of(pile, friction, state=STICK, compliance=0.0, coefficient=None):
+    """Return the space with a pile in it, prepared.
+
+    :param coefficient: maximum moments by normal force, about the normal and both tangents
+    """
     B, n = len(pile.velocity), len(pile.bodies)
-    space = allocate(BodySpace, B=B, C=n, K=0, **matrix_sizes(B))
+    space = allocate(BodySpace, B=B, C=n, K=n if coefficient else 0, **matrix_sizes(B))
     space.sizes[:2], space.velocity[:] = (B, n), pile.velocity
     space.body[:], space.jacobian[:], space.friction[:] = pile.bodies, pile.jacobian, friction
     space.effect[:] = np.einsum('nsrj,nsjk->nsrk', pile.jacobian, pile.inverse[pile.bodies])
     space.state[:], space.compliance[:] = state, compliance
+    if coefficient:
+        space.sizes[HAS_MOMENTS], space.coefficient[:] = 1, coefficient
+        # The axes of a contact are rows of its Jacobian, in the part of the velocity.
+        space.angular_jacobian[..., :3] = pile.jacobian[..., 3:]
+        angular = np.einsum('nsrj,nsjk->nsrk', space.angular_jacobian, pile.inverse[pile.bodies])
+        space.angular_effect[:] = angular
     prepare(space)
     assert order_bodies(space.matrix, space.sizes[MEMBERS], space.body, space.place, n)
     return space

@@ -1,24 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Newton's method for friction among many bodies, with the states of contacts as active set.
+"""Newton's method for friction among many bodies, by the sparse matrix of the bodies.
 
-Equations are those of friction_newton.py. Here contacts are eliminated, not bodies: with a little
-compliance, the force of each contact is a stiffness times a velocity. What remains is a matrix of
-the bodies, as sparse as the graph of contacts (body_matrix.py). The effect of the compliance is
-taken back from step to step, as by a proximal method.
+The force x of a contact and the velocity z that is complementary to it are one unknown w each
+(Alart and Curnier 1991): with a unit t of compliance,
+
+    x_n = max(w_n, 0),  x_t = w_t or, beyond the limit x_n of friction, x_n w_t / |w_t|,
+    z = t (x - w)
+
+so that all conditions of contact hold, and the motion remains: f(w) = A x + b - z = 0. Moments of
+torsional and rolling friction are bounded by x_n like x_t. What sticks, slides or opens is never
+guessed: f is differentiable but where that changes, and any derivative there will do (Qi and Sun
+1993). Contacts among which forces can be chosen leave it singular; a compliance of the step alone
+that shrinks with f (Levenberg and Marquardt; Yamashita and Fukushima 2001) bounds the step, which
+is halved until |f| falls or hardly grows.
+
+Rounding makes the gaps of such contacts contradict each other by a little, and it would take large
+forces to decide which of them is open. Where the last digits do not matter, each yields by `give`:
+what follows are the forces of stiff contacts.
+
+Contacts are eliminated, not bodies: a contact's force changes by K (-f - J dv), and what remains
+is 1 + E^T K J of the bodies, as sparse as the graph of contacts (body_matrix.py).
 """
 
 from __future__ import annotations
 
 import math
+from typing import Tuple
 
 from rbd_ros.compiler.loops import compiled, load_vec, Mat, Vec, Vec3
-from rbd_ros.constraints.friction_space import (
-    FloatArray,
-    IMMOVABLE,
-    OPEN,
-    SLIDE,
-    STICK,
-)
+from rbd_ros.constraints.friction_space import FloatArray, IMMOVABLE
 from rbd_ros.constraints.solvers.body_matrix import (
     add_contact,
     begin_matrix,
@@ -28,73 +38,236 @@ from rbd_ros.constraints.solvers.body_matrix import (
 from rbd_ros.constraints.solvers.friction_body_space import (
     BodySpace,
     CONTACTS,
+    has_moments,
+    keep_best,
+    largest_residual,
     MEMBERS,
     product_of,
     renew,
     residual_of,
+    return_to_best,
+    scaled_angular_velocity,
+    UNIT,
     velocity_of,
 )
 
-#: Compliance of contacts in Newton's method, of blocks whose largest element is one.
-PROXIMAL = 1e-6
+#: Unit t of compliance, of blocks whose largest element is one.
+COMPLIANCE = 0.4
 
-#: Maximum number of its steps; steps in a row that do not improve the forces and end the attempt.
-NEWTON_LIMIT, PATIENCE = 20, 3
+#: Steps in a row without half the residual until a leap; compliance of it.
+PATIENCE, LEAP = 40, 1e-5
 
-#: Maximum rotation of a sliding direction in one step [rad].
-MAX_ROTATION = 0.7
+#: Compliance of a step by |f| in units of velocity, at first; its factors after a whole step and
+#: after none; its range.
+DAMPING, RELAXED, TIGHTENED, LEAST, MOST = 3.0, 0.1, 8.0, 1e-9, 10.0
+
+#: Number of halved steps; decrease of |f| by a step that is aimed at; growth that is borne, as
+#: part of the |f| before.
+HALVES, DECREASE, GROWTH = 4, 0.1, 0.6
+
+#: Maximum compliance by which contacts yield.
+MAX_GIVE = 1e-4
 
 
 @compiled
-def newton_bodies(space: BodySpace, enough: float) -> float:
-    """Attempt Newton's method from forces and states as they are; return the residual.
+def newton_bodies(space: BodySpace, enough: float, slack: float, limit: int) -> float:
+    """Attempt Newton's method from forces as they are; return the residual.
 
-    Moments stay as they are. Forces are left as they were if they were better.
+    Forces are left as they were if they were better.
 
     :param enough: residual of a solution
+    :param slack: scaled velocity by which the contact with the largest force may yield, below it
+    :param limit: maximum number of steps
     """
-    x, saved, contacts = space.x, space.saved, space.sizes[CONTACTS]
     renew(space)
-    best = find_velocities(space)
-    # The first forces may be the best: an attempt must never make things worse.
-    keep_forces(space)
-    now, before, tried, changed = best, best, 0, True
-    for _ in range(NEWTON_LIMIT):
-        # While states and directions are the same, so is the matrix: later steps only solve with
-        # it, which takes back more of the compliance.
-        if changed:
-            for c in range(contacts):
-                find_stiffness(space, c)
-            factorize_contacts(space)
-        take_step(space)
-        renew(space)
-        now = find_velocities(space)
+    best = largest_residual(space)
+    keep_best(space)
+    enter_unknowns(space)
+    before = size = evaluate(space, 0.0)
+    damping, since, goal = min(DAMPING * size / space.report[UNIT], 1.0), 0, math.inf
+    for _ in range(limit):
+        now = find_residual(space)
         if now < best:
             best = now
-            keep_forces(space)
-        # A solution ends the attempt before states are judged by velocities that are rounding
-        # errors.
-        if best <= enough:
+            keep_best(space)
+        # No number: the step led nowhere.
+        if best <= enough or not now < math.inf:
             break
-        changed = correct_states(space, 0.01 * enough)
-        # Newton's method with right states gains more than this each step; slower means a wrong
-        # state or direction.
-        tried = 0 if now < 0.1 * before else tried + 1
-        # Directions have turned since.
-        changed = changed or tried > 0
-        before = min(before, now)
-        if tried > PATIENCE or not now < math.inf:
-            break
-    # Not a solution, or not the last forces: back to the best. Velocities follow by `renew`.
-    if now != best or best > enough:
-        for c in range(contacts):
-            x[c] = load_vec(saved[c], 3)
-        renew(space)
-    for c in range(contacts):
+        since += 1
+        if best < goal:
+            goal, since = 0.5 * best, 0
+        if since > PATIENCE:
+            # Small steps about a minimum of |f| that is none of the problem: a leap leaves it.
+            damping, since = LEAP, 0
+        give = min(slack / max(largest_force(space), 1e-300), MAX_GIVE)
+        size = evaluate(space, give)
+        find_direction(space, damping, give)
+        length, after, halved = 1.0, math.inf, 0
+        move(space, length)
+        after = evaluate(space, give)
+        while not after < (1.0 - DECREASE * length) * size + GROWTH * before:
+            if halved == HALVES:
+                break
+            halved += 1
+            # Back by half of the last step.
+            length *= 0.5
+            move(space, -length)
+            after = evaluate(space, give)
+        if after < (1.0 - DECREASE * length) * size + GROWTH * before:
+            before = size
+            if halved == 0:
+                damping = max(RELAXED * damping, LEAST)
+        else:
+            move(space, -length)
+            evaluate(space, give)
+            before, damping = size, min(TIGHTENED * damping, MOST)
+    return_to_best(space)
+    for c in range(space.sizes[CONTACTS]):
         # The conjugate gradient of the sweeps begins again: its direction is of forces before.
         space.search_direction[c] = Vec(0.0, 0.0, 0.0)
     found: float = best
     return found
+
+
+@compiled
+def largest_force(space: BodySpace) -> float:
+    """Return the largest scaled normal force."""
+    largest = 0.0
+    for c in range(space.sizes[CONTACTS]):
+        largest = max(largest, space.x[c, 0])
+    return largest
+
+
+@compiled
+def enter_unknowns(space: BodySpace) -> None:
+    """Enter the unknowns w that belong to the forces and velocities as they are."""
+    for c in range(space.sizes[CONTACTS]):
+        # z is the velocity.
+        part = 1.0 / COMPLIANCE * velocity_of(space, c)
+        space.w[c] = load_vec(space.x[c], 3) - part
+        if has_moments(space, c):
+            part = 1.0 / COMPLIANCE * scaled_angular_velocity(space, c)
+            space.moment_w[c] = load_vec(space.y[c], 3) - part
+
+
+@compiled
+def bounded(w_1: float, w_2: float, bound: float) -> Tuple[float, float]:
+    """Return the point of a disc about zero that is closest to w."""
+    length = math.sqrt(w_1 * w_1 + w_2 * w_2)
+    if length <= bound:
+        return w_1, w_2
+    part = bound / length
+    return part * w_1, part * w_2
+
+
+@compiled
+def evaluate(space: BodySpace, give: float) -> float:
+    """Find forces, velocities `image`, and -f; return |f|.
+
+    :param give: compliance of each contact, besides its own
+    """
+    contacts, total = space.sizes[CONTACTS], 0.0
+    for c in range(contacts):
+        w, x = space.w[c], space.x[c]
+        x[0] = max(w[0], 0.0) if space.block[c, 0, 0] > IMMOVABLE else 0.0
+        x[1], x[2] = bounded(w[1], w[2], x[0])
+        if has_moments(space, c):
+            y = space.moment_w[c]
+            space.y[c, 0] = min(max(y[0], -x[0]), x[0])
+            space.y[c, 1], space.y[c, 2] = bounded(y[1], y[2], x[0])
+    renew(space)
+    for c in range(contacts):
+        force, u = load_vec(space.x[c], 3), velocity_of(space, c)
+        space.image[c] = u
+        rest = COMPLIANCE * (force - load_vec(space.w[c], 3)) - give * force - u
+        if space.block[c, 0, 0] <= IMMOVABLE:
+            rest = Vec(0.0, 0.0, 0.0)
+        space.right[c] = rest
+        total += rest @ rest
+        if has_moments(space, c):
+            moment, u = load_vec(space.y[c], 3), scaled_angular_velocity(space, c)
+            rest = COMPLIANCE * (moment - load_vec(space.moment_w[c], 3)) - give * moment - u
+            space.moment_right[c] = rest
+            total += rest @ rest
+    return math.sqrt(total)
+
+
+@compiled
+def find_residual(space: BodySpace) -> float:
+    """Return the largest residual, of forces and velocities that were evaluated."""
+    worst = 0.0
+    for c in range(space.sizes[CONTACTS]):
+        each = residual_of(space, c, load_vec(space.image[c], 3))
+        # A residual that is no number is worse than any.
+        if not each <= worst:
+            worst = each
+    return worst
+
+
+@compiled
+def move(space: BodySpace, length: float) -> None:
+    """Change the unknowns by a number of steps."""
+    for c in range(space.sizes[CONTACTS]):
+        space.w[c] = load_vec(space.w[c], 3) + length * load_vec(space.change[c], 3)
+        if has_moments(space, c):
+            change = length * load_vec(space.moment_change[c], 3)
+            space.moment_w[c] = load_vec(space.moment_w[c], 3) + change
+
+
+@compiled
+def own_compliance(space: BodySpace, c: int, added: float) -> Vec3:
+    """Return the scaled compliance of a contact along its axes.
+
+    :param added: compliance of all contacts
+    """
+    R, D = load_vec(space.compliance[c], 3), load_vec(space.scale[c], 3)
+    return Vec(added + D[0] * D[0] * R[0], added + D[1] * D[1] * R[1], added + D[2] * D[2] * R[2])
+
+
+@compiled
+def find_direction(space: BodySpace, damping: float, give: float) -> None:
+    """Find the changes of the unknowns by a whole step.
+
+    :param damping: compliance of the step alone
+    :param give: compliance of each contact, besides its own
+    """
+    matrix, contacts, added = space.matrix, space.sizes[CONTACTS], damping + give
+    begin_matrix(matrix)
+    for i in range(space.sizes[MEMBERS]):
+        matrix.x[i] = Vec(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    for c in range(contacts):
+        find_stiffness(space, c, added)
+        # An open contact changes nothing.
+        if space.stiffness[c, 0, 0] == 0.0:
+            continue
+        i, j, J, E = (
+            place_of(space, c, 0),
+            place_of(space, c, 1),
+            space.jacobian[c],
+            space.effect[c],
+        )
+        add_contact(matrix, i, j, E, space.stiffness[c], J)
+        add_effect(space, c, E, image_of(space.stiffness[c], load_vec(space.right[c], 3)))
+        if has_moments(space, c):
+            moment_J, E = space.angular_jacobian[c], space.angular_effect[c]
+            add_contact(matrix, i, j, E, space.moment_stiffness[c], moment_J)
+            add_contact(matrix, i, j, E, space.moment_by_force[c], J)
+            add_effect(space, c, E, moment_change(space, c))
+    factorize_bodies(matrix)
+    solve_bodies_matrix(matrix)
+    for c in range(contacts):
+        # f + J dv + (damping + give + R) dx = dz, and dw = dx - dz / t.
+        rest = load_vec(space.right[c], 3) - velocity_change(space, c, space.jacobian[c])
+        space.right[c] = rest
+        dx, soft = image_of(space.stiffness[c], rest), own_compliance(space, c, added)
+        part = rest - Vec(soft[0] * dx[0], soft[1] * dx[1], soft[2] * dx[2])
+        space.change[c] = dx + 1.0 / COMPLIANCE * part
+        if has_moments(space, c):
+            by = velocity_change(space, c, space.angular_jacobian[c])
+            rest = load_vec(space.moment_right[c], 3) - by
+            space.moment_right[c] = rest
+            dx = moment_change(space, c)
+            space.moment_change[c] = dx + 1.0 / COMPLIANCE * (rest - added * dx)
 
 
 @compiled
@@ -105,171 +278,95 @@ def place_of(space: BodySpace, c: int, side: int) -> int:
 
 
 @compiled
-def keep_forces(space: BodySpace) -> None:
-    """Keep the forces as they are, to go back to."""
-    for c in range(space.sizes[CONTACTS]):
-        space.saved[c] = load_vec(space.x[c], 3)
+def image_of(K: FloatArray, v: Vec3) -> Vec3:
+    """Return K v of an array, (3, 3)."""
+    return Mat(load_vec(K[0], 3), load_vec(K[1], 3), load_vec(K[2], 3)) @ v
 
 
 @compiled
-def find_velocities(space: BodySpace) -> float:
-    """Find the scaled velocities `image` of all contacts; return the largest residual."""
-    worst = 0.0
-    for c in range(space.sizes[CONTACTS]):
-        u = velocity_of(space, c)
-        space.image[c], each = u, residual_of(space, c, u)
-        # A residual that is no number is worse than any.
-        if not each <= worst:
-            worst = each
-    return worst
+def moment_change(space: BodySpace, c: int) -> Vec3:
+    """Return the change of the moments of a contact by what remains of its equations."""
+    by_force = image_of(space.moment_by_force[c], load_vec(space.right[c], 3))
+    return by_force + image_of(space.moment_stiffness[c], load_vec(space.moment_right[c], 3))
 
 
 @compiled
-def factorize_contacts(space: BodySpace) -> None:
-    """Factorize 1 + E^T K J of the bodies; contacts without a stiffness K take no part."""
-    begin_matrix(space.matrix)
-    for c in range(space.sizes[CONTACTS]):
-        if space.stiffness[c, 0, 0] != 0.0:
-            add_contact(
-                space.matrix,
-                place_of(space, c, 0),
-                place_of(space, c, 1),
-                space.effect[c],
-                space.stiffness[c],
-                space.jacobian[c],
-            )
-    factorize_bodies(space.matrix)
+def add_effect(space: BodySpace, c: int, E: FloatArray, change: Vec3) -> None:
+    """Add the effect of a change of a contact's force or moments to the right-hand side."""
+    for side in range(2):
+        i = place_of(space, c, side)
+        if i >= 0:
+            v, effect = space.matrix.x[i], E[side]
+            for k in range(6):
+                v[k] += (
+                    change[0] * effect[0, k] + change[1] * effect[1, k] + change[2] * effect[2, k]
+                )
 
 
 @compiled
-def solve_contacts(space: BodySpace, result: FloatArray) -> None:
-    """Find x of (K^-1 + J E^T) x = r, with the stiffness K of each contact and r in `right`.
+def velocity_change(space: BodySpace, c: int, J: FloatArray) -> Vec3:
+    """Return J dv of a contact, with the velocities of the solution."""
+    total = Vec(0.0, 0.0, 0.0)
+    for side in range(2):
+        i = place_of(space, c, side)
+        if i >= 0:
+            rows, v = J[side], space.matrix.x[i]
+            total += Vec(product_of(rows[0], v), product_of(rows[1], v), product_of(rows[2], v))
+    return total
 
-    The factors are those of 1 + E^T K J: with dv = E^T x, x = K (r - J dv).
 
-    :param result: x, (C, 3); zero where there is no stiffness
+@compiled
+def find_stiffness(space: BodySpace, c: int, added: float) -> None:
+    """Find K: by how much what remains of the equations of a contact changes its force.
+
+    With P the derivative of x by w and Q the compliances, (Q P + t (1 - P)) dw = -f - J dv and
+    dx = P dw.
+
+    :param added: compliance of all contacts
     """
-    matrix, contacts = space.matrix, space.sizes[CONTACTS]
-    for i in range(space.sizes[MEMBERS]):
-        matrix.x[i] = Vec(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    for c in range(contacts):
-        if space.stiffness[c, 0, 0] != 0.0:
-            f, f_1, f_2 = stiff_force(space, c, load_vec(space.right[c], 3))
-            for side in range(2):
-                b = space.body[c, side]
-                if b >= 0:
-                    effect, v = space.effect[c, side], matrix.x[space.place[b]]
-                    for k in range(6):
-                        v[k] += f * effect[0, k] + f_1 * effect[1, k] + f_2 * effect[2, k]
-    solve_bodies_matrix(matrix)
-    for c in range(contacts):
-        rest = load_vec(space.right[c], 3)
-        for side in range(2):
-            b = space.body[c, side]
-            if b >= 0:
-                J, v = space.jacobian[c, side], matrix.x[space.place[b]]
-                rest -= Vec(product_of(J[0], v), product_of(J[1], v), product_of(J[2], v))
-        result[c] = stiff_force(space, c, rest)
+    K, w, soft = space.stiffness[c], space.w[c], own_compliance(space, c, added)
+    closed = w[0] > 0.0 and space.block[c, 0, 0] > IMMOVABLE
+    gain = 1.0 / soft[0] if closed else 0.0
+    bound = max(w[0], 0.0)
+    K[0] = Vec(gain, 0.0, 0.0)
+    K[1], K[2] = disc_stiffness(Vec(bound, w[1], w[2]), Vec(gain, soft[1], soft[2]))
+    if has_moments(space, c):
+        M, by_force, v = space.moment_stiffness[c], space.moment_by_force[c], space.moment_w[c]
+        torsion, _ = disc_stiffness(Vec(bound, v[0], 0.0), Vec(gain, added, added))
+        rolling, across = disc_stiffness(Vec(bound, v[1], v[2]), Vec(gain, added, added))
+        M[0] = Vec(torsion[1], 0.0, 0.0)
+        M[1], M[2] = Vec(0.0, rolling[1], rolling[2]), Vec(0.0, across[1], across[2])
+        by_force[0] = Vec(torsion[0], 0.0, 0.0)
+        by_force[1], by_force[2] = Vec(rolling[0], 0.0, 0.0), Vec(across[0], 0.0, 0.0)
 
 
 @compiled
-def find_stiffness(space: BodySpace, c: int) -> None:
-    """Find by how much velocities change the force of a contact.
+def disc_stiffness(w: Vec3, Q: Vec3) -> Tuple[Vec3, Vec3]:
+    """Return two rows of K, of forces within a disc whose radius is the normal force.
 
-    What sticks has no velocity, what slides none along the normal, and its direction turns. Both
-    are to be so by the end of a step; a little compliance leaves forces among which
-    contacts cannot choose where they are, and is taken back from step to step.
+    :param w: the radius, and both unknowns
+    :param Q: stiffness K of the normal force, and both compliances
     """
-    K, scale = space.stiffness[c], space.scale[c]
-    for r in range(3):
-        K[r] = Vec(0.0, 0.0, 0.0)
-    if space.state[c] == OPEN or space.block[c, 0, 0] <= IMMOVABLE:
-        return
-    K[0, 0] = 1.0 / (PROXIMAL + scale[0] * scale[0] * space.compliance[c, 0])
-    if space.state[c] == SLIDE:
-        w_1, w_2 = space.slip_direction[c, 0], space.slip_direction[c, 1]
-        # A larger normal force brings its friction with it.
-        K[1, 0], K[2, 0] = -w_1 * K[0, 0], -w_2 * K[0, 0]
-        # As in friction_newton.py: across the direction a sliding contact resists with x_n per
-        # speed. Its stiffness there, x_n / speed, is that of viscous friction, and acts along
-        # (w_2, -w_1) alone.
-        speed = w_1 * space.image[c, 1] + w_2 * space.image[c, 2]
-        compliance = PROXIMAL + max(speed, 0.0) / max(space.x[c, 0], 1e-300)
-        K[1, 1], K[1, 2] = w_2 * w_2 / compliance, -w_1 * w_2 / compliance
-        K[2, 1], K[2, 2] = -w_1 * w_2 / compliance, w_1 * w_1 / compliance
-        return
-    for r in range(1, 3):
-        # Else a force along it moves nothing, and a stiffness of 1 / PROXIMAL would only add
-        # rounding.
-        if space.block[c, r, r] > IMMOVABLE:
-            K[r, r] = 1.0 / (PROXIMAL + scale[r] * scale[r] * space.compliance[c, r])
-
-
-@compiled
-def take_step(space: BodySpace) -> None:
-    """Change the forces by a step of Newton's method: those of K (-u - J dv), dv = E^T dx."""
-    contacts = space.sizes[CONTACTS]
-    for c in range(contacts):
-        space.right[c] = -load_vec(space.image[c], 3)
-    solve_contacts(space, space.change)
-    for c in range(contacts):
-        x = space.x[c]
-        if space.state[c] == OPEN:
-            x[0] = x[1] = x[2] = 0.0
-            continue
-        new, before = load_vec(space.change[c], 3), x[0]
-        x[0:3] = load_vec(x, 3) + new
-        if space.state[c] == SLIDE:
-            w_1, w_2 = space.slip_direction[c, 0], space.slip_direction[c, 1]
-            across = w_2 * new[1] - w_1 * new[2]
-            angle = across / before if before > 0.0 else 0.0
-            angle = min(max(angle, -MAX_ROTATION), MAX_ROTATION)
-            w_1, w_2 = (
-                w_1 * math.cos(angle) - w_2 * math.sin(angle),
-                w_2 * math.cos(angle) + w_1 * math.sin(angle),
-            )
-            size = math.sqrt(w_1 * w_1 + w_2 * w_2)
-            space.slip_direction[c, 0], space.slip_direction[c, 1] = w_1 / size, w_2 / size
-            # Onto the boundary of the cone, which the linear step has left by second-order terms.
-            x[1], x[2] = -x[0] * w_1 / size, -x[0] * w_2 / size
-
-
-@compiled
-def stiff_force(space: BodySpace, c: int, u: Vec3) -> Vec3:
-    """Return K u, the scaled force of a contact that resists a scaled velocity."""
-    K = space.stiffness[c]
-    return Mat(load_vec(K[0], 3), load_vec(K[1], 3), load_vec(K[2], 3)) @ u
-
-
-@compiled
-def correct_states(space: BodySpace, floor: float) -> bool:
-    """Change states that forces or velocities contradict; return whether there are any.
-
-    :param floor: velocity that counts as none
-    """
-    state, changed, moved = space.state, False, False
-    for c in range(space.sizes[CONTACTS]):
-        x, u = space.x[c], space.image[c]
-        if state[c] == OPEN:
-            if u[0] < -floor and space.block[c, 0, 0] > IMMOVABLE:
-                state[c] = STICK
-                changed = True
-        elif x[0] < 0.0:
-            state[c] = OPEN
-            x[0] = x[1] = x[2] = 0.0
-            moved = True
-        elif state[c] == STICK:
-            length = math.sqrt(x[1] * x[1] + x[2] * x[2])
-            if length > x[0]:
-                state[c] = SLIDE
-                moved = True
-                for r in range(2):
-                    space.slip_direction[c, r] = -x[1 + r] / length
-                    x[1 + r] *= x[0] / length
-        elif space.slip_direction[c, 0] * u[1] + space.slip_direction[c, 1] * u[2] < -floor:
-            state[c] = STICK
-            changed = True
-    if moved:
-        renew(space)
-        find_velocities(space)
-    return changed or moved
+    bound, w_1, w_2 = w
+    length = math.sqrt(w_1 * w_1 + w_2 * w_2)
+    # Within the disc the forces are free. On its rim they turn, the less the farther w is away,
+    # and grow with the radius, along d.
+    turn, d_1, d_2 = 1.0, 0.0, 0.0
+    if length > bound:
+        turn, d_1, d_2 = bound / length, w_1 / length, w_2 / length
+    elif not bound > 0.0:
+        turn = 0.0
+    P_11, P_12, P_22 = turn * (1.0 - d_1 * d_1), -turn * d_1 * d_2, turn * (1.0 - d_2 * d_2)
+    q_1, q_2 = Q[1] - COMPLIANCE, Q[2] - COMPLIANCE
+    # G = Q P + t (1 - P), K = P G^-1.
+    G_11, G_12 = q_1 * P_11 + COMPLIANCE, q_1 * P_12
+    G_21, G_22 = q_2 * P_12, q_2 * P_22 + COMPLIANCE
+    part = 1.0 / (G_11 * G_22 - G_12 * G_21)
+    K_11, K_12 = part * (P_11 * G_22 - P_12 * G_21), part * (P_12 * G_11 - P_11 * G_12)
+    K_21, K_22 = part * (P_12 * G_22 - P_22 * G_21), part * (P_22 * G_11 - P_12 * G_12)
+    # The normal force moves the rim: dx = K (rest - (Q - t) d dx_n) + d dx_n.
+    s_1, s_2 = q_1 * d_1, q_2 * d_2
+    return (
+        Vec(Q[0] * (d_1 - K_11 * s_1 - K_12 * s_2), K_11, K_12),
+        Vec(Q[0] * (d_2 - K_21 * s_1 - K_22 * s_2), K_21, K_22),
+    )

@@ -31,9 +31,6 @@ BODIES, CONTACTS, HAS_MOMENTS, MEMBERS = 0, 1, 2, 3
 #: that velocity, and the number of sweeps.
 RESIDUAL, UNIT, SWEEPS = 0, 1, 2
 
-#: Iterations that the acceleration of friction_body_admm.py combines.
-MEMORY = 8
-
 #: Body that is the world.
 WORLD = -1
 
@@ -66,7 +63,7 @@ class BodySpace(NamedTuple):
     :param previous: scaled forces before a sweep
     :param search_direction: direction of the conjugate gradient
     :param saved: forces to return to
-    :param image: change of the scaled velocities by `search_direction`, or by Newton's step
+    :param image: change of the scaled velocities by `search_direction`; in Newton's method these
     :param stiffness: change of the scaled forces of each contact by that of its velocity, negated
     :param angular_jacobian: angular velocity of each contact, about the normal first, by the
         velocity of each of both bodies; scaled in a solution
@@ -76,27 +73,17 @@ class BodySpace(NamedTuple):
     :param moment_block: scaled angular velocity of each contact by its own scaled moment
     :param moment_scale: unit of each moment
     :param y: scaled moments
-    :param change: change of the scaled forces by a step of Newton's method
-    :param right: right-hand side of each contact, see `solve_contacts`
+    :param change: change of the unknown of each force by a step of Newton's method
+    :param right: what remains of the equations of each force
     :param free_image: scaled velocity of each contact without contact forces
     :param best: the best scaled forces so far
-    :param w: forces less multipliers of ADMM, see friction_body_admm.py; the other numbers of it:
-    :param next_w: the next w
-    :param best_w: the next w of the iteration that changed it least
-    :param last_w: the next w of the iteration before
-    :param last_change: how that one changed w
-    :param past_w: differences of the next w of the last iterations
-    :param past_change: differences of their changes
-    :param gram: products of these with each other
-    :param gram_factor: its Cholesky factor
-    :param weight: weights of the last iterations
-    :param inside: forces within their cones, see friction_body_interior.py
-    :param velocity_inside: velocities y within their cones
-    :param force_step: change of these forces
-    :param velocity_step: change of these velocities
-    :param axis: direction of the scaling of each contact
-    :param beta: size of it
-    :param along: sliding velocity by that of opening, t of the module
+    :param w: unknown of each force, see friction_body_newton.py
+    :param moment_w: unknown of each moment
+    :param moment_change: change of these by a step of Newton's method
+    :param moment_right: what remains of their equations
+    :param moment_stiffness: change of the moments of each contact by that of its angular velocity
+    :param moment_by_force: likewise by what remains of the equations of its force
+    :param best_moment: the best scaled moments so far
     :param matrix: matrix of the bodies whose contacts have these stiffnesses
     """
 
@@ -136,22 +123,12 @@ class BodySpace(NamedTuple):
     free_image: FloatArray = floats('C', 3)
     best: FloatArray = floats('C', 3)
     w: FloatArray = floats('C', 3)
-    next_w: FloatArray = floats('C', 3)
-    best_w: FloatArray = floats('C', 3)
-    last_w: FloatArray = floats('C', 3)
-    last_change: FloatArray = floats('C', 3)
-    past_w: FloatArray = floats(MEMORY, 'C', 3)
-    past_change: FloatArray = floats(MEMORY, 'C', 3)
-    gram: FloatArray = floats(MEMORY, MEMORY)
-    gram_factor: FloatArray = floats(MEMORY, MEMORY)
-    weight: FloatArray = floats(MEMORY)
-    inside: FloatArray = floats('C', 3)
-    velocity_inside: FloatArray = floats('C', 3)
-    force_step: FloatArray = floats('C', 3)
-    velocity_step: FloatArray = floats('C', 3)
-    axis: FloatArray = floats('C', 3)
-    beta: FloatArray = floats('C')
-    along: FloatArray = floats('C', 2)
+    moment_w: FloatArray = floats('K', 3)
+    moment_change: FloatArray = floats('K', 3)
+    moment_right: FloatArray = floats('K', 3)
+    moment_stiffness: FloatArray = floats('K', 3, 3)
+    moment_by_force: FloatArray = floats('K', 3, 3)
+    best_moment: FloatArray = floats('K', 3)
     matrix: BodyMatrix = BodyMatrix  # type: ignore[assignment]
 
 
@@ -350,6 +327,8 @@ def keep_best(space: BodySpace) -> None:
     """Keep the forces as the best ones so far."""
     for c in range(space.sizes[CONTACTS]):
         space.best[c] = load_vec(space.x[c], 3)
+        if has_moments(space, c):
+            space.best_moment[c] = load_vec(space.y[c], 3)
 
 
 @compiled
@@ -357,6 +336,8 @@ def return_to_best(space: BodySpace) -> None:
     """Take the best forces so far, with the velocities that belong to them."""
     for c in range(space.sizes[CONTACTS]):
         space.x[c] = load_vec(space.best[c], 3)
+        if has_moments(space, c):
+            space.y[c] = load_vec(space.best_moment[c], 3)
     renew(space)
 
 

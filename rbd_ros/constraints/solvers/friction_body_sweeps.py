@@ -6,9 +6,8 @@ change of its force on to the velocities of these bodies at once. So a sweep tak
 linear in the number of contacts. From sweep to sweep forces go on along the direction of a
 nonlinear conjugate gradient (Silcowitz, Niebe and Erleben 2010). Loads travel from contact to
 contact that way, and far too slowly through piles: now and then Newton's method takes all at once
-(friction_body_newton.py), and where it finds no states, methods that need none do
-(friction_body_interior.py, friction_body_admm.py). Of more bodies than these have room for, a
-linear conjugate gradient stops what sticks.
+(friction_body_newton.py). Of more bodies than that has room for, a linear conjugate gradient stops
+what sticks.
 """
 
 from __future__ import annotations
@@ -25,8 +24,6 @@ from rbd_ros.constraints.friction_space import (
     STICK,
 )
 from rbd_ros.constraints.solvers.body_matrix import order_bodies
-from rbd_ros.constraints.solvers.friction_body_admm import admm_bodies
-from rbd_ros.constraints.solvers.friction_body_interior import interior_bodies
 from rbd_ros.constraints.solvers.friction_body_newton import newton_bodies
 from rbd_ros.constraints.solvers.friction_body_space import (
     any_sticks,
@@ -50,13 +47,18 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     UNIT,
     velocity_of,
 )
-from rbd_ros.constraints.solvers.friction_interior import MIDDLE_FORCE, NEARER_FORCE
 from rbd_ros.constraints.solvers.friction_moment_solver import solve_disc
 from rbd_ros.constraints.solvers.friction_sweeps import solve_block
 
 #: Sweeps before Newton's method or conjugate gradients are tried, twice as many each time; where
 #: anything stuck before, the first time; maximum number of steps of conjugate gradients.
 FEW_SWEEPS, WARM_SWEEPS, MAX_GRADIENT_STEPS = 20, 1, 500
+
+#: Maximum number of steps of Newton's method; of those to the last digits, where fewer will do.
+MAX_STEPS, FEW_STEPS = 150, 12
+
+#: Part of what is good enough by which contacts yield.
+SLACK = 0.5
 
 
 @compiled
@@ -112,13 +114,14 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float, rough: floa
             # The next sweep restarts the conjugate gradient.
             last = math.inf
             if sparse:
-                worst = newton_bodies(space, enough)
-                if worst > enough and space.sizes[HAS_MOMENTS] == 0:
-                    worst = solve_sparse(space, enough, good)
-                    # No method is left for what may be rough.
-                    if rough > tolerance:
-                        solved = worst <= good
-                        break
+                steps = FEW_STEPS if rough > tolerance else MAX_STEPS
+                worst = newton_bodies(space, enough, 0.0, steps)
+                if rough > tolerance:
+                    # Where the last digits are not cheap, those that are good enough must do.
+                    if worst > good:
+                        worst = newton_bodies(space, good, SLACK * good, MAX_STEPS)
+                    solved = worst <= good
+                    break
             else:
                 worst = finish(space, enough)
             solved = worst <= enough
@@ -178,27 +181,6 @@ def remove_energy(space: BodySpace) -> None:
         if has_moments(space, c):
             space.y[c] = part * load_vec(space.y[c], 3)
     renew(space)
-
-
-@compiled
-def solve_sparse(space: BodySpace, enough: float, rough: float) -> float:
-    """Try methods that need no states to begin with; return the residual.
-
-    Forces are left as they were if they were better.
-
-    :param enough: residual of a solution
-    :param rough: residual after which no further method is tried
-    """
-    worst: float = interior_bodies(space, MIDDLE_FORCE, enough)
-    if worst > rough:
-        # Where forces and velocities both vanish, it may stop halfway.
-        worst = admm_bodies(space, max(enough, 0.1 * rough))
-        if worst > enough:
-            worst = newton_bodies(space, enough)
-    if worst > rough:
-        # Where forces are not unique, another way ends at others.
-        worst = interior_bodies(space, NEARER_FORCE, enough)
-    return worst
 
 
 @compiled

@@ -107,7 +107,7 @@ def solve_once(
     """Find impulses from the present ones; return whether they solve the problem.
 
     Contacts that had no impulse and do not close by themselves are left out at first. Those that
-    the impulses of the others close are added then, so that none is missing in the end. Exchanges
+    the impulses of the others close are added then, and all if these close any. Exchanges
     contacts in the list: those that are in the problem are the first ones.
 
     :param n: number of contacts
@@ -117,7 +117,7 @@ def solve_once(
     # Where sweeps stall, a matrix of few contacts is found sooner than a solution.
     limit = min(MAX_SWEEPS, 4 * n)
     # Active set: contacts with an impulse in the last step, or closing without one, are in the
-    # problem. The set only grows, so that the loop ends after at most n rounds.
+    # problem, then those that these close, then all.
     enter_bodies(objects, work)
     count, before = 0, -1
     for a in range(n):
@@ -135,7 +135,7 @@ def solve_once(
                 if model.has_friction_moments:
                     contact_state.moment[c, r] = 0.0
     # Bodies start from velocities without impulses in each round; forces are the warm start.
-    for _ in range(n + 1):
+    for turn in range(3):
         if count == before:
             break
         before = count
@@ -147,6 +147,9 @@ def solve_once(
             if closing(model, contacts, work, c, h) < 0.0:
                 work.listed[a], work.listed[count] = work.listed[count], c
                 count += 1
+        if turn > 0 and count > before:
+            # Piles would close a few more each time, and each time is a problem to be solved.
+            count = n
     return solved
 
 

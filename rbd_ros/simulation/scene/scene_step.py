@@ -254,12 +254,8 @@ def solve_islands(
             # Of objects alone: those of the robot have its joints in common.
             if n > MATRIX_FREE_THRESHOLD and not (island == 0 and robot_in_contact):
                 if not solve_matrix_free(model.scene, objects, contact_state, scene, n, h):
-                    # Where sweeps stall, a matrix helps: a small one, or one with moments, which
-                    # the sparse methods do not know.
-                    room = SMALL_ISLAND
-                    if model.scene.has_friction_moments:
-                        room = len(scene.friction)
-                    if n > min(room, len(scene.friction)) or not solve_island(
+                    # Where that stalls, a matrix of few contacts has other methods.
+                    if n > min(SMALL_ISLAND, len(scene.friction)) or not solve_island(
                         model, objects, contact_state, work, n, 0, h
                     ):
                         state.counters[UNCONVERGED] += 1

@@ -10,13 +10,13 @@ import signal
 import threading
 
 import pytest
+from support.waiting import CEILING
 
 from rbd_ros.compiler import set_threads
 from rbd_ros.compiler.runtime import batches
 from rbd_ros.compiler.runtime.batches import job, thread_pool
 
 BATCH = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, ctypes.c_int64, ctypes.c_int64)
-PATIENCE = 20.0  # [s], long enough for a busy machine
 
 
 class Recorder:
@@ -38,7 +38,7 @@ class Recorder:
             new = me not in self.threads
             self.threads[me] = scratch
         if new:
-            self._meeting.wait(PATIENCE)
+            self._meeting.wait(CEILING)
 
     def run(self, rows, chunk):
         """Do a job; return what the routine returned."""
@@ -121,7 +121,7 @@ def test_a_batch_that_finds_another_one_shared_is_done_alone():
         def _run(self, *arguments):
             super()._run(*arguments)
             if threading.current_thread() is not caller:
-                done.wait(PATIENCE)  # the helper still has rows to do
+                done.wait(CEILING)  # the helper still has rows to do
             elif not inner:
                 inner.append(Recorder())
                 inner[0].run(100, 10)
@@ -143,7 +143,7 @@ def test_many_callers_at_once_lose_no_rows():
     for caller in callers:
         caller.start()
     for caller in callers:
-        caller.join(PATIENCE)
+        caller.join(CEILING)
         assert not caller.is_alive()
     for recorder in recorders:
         assert sum(last - first for first, last in recorder.chunks) == 20 * 64
