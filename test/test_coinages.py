@@ -71,7 +71,7 @@ CANCELLED = re.compile('CancelledError')  # the libraries' spelling
 #: Pages that name the coinages, or quote output that is made elsewhere.
 LEFT_OUT = {'glossary.md', 'measurements.md', 'python_api.md'}
 
-NAMES = re.compile(r'`[^`]*`|^\s*:\w+ [\w, ]+:|\([a-z_, ]*freedoms,?[^)]*\)')
+NAMES = re.compile(r'`[^`]*`|^\s*:\w+ [\w, ]+:')
 
 
 def sources():

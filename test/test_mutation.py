@@ -73,7 +73,7 @@ def test_expressions_in_brackets_keep_them():
     ]
 
 
-def test_every_text_has_tests_and_names_are_unique():
+def test_every_algorithm_has_tests_and_names_are_unique():
     for file in mutation.texts():
         sets = mutation.tests_of(file)
         assert any((mutation.ROOT / test).exists() for tests in sets for test in tests), file

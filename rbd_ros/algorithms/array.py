@@ -30,7 +30,7 @@ DIMENSIONS: Mapping[str, Callable[[Model], int]] = {
     'constraints': lambda model: model.loop_constraints,
     'parameters': lambda model: 10 * len(model.bodies),
     'loops': lambda model: len(model.loops),
-    'loop freedoms': lambda model: sum(loop.joint.nv for loop in model.loops),
+    'loop dofs': lambda model: sum(loop.joint.nv for loop in model.loops),
 }
 #: Dimensions of arrays that depend on what is chosen when an algorithm is compiled, by symbol.
 CHOSEN_DIMENSIONS: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
@@ -54,7 +54,7 @@ class Array:
     :param from_tree: the flat array, from the model and what a text on tree coordinates returns;
         None if such a text cannot give it
     :param flat: the flat array, from what a text on independent coordinates returns
-    :param tangents: rates of the elements along each DoF, (freedoms, size), from the model and
+    :param tangents: rates of the elements along each DoF, (dofs, size), from the model and
         the array; None if each element is a degree of freedom of its own
     :param default: an input that is a constant unless asked for; its value where none is chosen
     :param usual: of a number, what it is in calls that do not give it
@@ -104,7 +104,7 @@ class Array:
         n = self.shape(model)[0]
         return [values[n * i + j] for i in range(n) for j in range(i + 1)]
 
-    def freedoms(self, model: Model) -> int:
+    def dofs(self, model: Model) -> int:
         """Return the number of independent ways in which the array can change."""
         return math.prod(self.shape(model)) if self.tangents is None else model.nv
 

@@ -211,7 +211,7 @@ def algorithm(
         `REDUCED` if the text itself leaves out parameters that do not show in the results
     :param result: named tuple that it returns, if it has several outputs
     :param check: called before it is compiled with the model, the numbers of the bodies that get
-        inertia at run time, and what is chosen, by symbol; raises if it makes no sense
+        inertia at run time, and what is chosen, by symbol; raises if it is invalid
     :param pinocchio_equivalent: function of Pinocchio's binding that computes the same from the
         same inputs
     :param differentiates: whether the text asks its scalars for derivatives

@@ -304,7 +304,7 @@ LOOP_POSITION = Array(
     'position',
     'displacement of each loop joint along its degrees of freedom',
     '[rad, m]',
-    ('loop freedoms',),
+    ('loop dofs',),
     from_tree=listed,
 )
 LOOP_RATE = replace(

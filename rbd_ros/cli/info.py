@@ -139,7 +139,7 @@ def _mobility(model: Model, q: Optional[Sequence[float]]) -> Dict[str, Any]:
     found = mobility(model, at)
     return {
         'configuration': [float(x) for x in at],
-        'degrees_of_freedom': found.freedoms,
+        'degrees_of_freedom': found.dofs,
         'constraints': found.constraints,
         'rank': found.rank,
         'mobility': found.mobility,

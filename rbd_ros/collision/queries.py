@@ -149,7 +149,7 @@ def distance(shape_a: Shape, pose_a: ArrayLike, shape_b: Shape, pose_b: ArrayLik
     :param pose_a: homogeneous matrix of its frame in the common frame, (4, 4) [1, m]
     :param shape_b: second shape
     :param pose_b: homogeneous matrix of its frame, (4, 4) [1, m]
-    :raises ValueError: for a pair that there is no function of, and for a pose that makes no sense
+    :raises ValueError: for a pair that there is no function of, and for an invalid pose
 
     >>> from rbd_ros.collision import Box, distance, Sphere
     >>> beside = np.eye(4)

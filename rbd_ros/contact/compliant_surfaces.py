@@ -110,7 +110,7 @@ class TwoSurfaces:
     :param first: one surface
     :param stiffness: K of the other surface [N/m]
     :param damping: D of the other surface, which may be zero [N s/m]
-    :raises ValueError: for numbers that make no sense
+    :raises ValueError: for invalid numbers
 
     >>> from rbd_ros.contact import LinearSurface, TwoSurfaces
     >>> pads = TwoSurfaces(LinearSurface(1e4, 100.0), 1e4, 100.0)
@@ -287,7 +287,7 @@ class CompliantContactModel:
     :param friction: coefficient of Coulomb friction mu
     :param drag: coefficient of the viscous force against the motion of the contact point over the
         surface [N s/m]: the work that moving the compressed place takes, as in rolling
-    :raises ValueError: for numbers that make no sense
+    :raises ValueError: for invalid numbers
 
     >>> from rbd_ros.contact import CompliantContactModel, LinearSurface
     >>> foot = CompliantContactModel(LinearSurface(1e4, 100.0), 1e4, 100.0, friction=0.5)

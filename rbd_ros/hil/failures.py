@@ -5,7 +5,7 @@ from __future__ import annotations
 
 
 class ControllerFailure(RuntimeError):
-    """The controller under test failed: it raised, does not answer, or answers nonsense."""
+    """The controller under test failed: it raised, does not answer, or sends invalid answers."""
 
 
 class PlantFailure(RuntimeError):

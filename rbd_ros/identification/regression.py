@@ -179,8 +179,8 @@ def _meat(parts: Sequence[Equations], residuals: Sequence[Floats], weights: Floa
     meat: Floats = np.zeros((count, count))
     # What parameters explain of the noise is slow, as motions are: of the slow noise there are
     # fewer independent samples, so the residuals lack a larger share of it.
-    freedom = sum(p.used[:, joints].sum() for p in parts) / LAGS
-    correction = freedom / max(freedom - count, 1.0)
+    dof = sum(p.used[:, joints].sum() for p in parts) / LAGS
+    correction = dof / max(dof - count, 1.0)
     for lag in range(LAGS + 1):
         taper = min(1.0, 2.0 - 2.0 * lag / (LAGS + 1.0))
         covariance = np.zeros((len(joints), len(joints)))

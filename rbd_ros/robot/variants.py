@@ -86,7 +86,7 @@ class Variant:
         declared = self.algorithm
         outputs = [Output(name, self._shape(model, x)) for name, x in declared.outputs.items()]
         for name, kind, by in declared.derivatives:
-            outputs.append(Output(name, (*self._shape(model, kind), by.freedoms(model))))
+            outputs.append(Output(name, (*self._shape(model, kind), by.dofs(model))))
         return tuple(outputs)
 
     def _shape(self, model: Model, kind: Array) -> Tuple[int, ...]:
@@ -100,7 +100,7 @@ class Variant:
         return tuple(
             Tangent(
                 kind.symbol,
-                kind.freedoms(model),
+                kind.dofs(model),
                 None if kind.tangents is None else partial(kind.tangents, model),
             )
             for kind in kinds

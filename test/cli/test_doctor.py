@@ -49,7 +49,7 @@ def test_errors_come_first_and_end_with_one(capsys, broken):
     assert lines[-1] == '1 error, 1 warning'
 
 
-def test_without_a_robot_only_the_machine_is_looked_at(capsys):
+def test_without_a_robot_only_the_machine_is_checked(capsys):
     assert main(['doctor']) == 0
     assert capsys.readouterr().out.startswith('machine\n')
 

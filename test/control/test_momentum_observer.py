@@ -42,7 +42,7 @@ def test_it_follows_with_its_time_constant(arm):
     assert_allclose(torque, push * (1.0 - np.exp(-2.0)), rtol=1e-9)
 
 
-def test_in_motion_nothing_external_is_seen_where_nothing_is(arm):
+def test_in_motion_no_external_torque_is_estimated_where_none_acts(arm):
     """Along a fast motion with the efforts of inverse dynamics."""
     observer, worst, largest = MomentumObserver(arm, 100.0), 0.0, 0.0
     for k in range(2000):

@@ -113,7 +113,7 @@ def test_signals_raise_in_the_main_thread_and_stop_the_children(children, number
     assert process.poll() is not None
 
 
-def test_signal_handlers_are_put_back(children):
+def test_signal_handlers_are_restored(children):
     before = signal.getsignal(signal.SIGTERM)
     with children:
         assert signal.getsignal(signal.SIGTERM) != before

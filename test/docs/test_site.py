@@ -92,7 +92,7 @@ def test_links_lead_to_pages_and_headings(pages):
     assert not lost, '\n'.join(lost)
 
 
-def test_pictures_are_there(pages):
+def test_pictures_exist(pages):
     shown = {
         Path(os.path.normpath(path.parent / source))
         for path, page in pages.items()

@@ -133,7 +133,7 @@ def test_the_dead_time_is_found_to_a_time_step(tmp_path, bears):
     assert max(kept) == found.tolerated
 
 
-def test_one_that_bears_everything_or_nothing_is_reported_as_that(tmp_path):
+def test_a_controller_that_tolerates_any_or_no_delay_is_reported(tmp_path):
     scenario = read_scenario(scenario_of(tmp_path))
     all_of_it = Counted(scenario, 10_000)
     found = find_dead_time(scenario, all_of_it)

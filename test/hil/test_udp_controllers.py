@@ -407,7 +407,7 @@ def test_waiting_ends_when_the_process_has_ended(pair):
         exchange.exchange(0, 60.0, lambda: 'it is gone')
 
 
-def test_a_program_that_comes_back_is_heard(pair):
+def test_a_program_that_returns_is_received(pair):
     exchange, other = pair
     port = other.getsockname()[1]
     other.close()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A base that floats: put behind a joint of six freedoms, and taken from it (book 9.3)."""
+"""A base that floats: put behind a joint of six DoFs, and taken from it (book 9.3)."""
 
 from dataclasses import replace
 

@@ -240,7 +240,7 @@ def test_a_velocity_of_zero_beside_a_position_is_ignored(switching):
     assert switching.drive(A) == (POSITION, 0.3)
 
 
-def test_after_a_stand_in_the_same_command_is_new(switching):
+def test_after_a_substitute_the_same_command_is_new(switching):
     switching.send(times=5, position={A: 0.3})
     switching.send(times=5, position={A: 0.3}, effort={A: 2.0})
     assert switching.drive(A) == (EFFORT, 2.0)

@@ -106,7 +106,7 @@ def findings(ros):
     return found
 
 
-def test_a_subscription_that_hears_nothing_is_reported(findings):
+def test_a_subscription_that_receives_nothing_is_reported(findings):
     what = '/driver publishes best effort, /tester subscribes to reliable: it receives nothing'
     assert ('error', what) in findings['topic /joint_states']
 

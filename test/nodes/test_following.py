@@ -57,7 +57,7 @@ def loop(robot):
     return Loop(robot)
 
 
-def test_a_trajectory_is_reached_once_and_then_no_longer_looked_at(loop):
+def test_a_trajectory_is_reached_once_and_then_no_longer_checked(loop):
     following = loop.follow(path=0.1)
     assert loop.run(90) == [] and loop.followed.present == (following,)
     assert loop.run(30) == ['reached'] and loop.followed.present == ()

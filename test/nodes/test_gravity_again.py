@@ -43,7 +43,7 @@ def endpoints(rig, topic):
     return [sum(each.node_name == mine for each in ends) for ends in found]
 
 
-def test_hand_guiding_imu_payloads_and_markers_work_again_and_nothing_is_there_twice(managed):
+def test_hand_guiding_imu_payloads_and_markers_work_again_without_duplicates(managed):
     rig = managed(gravity_source='imu', gravity_slew_rate=100.0, payload_transition_time=0.0)
     rig.bring(ACTIVE)
     imu = rig.publisher(Imu, 'imu')

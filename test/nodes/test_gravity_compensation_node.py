@@ -177,7 +177,7 @@ def test_bad_states_stop_the_torque_and_good_ones_bring_it_back(rig, state, text
         rig.until_torque(approx(POSE), 'torque after recovery')
 
 
-def test_single_bad_states_among_good_ones_do_not_disturb(ros):
+def test_single_bad_states_among_good_ones_do_no_harm(ros):
     rig = Rig(ros, '/mixed', state_timeout=30.0)
     good, bad = joint_state(position=POSE), joint_state(position=(math.nan, 0.0))
     turns = [0]
@@ -265,7 +265,7 @@ def test_a_sudden_jump_of_the_only_publisher_is_followed(rig):
         rig.until_torque(approx((-1.0, 1.0)), 'the torque there')
 
 
-def test_best_effort_states_are_heard(rig):
+def test_best_effort_states_are_received(rig):
     publisher = rig.ros.publisher(JointState, 'joint_states', qos_profile_sensor_data)
     with Feed(publisher, joint_state(position=POSE)):
         rig.until_torque(approx(POSE))

@@ -56,7 +56,7 @@ def test_brakes_are_off_when_an_object_comes_that_moves(rig):
     assert rig.simulator.q[0] == pytest.approx(0.0, abs=1e-6)  # held by its servo
 
 
-def test_compliant_ground_is_there_for_who_asks(tmp_path):
+def test_compliant_ground_is_available_on_request(tmp_path):
     soft = {'contact_stiffness': 1e4, 'contact_damping': 1e2, 'initial_command': 'zero'}
     rig = Rig(
         tmp_path,

@@ -261,7 +261,7 @@ def test_the_parameter_takes_faults_and_rejects_them_by_line_and_key(controller)
     assert list(read(run(arm, 1, (40.0, 15.0))[-1]).effort) == [40.0, 15.0]
 
 
-def test_faults_of_the_start_are_there_from_the_first_cycle(controller):
+def test_initial_faults_act_from_the_first_cycle(controller):
     text = 'faults: [{fault: actuator_failure, joints: [shoulder]}]'
     arm = controller('born', lockstep='stamp', initial_command='zero', faults=text)
     arm.ros.until_status('acting: actuator_failure of shoulder', 'faults')

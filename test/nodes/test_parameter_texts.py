@@ -237,7 +237,7 @@ def test_faults_are_loaded_by_another_node_than_that_which_dumped_them(context, 
         ('gravity', '[0, 1e-3, -9]', (0.0, 1e-3, -9.0)),
     ],
 )
-def test_numbers_that_param_set_takes_for_texts_are_numbers(context, name, text, value):
+def test_numbers_that_param_set_reads_as_strings_are_numbers(context, name, text, value):
     read, made = table(context, 'simulator')
     read.free = lambda: True
     message = get_parameter_value(text)

@@ -114,7 +114,7 @@ def test_the_world_is_shown_from_the_beginning_and_to_whom_comes_late(rig):
     assert list(rig.states[-1].position) == pytest.approx(START, abs=1e-4)
 
 
-def test_objects_are_placed_pushed_and_put_back(rig):
+def test_objects_are_placed_pushed_and_restored(rig):
     ros = rig.ros
     assert rig.place('box', 0, 3, 0).result == OK
     ros.until(lambda: rig.pose('box').translation.y == pytest.approx(3.0), 'the box elsewhere')

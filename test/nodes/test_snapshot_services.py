@@ -312,7 +312,7 @@ def test_the_clock_never_goes_back_and_a_pause_stays_one(ros):
     assert process.alive()
 
 
-def test_objects_are_there_again_and_continue_bitwise(ros, tmp_path):
+def test_objects_are_restored_and_continue_bitwise(ros, tmp_path):
     (tmp_path / 'world.yaml').write_text(WORLD)
     name = '/around/simulator'
     ros.start(
@@ -362,7 +362,7 @@ def test_objects_are_there_again_and_continue_bitwise(ros, tmp_path):
     assert step() == after
 
 
-def test_commands_are_in_force_as_they_were(controller):
+def test_commands_are_restored(controller):
     arm = controller('commands', lockstep='order', initial_command='hold')
     arm.state()
     arm.answer(arm.last)

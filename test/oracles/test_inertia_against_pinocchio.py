@@ -20,7 +20,7 @@ STATES = 20
 TOLERANCE = 1e-11
 ROBOTS = ('ur5_robot', 'panda', 'solo12', 'so101', 'double_pendulum_continuous', 'bolt')
 CASES = [(name, base) for name in ROBOTS for base in ('fixed', 'floating')]
-# The size of the Coriolis tensor grows with the cube of the freedoms.
+# The size of the Coriolis tensor grows with the cube of the DoFs.
 SMALL = [case for case in CASES if case not in (('panda', 'floating'), ('solo12', 'floating'))]
 _cases = {}
 
@@ -60,7 +60,7 @@ def case(request):
     'name',
     ['crba_absolute', 'mass_matrix_by_columns', 'mass_matrix_from_jacobians', 'crba_by_subtrees'],
 )
-def test_mass_matrix_by_every_text(case, name):
+def test_mass_matrix_by_every_algorithm(case, name):
     expected = case.each(case.bridge.mass_matrix, case.q)
     found = case.robot.kernel(name).function(case.q)
     case.check(name, found.H if name == 'crba_by_subtrees' else found, expected)

@@ -72,7 +72,7 @@ def test_diagonal_is_added_to_the_mass_matrix(subject):
     robot, (q, v, tau), places = subject
     diagonal = np.zeros(robot.nv)
     for k, joint in enumerate(places.joints):
-        diagonal[joint.v] = 0.1 * (k + 1)  # one value for all freedoms of a joint
+        diagonal[joint.v] = 0.1 * (k + 1)  # one value for all DoFs of a joint
     a = run(robot.kernel('forward_dynamics', diagonal=diagonal), q, v, tau)
     H = robot.mass_matrix(q) + np.diag(diagonal)
     assert relative_error(a, np.linalg.solve(H, tau - robot.bias_force(q, v))) < 1e-11

@@ -47,6 +47,6 @@ def test_it_has_no_parameters_and_no_constraints():
     base = robot.regressors.base_parameters()
     assert base.columns == () and base.grouping.shape == (0, 0)
     assert base.fit(np.zeros((4, 0, 0)), np.zeros((4, 0))).shape == (0,)
-    assert robot.loops.mobility(NONE).freedoms == 0
+    assert robot.loops.mobility(NONE).dofs == 0
     assert robot.loops.project(NONE).shape == (0,)
     assert positively_dependent(NONE, np.zeros((3, 0)))

@@ -130,7 +130,7 @@ CASES = [
     for runtime in (RUNTIME if name in ALONE else RUNTIME[-2:])
     if name != 'luh_walker_paul'  # a text for chains of hinges
 ]
-# These take more freedoms than the tool has on a fixed base, and those know no gears.
+# These take more DoFs than the tool has on a fixed base, and those know no gears.
 FREE_TO_MOVE = (
     'handle_equation',
     'operational_dynamics',

@@ -143,7 +143,7 @@ def test_wrenches_on_the_robot_continue(simulator):
     assert np.array_equal(simulator.q, untouched.q)
 
 
-def test_machine_code_is_that_of_before(simulator, monkeypatch):
+def test_machine_code_is_unchanged(simulator, monkeypatch):
     """A change is no time to compile, even if the only shape of a kind leaves."""
     from rbd_ros.simulation.stepping import stepping
 

@@ -452,7 +452,7 @@ def test_a_robot_without_joints_moves_only_with_a_free_base(tmp_path, arm):
     assert simulator.v[-1] == pytest.approx(-0.981)
 
 
-def test_a_robot_whose_links_are_called_as_those_of_another_is_rejected(arm):
+def test_a_robot_with_the_link_names_of_another_is_rejected(arm):
     text = (
         '<robot name="r"><link name="base"/><link name="other/bob"/><joint name="j" '
         'type="fixed"><parent link="base"/><child link="other/bob"/></joint></robot>'

@@ -230,7 +230,7 @@ def test_articulated_inertia_of_the_box_on_a_cylinder():
     )
     cylinder = RigidBodyInertia.from_mass_center(m2, (0, 0, 0), np.eye(3) * I2)
     carried = ArticulatedBodyInertia.from_rigid(cylinder)
-    for S in np.eye(6)[[0, 4]]:  # freedoms: rotation about x and translation along y
+    for S in np.eye(6)[[0, 4]]:  # dofs: rotation about x and translation along y
         U = carried * motion(S)
         D = motion(S).dot(U)
         carried = carried.minus_dyad(U * (1 / D), U)

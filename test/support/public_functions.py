@@ -68,8 +68,8 @@ class PublicFunction(NamedTuple):
         """Outputs with their shapes and units."""
         outputs = [_described(name, kind) for name, kind in self.algorithm.outputs.items()]
         for name, kind, by in self.algorithm.derivatives:
-            freedoms = by.dimensions if by.tangents is None else ('nv',)
-            outputs.append(f'`{name}` {_shape((*kind.dimensions, *freedoms))}')
+            dofs = by.dimensions if by.tangents is None else ('nv',)
+            outputs.append(f'`{name}` {_shape((*kind.dimensions, *dofs))}')
         return '; '.join(outputs)
 
 

@@ -34,7 +34,7 @@ def ask(page, method, path, body=None, **headers):
     return found
 
 
-def test_it_serves_its_text_and_takes_orders(page):
+def test_it_serves_its_page_and_takes_requests(page):
     assert ask(page, 'GET', '/') == (200, b'<p>text</p>')
     assert ask(page, 'GET', '/other')[0] == 404
     assert ask(page, 'POST', '/pause', 'null')[0] == 204
@@ -229,7 +229,7 @@ def run_until(session, clock, instant):
 
 
 @pytest.mark.parametrize('speed', [1.0, 0.25, 4.0])
-def test_a_lag_is_made_up_at_a_bounded_speed(timed, clock, speed):
+def test_a_lag_is_caught_up_at_a_bounded_speed(timed, clock, speed):
     timed.speed = speed
     timed._restart_clock()
     begin = clock.now
@@ -250,7 +250,7 @@ def test_a_lag_is_made_up_at_a_bounded_speed(timed, clock, speed):
     assert steps[:, 0].max() >= 1.5 * speed * FRAME - 1.01e-3
 
 
-def test_a_second_of_a_long_lag_is_made_up(timed, clock):
+def test_a_second_of_a_long_lag_is_caught_up(timed, clock):
     begin = clock.now
     run_until(timed, clock, begin + 1.0)
     clock.now += 60.0

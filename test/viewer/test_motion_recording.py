@@ -121,7 +121,7 @@ def test_an_empty_recording_and_a_bad_path_are_rejected(robot, tmp_path):
         recording.write(tmp_path / 'no' / 'a.html')
 
 
-def test_there_is_no_grid_where_nothing_is(robot):
+def test_there_is_no_grid_without_ground(robot):
     recording = MotionRecording(robot)
     recording.add(0.0, robot.neutral())
     assert data_of(recording.page())['grounds'] == []

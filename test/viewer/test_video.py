@@ -70,7 +70,7 @@ def test_pictures_come_at_the_asked_rate(recording):
     assert len(drawn(recording, 2)) == 2
 
 
-def test_a_ball_is_seen_where_it_is_and_as_large_as_it_is():
+def test_a_ball_is_drawn_at_its_pose_and_size():
     ball = {'type': 'sphere', 'radius': 0.2, 'color': [1.0, 0.0, 0.0], 'static': False}
     scene = make_scene(None, world={'objects': {'ball': {**ball, 'mass': 1.0}}})
     still = Robot.from_urdf('<robot name="still"><link name="base"/></robot>')

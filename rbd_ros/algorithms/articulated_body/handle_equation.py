@@ -11,7 +11,7 @@ from typing import Any, List, Mapping, NamedTuple, Optional, Sequence
 from rbd_ros.algorithms.articulated_body.matrices import apply, inverse
 from rbd_ros.algorithms.articulated_body.operational_inertia import (
     inverse_operational_inertia,
-    require_six_freedoms,
+    require_six_dofs,
 )
 from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT, Kind
 from rbd_ros.algorithms.inertia_matrix.forward_dynamics import forward_dynamics
@@ -112,7 +112,7 @@ def handle_response(
     coordinates=INDEPENDENT,
     result=HandleEquation,
     source='RBDA eq 7.2, 7.12 and 7.13',
-    check=require_six_freedoms,
+    check=require_six_dofs,
 )
 def handle_equation(
     model: Model,

@@ -20,7 +20,7 @@ from rbd_ros.algorithms.articulated_body.matrices import (
     symmetric,
     transposed,
 )
-from rbd_ros.algorithms.articulated_body.operational_inertia import require_six_freedoms
+from rbd_ros.algorithms.articulated_body.operational_inertia import require_six_dofs
 from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT, Kind
 from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
 from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
@@ -83,7 +83,7 @@ class OperationalDynamics(NamedTuple):
     coordinates=INDEPENDENT,
     result=OperationalDynamics,
     source=_SOURCE,
-    check=require_six_freedoms,
+    check=require_six_dofs,
 )
 def operational_dynamics(
     model: Model, q: Scalars, qd: Scalars, frame: Frame, reference: str
@@ -98,7 +98,7 @@ def operational_dynamics(
     return task_dynamics(model, q, qd, frame, reference, slice(0, 6))
 
 
-def require_three_freedoms(
+def require_three_dofs(
     model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]
 ) -> None:
     """Check that a point can move in all directions, and that forces determine how.
@@ -109,10 +109,10 @@ def require_three_freedoms(
     """
     require_regular_mass_matrix(model, given_later, chosen)
     name = chosen['frame']
-    freedoms = {model.tree_dof_index[k] for k in model.support_dofs(model.frame(name).body)}
-    if len(freedoms) < 3:
+    dofs = {model.tree_dof_index[k] for k in model.support_dofs(model.frame(name).body)}
+    if len(dofs) < 3:
         raise ModelError(
-            f'frame {name!r} has {len(freedoms)} of the 3 degrees of freedom that the dynamics '
+            f'frame {name!r} has {len(dofs)} of the 3 degrees of freedom that the dynamics '
             'of its origin require'
         )
 
@@ -124,7 +124,7 @@ def require_three_freedoms(
     coordinates=INDEPENDENT,
     result=OperationalDynamics,
     source=_SOURCE,
-    check=require_three_freedoms,
+    check=require_three_dofs,
 )
 def translational_operational_dynamics(
     model: Model, q: Scalars, qd: Scalars, frame: Frame

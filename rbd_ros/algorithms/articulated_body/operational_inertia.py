@@ -144,9 +144,7 @@ def _gram_matrix(rows: Matrix, scaled: Matrix) -> Matrix:
     return [[lower[max(i, j)][min(i, j)] for j in range(6)] for i in range(6)]
 
 
-def require_six_freedoms(
-    model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]
-) -> None:
+def require_six_dofs(model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]) -> None:
     """Check that a frame can move in all directions, and that forces determine how.
 
     :param given_later: bodies that get inertia at run time
@@ -156,10 +154,10 @@ def require_six_freedoms(
     require_regular_mass_matrix(model, given_later, chosen)
     name = chosen['frame']
     body = model.frame(name).body
-    freedoms = {model.tree_dof_index[k] for k in model.support_dofs(body)}
-    if len(freedoms) < 6:
+    dofs = {model.tree_dof_index[k] for k in model.support_dofs(body)}
+    if len(dofs) < 6:
         raise ModelError(
-            f'frame {name!r} has {len(freedoms)} of the 6 degrees of freedom that an '
+            f'frame {name!r} has {len(dofs)} of the 6 degrees of freedom that an '
             'operational-space inertia requires; use inverse_operational_inertia'
         )
 
@@ -170,7 +168,7 @@ def require_six_freedoms(
     outputs={'inertia': SPATIAL_MATRIX},
     coordinates=INDEPENDENT,
     source=_SOURCE,
-    check=require_six_freedoms,
+    check=require_six_dofs,
 )
 def operational_inertia(model: Model, q: Sequence[Scalar], frame: Frame, reference: str) -> Matrix:
     """Return the spatial force on a frame by its acceleration: (J H^-1 J^T)^-1, (6, 6).

@@ -29,16 +29,16 @@ class RedundantLoop(NamedTuple):
 class Mobility(NamedTuple):
     """Degrees of motion freedom of a system with loops, in one configuration (book 8.10).
 
-    :param freedoms: n, independent degrees of freedom of the spanning tree
-    :param total_freedoms: n_tot, those of the loop joints included
+    :param dofs: n, independent degrees of freedom of the spanning tree
+    :param total_dofs: n_tot, those of the loop joints included
     :param loops: N_L, number of loops
     :param constraints: n_c, number of loop constraints
     :param rank: r, rank of their Jacobian K
     :param redundant_loops: loop joints with constraints that others imply
     """
 
-    freedoms: int
-    total_freedoms: int
+    dofs: int
+    total_dofs: int
     loops: int
     constraints: int
     rank: int
@@ -47,7 +47,7 @@ class Mobility(NamedTuple):
     @property
     def mobility(self) -> int:
         """Degrees of motion freedom, n - r (book eq 8.52)."""
-        return self.freedoms - self.rank
+        return self.dofs - self.rank
 
     @property
     def overconstraint(self) -> int:
@@ -68,7 +68,7 @@ class Mobility(NamedTuple):
         """
         if dimensions not in (2, 3):
             raise ValueError(f'dimensions must be 2 or 3, got {dimensions}')
-        return self.total_freedoms - (6 if dimensions == 3 else 3) * self.loops
+        return self.total_dofs - (6 if dimensions == 3 else 3) * self.loops
 
     @property
     def excess(self) -> int:
@@ -79,7 +79,7 @@ class Mobility(NamedTuple):
     def report(self) -> str:
         """Report on the constraints in words, with the cure for redundant ones."""
         text = (
-            f'mobility {self.mobility}: {self.freedoms} degrees of freedom of the tree minus '
+            f'mobility {self.mobility}: {self.dofs} degrees of freedom of the tree minus '
             f'{self.rank} of the {self.constraints} loop constraints'
         )
         if self.is_properly_constrained:
@@ -103,7 +103,7 @@ def mobility(model: Model, q: ArrayLike, tolerance: float = RANK_TOLERANCE) -> M
 
     >>> from rbd_ros.algorithms.closed_loops.mobility import mobility
     >>> found = mobility(four_bar.model, q4)
-    >>> found.freedoms - found.rank, found.redundant_loops[0].redundant
+    >>> found.dofs - found.rank, found.redundant_loops[0].redundant
     (1, 3)
     """
     K = _jacobian(model, q)
@@ -116,10 +116,8 @@ def mobility(model: Model, q: ArrayLike, tolerance: float = RANK_TOLERANCE) -> M
         if spare:
             redundant.append(RedundantLoop(loop.name, stop - start, spare))
         start = stop
-    freedoms = sum(loop.joint.nv for loop in model.loops)
-    return Mobility(
-        model.nv, model.nv + freedoms, len(model.loops), len(K), rank, tuple(redundant)
-    )
+    dofs = sum(loop.joint.nv for loop in model.loops)
+    return Mobility(model.nv, model.nv + dofs, len(model.loops), len(K), rank, tuple(redundant))
 
 
 class MobilityChange(NamedTuple):

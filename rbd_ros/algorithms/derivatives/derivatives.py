@@ -25,7 +25,7 @@ from rbd_ros.algorithms.derivatives.analytical_derivatives import (
 from rbd_ros.algorithms.derivatives.derivatives_by_bodies import (
     always,
     derivatives_by_bodies,
-    has_very_many_freedoms,
+    has_very_many_dofs,
 )
 from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
 from rbd_ros.algorithms.inverse_dynamics.rnea import bias_force, gravity_torque, rnea
@@ -40,7 +40,7 @@ from rbd_ros.spatial.scalar import Scalar
 _MANY_FREEDOMS = 12
 
 
-def has_many_freedoms(model: Model) -> bool:
+def has_many_dofs(model: Model) -> bool:
     """Return whether derivatives of inverse dynamics are those written out by hand in any case.
 
     They take constant motion subspaces.
@@ -54,7 +54,7 @@ INVERSE_DYNAMICS_DERIVATIVES = derivatives_of(
     by=('q', 'v', 'a'),
     result=InverseDynamicsDerivatives,
     specialization=derivatives_by_bodies,
-    prefer_when=has_many_freedoms,
+    prefer_when=has_many_dofs,
     applicable_when=has_constant_subspaces,
     pinocchio_equivalent='computeRNEADerivatives',
 )
@@ -120,7 +120,7 @@ def bias_force_analytical_derivatives(
     source='RBDA 2.11',
     check=require_constant_subspaces,
     specialization=bias_force_analytical_derivatives,
-    prefer_when=has_very_many_freedoms,
+    prefer_when=has_very_many_dofs,
     applicable_when=always,
 )
 def bias_force_derivatives_by_bodies(
@@ -145,7 +145,7 @@ BIAS_FORCE_DERIVATIVES = derivatives_of(
     by=('q', 'v'),
     result=BiasForceDerivatives,
     specialization=bias_force_derivatives_by_bodies,
-    prefer_when=has_many_freedoms,
+    prefer_when=has_many_dofs,
     applicable_when=has_constant_subspaces,
 )
 

@@ -48,7 +48,7 @@ from rbd_ros.spatial.scalar import Scalar, simd_hint
 _VERY_MANY_FREEDOMS = 60
 
 
-def has_very_many_freedoms(model: Model) -> bool:
+def has_very_many_dofs(model: Model) -> bool:
     """Return whether analytical_derivatives.py takes the place of this in any case."""
     return model.tree_nv > _VERY_MANY_FREEDOMS
 
@@ -73,7 +73,7 @@ def always(model: Model) -> bool:
     source='RBDA 2.11',
     check=require_constant_subspaces,
     specialization=analytical_derivatives,
-    prefer_when=has_very_many_freedoms,
+    prefer_when=has_very_many_dofs,
     applicable_when=always,
 )
 def derivatives_by_bodies(

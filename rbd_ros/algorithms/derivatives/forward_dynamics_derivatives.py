@@ -21,11 +21,11 @@ from rbd_ros.algorithms.derivatives.analytical_derivatives import (
     has_constant_subspaces,
     InverseDynamicsDerivatives,
 )
-from rbd_ros.algorithms.derivatives.derivatives import has_many_freedoms
+from rbd_ros.algorithms.derivatives.derivatives import has_many_dofs
 from rbd_ros.algorithms.derivatives.derivatives_by_bodies import (
     always,
     derivatives_by_bodies,
-    has_very_many_freedoms,
+    has_very_many_dofs,
 )
 from rbd_ros.algorithms.derivatives.response import Followers, responses, responses_by
 from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
@@ -123,7 +123,7 @@ def forward_dynamics_analytical_derivatives(
     slow_compile=True,
     pinocchio_equivalent='computeABADerivatives',
     specialization=forward_dynamics_analytical_derivatives,
-    prefer_when=has_very_many_freedoms,
+    prefer_when=has_very_many_dofs,
     applicable_when=always,
 )
 def forward_dynamics_derivatives_by_bodies(
@@ -187,7 +187,7 @@ def _analytical_derivatives(
     pinocchio_equivalent='computeABADerivatives',
     differentiates=True,
     specialization=forward_dynamics_derivatives_by_bodies,
-    prefer_when=has_many_freedoms,
+    prefer_when=has_many_dofs,
     applicable_when=has_constant_subspaces,
 )
 def forward_dynamics_derivatives(

@@ -126,11 +126,9 @@ def require_open_chains(
         )
 
 
-def _joints_of(model: Model, freedoms: NDArray[np.bool_]) -> Tuple[str, ...]:
+def _joints_of(model: Model, dofs: NDArray[np.bool_]) -> Tuple[str, ...]:
     return tuple(
-        model.body(i).joint_name
-        for i, (_, v) in model.independent_slices.items()
-        if freedoms[v].any()
+        model.body(i).joint_name for i, (_, v) in model.independent_slices.items() if dofs[v].any()
     )
 
 

@@ -82,7 +82,7 @@ class HeightField:
     :param size: lengths of the rectangle along x and y, (2,) [m]
     :param heights: z on a regular grid as seen from above, (rows, columns), both at least 2 [m]:
         the first row lies at the largest y, the first column at the smallest x
-    :raises ValueError: if sizes or heights make no sense
+    :raises ValueError: if sizes or heights are invalid
 
     >>> from rbd_ros.collision import HeightField
     >>> HeightField((2.0, 2.0), [[0.0, 0.0], [0.0, 0.5]])

@@ -318,6 +318,7 @@ class _Reader(Expressions):
     def _do_While(self, node: ast.While) -> None:
         self._no_else(node)
         line, condition = self._line, self.condition(node.test)
+        # Never entered and not read, like a branch that is not taken.
         if condition.known is False:
             return
         # Behind the loop a variable has a value if it has one wherever the loop is left: at its

@@ -121,6 +121,7 @@ def binary(operation: ast.operator, a: Expression, b: Expression) -> Expression:
     if not any(vectors):
         return loop_arithmetic.binary(operation, a, b)
     if all(vectors) and a.type == b.type:
+        # Vectors of one size only: broadcasting would hide a wrong size.
         if isinstance(operation, (ast.Add, ast.Sub)):
             pairs = zip(items_of(a), items_of(b))
             return vector(*(loop_arithmetic.binary(operation, *pair) for pair in pairs))

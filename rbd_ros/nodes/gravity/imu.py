@@ -119,7 +119,7 @@ class ImuGravity:
     def _direction(self, message: Imu, R: np.ndarray) -> Optional[np.ndarray]:
         """Return unit vector downwards in the base, (3,); None if the message does not have it.
 
-        :raises ValueError: for numbers that make no sense
+        :raises ValueError: for invalid numbers
         """
         if message.orientation_covariance[0] != UNKNOWN:
             o = message.orientation

@@ -203,7 +203,7 @@ class LoopFunctions(Compiled):
         :param q: configuration that closes the loops, (nq,) [rad, m]
 
         >>> mobility = robot.loops.mobility(q)
-        >>> mobility.freedoms, mobility.constraints, mobility.rank
+        >>> mobility.dofs, mobility.constraints, mobility.rank
         (3, 5, 2)
         """
         return mobility(self._kernels.model, q)
@@ -240,11 +240,11 @@ class LoopFunctions(Compiled):
             raise LoopClosureError(closed)
         return closed.q
 
-    def explicit(self, gamma: LoopFunction, freedoms: int) -> ExplicitLoops:
+    def explicit(self, gamma: LoopFunction, dofs: int) -> ExplicitLoops:
         """Return the dynamics in independent variables y, from joint positions q = gamma(y).
 
         :param gamma: a text over scalars, see `textbook.closed_loops.explicit_loops`
-        :param freedoms: number of independent variables
+        :param dofs: number of independent variables
 
         >>> parallelogram = robot.loops.explicit(lambda y: [y[0], -y[0], y[0]], 1)
         >>> parallelogram.motion([0.5], [1.0]).v  # of all joints [rad/s]
@@ -252,7 +252,7 @@ class LoopFunctions(Compiled):
         """
         from rbd_ros.textbook.closed_loops.explicit_loops_family import ExplicitLoops
 
-        return ExplicitLoops(self._kernels.model, gamma, freedoms)
+        return ExplicitLoops(self._kernels.model, gamma, dofs)
 
     def implicit(self, phi: ConstraintFunction) -> ImplicitConstraints:
         """Return the constraints phi(q) = 0 of any number of bodies, beside those of loop joints.

@@ -44,7 +44,7 @@ class DcMotor:
     :param ratio: N, turns of the motor per turn of the joint
     :param supply_voltage: bound on the voltage [V]
     :param rotor_inertia: inertia of the rotor about its own axis [kg m^2]
-    :raises ValueError: for numbers that make no sense
+    :raises ValueError: for invalid numbers
 
     >>> from rbd_ros.simulation import DcMotor
     >>> motor = DcMotor(0.5, 0.05, 1e-3, 100.0, 24.0, rotor_inertia=1e-5)  # R, k, L, N, supply
@@ -162,7 +162,7 @@ class Transmission:
     :param stiffness: K [N m/rad or N/m]
     :param damping: D [N m s/rad or N s/m]
     :param backlash: width of the dead zone [rad or m]
-    :raises ValueError: for numbers that make no sense
+    :raises ValueError: for invalid numbers
 
     >>> from rbd_ros.simulation import Transmission
     >>> gear = Transmission(stiffness=1000.0, damping=2.0, backlash=0.01)
@@ -227,7 +227,7 @@ class JointFriction:
     :param coulomb: c [N m or N]
     :param static: s, not below c; None: as c [N m or N]
     :param stribeck_velocity: v_s [rad/s or m/s]
-    :raises ValueError: for numbers that make no sense
+    :raises ValueError: for invalid numbers
 
     >>> from rbd_ros.simulation import JointFriction
     >>> friction = JointFriction(viscous=1.0, coulomb=2.0, static=3.0, stribeck_velocity=0.01)

@@ -44,7 +44,7 @@ class ExplicitLoops:
     :param model: the spanning tree; loop joints need not be among it
     :param gamma: positions of all joints of the tree by the independent variables, a text over
         scalars like `rbd_ros.textbook.closed_loops.explicit_loops` shows
-    :param freedoms: number of independent variables, n - r
+    :param dofs: number of independent variables, n - r
     :raises ModelError: for joints whose velocity is not the rate of their position, or a gamma of
         another length (when a function is first called)
 
@@ -58,8 +58,8 @@ class ExplicitLoops:
     True
     """
 
-    def __init__(self, model: Model, gamma: LoopFunction, freedoms: int):
-        self.model, self.gamma, self.freedoms = model, gamma, freedoms
+    def __init__(self, model: Model, gamma: LoopFunction, dofs: int):
+        self.model, self.gamma, self.dofs = model, gamma, dofs
         self._kernels: Dict[str, Any] = {}
 
     def motion(self, y: ArrayLike, yd: ArrayLike, *, out: Optional[Sequence[Array]] = None) -> Any:
@@ -71,7 +71,7 @@ class ExplicitLoops:
         :return: q, v, G and g, see `ExplicitLoopMotion`
         :raises ValueError: for a wrong shape or dtype
         """
-        n, m = self.model.tree_nv, self.freedoms
+        n, m = self.model.tree_nv, self.dofs
         outputs = (
             Output('q', (self.model.tree_nq,)),
             Output('v', (n,)),
@@ -98,7 +98,7 @@ class ExplicitLoops:
         :return: ydd, (n - r,)
         :raises ValueError: for a wrong shape or dtype
         """
-        m = self.freedoms
+        m = self.dofs
 
         def text(y: Sequence[Any], yd: Sequence[Any], tau: Sequence[Any]) -> Tuple[Any, ...]:
             return (explicit_forward_dynamics(self.model, self.gamma, y, yd, tau),)
@@ -123,7 +123,7 @@ class ExplicitLoops:
         :return: generalized forces of all joints of the tree, (tree_nv,) [N m, N]
         :raises ValueError: for a wrong shape or dtype
         """
-        m = self.freedoms
+        m = self.dofs
 
         def text(y: Sequence[Any], yd: Sequence[Any], ydd: Sequence[Any]) -> Tuple[Any, ...]:
             return (explicit_inverse_dynamics(self.model, self.gamma, y, yd, ydd),)
@@ -160,7 +160,7 @@ class ExplicitLoops:
     def _gamma_key(self) -> Any:
         """Return all that gamma does: its operations, whatever constants its text refers to."""
         graph = DifferentiableGraph()
-        values = self.gamma(graph.inputs('y', self.freedoms))
+        values = self.gamma(graph.inputs('y', self.dofs))
         results = [
             [x.number, x.negative] if isinstance(x, Symbol) else float(x).hex() for x in values
         ]

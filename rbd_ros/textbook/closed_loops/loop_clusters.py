@@ -51,17 +51,17 @@ def loop_clusters(model: Model) -> Tuple[LoopCluster, ...]:
     """
     gathered: List[Tuple[Set[int], Set[int]]] = []  # loops, degrees of freedom
     for number, loop in enumerate(model.loops):
-        loops, freedoms = {number}, _freedoms(model, loop_path(model, loop))
+        loops, dofs = {number}, _dofs(model, loop_path(model, loop))
         apart = []
         for others, theirs in gathered:
-            if theirs & freedoms:
-                loops, freedoms = loops | others, freedoms | theirs
+            if theirs & dofs:
+                loops, dofs = loops | others, dofs | theirs
             else:
                 apart.append((others, theirs))
-        gathered = [*apart, (loops, freedoms)]
+        gathered = [*apart, (loops, dofs)]
     starts = np.cumsum([0] + [6 - loop.joint.nv for loop in model.loops])
     clusters = []
-    for members, freedoms in gathered:
+    for members, dofs in gathered:
         bodies = {i for number in members for i in loop_path(model, model.loops[number])}
         rows = (row for n in sorted(members) for row in range(starts[n], starts[n + 1]))
         clusters.append(
@@ -69,7 +69,7 @@ def loop_clusters(model: Model) -> Tuple[LoopCluster, ...]:
                 tuple(sorted(members)),
                 tuple(sorted(bodies)),
                 tuple(map(int, rows)),
-                tuple(sorted(freedoms)),
+                tuple(sorted(dofs)),
             )
         )
     return tuple(sorted(clusters, key=lambda cluster: cluster.bodies))
@@ -143,6 +143,6 @@ def eliminate_by_clusters(
     return Elimination(G, g, len(rows), tuple(independent), rows)
 
 
-def _freedoms(model: Model, bodies: Tuple[int, ...]) -> Set[int]:
+def _dofs(model: Model, bodies: Tuple[int, ...]) -> Set[int]:
     """Return the independent degrees of freedom that move some joints."""
     return {k for i in bodies for k in model.tree_dof_index[model.body(i).v]}

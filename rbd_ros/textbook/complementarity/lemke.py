@@ -53,6 +53,8 @@ def lemke(M: Array, d: Array) -> LemkeEnd:
     # Columns: w, z, z_0 and the values of the basic variables, of which w are the first.
     table = np.hstack([np.eye(r), -M, -np.ones((r, 1)), d[:, None]])
     basis = list(range(r))
+    # z_0 enters at the most negative d: with z_0 added to each w, the basis is feasible (Lemke
+    # 1965; Cottle, Pang and Stone, The Linear Complementarity Problem, chapter 4).
     row, entering = _lexicographic_minimum(table, np.arange(r), np.ones(r), basis, -1), artificial
     limit = PIVOTS * (r + 1)
     for pivots in range(1, limit + 1):
@@ -60,12 +62,15 @@ def lemke(M: Array, d: Array) -> LemkeEnd:
         others = np.arange(r) != row
         table[others] -= np.outer(table[others, entering], table[row])
         leaving, basis[row] = basis[row], entering
+        # Without z_0, the basis solves w = M z + d itself.
         if leaving == artificial:
             active = np.array(sorted(k - r for k in basis if k >= r), dtype=int)
             return LemkeEnd(True, active, still, pivots)
+        # Of each pair w_i, z_i one is zero, so the complement of what left is the one that enters.
         entering = leaving + r if leaving < r else leaving - r  # its complement
         column = table[:, entering]
         rows = np.flatnonzero(column > PIVOT)
+        # A secondary ray: with M positive-semidefinite there is no solution, and it proves that.
         if not len(rows):
             ray = still.copy()
             if entering >= r:
@@ -86,6 +91,7 @@ def _lexicographic_minimum(
     Among rows of equal value that of the artificial variable, if it is there, ends the search.
     """
     inverse = range(len(basis))
+    # Ties are decided by rows of the inverse basis: no basis repeats, so the method ends.
     for column in (-1, *inverse):
         ratios = table[rows, column] / divisors
         tied = ratios <= ratios.min() + TIE * (1.0 + abs(ratios.min()))

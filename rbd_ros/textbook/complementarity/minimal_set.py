@@ -61,6 +61,8 @@ def normal_screws(points: ArrayLike, normals: ArrayLike) -> Array:
     if not (np.isfinite(C).all() and np.isfinite(e).all()):
         raise ValueError('points and normals must be finite')
     e = np.broadcast_to(e, C.shape)
+    # Moments about the centroid, in lengths of the contact, so that one tolerance serves both
+    # moments and forces.
     arms = C - C.mean(axis=0) if len(C) else C
     size = float(np.linalg.norm(arms, axis=1).max(initial=0.0)) or 1.0
     return np.hstack([np.cross(arms / size, e), e])
@@ -89,6 +91,7 @@ def minimal_contact_set(
     """
     screws = normal_screws(points, normals)
     left = list(range(len(screws)))
+    # From the last one, so that the first of equivalent contacts stays.
     for i in reversed(range(len(screws))):
         others = [k for k in left if k != i]
         if positively_dependent(screws[i], screws[others], tolerance):

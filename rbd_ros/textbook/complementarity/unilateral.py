@@ -74,6 +74,7 @@ def unilateral_state(
     """
     if gap != gap or rate != rate:
         raise ValueError(f'gap and rate must be numbers, got {gap} and {rate}')
+    # phi < 0 is no state: integration has passed the time of contact.
     if gap < -gap_tolerance:
         raise PenetrationError(
             f'the gap is {gap:.3g} m, below the tolerance of {gap_tolerance:.3g} m: return to '
@@ -81,6 +82,7 @@ def unilateral_state(
         )
     if gap > gap_tolerance:
         return UnilateralState.APART
+    # At phi = 0 the sign of phi_dot decides (figure 11.4).
     if rate < -rate_tolerance:
         return UnilateralState.COLLIDING
     return UnilateralState.LEAVING if rate > rate_tolerance else UnilateralState.TOUCHING
@@ -147,6 +149,7 @@ class UnilateralConstraint:
         :raises PenetrationError: if the gap is negative by more than its tolerance
         """
         found = self._classified(gap, rate)
+        # Finite forces change phi_dot continuously: to leave a collision takes an impulse.
         if found not in _BY_MOTION[self.state]:
             reason = (
                 ('an impulse must be applied first')
@@ -165,6 +168,7 @@ class UnilateralConstraint:
         :param rate: phi_dot after the impulse [m/s]; negative only if another impulse follows
         :raises TransitionError: if a collision is left as it was
         """
+        # An impulse takes no time, so phi stays as it is.
         found = self._classified(self._gap, rate)
         if self.needs_impulse and found is UnilateralState.COLLIDING:
             raise TransitionError(
@@ -181,6 +185,7 @@ class UnilateralConstraint:
         :return: apart if the contact breaks, touching if it persists
         :raises TransitionError: if the acceleration is negative, or the state is another one
         """
+        # With phi = phi_dot = 0, phi_ddot is the first derivative that can separate the surfaces.
         if not self.can_push:
             raise TransitionError(f'state {self.state.value} does not depend on accelerations')
         if acceleration < -tolerance:

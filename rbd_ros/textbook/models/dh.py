@@ -84,7 +84,7 @@ def distal_chain(
     :param name: name of the robot
     :param table: links from the base outwards
     :param gravity: acceleration of gravity in frame1, (3,) [m/s^2]
-    :raises ModelError: for a row that makes no sense, naming the link
+    :raises ModelError: for an invalid row, naming the link
 
     >>> from rbd_ros.textbook.models.dh import DHLink, distal_chain
     >>> link = DHLink(0.3, 0.0, 0.0, 0.0, mass=1.0, center=(-0.15, 0.0, 0.0))
@@ -125,7 +125,7 @@ def proximal_chain(
     :param base: d_0 [m] and theta_0 [rad] between the base and x_0, which row 1 begins with
     :param end: frame of the end-effector in the last link, which gets the name `end`
     :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
-    :raises ModelError: for a row that makes no sense, naming the link
+    :raises ModelError: for an invalid row, naming the link
 
     >>> from rbd_ros.textbook.models.dh import DHLink, proximal_chain
     >>> first = DHLink(0.0, 0.0, 0.0, 0.0, mass=1.0, center=(0.15, 0.0, 0.0))

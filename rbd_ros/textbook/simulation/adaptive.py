@@ -114,7 +114,7 @@ def integrate_ode(
         methods
     :param atol: error of a step besides [rad, m, rad/s, m/s]; of adaptive methods
     :param max_step: longest step [s]; of adaptive methods
-    :raises ValueError: for arguments that make no sense
+    :raises ValueError: for invalid arguments
     :raises FloatingPointError: if the motion does not stay finite
     :raises SingularMassMatrixError: if there are joints that move no mass, naming them
 

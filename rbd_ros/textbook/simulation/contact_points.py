@@ -38,7 +38,7 @@ class FaceContact:
     :param radius: radius of the sphere, zero for a point [m]
     :param restitution: coefficient of restitution, 0 to 1
     :param name: what the contact is called in events
-    :raises ValueError: for numbers that make no sense
+    :raises ValueError: for invalid numbers
 
     >>> from rbd_ros.textbook.simulation import FaceContact
     >>> table = FaceContact('tool0', (0, 0, 0), None, (0, 0, 0.8), (0, 0, 1), radius=0.01)
@@ -82,7 +82,7 @@ class SphereContact:
     :param other_radius: radius of the other sphere [m]
     :param restitution: coefficient of restitution, 0 to 1
     :param name: what the contact is called in events
-    :raises ValueError: for numbers that make no sense
+    :raises ValueError: for invalid numbers
 
     >>> from rbd_ros.textbook.simulation import SphereContact
     >>> clash = SphereContact('forearm_link', 'tool0', radius=0.08, other_radius=0.05)

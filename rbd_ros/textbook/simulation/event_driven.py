@@ -92,7 +92,7 @@ class EventDrivenSimulator:
     :param impact_law: one of `IMPACT_LAWS`
     :param resting_speed: speed of approach below which a collision is plastic [m/s]
     :param gap_tolerance: gap that counts as touching [m]
-    :raises ValueError: for arguments that make no sense
+    :raises ValueError: for invalid arguments
     :raises SingularMassMatrixError: if there are joints that move no mass, naming them
 
     >>> from rbd_ros.textbook.simulation import EventDrivenSimulator, FaceContact

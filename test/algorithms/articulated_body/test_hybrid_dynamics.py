@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hybrid dynamics agrees with inverse and forward dynamics, whichever freedoms are given."""
+"""Hybrid dynamics agrees with inverse and forward dynamics, whichever DoFs are given."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -38,7 +38,7 @@ class Task(NamedTuple):
 
 @lru_cache(maxsize=None)
 def named_task(name):
-    """Return the task with the most freedoms: a redundant one at the end of hinges."""
+    """Return the task with the most DoFs: a redundant one at the end of hinges."""
     if name != CHAIN:
         tree = named_tree(name)
         return Task(tree.model, tree.book, deepest(tree.model), tree.states)

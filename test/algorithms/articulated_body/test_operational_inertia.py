@@ -100,7 +100,7 @@ def test_a_frame_with_too_few_dofs_is_named():
 
 
 def test_a_frame_that_moves_in_a_plane_has_no_inertia_and_is_named():
-    """Seven freedoms about parallel axes: enough in number, but not in direction."""
+    """Seven DoFs about parallel axes: enough in number, but not in direction."""
     inertial = (
         '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
     )

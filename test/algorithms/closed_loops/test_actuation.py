@@ -80,7 +80,7 @@ def test_every_kind_of_actuation_goes_there_and_back(actuated, rank, kind):
 
 
 @pytest.mark.seed('CL19', kind='part')
-def test_many_forces_of_the_tree_do_the_same(rng):
+def test_many_forces_of_the_tree_agree(rng):
     """All tau with the same G^T tau: infinity^r of them."""
     model, G, tau_ID = arm()
     null = np.linalg.svd(G.T)[2][2:]

@@ -105,7 +105,7 @@ def test_tolerance_is_the_callers():
 
 
 def test_robots_that_a_loop_locks_do_not_move():
-    """As many independent constraints as freedoms, and none at all."""
+    """As many independent constraints as DoFs, and none at all."""
     _, robot, q, v, tau = closed_robot(3, (ZeroDof(),), ((0, 4),), bodies=4, branching=0.0)
     for method in METHODS:
         found = robot.loops.forward_dynamics(q, np.zeros(4), tau, method)

@@ -114,7 +114,7 @@ def test_a_four_bar_has_one_dof_and_three_redundant_constraints():
     """In space: n = 3, n_c = 5, r = 2 (book 8.10)."""
     robot = four_bar()
     found = robot.loops.mobility(closed(robot, 0.9))
-    assert (found.freedoms, found.constraints, found.rank, found.mobility) == (3, 5, 2, 1)
+    assert (found.dofs, found.constraints, found.rank, found.mobility) == (3, 5, 2, 1)
     assert found.overconstraint == 3
 
 

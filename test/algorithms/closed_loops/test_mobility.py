@@ -24,9 +24,9 @@ def test_a_planar_loop_of_four_hinges():
     """Planar 4R in space: n = 3, n_c = 5, r = 2, mobility 1 (book 8.10)."""
     model = linkages.four_bar()
     found = mobility(model, linkages.closed(model, linkages.FOUR_BAR))
-    assert (found.freedoms, found.constraints, found.rank) == (3, 5, 2)
+    assert (found.dofs, found.constraints, found.rank) == (3, 5, 2)
     assert found.mobility == 1
-    assert found.total_freedoms == 4 and found.loops == 1
+    assert found.total_dofs == 4 and found.loops == 1
     assert found.generic(dimensions=2) == 4 - 3 == 1
     assert found.generic() == 4 - 6 == -2
     assert found.overconstraint == 3 and not found.is_properly_constrained
@@ -57,7 +57,7 @@ def test_a_properly_constrained_loop_keeps_to_the_formula_in_space(rng):
     ends = linkages.Frame(0, X0[6]), linkages.frame(6, 0.0)
     model = linkages.linkage(rods, [(*ends, linkages.HINGE)])
     found = mobility(model, q)
-    assert (found.total_freedoms, found.rank) == (7, 5)
+    assert (found.total_dofs, found.rank) == (7, 5)
     assert found.mobility == found.generic() == 1
     assert found.is_properly_constrained and found.excess == 0 and not found.redundant_loops
     assert 'redundant' not in found.report
@@ -108,7 +108,7 @@ def test_mobility_varies_along_a_motion():
     for q in motion:
         assert np.abs(linkages.closure(model, q)[0]).max() < 1e-12
     found = [mobility(model, q) for q in motion]
-    assert {one.freedoms for one in found} == {5}
+    assert {one.dofs for one in found} == {5}
     assert [one.rank for one in found] == [4, 4, 4, 2, 3, 3, 3]
     assert [one.mobility for one in found] == [1, 1, 1, 3, 2, 2, 2]
     changes = list(mobility_changes(model, motion))
@@ -162,7 +162,7 @@ def test_rank_and_null_space_of_any_loop_of_a_robot(joint, mimics, rng):
     K = robot.loops.closure(q).K
     found = mobility(robot.model, q)
     rank = np.linalg.matrix_rank(K, tol=1e-10)
-    assert (found.rank, found.freedoms) == (rank, robot.nv)
+    assert (found.rank, found.dofs) == (rank, robot.nv)
     assert found.constraints == 2 * (6 - joint.nv) == len(K)
     assert [loop.redundant for loop in found.redundant_loops] == [6 - joint.nv] * 2
     for solved in (eliminate(K), eliminate_by_clusters(robot.model, K)):

@@ -38,7 +38,7 @@ def results(name, model, state, forces):
 
 @every_tree
 def test_derivatives_are_those_of_the_compiler_and_of_the_textbook(name):
-    """Rotors, gears and forces on links, bodies without freedoms and the base among it."""
+    """Rotors, gears and forces on links, bodies without DoFs and the base among it."""
     tree = named_tree(name)
     book, forces = tree.book, tree.forces
     for state in tree.states:

@@ -18,7 +18,7 @@ from rbd_ros.algorithms.derivatives.second_derivatives import (
 def interpreted(robot, name, state, forces=None):
     """Return the results without machine code.
 
-    Which takes seconds to compile for a robot of 14 freedoms.
+    Which takes seconds to compile for a robot of 14 dofs.
     """
     forces = forces or {}
     definition = definition_of(robot.model, name, forces=tuple(sorted(forces)))

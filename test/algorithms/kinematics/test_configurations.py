@@ -98,7 +98,7 @@ def test_random_configuration_spends_its_numbers_joint_by_joint(name, rng):
     u = rng.uniform(size=sum(tree.model.body(i).joint.uniforms for i in tree.model.independent))
     q, left = run(random_configuration, tree.model, u=u), u
     for joint in tree.book.layout.joints:
-        used, left = np.split(left, [len(q[joint.v])])  # as many as it has freedoms
+        used, left = np.split(left, [len(q[joint.v])])  # as many as it has DoFs
         limits = tree.model.limits[tree.model.frame(joint.name).body]
         if joint.type == 'floating':
             assert abs(np.linalg.norm(q[joint.q][:4]) - 1.0) < 1e-14

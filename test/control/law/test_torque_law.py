@@ -498,7 +498,7 @@ def test_each_call_uses_one_set_of_settings(arm, state):
     assert all(any((r == a).all() for a in allowed) for r in results)
 
 
-def test_settings_are_those_that_were_given(arm):
+def test_settings_have_the_given_values(arm):
     chosen = law(arm)
     given = settings(arm, 'gravity', 'pd')
     chosen.settings = given

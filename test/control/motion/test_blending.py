@@ -122,7 +122,7 @@ def test_far_beyond_a_limit_one_may_only_come_back():
 
 
 @pytest.mark.parametrize('distance', [1e-9, 1e-6, 1e-3, 1.0])
-def test_small_distances_are_made_up_quickly_but_not_violently(distance):
+def test_small_distances_are_caught_up_quickly_but_not_violently(distance):
     d = np.full(3, distance)
     offset = Offset.between((d, np.zeros(3)), (np.zeros(3),) * 2, bounds(), RAMP_TIME)
     accelerations = [now.added_to(*np.zeros((3, 3)))[2] for _, _, now in steps(offset)]

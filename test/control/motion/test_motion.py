@@ -364,7 +364,7 @@ def test_trajectories_that_fit_one_another_are_followed_without_delay(loop):
     assert_smooth(loop, 20)
 
 
-def test_a_path_at_the_limit_of_velocity_makes_up_a_distance_within_the_limit(loop):
+def test_a_path_at_the_limit_of_velocity_catches_up_within_the_limit(loop):
     """Ramps of half a second up to the limit, which the first part of both keeps exactly."""
     speed = np.array([2.0, -2.0])
     times = np.array([0.0, 0.5, 1.0, 1.5])
@@ -391,7 +391,7 @@ def test_nothing_leaves_the_position_limits_on_the_way_to_another_path(loop):
     assert_allclose(q[-1], [2.8, 0.0], atol=1e-9)
 
 
-def test_a_joint_without_limit_of_velocity_makes_up_a_distance_at_a_usual_speed():
+def test_a_joint_without_velocity_limit_catches_up_at_a_usual_speed():
     loop = Loop(DesiredMotion(robot(velocity=math.inf)))
     loop.follow([0.0, 0.1], [[1.0, 0.0], [1.0, 0.0]])
     _, v, _ = loop.run(5.0)

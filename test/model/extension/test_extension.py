@@ -300,7 +300,7 @@ def test_a_rotor_as_a_body_is_a_link_geared_to_the_joint(rng):
     assert_allclose(robot.inverse_dynamics(q, v, a), other.inverse_dynamics(q, v, a), rtol=1e-11)
 
 
-def test_armature_files_of_before_are_extensions(tmp_path):
+def test_former_armature_files_are_extensions(tmp_path):
     for text in ('yaw: 0.25\nroll: 1e-3\n', 'armature:\n  yaw: 0.25\n  roll: 0.001\n'):
         model = load_urdf(WRIST, extension=written(tmp_path, text))
         assert [b.armature for b in model.bodies] == [0.0, 0.25, 0.0, 0.001, 0.0]
@@ -617,7 +617,7 @@ def test_a_type_that_is_not_registered_is_unknown():
             load_urdf(WRIST, extension={'joints': {'yaw': {'type': word}}})
 
 
-def test_chains_of_before_load_as_ever():
+def test_former_chains_still_load():
     assert load_urdf(chain('revolute', 'fixed')).joint_names == ('j1',)
 
 

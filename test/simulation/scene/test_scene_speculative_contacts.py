@@ -185,7 +185,7 @@ def test_the_tip_of_an_arm_does_not_enter_a_wall_that_it_flips_into():
 
 
 @pytest.mark.parametrize('unsolved, looks', [(True, 3), (False, 50)])
-def test_problems_that_are_not_solved_are_looked_at_three_times(monkeypatch, unsolved, looks):
+def test_problems_that_are_not_solved_are_checked_three_times(monkeypatch, unsolved, looks):
     """Each takes all methods of the solver; a row that is solved may go on for 50 bodies."""
     counters, seen = np.zeros(16, dtype=np.int64), []
 

@@ -221,7 +221,7 @@ def test_a_shaft_sags_by_the_load_over_its_stiffness():
 
 
 @pytest.mark.seed('BL12', kind='full')
-def test_within_the_play_nothing_is_borne_and_flanks_only_push():
+def test_within_the_backlash_no_torque_acts_and_flanks_only_push():
     shaft = Transmission(100.0, 5.0, 0.2)
     assert_allclose(shaft.torque([-0.1, -0.05, 0.0, 0.1], 3.0), 0.0)
     assert_allclose(shaft.torque([0.15, -0.15]), [5.0, -5.0])

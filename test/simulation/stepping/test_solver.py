@@ -97,7 +97,7 @@ def test_newtons_method_needs_no_sweeps_as_a_rule(worlds, monkeypatch):
 
 
 @pytest.mark.parametrize('seed', SEEDS)
-def test_sweeps_arrive_at_the_same(worlds, seed):
+def test_sweeps_find_the_same_forces(worlds, seed):
     physics, count = worlds[seed]
     v, problem, state = np.zeros(9), physics.fields.work.problem, physics.state
     sweep_to_rest(physics.model, state, physics.contacts, problem, v, count, h)

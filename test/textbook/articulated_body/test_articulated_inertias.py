@@ -221,7 +221,7 @@ def round_inertia(mass, inertia):
 def test_inertia_of_the_box_with_a_cylinder_in_its_slot(joint, angle):
     """Book example 7.1: diag(I1, I1 + I2, I1 + I2, m1 + m2, m1, m1 + m2), whatever the angle.
 
-    The cylinder by a joint of two freedoms, and by two joints with a body of hardly any mass
+    The cylinder by a joint of two DoFs, and by two joints with a body of hardly any mass
     between them.
     """
     X = PluckerTransform.identity()

@@ -102,7 +102,7 @@ def test_loops_stay_closed_forever():
 
 
 @pytest.mark.parametrize('y', STATES)
-def test_machine_code_agrees_with_the_text(y, rng):
+def test_machine_code_agrees_with_the_algorithm(y, rng):
     loops = ExplicitLoops(linkages.triangle_arm(), triangle, 2)
     yd, ydd = rng.normal(size=(2, 2))
     tau = rng.normal(size=4)

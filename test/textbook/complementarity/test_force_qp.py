@@ -34,7 +34,7 @@ def test_it_finds_the_minimum_or_a_ray_along_which_there_is_none(kind):
             assert_allclose(M @ force + d, expected[1], atol=1e-6 * scale / min(rho, 1.0))
 
 
-def test_a_force_that_moves_nothing_is_none_whatever_is_rounded(monkeypatch):
+def test_a_force_that_moves_nothing_is_zero_despite_rounding(monkeypatch):
     """Eigenvectors of some LAPACK have rounding errors where a row of M is zero."""
     M, d = np.diag([1.0, 0.0, 1.0]), np.array([-1.0, 0.0, 0.5])
 

@@ -141,7 +141,7 @@ def test_the_articulated_inertia_of_a_handle_determines_its_change_of_velocity(n
     try:
         inertia = handle.articulated_inertia(q, v, tau).I
     except ModelError:
-        return  # fewer than six freedoms move it
+        return  # fewer than six DoFs move it
     condition = np.linalg.cond(inertia)
     assert_allclose(inertia @ dv, iota, rtol=0, atol=1e-14 * condition * np.abs(iota).max())
 

@@ -80,7 +80,7 @@ def test_a_rolling_ball_has_three_dofs_of_velocity():
 def test_it_gets_to_other_orientations_in_the_same_place():
     """Rolled round a square it is back where it was, turned: the constraint is not integrable.
 
-    So are five freedoms of position reached by three of velocity: the brackets of the rolling
+    So are five DoFs of position reached by three of velocity: the brackets of the rolling
     motions span all motions but that along the normal.
     """
     ball = Rolling(np.array([0.0, 0.0, 1.0]))

@@ -76,7 +76,7 @@ def test_a_block_on_a_point_under_or_beside_its_center(push, offset):
 
 
 @pytest.mark.seed('CN01')
-def test_the_closed_form_is_a_text_over_scalars():
+def test_the_closed_form_works_on_scalars():
     graph = Graph()
     M, d = graph.inputs('x', 2)
     assert len(single_contact(M, d)) == 2

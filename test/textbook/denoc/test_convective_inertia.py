@@ -56,7 +56,7 @@ def test_every_element_is_that_of_the_definition(name):
 
 
 @every_simple_tree
-def test_compiled_matrix_is_the_text(name):
+def test_compiled_matrix_agrees_with_the_algorithm(name):
     tree = simple_tree(name)
     robot = Robot(tree.model)
     q, v, _ = (np.array(x) for x in zip(*tree.states))

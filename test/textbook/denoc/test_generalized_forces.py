@@ -25,7 +25,7 @@ def test_forces_on_links_count_by_their_jacobians(name):
 
 
 @every_simple_tree
-def test_compiled_forces_are_the_text(name):
+def test_compiled_forces_agree_with_the_algorithm(name):
     tree = simple_tree(name)
     robot = Robot(tree.model)
     for q, _, _ in tree.states:

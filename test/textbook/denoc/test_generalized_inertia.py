@@ -61,7 +61,7 @@ def test_pinocchio_agrees(kind):
 
 
 @every_simple_tree
-def test_compiled_inertia_matrix_is_the_text(name):
+def test_compiled_inertia_matrix_agrees_with_the_algorithm(name):
     tree = simple_tree(name)
     robot = Robot(tree.model)
     many = robot.denoc.mass_matrix(np.array([state.q for state in tree.states]))

@@ -173,7 +173,7 @@ def test_projection_leaves_the_equations_of_motion(name):
 
 
 @every_simple_tree
-def test_compiled_complement_is_the_text(name):
+def test_compiled_complement_agrees_with_the_algorithm(name):
     tree = simple_tree(name)
     robot = Robot(tree.model)
     q = np.array([state.q for state in tree.states])

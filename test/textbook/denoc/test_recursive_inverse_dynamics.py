@@ -47,7 +47,7 @@ def test_pinocchio_agrees(kind):
 
 
 @every_simple_tree
-def test_compiled_forces_are_the_text(name):
+def test_compiled_forces_agree_with_the_algorithm(name):
     tree = simple_tree(name)
     robot = Robot(tree.model)
     states = [np.array(x) for x in zip(*tree.states)]

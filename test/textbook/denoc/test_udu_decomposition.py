@@ -94,7 +94,7 @@ def test_elimination_factors_any_positive_definite_matrix(n, rng):
 
 
 @every_free_simple_tree
-def test_compiled_factors_are_the_text(name):
+def test_compiled_factors_agree_with_the_algorithm(name):
     tree = simple_tree(name)
     robot = Robot(tree.model)
     many = robot.denoc.udu(np.array([state.q for state in tree.states]))

@@ -19,7 +19,7 @@ def equations(tree, q, v, forces=True):
 @pytest.mark.seed('FB02', 'FB05', kind='full')
 @every_floating_tree
 def test_matrix_and_bias_are_those_of_the_textbook(name):
-    """Its first six freedoms are the base's; rotors stand at the joints alone."""
+    """Its first six DoFs are the base's; rotors stand at the joints alone."""
     tree = floating_tree(name)
     for q, v, _ in tree.states:
         I0c, F, H, p0c, C = equations(tree, q, v)
@@ -56,7 +56,7 @@ def test_the_inertia_of_the_whole_is_rigid(name):
 @pytest.mark.seed('FB05')
 @every_free_floating_tree
 def test_joints_of_different_branches_are_not_coupled(name):
-    """As in the tree with a joint of six freedoms, but for the base, which couples none of H."""
+    """As in the tree with a joint of six DoFs, but for the base, which couples none of H."""
     tree = floating_tree(name)
     q, v, _ = tree.states[0]
     H = equations(tree, q, v)[2]

@@ -90,7 +90,7 @@ def test_loops_stay_where_they_are():
         assert_allclose(found, expected, atol=1e-10)
 
 
-def test_back_again_nothing_is_left():
+def test_placing_frames_back_restores_the_model():
     model = named_robot('gears').model
     rng = np.random.default_rng(1)
     there = {body.name: displacement(rng) for body in model.bodies}

@@ -178,7 +178,7 @@ URDF = """
 
 
 @pytest.mark.seed('MD10', kind='full')
-def test_a_model_made_by_hand_is_that_of_the_urdf(rng):
+def test_a_hand_made_model_equals_that_of_the_urdf(rng):
     """Rotations here are SciPy's, about fixed axes in turn; inertias are turned by matrices."""
 
     def placed(xyz, rpy):

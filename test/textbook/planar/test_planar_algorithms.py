@@ -244,7 +244,7 @@ def test_text_keeps_its_usual_values():
     assert in_plane(text)(model) == 30.0 and in_plane(text)(model, 1.0, last=1.0) == 5.0
 
 
-def test_key_of_a_planar_kernel_follows_both_texts():
+def test_key_of_a_planar_kernel_follows_both_algorithms():
     """The text of this module, and the one that it is made from."""
     model, _, _, _ = planar_tree('tilted arm')
     spatial, planar, other = (

@@ -99,20 +99,20 @@ def test_inverse_inertia_transforms_from_forces_to_motions(body, rng):
 
 
 @pytest.mark.seed('SV21', kind='full')
-@pytest.mark.parametrize('freedom', range(7))
-def test_range_of_a_constrained_body_s_inverse_inertia_is_its_motion(body, rng, freedom):
+@pytest.mark.parametrize('dof', range(7))
+def test_range_of_a_constrained_body_s_inverse_inertia_is_its_motion(body, rng, dof):
     """Its rank is the freedom of the body, its null space what the constraints oppose."""
     inertia, I, _ = body
-    S = rng.normal(size=(6, freedom))
+    S = rng.normal(size=(6, dof))
     Phi = InverseInertia.of_constrained_body(inertia, subspace(S)).matrix().astype(float)
-    rank = np.linalg.matrix_rank(Phi, rtol=1e-10) if freedom else 0
-    assert rank == freedom
+    rank = np.linalg.matrix_rank(Phi, rtol=1e-10) if dof else 0
+    assert rank == dof
     assert_allclose(Phi, Phi.T, **TOLERANCE)
     # the same span: S is all in the range, by its projection
     assert_allclose(Phi @ I @ S, S, **TOLERANCE)
-    _, _, rows = np.linalg.svd(S.T) if freedom else (None, None, np.eye(6))
-    assert_allclose(Phi @ rows[freedom:].T, 0, atol=1e-11)
-    if freedom == 6:
+    _, _, rows = np.linalg.svd(S.T) if dof else (None, None, np.eye(6))
+    assert_allclose(Phi @ rows[dof:].T, 0, atol=1e-11)
+    if dof == 6:
         assert_allclose(Phi, np.linalg.inv(I), **TOLERANCE)
 
 
@@ -151,11 +151,11 @@ def test_free_body_accelerates_by_its_bias(body, rng):
 
 
 @pytest.mark.seed('CT07', kind='full')
-@pytest.mark.parametrize('freedom', range(1, 6))
-def test_force_splits_into_an_accelerating_and_an_opposed_part(body, rng, freedom):
+@pytest.mark.parametrize('dof', range(1, 6))
+def test_force_splits_into_an_accelerating_and_an_opposed_part(body, rng, dof):
     """Whatever the basis of the motion subspace; and a = Phi f = Phi f_a."""
     inertia, I, _ = body
-    S, f = rng.normal(size=(6, freedom)), rng.normal(size=6)
+    S, f = rng.normal(size=(6, dof)), rng.normal(size=6)
     f_a, f_c = split_force(inertia, subspace(S), force(f))
     assert_allclose(list(f_a + f_c), f, **TOLERANCE)
     assert_allclose(S.T @ list(f_c), 0, atol=1e-11)
@@ -168,7 +168,7 @@ def test_force_splits_into_an_accelerating_and_an_opposed_part(body, rng, freedo
     assert_allclose(list(Phi * force(f)), a, **TOLERANCE)
     assert_allclose(list(Phi * f_c), 0, atol=1e-11)
     # S -> S A changes nothing
-    A = rng.normal(size=(freedom, freedom)) + 9 * np.eye(freedom)
+    A = rng.normal(size=(dof, dof)) + 9 * np.eye(dof)
     again = split_force(inertia, subspace(S @ A), force(f))
     # the condition of S^T I S and of S itself: up to 1e5
     assert_allclose(list(again[0]), list(f_a), rtol=1e-9, atol=1e-9)

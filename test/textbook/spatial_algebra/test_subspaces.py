@@ -49,14 +49,14 @@ def test_reciprocal_basis_gives_the_coordinates_of_a_vector(rng):
 
 
 @pytest.mark.seed('CT06', kind='full')
-@pytest.mark.parametrize('freedom', range(7))
-def test_complement_does_no_work_and_completes_the_six(freedom, rng):
-    S = rng.normal(size=(6, freedom))
+@pytest.mark.parametrize('dof', range(7))
+def test_complement_does_no_work_and_completes_the_six(dof, rng):
+    S = rng.normal(size=(6, dof))
     T = complement(motions(S))
     assert all(type(t) is ForceVector for t in T)
     assert_allclose(matrix(T).T @ S, 0, atol=1e-13)
-    assert rank(T) == len(T) == 6 - freedom
-    assert rank(motions(S)) == freedom
+    assert rank(T) == len(T) == 6 - dof
+    assert rank(motions(S)) == dof
     # the complement of the complement is the space itself
     back = complement_of_forces(T)
     assert isinstance(back, MotionSubspace)

@@ -35,7 +35,7 @@ def test_every_method_is_the_composite_rigid_body_algorithm(name, method):
 
 @pytest.mark.seed('FM02', kind='part')
 @every_tree
-def test_declared_text_is_that_of_the_independent_coordinates(name):
+def test_declared_algorithm_has_the_independent_coordinates(name):
     tree = named_tree(name)
     for q, _, _ in tree.states:
         found = run(mass_matrix_by_columns, tree.model, q=q)

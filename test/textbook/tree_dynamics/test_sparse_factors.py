@@ -30,14 +30,14 @@ from rbd_ros.textbook.tree_dynamics.sparse_factors import (
     times_transposed,
 )
 
-# Dense, a star, a binary tree, several trees, and joints of several freedoms.
+# Dense, a star, a binary tree, several trees, and joints of several DoFs.
 TREES = {
     'one': (0,),
     'chain': tuple(range(7)),
     'star': (0,) * 6,
     'binary': (0, 1, 1, 2, 2, 3, 3),
     'forest': (0, 1, 0, 3, 3, 4, 0, 2),
-    'freedoms': expand_parents((0, 1, 1, 2, 2, 3), (6, 3, 1, 1, 2, 1)),
+    'dofs': expand_parents((0, 1, 1, 2, 2, 3), (6, 3, 1, 1, 2, 1)),
 }
 every_shape = pytest.mark.parametrize('parents', TREES.values(), ids=TREES)
 both = pytest.mark.parametrize('unit', [False, True], ids=['general', 'unit'])
@@ -139,7 +139,7 @@ def test_inertia_matrices_of_trees_keep_their_zeros(name):
 
 
 def test_arrays_are_factorized_in_place(rng):
-    parents = TREES['freedoms']
+    parents = TREES['dofs']
     H = matrix(parents, rng)
     A = H.copy()
     factorize_ltdl(A, parents)

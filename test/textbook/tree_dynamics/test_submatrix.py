@@ -27,7 +27,7 @@ def sets_of_bodies(model, seed=2):
     return [set(), set(range(1, n + 1)), *singles, *random]
 
 
-def freedoms(model, fd):
+def dofs(model, fd):
     return [k for i in sorted(fd) for k in range(model.tree_nv)[model.body(i).v]]
 
 
@@ -39,7 +39,7 @@ def test_it_is_the_submatrix_of_the_inertia_matrix(name):
     for q, _, _ in tree.ungeared_states:
         H = tree.ungeared.mass_matrix(q)
         for fd in sets_of_bodies(tree.model):
-            rows = freedoms(tree.model, fd)
+            rows = dofs(tree.model, fd)
             H11 = np.array(crba_of_joints(tree.model, q.tolist(), fd), dtype=float)
             H11 = H11.reshape(len(rows), len(rows))
             check('H11', name, H11, H[np.ix_(rows, rows)])
@@ -48,7 +48,7 @@ def test_it_is_the_submatrix_of_the_inertia_matrix(name):
 
 @pytest.mark.seed('HY02')
 @every_free_tree
-def test_bodies_that_no_joint_of_the_set_carries_are_not_looked_at(name):
+def test_bodies_that_no_joint_of_the_set_carries_are_not_checked(name):
     """nu(fd) is the union of the subtrees; inertias and joints of others may be anything."""
     tree = named_tree(name)
     model, q = tree.model, tree.states[0].q

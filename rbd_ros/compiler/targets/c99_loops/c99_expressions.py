@@ -191,6 +191,7 @@ class Expressions:
         test = self.value(condition)
         written = [self.aside(lambda each=each: self.value(each)) for each in branches]
         values = [value for value, _ in written]
+        # `?:` evaluates one branch, too; a branch that needs statements becomes an `if`.
         if not any(lines for _, lines in written):
             form = '{} ? {} : {}'
             return combined(made.type, CHOICE, form, test, *values, within=COMPARISON)

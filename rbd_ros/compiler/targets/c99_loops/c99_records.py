@@ -42,6 +42,7 @@ class Records:
         :param constants: names of fields that are records of constants
         """
         name = type(record).__name__
+        # Two records of one class may have different shapes, which are part of the struct.
         while name in self._names:
             name += '_'
         self._names.add(name)

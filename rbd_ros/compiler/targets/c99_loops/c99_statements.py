@@ -164,6 +164,7 @@ class _Writer(Expressions):
         condition = self.value(made.condition)
         then, otherwise = self._inner(made.then), self._inner(made.otherwise)
         self.lines += [f'if ({condition.text}) {{', *then]
+        # `else if` only if no statement had to precede the inner condition.
         is_chain = len(made.otherwise) == 1 and isinstance(made.otherwise[0], ir.If)
         if is_chain and otherwise[0].startswith('    if ('):
             self.lines.append('} else ' + otherwise[0].lstrip())
@@ -193,6 +194,7 @@ class _Writer(Expressions):
             self._counters[name] = self.new_name(name)
         counter = self._counters[name]
         self.variables[made.variable] = Value(INT, counter)
+        # The step is a literal, so its sign is known here.
         less, sign = ('<', '+') if made.step > 0 else ('>', '-')
         size = abs(made.step)
         onward = f'{sign * 2}{counter}' if size == 1 else f'{counter} {sign}= {size}'

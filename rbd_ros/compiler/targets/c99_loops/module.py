@@ -137,12 +137,14 @@ class _Module:
 
     def kernel(self, address: int) -> str:
         """Return the name in C of the kernel with an address."""
+        # The caller names them: kernels are C functions of other files.
         if address not in self.called:
             self.called[address] = self._kernels(address)
         return self.called[address]
 
     def helper(self, name: str) -> str:
         """Return the name of an auxiliary function, which the text has from then on."""
+        # Only what is used, as static functions: the text needs no library but math.h.
         full = f'{self._prefix}{name}'
         head, body = HELPERS[name]
         self.helpers[name] = f'static {head.format(full)}\n{{\n    {body}\n}}\n'

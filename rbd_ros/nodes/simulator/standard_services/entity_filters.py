@@ -33,7 +33,7 @@ def matching(registry: EntityRegistry, infos: EntityInfos, filters: Any) -> Tupl
     :param registry: what there is
     :param infos: its information
     :param filters: EntityFilters of any version of the standard
-    :raises RefusedRequestError: for filters that make no sense
+    :raises RefusedRequestError: for invalid filters
     """
     names = _by_name(registry.names, filters.filter)
     categories = {each.category for each in getattr(filters, 'categories', ())}
