@@ -32,7 +32,7 @@ def test_an_arm_that_is_not_held_ends_with_one(capsys):
     assert 'poses (' in captured.out and 'reduce the payload' in captured.out
 
 
-def test_the_worst_pose_can_be_given_back(capsys):
+def test_the_worst_pose_is_a_valid_option(capsys):
     code, captured = printed(capsys, TWO_LINK, '--samples', '50', '--payload', '8@tool0')
     pose = captured.out[captured.out.index('--pose=') :].split()[0]
     code, captured = printed(capsys, TWO_LINK, pose, '--payload', '8@tool0', '--json')

@@ -20,7 +20,7 @@ LIMITS = np.array([40.0, 15.0])
 ON = {
     'state_timeout': 0.0,
     'soft_stops': True,
-    'brake_at_speed_limit': True,
+    'brake_at_velocity_limits': True,
     'soft_stop_margin': 0.1,
     'position_limit_tolerance': 10.0,
 }
@@ -83,13 +83,13 @@ def test_no_torque_pushes_on_at_a_limit_whatever_the_mode_and_the_state(start, m
 
 
 def test_without_soft_stops_the_same_states_are_answered_with_gravity_alone(start):
-    rig = start('gravity_compensation', soft_stops=False, brake_at_speed_limit=False)
+    rig = start('gravity_compensation', soft_stops=False, brake_at_velocity_limits=False)
     for q, v in (((2.99, 2.49), (5.0, 5.0)), ((-3.1, 0.0), (-7.0, 0.0))):
         assert rig.answer_elsewhere(q, v) == pytest.approx(gravity_of(q))
 
 
 def test_each_of_both_can_be_had_without_the_other(start):
-    stops = start('gravity_compensation', brake_at_speed_limit=False)
+    stops = start('gravity_compensation', brake_at_velocity_limits=False)
     assert stops.answer((0.0, 0.0), (7.0, 7.0)) == pytest.approx(gravity_of((0.0, 0.0)))
     assert stops.answer((2.95, 0.0), (1.0, 0.0))[0] < gravity_of((2.95, 0.0))[0] - 1.0
     brake = start('gravity_compensation', soft_stops=False)

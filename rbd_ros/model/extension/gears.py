@@ -63,7 +63,9 @@ def _check_circle(start: int, gears: Dict[int, Tuple[int, float, float]], field:
     number = start
     while number in gears:
         if number in seen:
-            raise field.error('joints follow each other in a circle; one of them must be free')
+            raise field.error(
+                'the joints follow each other in a cycle; one of them must be independent'
+            )
         seen.add(number)
         number = gears[number][0]
 

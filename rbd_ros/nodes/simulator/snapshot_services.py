@@ -219,6 +219,6 @@ class Snapshots:
             'saved': self.saved,
             'restored': self.restored,
             'rejected': self.refused,
-            'kept_to_rewind': len(past),
-            'kept_seconds': (newest - oldest) / NANOSECONDS,
+            'rewind_snapshots': len(past),
+            'rewind_span_s': (newest - oldest) / NANOSECONDS,
         }

@@ -23,7 +23,7 @@ SAFETY_PARAMETERS: Tuple[Parameter, ...] = (
         maximum=1e3,
     ),
     Parameter(
-        'brake_at_speed_limit',
+        'brake_at_velocity_limits',
         False,
         'Whether joints brake at the velocity limits of the robot description.',
     ),
@@ -54,7 +54,7 @@ def soft_stops(robot: Any, values: Mapping[str, Any]) -> Optional[Any]:
     :param robot: the robot
     :param values: values of the node's parameters by name
     """
-    positions, speeds = values['soft_stops'], values['brake_at_speed_limit']
+    positions, speeds = values['soft_stops'], values['brake_at_velocity_limits']
     if not (positions or speeds):
         return None
     from rbd_ros.control.law.soft_stops import SoftLimits, SoftStops

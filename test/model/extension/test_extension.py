@@ -240,8 +240,8 @@ def test_gears_are_those_of_mimic_joints():
 @pytest.mark.parametrize(
     'gears, words',
     [
-        ({'grip': {'joint': 'grip'}}, ['circle']),
-        ({'grip': {'joint': 'yaw'}, 'yaw': {'joint': 'grip'}}, ['circle']),
+        ({'grip': {'joint': 'grip'}}, ['cycle']),
+        ({'grip': {'joint': 'yaw'}, 'yaw': {'joint': 'grip'}}, ['cycle']),
         ({'grip': {'joint': 'gripp'}}, ["'gripp'", "'grip'"]),
         ({'gripp': {'joint': 'grip'}}, ["'gripp'"]),
         ({'grip': {'ratio': 2}}, ['joint is missing']),

@@ -237,5 +237,5 @@ class LockstepPorts:
             'unstamped': self.unstamped,
             'states_sent_again': self.resent,
             'median_delay_us': float(median),
-            'longest_delay_us': float(worst),
+            'max_delay_us': float(worst),
         }
