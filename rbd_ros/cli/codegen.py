@@ -18,7 +18,7 @@ from rbd_ros.cli.options.robot_options import add_robot_options, model_options, 
 from rbd_ros.contact import HalfSpace
 from rbd_ros.fmi import compile_fmu, make_fmu
 from rbd_ros.robot.export import c_library, PRECISIONS
-from rbd_ros.simulation.integrators.integrators import INTEGRATORS
+from rbd_ros.simulation.integrators import integrator_names
 
 _DEFAULT = ('inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'bias_force', 'gravity_torque')
 
@@ -75,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     unit.add_argument(
         '--integrator',
-        choices=INTEGRATORS,
+        choices=integrator_names(),
         help='integrator of the FMU (default: midpoint, or semi_implicit with kinematic loops)',
     )
     unit.add_argument(

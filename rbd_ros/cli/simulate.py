@@ -21,7 +21,7 @@ from rbd_ros.cli.output.text_table import plural
 from rbd_ros.cli.simulate_torque import chosen_torque
 from rbd_ros.lookup.worlds import find_world
 from rbd_ros.model.errors import SingularMassMatrixError
-from rbd_ros.simulation.integrators.integrators import INTEGRATORS
+from rbd_ros.simulation.integrators import integrator_names
 from rbd_ros.simulation.simulated_robots import simulated_robot
 from rbd_ros.viewer.motion_recording import check_format
 from rbd_ros.viewer.session import LiveSession, record
@@ -77,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--integrator',
-        choices=INTEGRATORS,
+        choices=integrator_names(),
         help='integrator (default: midpoint, or semi_implicit with kinematic loops)',
     )
     parser.add_argument(

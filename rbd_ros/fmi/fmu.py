@@ -68,7 +68,7 @@ def make_fmu(
     """Return the robot as an FMU that steps as `rbd_ros.Simulator` does.
 
     :param timestep: h, of which communication steps are multiples [s]
-    :param integrator: one of `INTEGRATORS in simulation/integrators`; None: as of `Simulator`
+    :param integrator: one of simulation/integrators; None: as of `Simulator`
     :param ground: compliant ground, None for none; FMUs have no rigid contact
     :param name: name of the binary, a name in C; the robot's if None
     :param tool: what the description names as its maker

@@ -54,7 +54,7 @@ def physics_source(
     """Return the texts of the simulation of a robot.
 
     :param timestep: h [s]
-    :param integrator: one of `INTEGRATORS in simulation/integrators`; None: as of `Simulator`
+    :param integrator: one of simulation/integrators; None: as of `Simulator`
     :param ground: the ground, None for none
     :raises ValueError: for a time step or integrator that is none, or a robot that cannot move
     :raises ModelError: for a model that is not simulated

@@ -15,7 +15,7 @@ from rbd_ros.compiler.loops import Record
 from rbd_ros.contact import contact_shapes, ContactParameters, HalfSpace
 from rbd_ros.contact.contact_arrays import AnyArray, FloatArray
 from rbd_ros.robot import Robot
-from rbd_ros.simulation.integrators.integrators import INTEGRATORS
+from rbd_ros.simulation.integrators.integrators import integrators
 from rbd_ros.simulation.records.mutex import Mutex
 from rbd_ros.simulation.records.record_assembly import (
     dynamics_of,
@@ -48,8 +48,6 @@ TOLERANCE = 1e-10
 #: Angle beyond which sines and cosines are not numbers [rad]: it says no more where it points.
 MAX_ANGLE = 2.0**49
 
-#: Names of the integrators.
-
 #: Message of an attempt to change the world of a simulation without one.
 NO_WORLD = (
     'a simulation without a world cannot get objects; create it with a world, such as world={}'
@@ -66,7 +64,7 @@ class Physics:
 
     :param robot: the robot
     :param timestep: h [s]
-    :param integrator: one of `INTEGRATORS`; None: midpoint, with kinematic loops semi_implicit
+    :param integrator: name of an integrator; None: midpoint, with kinematic loops semi_implicit
     :param ground: compliant ground, None for none
     :param contact: parameters of contact with it; None for the defaults of `ContactParameters`
     :param contact_links: links that can touch it; None for all that move
@@ -106,15 +104,14 @@ class Physics:
         has_loops = robot.model.loop_constraints > 0
         if integrator is None:
             integrator = 'semi_implicit' if has_loops else 'midpoint'
-        if integrator not in INTEGRATORS:
-            raise ValueError(
-                f'unknown integrator {integrator!r}; there are {", ".join(INTEGRATORS)}'
-            )
+        known = integrators()
+        if integrator not in known:
+            raise ValueError(f'unknown integrator {integrator!r}; there are {", ".join(known)}')
         if has_loops:
             field, where = 'with_loops', ''
             if world is not None:
                 field, where = 'with_loops_in_world', ' in a world'
-            names = [name for name, each in INTEGRATORS.items() if getattr(each, field)]
+            names = [name for name, each in known.items() if getattr(each, field)]
             if integrator not in names:
                 raise ValueError(
                     f'{robot.name!r} has kinematic loops, which {integrator} does not '
@@ -159,7 +156,7 @@ class Physics:
             shapes,
             float(speed_limit),
             bool(enforce_velocity_limits),
-            integrator,
+            known[integrator],
             make_scene_model(
                 self.scene,
                 world,
@@ -264,7 +261,7 @@ class Physics:
             raise ValueError(
                 f'{robot.name!r} must be {self.robot.name!r} with other inertias only'
             )
-        return dynamics_of(self.model, robot, self.integrator)
+        return dynamics_of(self.model, robot, integrators()[self.integrator])
 
     def _replace_model(self, model: SimulationModel) -> None:
         self.model = model

@@ -5,27 +5,27 @@ import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 from support import loop_mechanisms
-from support.crawling import crawler, crawling, TIMESTEP
+from support.crawling import crawler, crawling, substep, TIMESTEP
 
 from rbd_ros.simulation import Physics
-from rbd_ros.simulation.integrators.displacement import (
+from rbd_ros.simulation.integrators.rk4 import (
+    accelerate,
+    bracket,
+    find_displacement_rate,
+)
+from rbd_ros.simulation.records.simulation_model import MAX_SUBSTEPS, TURN_PER_SUBSTEP
+from rbd_ros.simulation.records.simulation_state import FORCES
+from rbd_ros.simulation.stepping.displacement import (
     correction_bounds,
+    is_allowed,
     move,
     return_joints,
     RETURN_SPEED,
     returned,
 )
-from rbd_ros.simulation.integrators.runge_kutta import (
-    accelerate,
-    bracket,
-    displacement_rate,
-    is_allowed,
-)
-from rbd_ros.simulation.integrators.step_division import count_substeps
-from rbd_ros.simulation.records.simulation_model import MAX_SUBSTEPS, TURN_PER_SUBSTEP
-from rbd_ros.simulation.records.simulation_state import FORCES
 from rbd_ros.simulation.stepping.external_forces import add_external_forces, age_external_forces
 from rbd_ros.simulation.stepping.joint_law import FORWARD, LOWER, STICK
+from rbd_ros.simulation.stepping.step_division import count_substeps
 from rbd_ros.simulation.stepping.stepping import close_loops, commit_step, saturate
 
 h = TIMESTEP
@@ -164,8 +164,10 @@ def test_stages_accelerate_by_the_forces_on_joints_that_are_not_held(physics, rn
     dynamics.applied_force[:], force = rng.normal(size=(2, 9))
     state.segment[:] = FORWARD
     state.segment[list(held)] = STICK
-    a = np.empty(9)
-    accelerate(physics.model, state, dynamics, force, len(held), a)
+    stages = physics.fields.work.integrator
+    stages.held_force[:] = force
+    accelerate(substep(physics), len(held))
+    a = stages.acceleration
     tau = dynamics.applied_force + force - physics.model.explicit_damping * state.v
     free = np.setdiff1d(np.arange(9), held)
     M, bias = subject.mass_matrix(state.q), subject.bias_force(state.q, state.v)
@@ -195,7 +197,8 @@ def test_an_end_of_a_step_beyond_limits_is_not_allowed(physics):
 def test_displacements_change_as_munthe_kaas_says(physics, rng):
     """V + [u, v] / 2 + [u, [u, v]] / 12, where a free body has the bracket of screws."""
     u, v = rng.normal(size=(2, 9))
-    stages, rate = physics.fields.work.stages, np.empty(9)
+    stages = physics.fields.work.integrator
+    stages.displacement[:] = u
 
     def cross(a, b):
         w, t = a[:3], a[3:6]
@@ -205,9 +208,9 @@ def test_displacements_change_as_munthe_kaas_says(physics, rng):
     found = np.empty(9)
     bracket(physics.model, u, v, found)
     assert_allclose(found, cross(u, v), atol=1e-14)
-    displacement_rate(physics.model, v, u, stages, rate)
+    find_displacement_rate(physics.model, v, stages)
     once = cross(u, v)
-    assert_allclose(rate, v + once / 2.0 + cross(u, once) / 12.0, atol=1e-14)
+    assert_allclose(stages.rate, v + once / 2.0 + cross(u, once) / 12.0, atol=1e-14)
 
 
 @pytest.mark.parametrize('bar', [0, 1, 2])

@@ -7,6 +7,7 @@ import pytest
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.simulation import Physics
 from rbd_ros.simulation.integrators.semi_implicit import prepare
+from rbd_ros.simulation.records.workspace import Substep
 from rbd_ros.simulation.stepping.joint_law import FORWARD
 from rbd_ros.simulation.stepping.linear import copy
 from rbd_ros.simulation.stepping.stepping import find_forces
@@ -37,6 +38,27 @@ def crawler():
         joint('b', 'trunk', 'right', 'revolute', (0, 1, 0), (-0.1, 0, 0), dry(12, 0.3)),
         joint('c', 'right', 'hand', 'prismatic', (1, 1, 0), (0.3, 0, 0), dry(0, 2.0)),
         floating_base=True,
+    )
+
+
+def substep(physics, v=None, count=0):
+    """Return a step of a simulation as its functions take it, which is not divided.
+
+    :param v: velocity that is changed to that at the end of the step; None: that of the simulation
+    :param count: number of contact points near the ground
+    """
+    fields = physics.fields
+    if v is not None:
+        motion = fields.work.motion._replace(next_v=v)
+        fields = fields._replace(work=fields.work._replace(motion=motion))
+    return Substep(
+        physics.model,
+        fields.state,
+        fields.external_forces,
+        fields.contacts,
+        fields.work,
+        count,
+        physics.model.timestep,
     )
 
 

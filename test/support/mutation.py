@@ -184,17 +184,14 @@ OWN = {
         'test/simulation/loops/test_loop_drives.py',
         'test/simulation/loops/test_loop_solver.py',
     ),
-    'rbd_ros/simulation/integrators/free_base_midpoint.py': (
-        'test/simulation/integrators/test_midpoint.py',
-    ),
     'rbd_ros/simulation/integrators/midpoint.py': (
         'test/simulation/integrators/test_midpoint.py',
         'test/simulation/test_joint_friction_and_limits.py',
     ),
-    'rbd_ros/simulation/integrators/displacement.py': ('test/simulation/test_stepping.py',),
-    'rbd_ros/simulation/integrators/runge_kutta.py': (
+    'rbd_ros/simulation/stepping/displacement.py': ('test/simulation/test_stepping.py',),
+    'rbd_ros/simulation/integrators/rk4.py': (
         'test/simulation/test_stepping.py',
-        'test/simulation/integrators/test_runge_kutta.py',
+        'test/simulation/integrators/test_rk4.py',
         'test/simulation/loops/test_loop_drives.py',
         'test/simulation/test_joint_friction_and_limits.py',
     ),

@@ -220,7 +220,7 @@ def _entry_name(
     """Return the name on disk of what depends on a loop, the kinds of its records, and a text."""
     key = {
         'loop': [module, name],
-        'kinds': kinds,
+        'kinds': _text_of(kinds),
         **text,
         'compiler': source_digest(_COMPILER),
         # A digest may be one of byte code, which differs from version to version.
@@ -237,6 +237,13 @@ def _loaded(entry_name: str) -> Optional[native.MachineCode]:
         return None if entry is None else native.MachineCode(entry[1])
     except RuntimeError:  # what cannot be read is as good as none
         return None
+
+
+def _text_of(kind: Any) -> Any:
+    """Return the kinds of records with the digests of functions in their place."""
+    if isinstance(kind, tuple):
+        return [_text_of(each) for each in kind]
+    return sources.digest(kind) if callable(kind) else kind
 
 
 def _name(annotation: Any) -> str:

@@ -144,6 +144,8 @@ class Expressions:
             raise CompileError(f'{record.type} has no field {name}')
         if isinstance(kind, (bool, int, float)):
             return constant(kind)
+        if getattr(kind, 'is_compiled', False):
+            raise CompileError(f'{name} is a function of the {record.type}; call it')
         if isinstance(kind, RecordType) and kind.is_constant:
             return Expression(kind, 'constant_record')
         return Expression(kind, 'field', (record,), name)
@@ -269,7 +271,7 @@ class Expressions:
     # -- calls
 
     def _Call(self, node: ast.Call) -> Expression:
-        function = self.meaning(node.func)
+        function = self._called(node.func)
         if node.keywords or any(isinstance(each, ast.Starred) for each in node.args):
             raise CompileError('arguments are passed by position only')
         arguments = [self.value(each) for each in node.args]
@@ -281,6 +283,16 @@ class Expressions:
         if made.name == 'stack_array':
             made.type = self.instances.array(made.type)
         return made
+
+    def _called(self, node: ast.expr) -> Any:
+        """Return the function that is called: one of a record, or what a name stands for."""
+        root = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if root is not node and isinstance(root, ast.Name) and root.id in self.variables:
+            owner = self.value(node.value).type
+            return owner.fields.get(node.attr) if isinstance(owner, RecordType) else None
+        return self.meaning(node)
 
     def _call_compiled(self, function: Callable, arguments: Sequence[Expression]) -> Expression:
         parameters = self.instances.parameters(function)

@@ -92,8 +92,8 @@ class Record:
     """Table of a named tuple, kept together with the arrays that it points at.
 
     :param fields: the named tuple; its arrays must not be replaced, its numbers are copied; its
-        bools are known to the compiler, see sources.py
-    :raises TypeError: for a field that is no array, number or such a tuple
+        bools and compiled functions are known to the compiler, see sources.py
+    :raises TypeError: for a field that is no array, number, compiled function or such a tuple
     """
 
     def __init__(self, fields: NamedTuple):
@@ -115,7 +115,7 @@ class Record:
                 # No strides: what is contiguous has those of its shape.
                 words.append(np.array([value.ctypes.data, *value.shape]))
             # Before numbers: to Python, a bool is one.
-            elif isinstance(value, bool):
+            elif isinstance(value, bool) or getattr(value, 'is_compiled', False):
                 kinds.append((name, 'constant', value))
             elif isinstance(value, (int, float)):
                 number = np.array([value])

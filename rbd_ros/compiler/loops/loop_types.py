@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import math
-from typing import Dict, Optional, Tuple, Union
+from typing import Callable, Dict, Optional, Tuple, Union
 
 
 class CompileError(ValueError):
@@ -77,8 +77,9 @@ class RecordType:
 
     def __init__(self, name: str, is_constant: bool = False):
         self.name, self.is_constant = name, is_constant
-        #: Type of each field; of one that is known when the loop is compiled, its value
-        self.fields: Dict[str, Union[bool, int, float, Type]] = {}
+        #: Type of each field; of one that is known when the loop is compiled, its value: a
+        #: number, or a compiled function
+        self.fields: Dict[str, Union[bool, int, float, Callable, Type]] = {}
 
     def __str__(self) -> str:
         return f'record {self.name}'

@@ -22,6 +22,7 @@ from rbd_ros.compiler.loops.loop_types import (
     MatType,
     NamedType,
     NumberType,
+    RecordType,
     TupleType,
     Type,
     VecType,
@@ -100,7 +101,12 @@ def items_of(value: Expression) -> Sequence[Expression]:
     if value.name == 'values':
         return value.operands
     whole = _shared(value)
-    return [Expression(kind, 'item', (whole,), k) for k, kind in enumerate(value.type.items)]
+    return [
+        Expression(kind, 'constant_record')
+        if isinstance(kind, RecordType) and kind.is_constant
+        else Expression(kind, 'item', (whole,), k)
+        for k, kind in enumerate(value.type.items)
+    ]
 
 
 def _shared(value: Expression) -> Expression:

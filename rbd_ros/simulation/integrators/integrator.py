@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an integrator declares beside its step."""
+"""What an integrator declares: its step, and what that needs."""
 
 from __future__ import annotations
 
-from typing import Mapping, NamedTuple, Tuple
+from typing import Callable, NamedTuple, Optional, TYPE_CHECKING
+
+from rbd_ros.simulation.records.workspace import NoBuffers, Substep
+
+if TYPE_CHECKING:
+    from rbd_ros.simulation.differentiated_step import Point, System
 
 #: Result of a step: nothing that is finite, the velocity, or position as well.
 NOTHING, VELOCITY, EVERYTHING = 0, 1, 2
@@ -13,12 +18,17 @@ NONE, AT_END, IN_MIDDLE = 'none', 'at_end', 'in_middle'
 
 
 class Integrator(NamedTuple):
-    """An integrator, declared in the file of its step.
+    """An integrator, declared in the file of its name.
 
     :param name: its name
     :param order: its order of convergence in smooth motion
-    :param kernels: algorithm, and the inertia added to it, by fields of `SimulationModel`, for a
-        robot without loops
+    :param step: compiled function that finds `next_v`, and `next_q` as well if nothing stops the
+        motion, and returns which of them: `NOTHING`, `VELOCITY` or `EVERYTHING`
+    :param kernel: algorithm whose kernel it calls, as `SimulationModel.dynamics`; not with loops
+    :param inertia: what damping and springs add to the inertia of the kernel
+    :param buffers: class of its own arrays, `Workspace.integrator`, which `floats` declare
+    :param derivative: step of length h and its derivative; None: by differences, also if it
+        returns None
     :param forces_in_middle: whether the step takes its forces in the middle
     :param with_loops: whether it supports kinematic loops
     :param with_loops_in_world: whether it does in a world
@@ -26,7 +36,11 @@ class Integrator(NamedTuple):
 
     name: str
     order: int
-    kernels: Mapping[str, Tuple[str, str]]
+    step: Callable[[Substep], int]
+    kernel: str
+    inertia: str = NONE
+    buffers: type = NoBuffers
+    derivative: Optional[Callable[[System, Point, float], Optional[Point]]] = None
     forces_in_middle: bool = True
     with_loops: bool = False
     with_loops_in_world: bool = False

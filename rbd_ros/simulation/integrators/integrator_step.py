@@ -4,13 +4,10 @@
 from __future__ import annotations
 
 from rbd_ros.compiler.loops import compiled
-from rbd_ros.simulation.integrators.integrator import NOTHING, VELOCITY
-from rbd_ros.simulation.integrators.midpoint import step_by_midpoint
-from rbd_ros.simulation.integrators.runge_kutta import step_by_runge_kutta
-from rbd_ros.simulation.integrators.semi_implicit import step_by_euler, step_constrained
+from rbd_ros.simulation.integrators.semi_implicit import step_constrained
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.records.simulation_state import ExternalForces, GroundContactPoints, State
-from rbd_ros.simulation.records.workspace import Workspace
+from rbd_ros.simulation.records.workspace import Substep, Workspace
 from rbd_ros.simulation.stepping.joint_servo import any_servos
 
 
@@ -29,16 +26,9 @@ def take_integrator_step(
     :param count: number of contact points near a compliant ground
     :param h: time step [s]
     """
+    step = Substep(model, state, external_forces, contacts, work, count, h)
     driven = False
     if model.has_servos:
         driven = any_servos(state)
-    if driven:
-        return VELOCITY if step_constrained(model, state, contacts, work, count, h) else NOTHING
-    if model.runge_kutta:
-        staged: int = step_by_runge_kutta(model, state, external_forces, contacts, work, count, h)
-        return staged
-    if model.midpoint:
-        halved: int = step_by_midpoint(model, state, external_forces, contacts, work, count, h)
-        return halved
-    found: int = step_by_euler(model, state, contacts, work, count, h)
+    found: int = step_constrained(step) if driven else model.integrator_step(step)
     return found

@@ -9,5 +9,7 @@ from rbd_ros.extension_points import declared_in
 from rbd_ros.simulation import integrators as folder
 from rbd_ros.simulation.integrators.integrator import Integrator
 
-#: The integrators by name.
-INTEGRATORS: Dict[str, Integrator] = {each.name: each for each in declared_in(folder, Integrator)}
+
+def integrators() -> Dict[str, Integrator]:
+    """Return the integrators by name."""
+    return {each.name: each for each in declared_in(folder, Integrator)}

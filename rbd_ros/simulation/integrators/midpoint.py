@@ -7,7 +7,7 @@ mean (v + v') / 2, found by fixed-point iteration. Damping is a part of it, so t
 mean velocity as well; where it is too stiff for that, on v'. Likewise springs, which act at the
 mean of q and q', (q + q') / 2, or where they are stiff at q + h v'. Coulomb friction is found by
 the solver (solver.py) from H and C of the middle. Of a free base, the momentum is kept to rounding
-(free_base_midpoint.py).
+(free_base.py).
 
 What stops a motion is not smooth: a step in which a joint is at a limit or a contact acts is
 semi-implicit (semi_implicit.py). So are the steps of robots with servos (joint_servo.py).
@@ -15,190 +15,154 @@ semi-implicit (semi_implicit.py). So are the steps of robots with servos (joint_
 
 from __future__ import annotations
 
-from rbd_ros.compiler.loops import call_kernel, compiled
+from typing import NamedTuple, Optional, TYPE_CHECKING
+
+import numpy as np
+
+from rbd_ros.algorithms.inertia_matrix.midpoint_acceleration import ROUNDS as ROUNDS_OF_KERNEL
+from rbd_ros.compiler.loops import call_kernel, compiled, floats, view
 from rbd_ros.contact.contact_arrays import FloatArray
-from rbd_ros.simulation.integrators.displacement import move
-from rbd_ros.simulation.integrators.free_base_midpoint import (
-    correct_from_middle,
-    predict_from_middle,
-)
-from rbd_ros.simulation.integrators.integrator import (
-    EVERYTHING,
-    IN_MIDDLE,
-    Integrator,
-    NOTHING,
-    VELOCITY,
-)
-from rbd_ros.simulation.integrators.runge_kutta import is_allowed, is_at_limit
+from rbd_ros.simulation.integrators.integrator import EVERYTHING, IN_MIDDLE, Integrator, VELOCITY
 from rbd_ros.simulation.integrators.semi_implicit import spring_torque, step_constrained
-from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.simulation_state import (
-    ExternalForces,
-    FORCES,
-    GroundContactPoints,
-    State,
-)
-from rbd_ros.simulation.records.workspace import Dynamics, Problem, Workspace
+from rbd_ros.simulation.records.simulation_state import FORCES, State
+from rbd_ros.simulation.records.workspace import Substep
+from rbd_ros.simulation.stepping.displacement import is_allowed, is_at_limit, move_at
 from rbd_ros.simulation.stepping.external_forces import find_applied_force
+from rbd_ros.simulation.stepping.free_base import correct_from_middle, predict_from_middle
 from rbd_ros.simulation.stepping.joint_law import LOWER, UPPER
 from rbd_ros.simulation.stepping.linear import clear, copy, dot
 from rbd_ros.simulation.stepping.solver import solve_velocity
+
+if TYPE_CHECKING:
+    from rbd_ros.simulation.differentiated_step import Point, System
 
 #: Times that friction is found, each with C at the mean velocity that the time before led to.
 ROUNDS = 2
 
 
-MIDPOINT = Integrator(
-    name='midpoint',
-    order=2,
-    kernels={'midpoint_acceleration': ('midpoint_acceleration', IN_MIDDLE)},
-)
+class Middle(NamedTuple):
+    """The middle of a step.
+
+    :param packed: inputs of the kernel midpoint_acceleration one after another; kernels of q, or
+        of q and v, read its beginning
+    :param q: configuration there
+    :param v: velocity there, or where its iteration begins
+    :param torque: generalized force less the damping of the velocity at the beginning [N m, N]
+    :param duration: the time step, (1,) [s]
+    :param start_q: q at the beginning of the step, while `state` is that of the middle
+    """
+
+    packed: FloatArray = view()
+    q: FloatArray = floats('nq', within='packed')
+    v: FloatArray = floats('nv', within='packed')
+    torque: FloatArray = floats('nv', within='packed')
+    duration: FloatArray = floats(1, within='packed')
+    start_q: FloatArray = floats('nq')
 
 
 @compiled
-def step_by_midpoint(
-    model: SimulationModel,
-    state: State,
-    external_forces: ExternalForces,
-    contacts: GroundContactPoints,
-    work: Workspace,
-    count: int,
-    h: float,
-) -> int:
-    """Find `next_v`, and `next_q` as well where nothing stops the motion; return which.
-
-    :param count: number of contact points near the ground
-    :param h: time step [s]
-    """
+def step_by_midpoint(step: Substep) -> int:
+    """Find `next_v`, and `next_q` as well where nothing stops the motion; return which."""
     # Where a joint is at a limit or a contact near, the implicit solve decides whether either
     # stops anything.
-    stopped = count > 0 or is_at_limit(model, state)
-    if stopped:
-        if not step_constrained(model, state, contacts, work, count, h):
-            return NOTHING
-        stopped = is_stopped(state, work.problem.contact_impulse, count > 0)
-    if stopped:
-        return VELOCITY
-    if midpoint_step(model, state, external_forces, contacts, work, h):
+    if step.count > 0 or is_at_limit(step.model, step.state):
+        found: int = step_constrained(step)
+        impulse = step.work.problem.contact_impulse
+        if found != VELOCITY or is_stopped(step.state, impulse, step.count > 0):
+            return found
+    if midpoint_step(step):
         return EVERYTHING
-    return VELOCITY if step_constrained(model, state, contacts, work, count, h) else NOTHING
+    solved: int = step_constrained(step)
+    return solved
 
 
 @compiled
-def midpoint_step(
-    model: SimulationModel,
-    state: State,
-    external_forces: ExternalForces,
-    contacts: GroundContactPoints,
-    work: Workspace,
-    h: float,
-) -> bool:
+def midpoint_step(step: Substep) -> bool:
     """Find `next_q` and `next_v` at the end of a step from the present state.
 
-    :param h: time step [s]
     :return: whether the step is valid; if not, it is to be done in another way
     """
-    motion, middle, next_v = work.motion, work.middle, work.motion.next_v
-    for i in range(len(next_v)):
-        motion.displacement[i] = 0.5 * h * state.v[i]
-    move(model, motion, state.q)
+    model, state, work, h = step.model, step.state, step.work, step.h
+    motion, middle = work.motion, work.integrator
+    move_at(model, motion, state.q, state.v, 0.5 * h)
     copy(motion.next_q, middle.q)
     acting = False
     if model.has_external_forces:
         acting = state.counters[FORCES] > 0
         if acting:
-            find_force_in_the_middle(model, state, external_forces, work)
+            # In the middle. Kernels look at `state`.
+            copy(state.q, middle.start_q)
+            copy(middle.q, state.q)
+            find_applied_force(model, state, step.external_forces, work.dynamics)
+            copy(middle.start_q, state.q)
     solving = model.frictional == 1
     if model.has_springs:
         # What the kernel has on the diagonal is for a whole step.
         if h != model.timestep:
             solving = True
+    valid = True
     if solving:
-        valid = solve_in_the_middle(model, state, contacts, work, h)
+        valid = solve_in_the_middle(step)
     else:
-        accelerate_freely(model, state, work, h)
-        valid = True
+        accelerate_freely(step)
     if valid:
-        for i in range(len(next_v)):
-            motion.displacement[i] = 0.5 * h * next_v[i]
-        move(model, motion, middle.q)
+        move_at(model, motion, middle.q, motion.next_v, 0.5 * h)
         valid = is_allowed(model, state, motion, 0)
     if not valid:
         # The caller takes the step in another way, with the forces at its beginning.
         if acting:
-            find_applied_force(model, state, external_forces, work.dynamics)
+            find_applied_force(model, state, step.external_forces, work.dynamics)
         return False
     if model.has_free_bases:
         call_kernel(model.mass_matrix, state.packed, work.dynamics.mass)
-        predict_from_middle(model, state, work, h)
-        correct_from_middle(model, work, h)
+        predict_from_middle(model, state, work, middle.q, h)
+        correct_from_middle(model, work, middle.q, h)
     return True
 
 
 @compiled
-def find_force_in_the_middle(
-    model: SimulationModel, state: State, external_forces: ExternalForces, work: Workspace
-) -> None:
-    """Find `applied_force` at the configuration in the middle of the step."""
-    # Kernels look at `state`.
-    copy(state.q, work.middle.start_q)
-    copy(work.middle.q, state.q)
-    find_applied_force(model, state, external_forces, work.dynamics)
-    copy(work.middle.start_q, state.q)
-
-
-@compiled
-def accelerate_freely(model: SimulationModel, state: State, work: Workspace, h: float) -> None:
-    """Find `next_v` without friction.
-
-    :param h: time step [s]
-    """
-    middle, a, next_v = work.middle, work.dynamics.acceleration, work.motion.next_v
+def accelerate_freely(step: Substep) -> None:
+    """Find `next_v` without friction."""
+    model, state, work, h = step.model, step.state, step.work, step.h
+    middle, a, next_v = work.integrator, work.dynamics.acceleration, work.motion.next_v
     clear(work.problem.impulse)  # what `settle` reports as force of constraints
+    copy(state.v, middle.v)
     for i in range(len(next_v)):
         v = state.v[i]
-        middle.v[i] = v
         middle.torque[i] = work.dynamics.applied_force[i] - model.damping[i] * v
         if model.has_springs:
             middle.torque[i] -= spring_torque(model, state, i, h * model.spring_lead[i] * v)
     middle.duration[0] = h
-    call_kernel(model.midpoint_acceleration, middle.packed, a)
+    call_kernel(model.dynamics, middle.packed, a)
     for i in range(len(next_v)):
         next_v[i] = state.v[i] + h * a[i]
 
 
 @compiled
-def solve_in_the_middle(
-    model: SimulationModel, state: State, contacts: GroundContactPoints, work: Workspace, h: float
-) -> bool:
-    """Find `next_v` with friction; return whether it is exact, and below the guard on speed.
-
-    :param h: time step [s]
-    """
-    problem, dynamics, middle = work.problem, work.dynamics, work.middle
-    v, next_v = state.v, work.motion.next_v
-    call_kernel(model.mass_matrix, middle.packed, dynamics.mass)
+def solve_in_the_middle(step: Substep) -> bool:
+    """Find `next_v` with friction; return whether it is exact, and below the guard on speed."""
+    model, state, work = step.model, step.state, step.work
+    middle, v, next_v = work.integrator, state.v, work.motion.next_v
+    # Contacts that do not press have no part in it.
+    without = Substep(model, state, step.external_forces, step.contacts, work, 0, step.h)
+    call_kernel(model.mass_matrix, middle.packed, work.dynamics.mass)
     copy(v, middle.v)
     copy(v, next_v)
     for _ in range(ROUNDS):
-        call_kernel(model.bias_force, middle.packed, dynamics.bias)
-        prepare_middle(model, state, dynamics, problem, h)
-        if not solve_velocity(model, state, contacts, problem, next_v, 0, h):
+        call_kernel(model.bias_force, middle.packed, work.dynamics.bias)
+        prepare_middle(without)
+        if not solve_velocity(without):
             return False
         for i in range(len(v)):
             middle.v[i] = 0.5 * (v[i] + next_v[i])
-    return not is_stopped(state, problem.impulse, False)
+    return not is_stopped(state, work.problem.impulse, False)
 
 
 @compiled
-def prepare_middle(
-    model: SimulationModel, state: State, dynamics: Dynamics, problem: Problem, h: float
-) -> None:
-    """Find `inertia`, `momentum`, `low` and `high` from H and C of the middle.
-
-    :param h: time step [s]
-    """
-    v, H = state.v, problem.inertia
+def prepare_middle(step: Substep) -> None:
+    """Find `inertia`, `momentum`, `low` and `high` from H and C of the middle."""
+    model, state, dynamics, h = step.model, step.state, step.work.dynamics, step.h
+    problem, v, H = step.work.problem, state.v, step.work.problem.inertia
     for i in range(len(v)):
         copy(dynamics.mass[i], H[i])
         implicit = model.implicit_damping[i]
@@ -228,3 +192,33 @@ def is_stopped(state: State, impulse: FloatArray, touching: bool) -> bool:
         if touching and impulse[i] != 0.0:
             return True
     return False
+
+
+def _derivative(system: System, at: Point, h: float) -> Optional[Point]:
+    model = system.model
+    if model.has_free_bases:  # whose momentum is corrected
+        return None
+    elastic = system.elastic(at, model.spring_lead, h)
+    # The acceleration of the middle depends on the mean velocity, which depends on it: as many
+    # rounds of substitution as the step makes, each of them differentiated.
+    q, dq = system.moved(at.q, at.dq, 0.5 * h * at.v, 0.5 * h * at.dv)
+    a, da = np.zeros_like(at.v), np.zeros_like(at.dv)
+    solved = model.frictional or (model.has_springs and h != model.timestep)
+    for _ in range(ROUNDS if solved else ROUNDS_OF_KERNEL):
+        mean = at._replace(q=q, v=at.v + 0.5 * h * a, dq=dq, dv=at.dv + 0.5 * h * da)
+        added = h * model.implicit_damping
+        a, da = system.acceleration(mean, at.v, at.dv, added, elastic, h)
+    v, dv = at.v + h * a, at.dv + h * da
+    q, dq = system.moved(q, dq, 0.5 * h * v, 0.5 * h * dv)
+    return at._replace(q=q, v=v, dq=dq, dv=dv)
+
+
+MIDPOINT = Integrator(
+    name='midpoint',
+    order=2,
+    step=step_by_midpoint,
+    kernel='midpoint_acceleration',
+    inertia=IN_MIDDLE,
+    buffers=Middle,
+    derivative=_derivative,
+)

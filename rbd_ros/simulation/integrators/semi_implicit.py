@@ -9,90 +9,72 @@ limit needs the articulated-body algorithm alone.
 from __future__ import annotations
 
 import math
+from typing import Optional, TYPE_CHECKING
+
+import numpy as np
 
 from rbd_ros.compiler.loops import call_kernel, compiled
-from rbd_ros.simulation.integrators.displacement import CLOSED, move
-from rbd_ros.simulation.integrators.free_base import correct_free_bases, predict_free_bases
 from rbd_ros.simulation.integrators.integrator import AT_END, Integrator, NOTHING, VELOCITY
 from rbd_ros.simulation.loops.loop_closing import follow_loops
 from rbd_ros.simulation.loops.loop_directions import find_loops, fix_held
 from rbd_ros.simulation.loops.loop_solver import find_closed_velocity, keep_loop_force
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.records.simulation_state import (
-    GroundContactPoints,
     GUARDED,
     LIMITED,
     State,
     UNCONVERGED,
 )
-from rbd_ros.simulation.records.workspace import Dynamics, Problem, Workspace
+from rbd_ros.simulation.records.workspace import Dynamics, Problem, Substep, Workspace
+from rbd_ros.simulation.stepping.displacement import CLOSED, move_at
+from rbd_ros.simulation.stepping.free_base import correct_free_bases, predict_free_bases
 from rbd_ros.simulation.stepping.joint_law import LOWER, UPPER
 from rbd_ros.simulation.stepping.joint_servo import add_servos, move_servos, ONE_BY_ONE, TOGETHER
-from rbd_ros.simulation.stepping.linear import clear, copy, dot
+from rbd_ros.simulation.stepping.linear import clear, copy, dot, is_finite
 from rbd_ros.simulation.stepping.solver import solve_velocity
 
-SEMI_IMPLICIT = Integrator(
-    name='semi_implicit',
-    order=1,
-    kernels={'forward_dynamics': ('forward_dynamics', AT_END)},
-    forces_in_middle=False,
-    with_loops=True,
-    with_loops_in_world=True,
-)
+if TYPE_CHECKING:
+    from rbd_ros.simulation.differentiated_step import Point, System
 
 
 @compiled
-def step_by_euler(
-    model: SimulationModel,
-    state: State,
-    contacts: GroundContactPoints,
-    work: Workspace,
-    count: int,
-    h: float,
-) -> int:
-    """Find `next_v`; return whether it is finite.
-
-    :param count: number of contact points near the ground
-    :param h: time step [s]
-    """
+def step_by_euler(step: Substep) -> int:
+    """Find `next_v`; return whether it is finite."""
     # Most steps of most robots violate nothing: they are tried without the solver first.
-    constrained = model.frictional == 1 or count > 0
+    constrained = step.model.frictional == 1 or step.count > 0
     # Where the step is divided, the kernel with implicit damping is for another time step.
-    if model.damped == 1 and h != model.timestep:
+    if step.model.damped == 1 and step.h != step.model.timestep:
         constrained = True
-    constrained = constrained or not step_freely(model, state, work, h)
-    if constrained and not step_constrained(model, state, contacts, work, count, h):
-        return NOTHING
-    return VELOCITY
+    if not constrained and step_freely(step):
+        return VELOCITY
+    found: int = step_constrained(step)
+    return found
 
 
 @compiled
-def step_freely(model: SimulationModel, state: State, work: Workspace, h: float) -> bool:
-    """Find `next_v` without friction, limits and contacts.
+def step_freely(step: Substep) -> bool:
+    """Find `next_v` without friction, limits and contacts; with damping, of a whole time step.
 
-    :param h: time step [s]; with damping or springs, that of `model`
     :return: whether it is finite, within the guard on speed, and within the limits after the step
     """
+    model, state, work, h = step.model, step.state, step.work, step.h
     dynamics, next_v = work.dynamics, work.motion.next_v
-    n = len(state.v)
     clear(work.problem.impulse)
     if model.has_loops:
         prepare(model, state, dynamics, work.problem, h)
         find_closed_velocity(model, state, work.problem, next_v, h)
     else:
-        a = dynamics.acceleration
         # Damping at the velocity of the beginning; how it changes over the step, h d a, is on the
-        # diagonal of the kernel's inertia matrix.
-        for i in range(n):
+        # diagonal of the kernel's inertia matrix. Likewise springs, where that velocity leads.
+        for i in range(len(next_v)):
             state.torque[i] = dynamics.applied_force[i] - model.damping[i] * state.v[i]
             if model.has_springs:
-                # Likewise springs, where the velocity of the beginning leads.
                 state.torque[i] -= spring_torque(model, state, i, h * state.v[i])
-        call_kernel(model.forward_dynamics, state.packed, a)
-        for i in range(n):
-            next_v[i] = state.v[i] + h * a[i]
+        call_kernel(model.dynamics, state.packed, dynamics.acceleration)
+        for i in range(len(next_v)):
+            next_v[i] = state.v[i] + h * dynamics.acceleration[i]
     allowed = True
-    for i in range(n):
+    for i in range(len(next_v)):
         v = next_v[i]
         allowed = allowed and abs(v) <= model.speed[i] and abs(v) < math.inf
         # Limits are those of joints with one position, to which a displacement simply adds.
@@ -121,39 +103,31 @@ def spring_torque(model: SimulationModel, state: State, i: int, ahead: float) ->
 
 
 @compiled
-def step_constrained(
-    model: SimulationModel,
-    state: State,
-    contacts: GroundContactPoints,
-    work: Workspace,
-    count: int,
-    h: float,
-) -> bool:
-    """Find `next_v` with friction, limits and contacts; return whether it is finite.
+def step_constrained(step: Substep) -> int:
+    """Find `next_v` with friction, limits and contacts.
 
-    :param count: number of contact points near the ground
-    :param h: time step [s]
+    :return: `VELOCITY`, or `NOTHING` if it is not finite
     """
-    problem, next_v, counters = work.problem, work.motion.next_v, state.counters
-    prepare(model, state, work.dynamics, problem, h)
+    model, state, h = step.model, step.state, step.h
+    problem, next_v, counters = step.work.problem, step.work.motion.next_v, state.counters
+    prepare(model, state, step.work.dynamics, problem, h)
     # The solver begins with the velocity and the segments of the last step, which rarely change.
     copy(state.v, next_v)
-    solved = solve_velocity(model, state, contacts, problem, next_v, count, h)
+    solved = solve_velocity(step)
     if model.has_servos:
         rounds = 0
         while move_servos(model, state, next_v, rounds):
             rounds += 1
-            prepare(model, state, work.dynamics, problem, h)
-            solved = solve_velocity(model, state, contacts, problem, next_v, count, h)
+            prepare(model, state, step.work.dynamics, problem, h)
+            solved = solve_velocity(step)
         solved = solved and rounds <= TOGETHER + ONE_BY_ONE
     if not solved:
         counters[UNCONVERGED] += 1
     if model.has_loops:
         keep_loop_force(model, state, problem, next_v, h)
         fix_held(state.segment, problem.loops)
-    limited, guarded, finite = False, False, True
+    limited, guarded = False, False
     for i in range(len(next_v)):
-        finite = finite and abs(next_v[i]) < math.inf
         if state.segment[i] == LOWER or state.segment[i] == UPPER:
             # Those of the speed are one more pair of limits, counted apart from the others.
             if abs(next_v[i]) >= model.speed[i]:
@@ -162,7 +136,7 @@ def step_constrained(
                 limited = True
     counters[LIMITED] += limited
     counters[GUARDED] += guarded
-    return finite
+    return VELOCITY if is_finite(next_v) else NOTHING
 
 
 @compiled
@@ -203,14 +177,35 @@ def integrate_configuration(
     """Find `next_q` at the end of the step from `next_v`; corrects the velocity of free bases."""
     # Before anything moves: `mass` is that of the beginning, and q is needed with it.
     if model.has_free_bases:
-        impulse, next_v = work.problem.impulse, work.motion.next_v
-        predict_free_bases(model, state, work.dynamics, impulse, next_v, work.free_bases, h)
+        predict_free_bases(model, state, work, h)
     if model.has_loops:
         follow_loops(model, state, work, h)
     else:
-        motion = work.motion
-        for i in range(len(motion.next_v)):
-            motion.displacement[i] = h * motion.next_v[i]
-        move(model, motion, state.q)
+        move_at(model, work.motion, state.q, work.motion.next_v, h)
     if model.has_free_bases:
         correct_free_bases(model, work.dynamics, work.motion, work.free_bases, True)
+
+
+def _derivative(system: System, at: Point, h: float) -> Optional[Point]:
+    if system.model.has_free_bases:  # whose momentum is corrected
+        return None
+    # v' = v + h a(q, v), then q' = q exp(h v'): symplectic Euler, with damping at the new
+    # velocity, which adds h D to the inertia.
+    elastic = system.elastic(at, np.ones(len(at.v)), h)
+    a, da = system.acceleration(at, at.v, at.dv, h * system.model.damping, elastic, h)
+    v, dv = at.v + h * a, at.dv + h * da
+    q, dq = system.moved(at.q, at.dq, h * v, h * dv)
+    return at._replace(q=q, v=v, dq=dq, dv=dv)
+
+
+SEMI_IMPLICIT = Integrator(
+    name='semi_implicit',
+    order=1,
+    step=step_by_euler,
+    kernel='forward_dynamics',
+    inertia=AT_END,
+    derivative=_derivative,
+    forces_in_middle=False,
+    with_loops=True,
+    with_loops_in_world=True,
+)

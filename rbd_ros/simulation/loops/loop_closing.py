@@ -13,16 +13,16 @@ from __future__ import annotations
 
 from rbd_ros.compiler.loops import call_kernel, compiled
 from rbd_ros.contact.contact_arrays import FloatArray
-from rbd_ros.simulation.integrators.displacement import (
-    correction_bounds,
-    move,
-    RETURN_SPEED,
-    returned,
-)
 from rbd_ros.simulation.loops.loop_directions import correct, find_directions, FIXED, respond
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.records.simulation_state import State, UNCONVERGED
 from rbd_ros.simulation.records.workspace import Dynamics, Loops, Motion, Problem, Workspace
+from rbd_ros.simulation.stepping.displacement import (
+    correction_bounds,
+    move_at,
+    RETURN_SPEED,
+    returned,
+)
 from rbd_ros.simulation.stepping.linear import add_scaled, clear, copy, dot
 
 #: Position error of a loop that is closed [rad, m].
@@ -57,9 +57,7 @@ def follow_loops(model: SimulationModel, state: State, work: Workspace, h: float
     else:
         part = h
         for halving in range(MAX_HALVINGS + 1):
-            for i in range(len(next_v)):
-                motion.displacement[i] = part * next_v[i]
-            move(model, motion, state.q)
+            move_at(model, motion, state.q, next_v, part)
             copy(motion.next_q, motion.followed_q)
             if close_positions(model, motion, dynamics, loops):
                 if is_near(model, state.q, motion.followed_q, motion.next_q, h):
@@ -87,9 +85,7 @@ def shake(model: SimulationModel, state: State, motion: Motion, loops: Loops, h:
     add_scaled(0.5 * h, x, next_v)
     before = 0.0
     for attempt in range(MAX_CORRECTIONS):
-        for i in range(len(next_v)):
-            motion.displacement[i] = h * next_v[i]
-        move(model, motion, state.q)
+        move_at(model, motion, state.q, next_v, h)
         call_kernel(model.loop_closure, motion.next_q, loops.closure)
         size = largest(loops.residual)
         if size <= CLOSED:
@@ -125,10 +121,7 @@ def close_positions(
         far = largest(x)
         if far == 0.0:
             break
-        part = min(1.0, MAX_DISPLACEMENT / far)
-        for i in range(len(x)):
-            motion.displacement[i] = -part * x[i]
-        move(model, motion, motion.next_q)
+        move_at(model, motion, motion.next_q, x, -min(1.0, MAX_DISPLACEMENT / far))
     call_kernel(model.loop_closure, motion.next_q, loops.closure)
     left: float = largest(loops.residual)
     return left <= NEARLY_CLOSED

@@ -16,9 +16,8 @@ from rbd_ros.model import Model
 from rbd_ros.model.errors import SingularMassMatrixError
 from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import Wraparound
-from rbd_ros.simulation.integrators.displacement import RETURN_SPEED
-from rbd_ros.simulation.integrators.integrator import AT_END, IN_MIDDLE, NONE
-from rbd_ros.simulation.integrators.integrators import INTEGRATORS
+from rbd_ros.simulation.integrators.integrator import AT_END, IN_MIDDLE, Integrator, NONE
+from rbd_ros.simulation.integrators.integrators import integrators
 from rbd_ros.simulation.records.simulation_model import Ground, SimulationModel, Tree
 from rbd_ros.simulation.records.simulation_state import (
     ExternalForces,
@@ -29,6 +28,7 @@ from rbd_ros.simulation.records.simulation_state import (
 from rbd_ros.simulation.records.workspace import Commands, PhysicsRecord, Workspace
 from rbd_ros.simulation.scene.scene_assembly import scene_sizes
 from rbd_ros.simulation.scene.scene_state import ContactState, Objects, SceneModel
+from rbd_ros.simulation.stepping.displacement import RETURN_SPEED
 
 #: Part of the speed of corrections that joints have whose motions compose instead of adding.
 COMPOSED = 0.9
@@ -55,13 +55,17 @@ def make_physics_record(model: SimulationModel, nq: int) -> PhysicsRecord:
         'coupled': nv if model.has_loops else 0,
         **scene_sizes(model),
     }
+    (buffers,) = {
+        each.buffers for each in integrators().values() if each.step is model.integrator_step
+    }
+    work = allocate(Workspace, **sizes)
     return PhysicsRecord(
         model,
         allocate(Commands, **sizes),
         allocate(State, **sizes),
         allocate(ExternalForces, **sizes),
         allocate(GroundContactPoints, **sizes),
-        allocate(Workspace, **sizes),
+        work._replace(integrator=allocate(buffers, **sizes)),
         allocate(Objects, **sizes),
         allocate(ContactState, **sizes),
     )
@@ -75,7 +79,7 @@ def make_simulation_model(
     shapes: ContactShapes,
     speed_limit: float,
     enforce_velocity_limits: bool,
-    integrator: str,
+    integrator: Integrator,
     scene: SceneModel,
     has_scene: bool,
 ) -> SimulationModel:
@@ -88,7 +92,7 @@ def make_simulation_model(
     :param shapes: collision shapes, none if there is nothing to touch
     :param speed_limit: guard on the speed of joints [rad/s or m/s]
     :param enforce_velocity_limits: whether the velocity limits of joints hold, too
-    :param integrator: one of `INTEGRATORS`
+    :param integrator: the integrator
     :param scene: the world
     :param has_scene: whether there is one
     :raises SingularMassMatrixError: if joints move no mass
@@ -96,7 +100,6 @@ def make_simulation_model(
     model = robot.model
     # A loop joint that leaves all motions free constrains nothing.
     has_loops = model.loop_constraints > 0
-    runge_kutta, midpoint = integrator == 'rk4', integrator == 'midpoint'
     if has_loops and (problem := singularity(model)):
         raise SingularMassMatrixError(problem)
     damping = np.array(robot.damping, dtype=float)
@@ -130,8 +133,7 @@ def make_simulation_model(
         has_springs=bool(stiffness.any()),
         has_servos=False,  # until one is used
         is_flat=all(body.joint.is_flat for body in model.bodies),
-        runge_kutta=runge_kutta,
-        midpoint=midpoint,
+        integrator_step=integrator.step,
         frictional=int(np.any(robot.friction)),
         damped=int(damping.any() or stiffness.any()),
         stiff=int(stiff.any() or stiff_spring.any()),
@@ -184,34 +186,24 @@ def _implicit_inertia(timestep: float, damping: FloatArray, stiffness: FloatArra
 
 
 def _dynamics_kernels(
-    robot: Robot, integrator: str, ends: FloatArray, middle: FloatArray
+    robot: Robot, integrator: Integrator, ends: FloatArray, middle: FloatArray
 ) -> Dict[str, int]:
     """Return addresses of kernels that depend on the inertias, by fields of `SimulationModel`.
 
     :param ends: what damping and springs add to the inertia where they act at the end, (nv,)
     :param middle: likewise in the middle of a step, (nv,)
     """
+    added = {NONE: np.zeros(robot.nv), AT_END: ends, IN_MIDDLE: middle}[integrator.inertia]
+    options = {'diagonal': tuple(added.tolist())} if added.any() else {}
     has_loops = robot.model.loop_constraints > 0
-    added = {
-        NONE: {},
-        AT_END: {'diagonal': tuple(ends.tolist())} if ends.any() else {},
-        IN_MIDDLE: {'diagonal': tuple(middle.tolist())} if middle.any() else {},
-    }
-    kernels = {} if has_loops else INTEGRATORS[integrator].kernels
-    addresses = {
-        field: _address(robot, name, **added[at]) for field, (name, at) in kernels.items()
-    }
     return {
-        'forward_dynamics': 0,
-        'smooth_dynamics': 0,
-        'midpoint_acceleration': 0,
-        **addresses,
+        'dynamics': 0 if has_loops else _address(robot, integrator.kernel, **options),
         'mass_matrix': _address(robot, 'mass_matrix'),
         'bias_force': _address(robot, 'bias_force'),
     }
 
 
-def dynamics_of(model: SimulationModel, robot: Robot, integrator: str) -> Dict[str, int]:
+def dynamics_of(model: SimulationModel, robot: Robot, integrator: Integrator) -> Dict[str, int]:
     """Return kernels of a robot with other inertias, by fields of `SimulationModel`.
 
     :param model: the simulation

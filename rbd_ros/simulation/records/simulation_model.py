@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Constants of a simulation: the robot, its ground and the numerical choices, as plain arrays.
 
-What changes is in simulation_state.py and workspace.py. A field that is a bool decides what is
-compiled.
+What changes is in simulation_state.py and workspace.py. A field that is a bool or a function
+decides what is compiled.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, Callable, NamedTuple
 
 from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 from rbd_ros.contact.detection import ContactShapes
@@ -86,18 +86,14 @@ class SimulationModel(NamedTuple):
     :param has_servos: whether joints may have servos (joint_servo.py)
     :param is_flat: whether positions and velocities simply add, so that the kernel integrate is
         not needed
-    :param runge_kutta: whether the integrator is rk4
-    :param midpoint: whether the integrator is midpoint
+    :param integrator_step: step of the integrator (integrator.py)
     :param frictional: 1 if any joint has Coulomb friction
     :param damped: 1 if any joint has damping or a spring
     :param stiff: 1 if the damping or the spring of any joint is too stiff for an explicit
         integrator at this time step
     :param timestep: h [s]
-    :param forward_dynamics: address of the kernel with implicit damping and springs, h d + h^2 k
-        on the diagonal; 0 with loops, which need the mass matrix itself, and where it is not
-        needed
-    :param smooth_dynamics: address of that kernel without damping, 0 if it is not needed
-    :param midpoint_acceleration: address of the kernel with implicit damping, 0 if not needed
+    :param dynamics: address of the kernel that the integrator declares; 0 with loops, which need
+        the mass matrix itself
     :param mass_matrix: address of the kernel
     :param bias_force: address of the kernel
     :param contact_kinematics: address of the kernel
@@ -148,17 +144,14 @@ class SimulationModel(NamedTuple):
     has_springs: bool
     has_servos: bool
     is_flat: bool
-    runge_kutta: bool
-    midpoint: bool
+    integrator_step: Callable[[Any], int]
     # Numbers, not bools: one machine code does for both.
     frictional: int
     damped: int
     stiff: int
     timestep: float
     # Kernels of the robot, which compiled loops call by their addresses.
-    forward_dynamics: int
-    smooth_dynamics: int
-    midpoint_acceleration: int
+    dynamics: int
     mass_matrix: int
     bias_force: int
     contact_kinematics: int

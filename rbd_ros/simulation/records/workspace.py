@@ -202,53 +202,8 @@ class FreeBases(NamedTuple):
     held: IntArray = integers('free')
 
 
-class Stages(NamedTuple):
-    """The Runge-Kutta method (runge_kutta.py).
-
-    :param q: q at the beginning of a substep
-    :param v: v at the beginning of a substep
-    :param held_force: generalized force that is constant over the substep [N m, N]
-    :param implicit_v: velocity at its end that the implicit solve found
-    :param displacement: u at a stage
-    :param rate: du/dt at a stage
-    :param acceleration: dv/dt at a stage
-    :param total_rate: weighted sum of `rate` over the stages
-    :param total_acceleration: weighted sum of `acceleration`
-    :param first_bracket: [u, v]
-    :param second_bracket: [u, [u, v]]
-    """
-
-    q: FloatArray = floats('nq')
-    v: FloatArray = floats('nv')
-    held_force: FloatArray = floats('nv')
-    implicit_v: FloatArray = floats('nv')
-    displacement: FloatArray = floats('nv')
-    rate: FloatArray = floats('nv')
-    acceleration: FloatArray = floats('nv')
-    total_rate: FloatArray = floats('nv')
-    total_acceleration: FloatArray = floats('nv')
-    first_bracket: FloatArray = floats('nv')
-    second_bracket: FloatArray = floats('nv')
-
-
-class Middle(NamedTuple):
-    """The middle of a step (midpoint.py).
-
-    :param packed: inputs of the kernel midpoint_acceleration one after another; kernels of q, or
-        of q and v, read its beginning
-    :param q: configuration there
-    :param v: velocity there, or where its iteration begins
-    :param torque: generalized force less the damping of the velocity at the beginning [N m, N]
-    :param duration: the time step, (1,) [s]
-    :param start_q: q at the beginning of the step, while `state` is that of the middle
-    """
-
-    packed: FloatArray = view()
-    q: FloatArray = floats('nq', within='packed')
-    v: FloatArray = floats('nv', within='packed')
-    torque: FloatArray = floats('nv', within='packed')
-    duration: FloatArray = floats(1, within='packed')
-    start_q: FloatArray = floats('nq')
+class NoBuffers(NamedTuple):
+    """Buffers of an integrator that needs none of its own."""
 
 
 class Before(NamedTuple):
@@ -280,15 +235,17 @@ class BeforeContact(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """All intermediate results of a step, by what they are for."""
+    """All intermediate results of a step, by what they are for.
+
+    :param integrator: those of the integrator alone, of the class that it declares
+    """
 
     dynamics: Dynamics = _nested(Dynamics)
     problem: Problem = _nested(Problem)
     motion: Motion = _nested(Motion)
     free_bases: FreeBases = _nested(FreeBases)
-    stages: Stages = _nested(Stages)
+    integrator: Any = _nested(NoBuffers)
     scene: SceneWork = _nested(SceneWork)
-    middle: Middle = _nested(Middle)
     before: Before = _nested(Before)
     before_contact: BeforeContact = _nested(BeforeContact)
 
@@ -313,3 +270,19 @@ class PhysicsRecord(NamedTuple):
     work: Workspace
     objects: Objects
     contact_state: ContactState
+
+
+class Substep(NamedTuple):
+    """A step without a world, or a part of one: a value that its functions hand on.
+
+    :param count: number of contact points near the ground
+    :param h: its length [s]
+    """
+
+    model: SimulationModel
+    state: State
+    external_forces: ExternalForces
+    contacts: GroundContactPoints
+    work: Workspace
+    count: int
+    h: float

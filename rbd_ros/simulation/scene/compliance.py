@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from rbd_ros.collision.scene.scene_arrays import DAMPING, SceneContacts, STIFFNESS
 from rbd_ros.compiler.loops import compiled
-from rbd_ros.simulation.integrators.displacement import CLOSED
 from rbd_ros.simulation.scene.islands import at_robot
 from rbd_ros.simulation.scene.scene_state import SceneModel, SceneWork
 from rbd_ros.simulation.scene.springs import is_nonlinear
+from rbd_ros.simulation.stepping.displacement import CLOSED
 
 
 @compiled

@@ -30,14 +30,6 @@ from rbd_ros.collision.scene.scene_bounds import angular_speed, speed_at_origin
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.contact.detection import body_velocities
-from rbd_ros.simulation.integrators.displacement import (
-    CLOSED,
-    correction_bounds,
-    move,
-    RETURN_SPEED,
-    returned,
-)
-from rbd_ros.simulation.integrators.free_base import correct_free_bases
 from rbd_ros.simulation.loops.loop_closing import close_positions, is_near, MAX_HALVINGS
 from rbd_ros.simulation.loops.loop_directions import RANK
 from rbd_ros.simulation.records.simulation_model import SimulationModel
@@ -53,6 +45,15 @@ from rbd_ros.simulation.scene.compliance import is_compliant
 from rbd_ros.simulation.scene.contact_problem import contact_velocity
 from rbd_ros.simulation.scene.islands import at_robot, list_contacts
 from rbd_ros.simulation.scene.scene_state import ContactState, NOW, Objects, SceneWork
+from rbd_ros.simulation.stepping.displacement import (
+    CLOSED,
+    correction_bounds,
+    move,
+    move_at,
+    RETURN_SPEED,
+    returned,
+)
+from rbd_ros.simulation.stepping.free_base import correct_free_bases
 from rbd_ros.simulation.stepping.linear import add_scaled, clear, copy
 
 #: Depth from which on bodies are separated [m]: above rounding, below what anybody can see.
@@ -697,9 +698,7 @@ def close_after(model: SimulationModel, state: State, work: Workspace, h: float)
     copy(motion.next_q, motion.kept_q)
     part = 1.0
     for _ in range(MAX_HALVINGS + 1):
-        for i in range(len(scene.joint_displacement)):
-            motion.displacement[i] = part * scene.joint_displacement[i]
-        move(model, motion, motion.kept_q)
+        move_at(model, motion, motion.kept_q, scene.joint_displacement, part)
         if close_positions(model, motion, dynamics, work.problem.loops):
             if is_near(model, state.q, motion.followed_q, motion.next_q, h):
                 return

@@ -28,7 +28,7 @@ from rbd_ros.compiler.loops import (
 )
 from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 from rbd_ros.robot import Robot
-from rbd_ros.simulation.integrators.integrators import INTEGRATORS
+from rbd_ros.simulation.integrators.integrators import integrators
 from rbd_ros.simulation.physics import Physics
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.records.simulation_state import NEAR, State, STEPS
@@ -156,7 +156,7 @@ class TransmittedForces:
         prefix = f'{ROBOT}/'
         names = [] if scene is None else [each.name for each in scene.shapes]
         places = CutPlaces(
-            midpoint=INTEGRATORS[physics.integrator].forces_in_middle,
+            midpoint=integrators()[physics.integrator].forces_in_middle,
             kinematics=int(physics.robot.kernel('contact_kinematics').address),
             reactions=int(self._reactions[physics.loaded_robot].address),
             cut_body=self._cut_bodies,

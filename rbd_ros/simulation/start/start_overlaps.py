@@ -18,12 +18,12 @@ from rbd_ros.collision.scene.scene_arrays import STIFFNESS, with_pairs
 from rbd_ros.collision.scene.scene_search import scene_contacts_of
 from rbd_ros.compiler.loops import Record
 from rbd_ros.contact.contact_arrays import BoolArray, FloatArray
-from rbd_ros.simulation.integrators.displacement import RETURN_SPEED
 from rbd_ros.simulation.physics import clear_record
 from rbd_ros.simulation.records.record_assembly import make_physics_record
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.scene.scene_robot import place_robot
 from rbd_ros.simulation.scene.scene_state import NOW, SceneModel
+from rbd_ros.simulation.stepping.displacement import RETURN_SPEED
 from rbd_ros.simulation.stepping.free_bodies import place_objects
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 from rbd_ros.simulation.loops.loop_directions import find_basis
 from rbd_ros.simulation.loops.loop_solver import find_held_impulse, solve_closed
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.simulation_state import GroundContactPoints, State
-from rbd_ros.simulation.records.workspace import Problem
+from rbd_ros.simulation.records.workspace import Problem, Substep
 from rbd_ros.simulation.stepping.ground_contact import add_contacts, linearize_contacts
 from rbd_ros.simulation.stepping.joint_law import (
     BACKWARD,
@@ -43,81 +42,60 @@ ROUNDING = 1e-12
 
 
 @compiled
-def solve_velocity(
-    model: SimulationModel,
-    state: State,
-    contacts: GroundContactPoints,
-    problem: Problem,
-    v: FloatArray,
-    count: int,
-    h: float,
-) -> bool:
-    """Solve for v, the contact forces, `impulse` and `segment`, beginning with what is there.
+def solve_velocity(step: Substep) -> bool:
+    """Solve for `next_v`, the contact forces, `impulse` and `segment`, from what is there.
 
-    :param v: velocity at the end of the step, (nv,)
-    :param count: number of contact points near the ground
-    :param h: time step [s]
     :return: whether it is exact; else it is what the sweeps arrived at
     """
-    if model.has_loops:
-        find_basis(model, problem.loops)
+    problem, v, segment = step.work.problem, step.work.motion.next_v, step.state.segment
+    if step.model.has_loops:
+        find_basis(step.model, problem.loops)
     for attempt in range(3):
         # Almost always the first attempt does it, in as many solves as parts change. Sweeps are
         # slower but steady, and Newton makes their result exact; if it cannot, they have the last
         # word, and the steps of the third attempt are none: it only finds the forces.
-        steps = MAX_NEWTON if attempt < 2 else 0
-        if newton(model, state, contacts, problem, v, count, h, steps):
+        if newton(step, MAX_NEWTON if attempt < 2 else 0):
             return True
         if attempt == 0:
-            sweep_to_rest(model, state, contacts, problem, v, count, h)
+            sweep_to_rest(step.model, step.state, step.contacts, problem, v, step.count, step.h)
             copy(v, problem.swept_velocity)
-            copy(state.segment, problem.swept_segment)
+            copy(segment, problem.swept_segment)
         else:
             copy(problem.swept_velocity, v)
-            copy(problem.swept_segment, state.segment)
+            copy(problem.swept_segment, segment)
     return False
 
 
 @compiled
-def newton(
-    model: SimulationModel,
-    state: State,
-    contacts: GroundContactPoints,
-    problem: Problem,
-    v: FloatArray,
-    count: int,
-    h: float,
-    steps: int,
-) -> bool:
-    """Return Newton steps from v and `segment`; without steps, only the forces at that velocity.
+def newton(step: Substep, rounds: int) -> bool:
+    """Take Newton steps from `next_v` and `segment`; without any, find the forces there.
 
-    :param v: velocity at the end of the step, (nv,)
-    :param count: number of contact points near the ground
-    :param h: time step [s]
-    :param steps: maximum number of steps
+    :param rounds: maximum number of Newton steps
     :return: whether the solution was found
     """
+    model, state, count, h = step.model, step.state, step.count, step.h
+    problem, v = step.work.problem, step.work.motion.next_v
     segment = state.segment
     slack = 0.0
     # A held joint's impulse is what is left of sums of this size.
     for i in range(len(v)):
         slack = max(slack, ROUNDING * abs(problem.momentum[i]))
     # One more round than steps: the first only finds the forces at the velocity that is there.
-    for step in range(steps + 1):
-        if step > 0:
+    for done in range(rounds + 1):
+        if done > 0:
             if model.has_loops:
                 solve_closed(model, segment, problem, v, count, h)
             else:
                 solve_linear(model, segment, problem, v, count, h)
         settled = True
         if model.has_ground:
-            change = linearize_contacts(model.ground, state, contacts, problem, v, count, h)
+            change = linearize_contacts(model.ground, state, step.contacts, problem, v, count, h)
             settled = change <= ROUNDING
         if model.has_loops:
             find_held_impulse(model, segment, problem, v, h)
         else:
             find_impulse(problem, v)
-        if step == 0:
+        if done == 0:
             continue
         for i in range(len(v)):
             found = next_segment(

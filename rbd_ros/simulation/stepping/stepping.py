@@ -4,15 +4,9 @@
 from __future__ import annotations
 
 from rbd_ros.compiler.loops import call_kernel, compiled, entry_point
-from rbd_ros.simulation.integrators.displacement import return_joints
 from rbd_ros.simulation.integrators.integrator import NOTHING, VELOCITY
 from rbd_ros.simulation.integrators.integrator_step import take_integrator_step
 from rbd_ros.simulation.integrators.semi_implicit import integrate_configuration
-from rbd_ros.simulation.integrators.step_division import (
-    count_substeps,
-    find_substep,
-    needs_inertial_rate,
-)
 from rbd_ros.simulation.loops.loop_closing import close_positions, project
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.records.simulation_state import (
@@ -32,6 +26,7 @@ from rbd_ros.simulation.scene.scene_state import ContactState, Objects
 from rbd_ros.simulation.scene.scene_step import take_scene_substep
 from rbd_ros.simulation.scene.servo import take_servo_substep
 from rbd_ros.simulation.stepping.commit_step import commit_step
+from rbd_ros.simulation.stepping.displacement import return_joints
 from rbd_ros.simulation.stepping.external_forces import age_external_forces, find_applied_force
 from rbd_ros.simulation.stepping.free_bodies import keep_objects, restore_objects
 from rbd_ros.simulation.stepping.ground_contact import (
@@ -41,6 +36,11 @@ from rbd_ros.simulation.stepping.ground_contact import (
 )
 from rbd_ros.simulation.stepping.joint_servo import begin_servos, end_servos
 from rbd_ros.simulation.stepping.linear import copy, is_finite
+from rbd_ros.simulation.stepping.step_division import (
+    count_substeps,
+    find_substep,
+    needs_inertial_rate,
+)
 
 #: How far `close_loops` takes an open loop for a closed one whose numbers were rounded [rad, m].
 ROUNDED = 1e-3

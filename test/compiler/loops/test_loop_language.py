@@ -6,7 +6,7 @@ smallest and the largest integers.
 """
 
 import math
-from typing import NamedTuple, Tuple
+from typing import Callable, NamedTuple, Tuple
 
 import numpy as np
 import pytest
@@ -60,6 +60,13 @@ class Data(NamedTuple):
     scale: float
     count: int
     flag: bool
+    chosen: Callable[[float, float], float]
+
+
+@compiled
+def larger(a: float, b: float) -> float:
+    """Return the larger number, twice."""
+    return 2.0 * max(a, b)
 
 
 def make_data(seed: int) -> Data:
@@ -74,6 +81,7 @@ def make_data(seed: int) -> Data:
         scale=float(random.normal()),
         count=int(random.integers(0, 9)),
         flag=True,
+        chosen=larger,
         inner=Inner(random.normal(size=4), int(random.integers(0, 4)), False),
     )
 
@@ -541,7 +549,7 @@ def matrices(data: Data, a: float, b: float, i: int, j: int) -> int:
 
 @entry_point
 def what_is_known(data: Data, a: float, b: float, i: int, j: int) -> int:
-    """Return the bools of records are known; what can never be reached is not compiled."""
+    """Return what bools and functions of records decide; the rest is not compiled."""
     inner = data.inner
     if inner.enabled:
         return sum([str(a)])
@@ -558,6 +566,7 @@ def what_is_known(data: Data, a: float, b: float, i: int, j: int) -> int:
     while inner.enabled:
         data.nowhere()
     data.whole[0] = data.flag + inner.enabled
+    data.out[5] = data.chosen(a, 1)
     return 5
 
 

@@ -7,7 +7,7 @@ What they can be written in is in test_loop_language.py and test_loop_compile_er
 import math
 from pathlib import Path
 import re
-from typing import NamedTuple
+from typing import Callable, NamedTuple
 
 import numpy as np
 import pytest
@@ -390,6 +390,39 @@ def test_a_bool_selects_the_compiled_branch(caplog):
     assert not caplog.records  # which would tell that it is interpreted
     assert choose.bind(Record(Choice(False, values)))(1) == 3  # nor can it be compiled
     assert 'choose cannot be compiled, and is slow' in caplog.text
+
+
+class Sum(NamedTuple):
+    term: Callable[[int], int]
+
+
+@compiled
+def square(k: int) -> int:
+    """Return the square."""
+    return k**2
+
+
+@compiled
+def cube(k: int) -> int:
+    """Return the third power."""
+    return k**3
+
+
+@entry_point
+def add_up(terms: Sum, count: int) -> int:
+    """Return a sum of terms."""
+    total = 0
+    for k in range(count):
+        total += terms.term(k)
+    return total
+
+
+def test_a_function_of_a_record_is_called_and_is_a_part_of_the_key(tmp_path, monkeypatch):
+    monkeypatch.setenv('RBD_ROS_CACHE_DIR', str(tmp_path))
+    for term, total, files in ((square, 14, 1), (cube, 36, 2), (square, 14, 2)):
+        loop = entry_point(add_up.function)  # which knows none that was loaded
+        assert loop.bind(Record(Sum(term)))(4) == loop.function(Sum(term), 4) == total
+        assert len(list(tmp_path.rglob('*.o'))) == files
 
 
 def with_text(text, **names):

@@ -6,17 +6,19 @@ from numpy.testing import assert_allclose
 import pytest
 from scipy.spatial.transform import Rotation
 from support import example_robots, mechanisms
-from support.crawling import crawler, crawling
+from support.crawling import crawler, crawling, substep
 from support.simulated_robots import at, ball, body, collision, joint, link, robot, turntable
 
 from rbd_ros import Robot, Simulator
+from rbd_ros.compiler.loops import Vec
 from rbd_ros.contact import HalfSpace
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.simulation import Physics
-from rbd_ros.simulation.integrators.free_base_midpoint import turn_on
 from rbd_ros.simulation.integrators.midpoint import is_stopped, midpoint_step
 from rbd_ros.simulation.records.simulation_state import FORCES, NEAR
+from rbd_ros.simulation.stepping.free_base import rotation_by
 from rbd_ros.simulation.stepping.joint_law import FORWARD, LOWER, UPPER
+from rbd_ros.simulation.stepping.rotations import product
 
 #: Machine code as users have it: see conftest.py.
 OPTIMIZED = True
@@ -156,8 +158,7 @@ def test_momentum_changes_by_the_impulse_of_forces_at_the_midpoint(rng):
     forces.use[0] = (1, use, -1)
     state.counters[FORCES] = 1
     work.dynamics.applied_force[:] = state.applied
-    arguments = physics.model, state, forces, physics.contacts, work
-    assert midpoint_step(*arguments, h)
+    assert midpoint_step(substep(physics))
     assert list(state.q) == list(q)  # the state is as it was
 
     middle = subject.integrate(q, SPIN, h / 2)
@@ -240,13 +241,13 @@ def test_two_robots_fly_as_each_does_alone(rng):
 
 def test_a_quaternion_is_turned_in_the_body(rng):
     for angle in (0.0, 1e-9, 0.1, 3.0):
-        u, start, end = rng.normal(size=3), rng.normal(size=4), np.empty(7)
+        u, start = rng.normal(size=3), rng.normal(size=4)
         u *= angle / np.linalg.norm(u)
         start /= np.linalg.norm(start)
-        turn_on(np.r_[9.0, 9.0, start], 2, u, end)
+        end = np.array(product(Vec(*start), rotation_by(Vec(*u))))
         turned = Rotation.from_quat(start[[1, 2, 3, 0]]) * Rotation.from_rotvec(u)
         expected = turned.as_quat()[[3, 0, 1, 2]]
-        assert_allclose(end[2:6] * np.sign(end[2:6] @ expected), expected, atol=1e-15)
+        assert_allclose(end * np.sign(end @ expected), expected, atol=1e-15)
 
 
 @pytest.fixture(scope='module')
@@ -431,8 +432,7 @@ def test_a_step_that_is_none_leaves_the_forces_as_they_were(rng):
 
     find_applied_force(physics.model, state, physics.external_forces, work.dynamics)
     before = work.dynamics.applied_force.copy()
-    arguments = physics.model, state, physics.external_forces, physics.contacts, work
-    assert not midpoint_step(*arguments, 0.02)
+    assert not midpoint_step(substep(physics))
     assert list(work.dynamics.applied_force) == list(before)
     assert list(state.q) == list(q) and list(state.v) == list(v)
 

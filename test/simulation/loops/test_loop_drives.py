@@ -6,10 +6,11 @@ from numpy.testing import assert_allclose
 import pytest
 from scipy.linalg import null_space
 from support import loop_mechanisms
+from support.crawling import substep
 
 from rbd_ros.model.joints import Spherical
 from rbd_ros.simulation import Physics
-from rbd_ros.simulation.integrators.runge_kutta import accelerate_closed, travel
+from rbd_ros.simulation.integrators.rk4 import accelerate, travel
 from rbd_ros.simulation.loops.loop_drives import balance_by_held, closed_hybrid_dynamics
 from rbd_ros.simulation.stepping.joint_law import FORWARD, STICK
 from rbd_ros.simulation.stepping.linear import copy
@@ -93,14 +94,14 @@ def test_held_joints_balance_the_part_of_a_load_that_they_can(looped, held, rng)
 def test_stages_keep_the_loops_closed(looped, held, rng):
     work, state = looped.physics.fields.work, looped.state
     model = looped.model._replace(explicit_damping=rng.uniform(0.1, 1.0, n))
-    work.dynamics.applied_force[:], work.stages.held_force[:] = rng.normal(size=(2, n))
+    stages = work.integrator
+    work.dynamics.applied_force[:], stages.held_force[:] = rng.normal(size=(2, n))
     state.segment[:] = FORWARD
     state.segment[held] = STICK
-    a = np.empty(n)
-    accelerate_closed(model, state, work, len(held), a)
-    known = work.dynamics.applied_force + work.stages.held_force - model.explicit_damping * state.v
+    accelerate(substep(looped.physics)._replace(model=model), len(held))
+    known = work.dynamics.applied_force + stages.held_force - model.explicit_damping * state.v
     known[held] = 0.0
-    assert_allclose(a, looped.solve(held, known)[0], rtol=1e-5, atol=1e-5)
+    assert_allclose(stages.acceleration, looped.solve(held, known)[0], rtol=1e-5, atol=1e-5)
 
 
 def test_the_force_of_the_loops_is_that_at_the_beginning_of_a_step(looped, rng):
@@ -108,12 +109,12 @@ def test_the_force_of_the_loops_is_that_at_the_beginning_of_a_step(looped, rng):
     state.applied[:] = rng.normal(size=n)
     for source, target in (
         (state.applied, work.dynamics.applied_force),
-        (state.q, work.stages.q),
-        (state.v, work.stages.v),
+        (state.q, work.integrator.q),
+        (state.v, work.integrator.v),
     ):
         copy(source, target)
-    work.stages.held_force[:] = 0.0
+    work.integrator.held_force[:] = 0.0
     known = state.applied - looped.model.explicit_damping * state.v
-    travel(looped.model, state, looped.physics.external_forces, work, 0, False, h)
+    travel(substep(looped.physics), 0, False)
     assert_allclose(state.loop_jacobian, looped.K, atol=1e-12)
     assert_allclose(state.loop_force, looped.solve([], known)[2], rtol=1e-5, atol=1e-5)

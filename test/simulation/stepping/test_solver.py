@@ -4,9 +4,10 @@
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
-from support.crawling import assert_joints_obey, CONTACT, crawling, TIMESTEP
+from support.crawling import assert_joints_obey, CONTACT, crawling, substep, TIMESTEP
 
 from rbd_ros.contact import ContactParameters
+from rbd_ros.simulation.integrators.integrator import VELOCITY
 from rbd_ros.simulation.integrators.semi_implicit import step_constrained
 from rbd_ros.simulation.records.simulation_state import GUARDED, LIMITED
 from rbd_ros.simulation.stepping import solver
@@ -77,8 +78,7 @@ def test_the_problem_is_the_robots_equation(worlds, seed):
 def test_a_solution_of_newtons_method_obeys_every_law(worlds, seed):
     physics, count = worlds[seed]
     v, problem, state = physics.state.v.copy(), physics.fields.work.problem, physics.state
-    solved = solve_velocity(physics.model, state, physics.contacts, problem, v, count, h)
-    assert solved
+    assert solve_velocity(substep(physics, v, count))
     forces, p = laws(physics, count, v)
     assert_allclose(physics.contacts.force[:count], forces, atol=1e-8)
     assert_joints_obey(physics.model, physics.fields.work.problem, h, v, p, 1e-9)
@@ -92,8 +92,7 @@ def test_a_solution_of_newtons_method_obeys_every_law(worlds, seed):
 def test_newtons_method_needs_no_sweeps_as_a_rule(worlds, monkeypatch):
     monkeypatch.setattr(solver, 'sweep_to_rest', None)
     for physics, count in worlds:
-        problem, v = physics.fields.work.problem, physics.state.v.copy()
-        assert solve_velocity(physics.model, physics.state, physics.contacts, problem, v, count, h)
+        assert solve_velocity(substep(physics, physics.state.v.copy(), count))
 
 
 @pytest.mark.parametrize('seed', SEEDS)
@@ -107,7 +106,7 @@ def test_sweeps_find_the_same_forces(worlds, seed):
     assert_allclose(problem.swept_impulse, p, atol=1e-6)
     swept = state.segment.copy()
     # Newton's method has nothing to do but to make it exact.
-    assert newton(physics.model, state, physics.contacts, problem, v, count, h, 3)
+    assert newton(substep(physics, v, count), 3)
     assert list(state.segment) == list(swept)
 
 
@@ -150,16 +149,16 @@ def test_a_point_with_anisotropic_mobility_does_not_oscillate(mobilities):
 def test_without_steps_only_the_forces_are_found(worlds, seed, rng):
     physics, count = worlds[seed]
     v, problem = rng.normal(size=9), physics.fields.work.problem
-    given, arguments = v.copy(), (physics.state, physics.contacts, problem)
+    given, step = v.copy(), substep(physics, v, count)
     physics.contacts.force[:], problem.impulse[:] = 7.0, 7.0
-    assert not newton(physics.model, *arguments, v, count, h, 0)
+    assert not newton(step, 0)
     forces, p = laws(physics, count, given)
     assert list(v) == list(given)
     assert_allclose(physics.contacts.force[:count], forces, atol=1e-8)
     assert_allclose(problem.impulse - problem.contact_impulse, p, atol=1e-9)
     # And one step is enough to see that it has arrived.
-    assert solve_velocity(physics.model, *arguments, v, count, h)
-    assert newton(physics.model, *arguments, v, count, h, 1)
+    assert solve_velocity(step)
+    assert newton(step, 1)
 
 
 @pytest.mark.parametrize('steps, exact', [(2, True), (0, False)])
@@ -171,8 +170,7 @@ def test_where_newtons_method_goes_astray_the_sweeps_lead_it(worlds, steps, exac
         problem.swept_velocity[:] = 7.0
         physics.state.segment[6:] = UPPER
         v = 0.1 * np.ones(9)
-        arguments = (physics.model, physics.state, physics.contacts, problem, v, count, h)
-        assert solve_velocity(*arguments) == exact
+        assert solve_velocity(substep(physics, v, count)) == exact
         forces, p = laws(physics, count, v)
         assert_allclose(physics.contacts.force[:count], forces, atol=1e-5)
         assert_joints_obey(
@@ -185,8 +183,7 @@ def test_contacts_break_no_joint_away_that_friction_holds(worlds):
     cases = 0
     for physics, count in worlds:
         problem, state = physics.fields.work.problem, physics.state
-        v = state.v.copy()
-        solve_velocity(physics.model, state, physics.contacts, problem, v, count, h)
+        solve_velocity(substep(physics, state.v.copy(), count))
         own, contact_impulse = problem.impulse - problem.contact_impulse, problem.contact_impulse
         for i in np.flatnonzero(state.segment == STICK):
             if own[i] * contact_impulse[i] > 0.0 and abs(contact_impulse[i]) > 0.05 * abs(own[i]):
@@ -194,7 +191,7 @@ def test_contacts_break_no_joint_away_that_friction_holds(worlds):
                 friction = physics.model.friction.copy()
                 friction[i] = 1.01 * abs(own[i]) / h
                 model, v = physics.model._replace(friction=friction), state.v.copy()
-                assert solve_velocity(model, state, physics.contacts, problem, v, count, h)
+                assert solve_velocity(substep(physics, v, count)._replace(model=model))
                 assert state.segment[i] == STICK and v[i] == 0.0
     assert cases > 0
 
@@ -214,7 +211,7 @@ def test_rounding_of_large_impulses_lets_no_joint_go(worlds):
         problem.momentum[7] = sign * (1.3 - 0.5e-9)
         state.segment[:] = FORWARD
         state.segment[7] = segment
-        assert newton(model, state, physics.contacts, problem, v, 0, h, 3)
+        assert newton(substep(physics, v)._replace(model=model), 3)
         assert state.segment[7] == segment and v[7] == sign
     problem.inertia[:] = inertia
     for name, values in zip(BOUNDS, kept, strict=True):
@@ -234,9 +231,7 @@ def test_sliding_at_rest_is_on_the_corner_of_the_law(worlds):
 def test_all_parts_of_the_joints_law_and_both_kinds_of_contact_were_met(worlds):
     segments, kinds = set(), set()
     for physics, count in worlds:
-        v = physics.state.v.copy()
-        problem = physics.fields.work.problem
-        solve_velocity(physics.model, physics.state, physics.contacts, problem, v, count, h)
+        solve_velocity(substep(physics, physics.state.v.copy(), count))
         segments |= set(physics.state.segment.tolist())
         for normal, *tangent in physics.contacts.force[:count]:
             full = np.linalg.norm(tangent) >= CONTACT.friction * normal - 1e-9
@@ -298,7 +293,7 @@ def test_a_step_is_counted_as_limited_if_a_joint_ends_at_its_limit():
         physics, count = crawling(seed)
         state, work = physics.state, physics.fields.work
         state.counters[[LIMITED, GUARDED]] = 0
-        assert step_constrained(physics.model, state, physics.contacts, work, count, h)
+        assert step_constrained(substep(physics, work.motion.next_v, count)) == VELOCITY
         found = bool(np.isin(state.segment, (LOWER, UPPER)).any())
         assert list(state.counters[[LIMITED, GUARDED]]) == [found, 0]
         limited.add(found)

@@ -145,8 +145,7 @@ class Expressions:
 
     def _item(self, made: ir.Expression) -> Value:
         whole = self.value(made.operands[0])
-        is_passed = not isinstance(made.type, RecordType) or not made.type.is_constant
-        return Value(made.type, f'{whole.text}.item_{made.detail}' * is_passed)
+        return Value(made.type, f'{whole.text}.item_{made.detail}')
 
     def _values(self, made: ir.Expression) -> Value:
         struct = self.module.result_type(made.type)

@@ -16,6 +16,7 @@ from rbd_ros.nodes.common.declared import (
 )
 from rbd_ros.nodes.common.node_interface import Parameter
 from rbd_ros.nodes.common.timing_thresholds import threshold_parameters
+from rbd_ros.simulation.integrators import integrator_names
 
 ACTIONS = ('hold', 'gravity', 'zero')
 MAX_COORDINATE = 1e5  # [rad or m]
@@ -73,7 +74,7 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         'integrator',
         'semi_implicit',
         'Integration method.',
-        choices=('semi_implicit', 'midpoint', 'rk4'),
+        choices=integrator_names(),
     ),
     Parameter(
         'real_time_factor',

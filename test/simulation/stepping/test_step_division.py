@@ -13,14 +13,14 @@ import pytest
 from support import fresh_python, heavy_tips
 
 from rbd_ros import Robot, Simulator
-from rbd_ros.simulation.integrators.step_division import (
+from rbd_ros.simulation.records.simulation_model import MAX_SUBSTEPS
+from rbd_ros.simulation.stepping.step_division import (
     CHANGE_PER_SUBSTEP,
     fastest_rotation,
     find_substep,
     inertial_rate,
     SMALL_TURN,
 )
-from rbd_ros.simulation.records.simulation_model import MAX_SUBSTEPS
 
 TREE = ('semi_implicit', 'midpoint', 'rk4')
 WITH_LOOPS = ('semi_implicit', 'rk4')

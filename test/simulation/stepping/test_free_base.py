@@ -7,12 +7,13 @@ import pytest
 from scipy.spatial.transform import Rotation
 from support.simulated_robots import collision, joint, link, robot
 
+from rbd_ros.compiler.loops import Vec
 from rbd_ros.simulation import Physics, Simulator
-from rbd_ros.simulation.integrators.free_base import (
+from rbd_ros.simulation.stepping.free_base import (
     correct_free_bases,
     predict_free_bases,
-    rotation,
 )
+from rbd_ros.simulation.stepping.rotations import rotation_of
 
 h = 0.01
 
@@ -70,8 +71,9 @@ def test_momentum_changes_by_the_impulses_of_all_forces(physics, one, seed):
     model = physics.model._replace(damping=rng.uniform(0.1, 2.0, 16))
     work.dynamics.mass[:] = subject.mass_matrix(state.q)
     work.dynamics.applied_force[:] = rng.normal(size=16)
-    impulse, next_v = h * rng.normal(size=16), rng.normal(size=16)
-    predict_free_bases(model, state, work.dynamics, impulse, next_v, work.free_bases, h)
+    impulse, next_v = work.problem.impulse, work.motion.next_v
+    impulse[:], next_v[:] = h * rng.normal(size=16), rng.normal(size=16)
+    predict_free_bases(model, state, work, h)
     forces = work.dynamics.applied_force + impulse / h - model.damping * next_v
     expected = []
     for base in range(2):
@@ -108,15 +110,16 @@ def test_without_mass_nothing_is_corrected(physics):
     model = physics.model
     physics.reset(physics.robot.neutral(), np.ones(16))
     work.dynamics.mass[:] = 0.0
-    predict_free_bases(model, state, work.dynamics, np.zeros(16), np.ones(16), work.free_bases, h)
+    work.problem.impulse[:], work.motion.next_v[:] = 0.0, 1.0
+    predict_free_bases(model, state, work, h)
     assert list(work.free_bases.center_of_mass[0]) == [0.0, 0.0, 0.0]
 
 
 def test_a_unit_quaternion_is_scipys_rotation(rng):
     for _ in range(5):
-        quaternion, R = rng.normal(size=4), np.empty((3, 3))
+        quaternion = rng.normal(size=4)
         quaternion /= np.linalg.norm(quaternion)
-        rotation(np.r_[7.0, quaternion], 1, R)
+        R = rotation_of(Vec(*quaternion))
         assert_allclose(R, Rotation.from_quat(quaternion[[1, 2, 3, 0]]).as_matrix(), atol=1e-14)
 
 

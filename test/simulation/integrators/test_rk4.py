@@ -4,15 +4,15 @@
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
-from support.crawling import crawler
+from support.crawling import crawler, substep
 
 from rbd_ros.simulation import Physics
-from rbd_ros.simulation.integrators.runge_kutta import (
+from rbd_ros.simulation.integrators.rk4 import (
     hold_forces,
-    is_at_limit,
     runge_kutta_step,
     travel,
 )
+from rbd_ros.simulation.stepping.displacement import is_at_limit
 from rbd_ros.simulation.stepping.joint_law import BACKWARD, FORWARD, LOWER, STICK, UPPER
 from rbd_ros.simulation.stepping.linear import copy
 
@@ -35,8 +35,8 @@ def started(physics, rng):
     physics.reset(q, v)
     state, work = physics.state, physics.fields.work
     state.applied[:] = applied
-    copy(state.q, work.stages.q)
-    copy(state.v, work.stages.v)
+    copy(state.q, work.integrator.q)
+    copy(state.v, work.integrator.v)
     copy(applied, work.dynamics.applied_force)
     state.segment[:] = FORWARD
     return state, work, held
@@ -68,10 +68,10 @@ def classical(subject, q, v, acceleration):
 def test_the_stages_are_those_of_the_classical_method(physics, rng, held):
     state, work, force = started(physics, rng)
     model, subject = physics.model, physics.robot
-    work.stages.held_force[:] = force
+    work.integrator.held_force[:] = force
     for i in held:
         state.segment[i] = STICK
-        work.stages.v[i] = state.v[i] = 0.0
+        work.integrator.v[i] = state.v[i] = 0.0
     q, v, applied = state.q.copy(), state.v.copy(), state.applied.copy()
     free = np.setdiff1d(np.arange(9), held)
 
@@ -81,7 +81,7 @@ def test_the_stages_are_those_of_the_classical_method(physics, rng, held):
         a[free] = np.linalg.solve(subject.mass_matrix(q)[np.ix_(free, free)], tau[free])
         return a
 
-    travel(model, state, physics.external_forces, work, len(held), False, h)
+    travel(substep(physics), len(held), False)
     next_q, next_v = classical(subject, q, v, acceleration)
     assert_allclose(work.motion.next_q, next_q, atol=1e-12)
     assert_allclose(work.motion.next_v, next_v, atol=1e-10)
@@ -89,11 +89,11 @@ def test_the_stages_are_those_of_the_classical_method(physics, rng, held):
 
 def test_a_smooth_step_leaves_the_state_where_it_was(physics, rng):
     state, work, _ = started(physics, rng)
-    work.problem.impulse[:], work.stages.held_force[:] = 7.0, 7.0
+    work.problem.impulse[:], work.integrator.held_force[:] = 7.0, 7.0
     q, v = state.q.copy(), state.v.copy()
-    assert runge_kutta_step(physics.model, state, physics.external_forces, work, False, h)
+    assert runge_kutta_step(substep(physics), False)
     assert list(state.q) == list(q) and list(state.v) == list(v)
-    assert not work.problem.impulse.any() and not work.stages.held_force.any()
+    assert not work.problem.impulse.any() and not work.integrator.held_force.any()
     assert np.abs(work.motion.next_q - q).max() > 1e-3
 
 
@@ -101,7 +101,7 @@ def test_a_step_beyond_a_limit_is_none(physics, rng):
     state, work, _ = started(physics, rng)
     state.q[8], state.v[7] = 0.99, 20.0
     before = state.applied.copy()
-    assert not runge_kutta_step(physics.model, state, physics.external_forces, work, False, h)
+    assert not runge_kutta_step(substep(physics), False)
     assert state.q[8] == 0.99 and state.v[7] == 20.0
     assert list(work.dynamics.applied_force) == list(before)
 
@@ -109,7 +109,7 @@ def test_a_step_beyond_a_limit_is_none(physics, rng):
 def test_stages_hold_friction_contact_and_stiff_damping(physics, rng):
     """Sliding friction, contact, and damping too stiff for the method; joints that stay."""
     state, work, _ = started(physics, rng)
-    problem, stages, n = work.problem, work.stages, 9
+    problem, stages, n = work.problem, work.integrator, 9
     friction, damping, stiff = rng.uniform(1, 2, n), rng.uniform(1, 2, n), rng.uniform(0.1, 0.9, n)
     friction[:2] = 0.0
     model = physics.model._replace(
@@ -117,6 +117,7 @@ def test_stages_hold_friction_contact_and_stiff_damping(physics, rng):
     )
     problem.contact_impulse[:], stages.implicit_v[:] = rng.normal(size=(2, n))
     problem.low[:], problem.high[:] = -0.5, 0.7
+    step = substep(physics)._replace(model=model)
     state.segment[:] = [
         FORWARD,
         FORWARD,
@@ -129,14 +130,14 @@ def test_stages_hold_friction_contact_and_stiff_damping(physics, rng):
         BACKWARD,
     ]
     state.v[:] = [-1.0, 1.0, 1.0, -1.0, -0.5, 0.0, 0.7, 0.0, 0.0]
-    assert hold_forces(model, state, problem, stages, h) == 3
+    assert hold_forces(step) == 3
     expected = problem.contact_impulse / h - damping * stiff * stages.implicit_v
     slides = np.array([0, 0, -1, 1, 0, 0, 0, -1, 1])
     assert_allclose(stages.held_force, expected + slides * friction, atol=1e-12)
     # Who stops, starts, or turns round within the step is not held.
     for i, v in ((2, -1.0), (3, 1.0), (4, 0.0), (5, 1e-9), (6, 0.6)):
         kept, state.v[i] = state.v[i], v
-        assert hold_forces(model, state, problem, stages, h) == -1
+        assert hold_forces(step) == -1
         state.v[i] = kept
 
 

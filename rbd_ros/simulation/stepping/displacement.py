@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Moving a configuration by a displacement, and back between the joint limits."""
+"""Moving a configuration by a displacement, and joints at their limits and beyond."""
 
 from __future__ import annotations
 
+import math
 from typing import Tuple
 
 from rbd_ros.compiler.loops import call_kernel, compiled
 from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.records.simulation_model import SimulationModel
+from rbd_ros.simulation.records.simulation_state import State
 from rbd_ros.simulation.records.workspace import Motion
+from rbd_ros.simulation.stepping.joint_law import is_held
 from rbd_ros.simulation.stepping.linear import copy
 
 #: Maximum speed at which positions are moved otherwise than by the velocity: joints that are
@@ -34,6 +37,54 @@ def move(model: SimulationModel, motion: Motion, q: FloatArray) -> None:
     else:
         copy(q, motion.from_q)
         call_kernel(model.integrate, motion.packed, motion.next_q)
+
+
+@compiled
+def move_at(
+    model: SimulationModel, motion: Motion, q: FloatArray, v: FloatArray, duration: float
+) -> None:
+    """Find `next_q`, reached from q at a velocity that is constant.
+
+    :param q: configuration to move from, (nq,)
+    :param v: the velocity, (nv,)
+    """
+    for i in range(len(v)):
+        motion.displacement[i] = duration * v[i]
+    move(model, motion, q)
+
+
+@compiled
+def is_at_limit(model: SimulationModel, state: State) -> bool:
+    """Return whether any joint is at a limit of position or speed, or beyond."""
+    for i in range(len(model.position)):
+        if abs(state.v[i]) >= model.speed[i]:
+            return True
+        if model.position[i] >= 0:
+            q = state.q[model.position[i]]
+            # Also at a limit: there the joint may be held, which only the implicit solve decides.
+            if q <= model.lower[i] or q >= model.upper[i]:
+                return True
+    return False
+
+
+@compiled
+def is_allowed(model: SimulationModel, state: State, motion: Motion, held: int) -> bool:
+    """Return whether the end of the step is finite, within the limits and not too fast.
+
+    :param held: number of joints that are held
+    """
+    for i in range(len(model.position)):
+        v = motion.next_v[i]
+        # Negated, so that what is no number is not allowed.
+        if not (abs(v) <= model.speed[i] and abs(v) < math.inf):
+            return False
+        # A joint that rests at its limit may be beyond it by rounding.
+        resting = held > 0 and is_held(state.segment[i])
+        if model.position[i] >= 0 and not resting:
+            q = motion.next_q[model.position[i]]
+            if not model.lower[i] <= q <= model.upper[i]:
+                return False
+    return True
 
 
 @compiled

@@ -14,7 +14,6 @@ import numpy as np
 
 from rbd_ros.compiler.loops import call_kernel, compiled
 from rbd_ros.contact.contact_arrays import FloatArray
-from rbd_ros.simulation.integrators.displacement import move
 from rbd_ros.simulation.loops.loop_directions import correct, find_loops, respond
 from rbd_ros.simulation.records.simulation_model import (
     MAX_SUBSTEPS,
@@ -23,6 +22,7 @@ from rbd_ros.simulation.records.simulation_model import (
 )
 from rbd_ros.simulation.records.simulation_state import State, WHOLE
 from rbd_ros.simulation.records.workspace import Workspace
+from rbd_ros.simulation.stepping.displacement import move_at
 from rbd_ros.simulation.stepping.linear import (
     add_scaled,
     clear,
@@ -115,9 +115,7 @@ def inertial_rate(model: SimulationModel, state: State, work: Workspace, ahead: 
     # Kernels look at `state`.
     copy(state.q, motion.kept_q)
     copy(state.v, motion.next_v)
-    for i in range(len(a)):
-        motion.displacement[i] = ahead * state.v[i]
-    move(model, motion, state.q)
+    move_at(model, motion, state.q, state.v, ahead)
     copy(motion.next_q, state.q)
     call_kernel(model.mass_matrix, state.packed, dynamics.mass)
     call_kernel(model.bias_force, state.packed, a)

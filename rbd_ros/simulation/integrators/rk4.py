@@ -14,19 +14,13 @@ O(u^4 v).
 
 from __future__ import annotations
 
-import math
+from typing import NamedTuple, Optional, TYPE_CHECKING
 
-from rbd_ros.compiler.loops import call_kernel, compiled
+import numpy as np
+
+from rbd_ros.compiler.loops import call_kernel, compiled, floats
 from rbd_ros.contact.contact_arrays import FloatArray
-from rbd_ros.simulation.integrators.displacement import move
-from rbd_ros.simulation.integrators.integrator import (
-    AT_END,
-    EVERYTHING,
-    Integrator,
-    NONE,
-    NOTHING,
-    VELOCITY,
-)
+from rbd_ros.simulation.integrators.integrator import EVERYTHING, Integrator, NOTHING, VELOCITY
 from rbd_ros.simulation.integrators.semi_implicit import spring_torque, step_constrained
 from rbd_ros.simulation.loops.loop_closing import close_positions, settle_loops
 from rbd_ros.simulation.loops.loop_directions import (
@@ -38,8 +32,8 @@ from rbd_ros.simulation.loops.loop_directions import (
 )
 from rbd_ros.simulation.loops.loop_solver import keep_stage_force
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.simulation_state import ExternalForces, GroundContactPoints, State
-from rbd_ros.simulation.records.workspace import Dynamics, Motion, Problem, Stages, Workspace
+from rbd_ros.simulation.records.workspace import Substep
+from rbd_ros.simulation.stepping.displacement import is_allowed, is_at_limit, move
 from rbd_ros.simulation.stepping.external_forces import find_applied_force
 from rbd_ros.simulation.stepping.joint_law import (
     BACKWARD,
@@ -56,39 +50,49 @@ from rbd_ros.simulation.stepping.linear import (
     solve_factorized,
 )
 
-RK4 = Integrator(
-    name='rk4',
-    order=4,
-    # In a stage, damping is explicit: each has its own velocity to damp.
-    kernels={
-        'forward_dynamics': ('forward_dynamics', AT_END),
-        'smooth_dynamics': ('forward_dynamics', NONE),
-    },
-    with_loops=True,
-)
+if TYPE_CHECKING:
+    from rbd_ros.simulation.differentiated_step import Point, System
+
+
+class Stages(NamedTuple):
+    """The stages of a step.
+
+    :param q: q at the beginning of a substep
+    :param v: v at the beginning of a substep
+    :param held_force: generalized force that is constant over the substep [N m, N]
+    :param implicit_v: velocity at its end that the implicit solve found
+    :param displacement: u at a stage
+    :param rate: du/dt at a stage
+    :param acceleration: dv/dt at a stage
+    :param total_rate: weighted sum of `rate` over the stages
+    :param total_acceleration: weighted sum of `acceleration`
+    :param first_bracket: [u, v]
+    :param second_bracket: [u, [u, v]]
+    """
+
+    q: FloatArray = floats('nq')
+    v: FloatArray = floats('nv')
+    held_force: FloatArray = floats('nv')
+    implicit_v: FloatArray = floats('nv')
+    displacement: FloatArray = floats('nv')
+    rate: FloatArray = floats('nv')
+    acceleration: FloatArray = floats('nv')
+    total_rate: FloatArray = floats('nv')
+    total_acceleration: FloatArray = floats('nv')
+    first_bracket: FloatArray = floats('nv')
+    second_bracket: FloatArray = floats('nv')
 
 
 @compiled
-def step_by_runge_kutta(
-    model: SimulationModel,
-    state: State,
-    external_forces: ExternalForces,
-    contacts: GroundContactPoints,
-    work: Workspace,
-    count: int,
-    h: float,
-) -> int:
-    """Find `next_v`, and `next_q` as well where no force interrupts the step; return which.
-
-    :param count: number of contact points near the ground
-    :param h: time step [s]
-    """
-    constrained = model.frictional == 1 or count > 0
-    constrained = constrained or model.stiff == 1 or is_at_limit(model, state)
+def step_by_runge_kutta(step: Substep) -> int:
+    """Find `next_v`, and `next_q` as well where no force interrupts the step; return which."""
+    model = step.model
+    constrained = model.frictional == 1 or step.count > 0
+    constrained = constrained or model.stiff == 1 or is_at_limit(model, step.state)
     for _ in range(2):
-        if constrained and not step_constrained(model, state, contacts, work, count, h):
+        if constrained and step_constrained(step) == NOTHING:
             return NOTHING
-        if runge_kutta_step(model, state, external_forces, work, constrained, h):
+        if runge_kutta_step(step, constrained):
             return EVERYTHING
         # A step that no force interrupts is tried first. If it ends beyond a limit, the
         # implicit solve shows what the limit does, and the second round begins with that.
@@ -99,20 +103,15 @@ def step_by_runge_kutta(
 
 
 @compiled
-def runge_kutta_step(
-    model: SimulationModel,
-    state: State,
-    external_forces: ExternalForces,
-    work: Workspace,
-    solved: bool,
-    h: float,
-) -> bool:
+def runge_kutta_step(step: Substep, solved: bool) -> bool:
     """Find `next_q` and `next_v` at the end of a step from the present state.
 
     :param solved: whether the implicit solve has been done; if not, no force jumps
     :return: whether the step is valid; if not, it is to be done in another way
     """
-    stages, motion, held = work.stages, work.motion, 0
+    model, state, work, h = step.model, step.state, step.work, step.h
+    problem, dynamics, motion, stages = work.problem, work.dynamics, work.motion, work.integrator
+    held = 0
     copy(state.q, stages.q)
     copy(state.v, stages.v)
     clear(stages.held_force)
@@ -121,12 +120,12 @@ def runge_kutta_step(
         copy(motion.next_v, stages.implicit_v)
         # Forces that jump are those of the implicit solve, the same in all stages: within a step
         # nothing jumps then, which the order of the method rests on.
-        held = hold_forces(model, state, work.problem, stages, h)
+        held = hold_forces(step)
         if held < 0:
             return False
     else:
-        clear(work.problem.impulse)  # what `settle` reports as force of constraints
-    travel(model, state, external_forces, work, held, solved, h)
+        clear(problem.impulse)  # what `settle` reports as force of constraints
+    travel(step, held, solved)
     # The stages were taken in `state` itself, which is where the kernels look.
     copy(stages.q, state.q)
     copy(stages.v, state.v)
@@ -134,49 +133,34 @@ def runge_kutta_step(
         if not model.has_loops:
             return True
         # Closed to fourth order; now to rounding.
-        if close_positions(model, motion, work.dynamics, work.problem.loops):
-            settle_loops(model, state, motion, work.dynamics, work.problem, h)
+        if close_positions(model, motion, dynamics, problem.loops):
+            settle_loops(model, state, motion, dynamics, problem, h)
             return True
     # The caller takes the step in another way, from the velocity of the implicit solve or with the
     # forces at its beginning, which the stages have replaced by their own.
     copy(stages.implicit_v, motion.next_v)
-    find_applied_force(model, state, external_forces, work.dynamics)
+    find_applied_force(model, state, step.external_forces, dynamics)
     # From the mass matrix comes the momentum of free bases, and stages with held joints have left
     # its factors in its place.
     if model.has_free_bases and held > 0:
-        call_kernel(model.mass_matrix, state.packed, work.dynamics.mass)
+        call_kernel(model.mass_matrix, state.packed, dynamics.mass)
     if model.has_loops:
         if solved:
             # Likewise the constraints.
-            call_kernel(model.mass_matrix, state.packed, work.dynamics.mass)
-            find_loops(model, state, work.problem.inertia, work.problem.loops)
-            fix_held(state.segment, work.problem.loops)
+            call_kernel(model.mass_matrix, state.packed, dynamics.mass)
+            find_loops(model, state, problem.inertia, problem.loops)
+            fix_held(state.segment, problem.loops)
     return False
 
 
 @compiled
-def is_at_limit(model: SimulationModel, state: State) -> bool:
-    """Return whether any joint is at a limit of position or speed, or beyond."""
-    for i in range(len(model.position)):
-        if abs(state.v[i]) >= model.speed[i]:
-            return True
-        if model.position[i] >= 0:
-            q = state.q[model.position[i]]
-            # Also at a limit: there the joint may be held, which only the implicit solve decides.
-            if q <= model.lower[i] or q >= model.upper[i]:
-                return True
-    return False
-
-
-@compiled
-def hold_forces(
-    model: SimulationModel, state: State, problem: Problem, stages: Stages, h: float
-) -> int:
+def hold_forces(step: Substep) -> int:
     """Find `held_force` from the solution of the implicit solve.
 
     :return: number of joints that are held; -1 if a joint stops or reverses in this step
     """
-    held, v = 0, state.v
+    model, state, problem, h = step.model, step.state, step.work.problem, step.h
+    stages, v, held = step.work.integrator, state.v, 0
     for i in range(len(v)):
         segment, box = state.segment[i], h * model.friction[i]
         force = problem.contact_impulse[i] / h
@@ -200,22 +184,14 @@ def hold_forces(
 
 
 @compiled
-def travel(
-    model: SimulationModel,
-    state: State,
-    external_forces: ExternalForces,
-    work: Workspace,
-    held: int,
-    solved: bool,
-    h: float,
-) -> None:
-    """Take the four stages from where `stages` begins; leaves `next_q` and `next_v`.
+def travel(step: Substep, held: int, solved: bool) -> None:
+    """Take the four stages from where the step begins; leaves `next_q` and `next_v`.
 
     :param held: number of joints that are held
     :param solved: whether the implicit solve has been done
-    :param h: time step [s]
     """
-    motion, stages = work.motion, work.stages
+    model, state, work, h = step.model, step.state, step.work, step.h
+    motion, stages = work.motion, work.integrator
     u, a, rate = stages.displacement, stages.acceleration, stages.rate
     clear(u)
     clear(stages.total_rate)
@@ -236,14 +212,12 @@ def travel(
         if stage > 0:
             copy(motion.next_q, state.q)
             copy(motion.next_v, state.v)
-            find_applied_force(model, state, external_forces, work.dynamics)
-        displacement_rate(model, state.v, u, stages, rate)
+            find_applied_force(model, state, step.external_forces, work.dynamics)
+        find_displacement_rate(model, state.v, stages)
+        accelerate(step, held)
         if model.has_loops:
-            accelerate_closed(model, state, work, held, a)
             if stage == 0 and not solved:
                 keep_stage_force(model, state, work.dynamics, work.problem.loops, a)
-        else:
-            accelerate(model, state, work.dynamics, stages.held_force, held, a)
         # 1/6, 1/3, 1/3, 1/6: the two stages in the middle count twice.
         weight = h / 6.0 if stage == 0 or stage == 3 else h / 3.0
         add_scaled(weight, rate, stages.total_rate)
@@ -251,108 +225,58 @@ def travel(
 
 
 @compiled
-def accelerate(
-    model: SimulationModel,
-    state: State,
-    dynamics: Dynamics,
-    held_force: FloatArray,
-    held: int,
-    a: FloatArray,
-) -> None:
-    """Compute the acceleration at the state of a stage; joints that are held have none.
+def accelerate(step: Substep, held: int) -> None:
+    """Find the acceleration of a stage, which keeps loops closed; that of held joints is zero.
 
-    :param held_force: generalized force that is constant over the step, (nv,) [N m, N]
     :param held: number of joints that are held
-    :param a: the result, (nv,) [rad/s^2, m/s^2]
     """
-    n = len(state.v)
-    for i in range(n):
+    model, state, stages, tree = step.model, step.state, step.work.integrator, step.model.tree
+    dynamics, loops = step.work.dynamics, step.work.problem.loops
+    a, force = stages.acceleration, state.torque
+    for i in range(len(a)):
         damping = model.explicit_damping[i] * state.v[i]
-        state.torque[i] = dynamics.applied_force[i] + held_force[i] - damping
+        force[i] = dynamics.applied_force[i] + stages.held_force[i] - damping
         if model.has_springs:
             if model.explicit_stiffness[i] > 0.0:
-                state.torque[i] -= spring_torque(model, state, i, 0.0)
-    if held == 0:
+                force[i] -= spring_torque(model, state, i, 0.0)
+    if held == 0 and not model.has_loops:
         # The articulated-body algorithm, which needs no H.
-        call_kernel(model.smooth_dynamics, state.packed, a)
+        call_kernel(model.dynamics, state.packed, a)
         return
     call_kernel(model.mass_matrix, state.packed, dynamics.mass)
     call_kernel(model.bias_force, state.packed, dynamics.bias)
-    # Rows of joints that are held become those of the identity: their acceleration is zero, and
-    # the others move as if they were welded.
-    A = dynamics.mass
-    for i in range(n):
-        a[i] = state.torque[i] - dynamics.bias[i]
-    for i in range(n):
-        if is_held(state.segment[i]):
-            for j in range(n):
-                A[i, j] = 0.0
-                A[j, i] = 0.0
-            A[i, i] = 1.0
-            a[i] = 0.0
-    factorize(A, model.tree.row_first, model.tree.row_index)
-    solve_factorized(A, model.tree.row_first, model.tree.row_index, a)
-
-
-@compiled
-def accelerate_closed(
-    model: SimulationModel, state: State, work: Workspace, held: int, a: FloatArray
-) -> None:
-    """Compute the acceleration of a stage that keeps the loops closed, as `accelerate`.
-
-    :param held: number of joints that are held
-    :param a: the result, (nv,) [rad/s^2, m/s^2]
-    """
-    dynamics, loops = work.dynamics, work.problem.loops
-    call_kernel(model.mass_matrix, state.packed, dynamics.mass)
-    call_kernel(model.bias_force, state.packed, dynamics.bias)
-    find_loops(model, state, dynamics.mass, loops)
-    if held > 0:
-        fix_held(state.segment, loops)
-        find_directions(model, dynamics.mass, loops.jacobian, loops)
+    if model.has_loops:
+        find_loops(model, state, dynamics.mass, loops)
+        if held > 0:
+            fix_held(state.segment, loops)
+            find_directions(model, dynamics.mass, loops.jacobian, loops)
     for i in range(len(a)):
-        damping = model.explicit_damping[i] * state.v[i]
-        force = dynamics.applied_force[i] + work.stages.held_force[i] - damping
-        if model.has_springs:
-            if model.explicit_stiffness[i] > 0.0:
-                force -= spring_torque(model, state, i, 0.0)
-        state.torque[i] = force
-        a[i] = force - dynamics.bias[i]
-        if held > 0 and loops.fixed[i] == 1:
-            a[i] = 0.0
-    respond(model, loops, a)
-    correct(model, loops, loops.bias, loops.correction)
-    add_scaled(1.0, loops.correction, a)
+        a[i] = 0.0 if held > 0 and is_held(state.segment[i]) else force[i] - dynamics.bias[i]
+    if model.has_loops:
+        respond(model, loops, a)
+        correct(model, loops, loops.bias, loops.correction)
+        add_scaled(1.0, loops.correction, a)
+        return
+    # Rows of joints that are held become those of the identity: the others move as if they were
+    # welded.
+    for i in range(len(a)):
+        if is_held(state.segment[i]):
+            for j in range(len(a)):
+                dynamics.mass[i, j] = dynamics.mass[j, i] = 0.0
+            dynamics.mass[i, i] = 1.0
+    factorize(dynamics.mass, tree.row_first, tree.row_index)
+    solve_factorized(dynamics.mass, tree.row_first, tree.row_index, a)
 
 
 @compiled
-def is_allowed(model: SimulationModel, state: State, motion: Motion, held: int) -> bool:
-    """Return whether the end of the step is finite, within the limits and not too fast."""
-    for i in range(len(model.position)):
-        v = motion.next_v[i]
-        # Negated, so that what is no number is not allowed.
-        if not (abs(v) <= model.speed[i] and abs(v) < math.inf):
-            return False
-        # A joint that rests at its limit may be beyond it by rounding.
-        resting = held > 0 and is_held(state.segment[i])
-        if model.position[i] >= 0 and not resting:
-            q = motion.next_q[model.position[i]]
-            if not model.lower[i] <= q <= model.upper[i]:
-                return False
-    return True
-
-
-@compiled
-def displacement_rate(
-    model: SimulationModel, v: FloatArray, u: FloatArray, stages: Stages, rate: FloatArray
-) -> None:
-    """Compute the rate of the displacement u from the start of a step, at the velocity v, (nv,).
+def find_displacement_rate(model: SimulationModel, v: FloatArray, stages: Stages) -> None:
+    """Find the rate of the displacement u from the start of a step, at the velocity v, (nv,).
 
     The derivative of the exponential, inverted to third order, for velocities in the moving body:
     v + [u, v] / 2 + [u, [u, v]] / 12 (Munthe-Kaas 1998).
     """
-    first, second = stages.first_bracket, stages.second_bracket
-    copy(v, rate)
+    first, second, u = stages.first_bracket, stages.second_bracket, stages.displacement
+    copy(v, stages.rate)
     if len(model.bracket_value) == 0:  # revolute and prismatic joints commute with themselves
         return
     bracket(model, u, v, first)
@@ -360,7 +284,7 @@ def displacement_rate(
     for i in range(len(v)):
         # Coefficients B_k / k! of the series, with Bernoulli's numbers. The third is zero, so that
         # this is enough for a method of fourth order.
-        rate[i] += 0.5 * first[i] + second[i] / 12.0
+        stages.rate[i] += 0.5 * first[i] + second[i] / 12.0
 
 
 @compiled
@@ -370,3 +294,49 @@ def bracket(model: SimulationModel, u: FloatArray, v: FloatArray, result: FloatA
     for t in range(len(model.bracket_value)):
         i, j, k = model.bracket_index[t, 0], model.bracket_index[t, 1], model.bracket_index[t, 2]
         result[i] += model.bracket_value[t] * u[j] * v[k]
+
+
+def _derivative(system: System, at: Point, h: float) -> Optional[Point]:
+    if system.model.stiff:
+        raise ValueError(
+            f'the damping, or a spring, of {system.robot.name!r} is too stiff for rk4 at '
+            f"{system.model.timestep:g} s; use integrator='midpoint'"
+        )
+    if system.stuck.any():
+        raise ValueError(
+            'a joint sticks by friction, where the step of rk4 is not differentiable; use '
+            "integrator='midpoint'"
+        )
+    none = np.zeros(len(at.v))
+    # Stages are displacements u from the beginning, in the Lie algebra of the configurations; w is
+    # the velocity of a stage, and `part` and `weight` are those of the classical method.
+    u, w, du, dw = none, at.v, np.zeros_like(at.dv), at.dv
+    shift, gain, dshift, dgain = none, none, np.zeros_like(du), np.zeros_like(du)
+    for part, weight in ((0.5, 1.0), (0.5, 2.0), (1.0, 2.0), (0.0, 1.0)):
+        q, dq = system.moved(at.q, at.dq, u, du)
+        stage = at._replace(q=q, v=w, dq=dq, dv=dw)
+        a, da = system.acceleration(stage, w, dw, none, system.elastic(stage, none, 0.0), h)
+        # w + [u, w] / 2 + [u, [u, w]] / 12, as in `find_displacement_rate`.
+        ad_u, ad_w = system.bracket(u), system.bracket(w)
+        once = ad_u @ w
+        donce = ad_u @ dw - ad_w @ du
+        rate = w + 0.5 * once + ad_u @ once / 12.0
+        drate = dw + 0.5 * donce + (ad_u @ donce - system.bracket(once) @ du) / 12.0
+        shift, dshift = shift + weight * h / 6.0 * rate, dshift + weight * h / 6.0 * drate
+        gain, dgain = gain + weight * h / 6.0 * a, dgain + weight * h / 6.0 * da
+        u, du = part * h * rate, part * h * drate
+        w, dw = at.v + part * h * a, at.dv + part * h * da
+    q, dq = system.moved(at.q, at.dq, shift, dshift)
+    return at._replace(q=q, v=at.v + gain, dq=dq, dv=at.dv + dgain)
+
+
+RK4 = Integrator(
+    name='rk4',
+    order=4,
+    step=step_by_runge_kutta,
+    # In a stage, damping is explicit: each has its own velocity to damp.
+    kernel='forward_dynamics',
+    buffers=Stages,
+    derivative=_derivative,
+    with_loops=True,
+)
