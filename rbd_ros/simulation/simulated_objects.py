@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rbd_ros import collision  # which loads distances on first use
+from rbd_ros.compiler.loops import Vec
 from rbd_ros.constraints.friction import Residuals
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.contact.contact_arrays import FloatArray
@@ -31,7 +32,7 @@ from rbd_ros.simulation.records.mutex import exclusive
 from rbd_ros.simulation.scene.scene_assembly import place
 from rbd_ros.simulation.scene.scene_state import CONIC, CONTACT, NOW, SIGNORINI
 from rbd_ros.simulation.scene.scene_update import PreparedScene
-from rbd_ros.simulation.stepping.free_bodies import rotation_of
+from rbd_ros.simulation.stepping.rotations import rotation_of
 from rbd_ros.world.ground_plane import level_ground
 from rbd_ros.world.world import World
 
@@ -200,7 +201,7 @@ class SimulatedObjects:
         # The state is that of the center of mass; the pose is that of the object's frame,
         # whose origin is at p = p_c - R c, with the center c in object coordinates.
         pose = np.eye(4)
-        rotation_of(self._physics.objects.quaternion[o], pose[:3, :3])
+        pose[:3, :3] = rotation_of(Vec(*self._physics.objects.quaternion[o]))
         center = self._physics.model.scene.bodies.center[o]
         pose[:3, 3] = self._physics.objects.position[o] - pose[:3, :3] @ center
         return pose
@@ -221,8 +222,7 @@ class SimulatedObjects:
         o = self._object(name)
         objects = self._physics.objects
         bodies = self._physics.model.scene.bodies
-        R = np.zeros((3, 3))
-        rotation_of(objects.quaternion[o], R)
+        R = np.array(rotation_of(Vec(*objects.quaternion[o])))
         # The state holds the angular momentum L in world coordinates, as free bodies keep it:
         # omega = R I^-1 R^T L. The origin moves at v_c - omega x R c.
         turning = R @ np.linalg.solve(bodies.inertia[o], R.T @ objects.angular_momentum[o])

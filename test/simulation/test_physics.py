@@ -8,6 +8,7 @@ from support.simulated_robots import at, ball, body, joint, link, robot, turntab
 from rbd_ros import Simulator
 from rbd_ros.contact import HalfSpace
 from rbd_ros.simulation import Physics
+from rbd_ros.simulation.integrators.rk4 import step_by_runge_kutta
 from rbd_ros.simulation.records.simulation_state import STEPS
 
 
@@ -52,14 +53,15 @@ def test_commands_that_are_not_finite_are_rejected_and_change_nothing(count):
 
 def test_unused_features_are_not_compiled():
     """Ground, free bases, external forces and Runge-Kutta are known when the loop is compiled."""
-    flags = ('has_ground', 'has_free_bases', 'has_external_forces', 'runge_kutta', 'is_flat')
+    flags = ('has_ground', 'has_free_bases', 'has_external_forces', 'is_flat')
     arm = Physics(turntable())
-    assert [getattr(arm.model, flag) for flag in flags] == [False, False, False, False, True]
+    assert [getattr(arm.model, flag) for flag in flags] == [False, False, False, True]
     flying = Physics(body(), integrator='rk4', ground=HalfSpace())
-    assert [getattr(flying.model, flag) for flag in flags] == [False, True, False, True, False]
+    assert [getattr(flying.model, flag) for flag in flags] == [False, True, False, False]
     kinds = {name: detail for name, _, detail in arm.record.kind[1]}
     fields = {name: what for name, what, _ in kinds['model'][1]}
-    assert {fields[flag] for flag in flags} == {'constant'}
+    assert {fields[flag] for flag in (*flags, 'integrator_step')} == {'constant'}
+    assert flying.model.integrator_step is step_by_runge_kutta
 
 
 def test_external_forces_are_compiled_in_when_the_first_is_applied():

@@ -264,8 +264,8 @@ def accelerate(step: Substep, held: int) -> None:
             for j in range(len(a)):
                 dynamics.mass[i, j] = dynamics.mass[j, i] = 0.0
             dynamics.mass[i, i] = 1.0
-    factorize(dynamics.mass, tree.row_first, tree.row_index)
-    solve_factorized(dynamics.mass, tree.row_first, tree.row_index, a)
+    factorize(dynamics.mass, tree)
+    solve_factorized(dynamics.mass, tree, a)
 
 
 @compiled

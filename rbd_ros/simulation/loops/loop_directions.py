@@ -21,7 +21,7 @@ from rbd_ros.simulation.stepping.joint_law import is_held
 from rbd_ros.simulation.stepping.linear import (
     add_scaled,
     clear,
-    copy,
+    copy_rows,
     dot,
     factorize,
     to_momentum_units,
@@ -70,10 +70,8 @@ def find_directions(model: SimulationModel, mass: FloatArray, K: FloatArray, loo
     """
     n, tree, factor, rows = len(mass), model.tree, loops.factor, loops.rows
     find_references(model, mass, K, loops.reference)
-    for i in range(n):
-        copy(mass[i], factor[i])
-    for c in range(len(K)):
-        copy(K[c], rows[c])
+    copy_rows(mass, factor)
+    copy_rows(K, rows)
     if loops.counts[FIXED] == 1:
         for i in range(n):
             if loops.fixed[i] == 1:
@@ -85,9 +83,9 @@ def find_directions(model: SimulationModel, mass: FloatArray, K: FloatArray, loo
                 factor[i, i] = 1.0
                 for c in range(len(K)):
                     rows[c, i] = 0.0
-    factorize(factor, tree.row_first, tree.row_index)
+    factorize(factor, tree)
     for c in range(len(K)):
-        to_momentum_units(factor, tree.row_first, tree.row_index, rows[c])
+        to_momentum_units(factor, tree, rows[c])
     loops.counts[RANK] = triangulate(
         rows, loops.reflectors, loops.reference, loops.order, len(K), n
     )
@@ -192,7 +190,7 @@ def reflect(u: FloatArray, x: FloatArray, width: int) -> None:
 def respond(model: SimulationModel, loops: Loops, x: FloatArray) -> None:
     """Replace an impulse, or force, by the velocity that it gives while the loops stay closed."""
     n, rank, tree = len(x), loops.counts[RANK], model.tree
-    to_momentum_units(loops.factor, tree.row_first, tree.row_index, x)
+    to_momentum_units(loops.factor, tree, x)
     # P = 1 - Q_1 Q_1^T: into the reflected coordinates, without the components along constraints,
     # and back.
     for k in range(rank):
@@ -202,7 +200,7 @@ def respond(model: SimulationModel, loops: Loops, x: FloatArray) -> None:
         x[k] = 0.0
     for k in range(rank - 1, -1, -1):
         reflect(loops.reflectors[k], x, n)
-    to_velocity(loops.factor, tree.row_first, tree.row_index, x)
+    to_velocity(loops.factor, tree, x)
 
 
 @compiled
@@ -223,7 +221,7 @@ def correct(model: SimulationModel, loops: Loops, error: FloatArray, x: FloatArr
         x[k] = rest / T[k, k]
     for k in range(rank - 1, -1, -1):
         reflect(loops.reflectors[k], x, n)
-    to_velocity(loops.factor, tree.row_first, tree.row_index, x)
+    to_velocity(loops.factor, tree, x)
 
 
 @compiled
@@ -238,7 +236,7 @@ def add_multipliers(
     :param force: sum, (nv,)
     """
     n, rank, tree, T = len(rest), loops.counts[RANK], model.tree, loops.rows
-    to_momentum_units(loops.factor, tree.row_first, tree.row_index, rest)
+    to_momentum_units(loops.factor, tree, rest)
     for k in range(rank):
         reflect(loops.reflectors[k], rest, n)
     for k in range(rank - 1, -1, -1):
@@ -261,4 +259,4 @@ def find_basis(model: SimulationModel, loops: Loops) -> None:
         x[rank + f] = 1.0
         for k in range(rank - 1, -1, -1):
             reflect(loops.reflectors[k], x, n)
-        to_velocity(loops.factor, tree.row_first, tree.row_index, x)
+        to_velocity(loops.factor, tree, x)

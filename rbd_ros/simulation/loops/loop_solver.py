@@ -27,7 +27,7 @@ from rbd_ros.simulation.records.simulation_state import State
 from rbd_ros.simulation.records.workspace import Dynamics, Loops, Problem
 from rbd_ros.simulation.stepping.ground_contact import add_contacts
 from rbd_ros.simulation.stepping.joint_law import friction_impulse, held_velocity, is_held
-from rbd_ros.simulation.stepping.linear import add_scaled, clear, copy, dot, solve_dense
+from rbd_ros.simulation.stepping.linear import add_scaled, clear, copy, copy_rows, dot, solve_dense
 
 
 @compiled
@@ -108,8 +108,7 @@ def solve_closed(
     copy(problem.momentum, x)
     has_contacts = False
     if model.has_ground:
-        for i in range(n):
-            copy(problem.inertia[i], problem.system[i])
+        copy_rows(problem.inertia, problem.system)
         has_contacts = add_contacts(problem, count, h)
     for i in range(n):
         if not is_held(segment[i]):
@@ -211,8 +210,7 @@ def keep_loop_force(
     for i in range(n):
         rest[i] = dot(problem.inertia[i], loops.correction)
     add_multipliers(model, loops, rest, 1.0, state.loop_force)
-    for c in range(len(loops.jacobian)):
-        copy(loops.jacobian[c], state.loop_jacobian[c])
+    copy_rows(loops.jacobian, state.loop_jacobian)
 
 
 @compiled
@@ -228,5 +226,4 @@ def keep_stage_force(
     for i in range(len(a)):
         rest[i] = dot(dynamics.mass[i], a) + dynamics.bias[i] - state.torque[i]
     add_multipliers(model, loops, rest, 1.0, state.loop_force)
-    for c in range(len(loops.jacobian)):
-        copy(loops.jacobian[c], state.loop_jacobian[c])
+    copy_rows(loops.jacobian, state.loop_jacobian)

@@ -36,6 +36,7 @@ from rbd_ros.simulation.scene.matrix_free_islands import (
 )
 from rbd_ros.simulation.scene.restitution import expand
 from rbd_ros.simulation.scene.scene_state import ContactState, Objects, SceneModel, SceneWork
+from rbd_ros.simulation.stepping.free_bodies import find_angular_velocity
 from rbd_ros.simulation.stepping.linear import add_scaled, clear
 
 #: Rounds of impacts in a step, each of which reaches the next body: so many, and these
@@ -148,7 +149,8 @@ def collide(
         if robot:
             finish_half_solve(model, work.problem, scene.root, scene.gathered, scene.velocity)
             add_scaled(1.0, scene.velocity, state.v)
-        update_angular_velocities(objects, scene)
+        for o in range(len(objects.position)):
+            find_angular_velocity(objects, scene, o)
     # What still approaches after all rounds does not bounce: it is stopped with all else.
     if not (exact and ended):
         state.counters[UNCONVERGED] += 1
@@ -205,14 +207,3 @@ def solve_rebound(
         if not expand(model.scene, contacts, n, moments, MAX_ITERATIONS, scene):
             solved = False
     return solved
-
-
-@compiled
-def update_angular_velocities(objects: Objects, scene: SceneWork) -> None:
-    """Find the angular velocities of the objects from their angular momenta."""
-    for o in range(len(objects.angular_momentum)):
-        for r in range(3):
-            total = 0.0
-            for s in range(3):
-                total += scene.mobility[o, r, s] * objects.angular_momentum[o, s]
-            scene.angular_velocity[o, r] = total

@@ -24,12 +24,12 @@ in `ContactState.unresolved`.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from rbd_ros.collision.scene.scene_arrays import SceneContacts
 from rbd_ros.collision.scene.scene_bounds import angular_speed, speed_at_origin
-from rbd_ros.compiler.loops import compiled
+from rbd_ros.compiler.loops import compiled, load_vec, norm, Vec
 from rbd_ros.contact.contact_arrays import FloatArray
-from rbd_ros.contact.detection import body_velocities
 from rbd_ros.simulation.loops.loop_closing import close_positions, is_near, MAX_HALVINGS
 from rbd_ros.simulation.loops.loop_directions import RANK
 from rbd_ros.simulation.records.simulation_model import SimulationModel
@@ -45,6 +45,7 @@ from rbd_ros.simulation.scene.compliance import is_compliant
 from rbd_ros.simulation.scene.contact_problem import contact_velocity
 from rbd_ros.simulation.scene.islands import at_robot, list_contacts
 from rbd_ros.simulation.scene.scene_state import ContactState, NOW, Objects, SceneWork
+from rbd_ros.simulation.stepping.body_motion import find_body_velocities
 from rbd_ros.simulation.stepping.displacement import (
     CLOSED,
     correction_bounds,
@@ -80,6 +81,25 @@ ROUNDING = 1e-9
 #: Depth from which on it is reported that an overlap remains [m], and the part of
 #: `RETURN_SPEED` that counts as no motion.
 UNRESOLVED_DEPTH, STILL = 1e-4, 1e-3
+
+
+class Island(NamedTuple):
+    """Bodies that touch each other and are corrected together: a value that functions hand on.
+
+    :param n: number of contacts, `SceneWork.listed`
+    :param label: its label
+    :param of_robot: whether the robot is one of them
+    :param h: time step [s]
+    """
+
+    model: SimulationModel
+    state: State
+    contact_state: ContactState
+    work: Workspace
+    n: int
+    label: int
+    of_robot: bool
+    h: float
 
 
 @compiled
@@ -119,21 +139,22 @@ def correct_positions(
     if deepest > -MIN_DEPTH and not outside:
         return False
     moves, unresolved = False, False
-    for island in range(len(scene.label)):
+    for label in range(len(scene.label)):
         # An island is called by its smallest node, which has its own number as label.
-        if scene.label[island] != island:
+        if scene.label[label] != label:
             continue
-        n = list_rigid(model, contacts, count, island, scene)
-        of_robot = island == 0 and robot_in_contact
+        n = list_rigid(model, contacts, count, label, scene)
+        of_robot = label == 0 and robot_in_contact
         deepest = 0.0
         for a in range(n):
             deepest = min(deepest, contacts.gap[scene.listed[a]])
         if deepest > -MIN_DEPTH and not (of_robot and outside):
             continue
-        correct_island(model, state, contact_state, work, n, of_robot, outside, -deepest, h)
-        limit_displacement(model, contact_state, work, n, island, h)
+        island = Island(model, state, contact_state, work, n, label, of_robot, h)
+        correct_island(island, outside, -deepest)
+        limit_displacement(island)
         moves = moves or of_robot
-        unresolved = mark_unresolved(model, objects, contact_state, work, n, h) or unresolved
+        unresolved = mark_unresolved(island, objects) or unresolved
     state.counters[UNRESOLVED_OVERLAPS] += unresolved
     return moves
 
@@ -164,73 +185,52 @@ def list_rigid(
 
 
 @compiled
-def correct_island(
-    model: SimulationModel,
-    state: State,
-    contact_state: ContactState,
-    work: Workspace,
-    n: int,
-    of_robot: bool,
-    outside: bool,
-    deepest: float,
-    h: float,
-) -> None:
+def correct_island(island: Island, outside: bool, deepest: float) -> None:
     """Find the displacements of the bodies of an island; see the beginning of this file.
 
-    :param n: number of contacts
-    :param of_robot: whether it is the island of the robot
     :param outside: whether joints of the robot are outside their limits
     :param deepest: depth of the deepest overlap [m]
-    :param h: time step [s]
     """
-    scene, contacts, max_step = work.scene, contact_state.contacts, RETURN_SPEED * h
+    model, work, scene = island.model, island.work, island.work.scene
     # What there is to correct in this step, and the displacement that changes are judged by.
-    before, size = (
-        remaining_depth(model, contacts, scene, n, max_step, 0.0),
-        min(max_step, deepest),
-    )
-    if of_robot:
-        find_bounds(model, state, work, h)
+    before, size = remaining_depth(island, 0.0), min(RETURN_SPEED * island.h, deepest)
+    if island.of_robot:
+        find_bounds(model, island.state, work, island.h)
     # First without bounds: cheap, and enough for what merely touches.
-    if not (of_robot and outside):
-        begin_sweeps(model, contacts, scene, n)
+    if not (island.of_robot and outside):
+        begin_sweeps(island)
         done = False
         for _ in range(MAX_SWEEPS):
-            done = sweep(model, contacts, scene, n, max_step, 0.0) <= 1e-3 * size
+            done = sweep(island, 0.0) <= 1e-3 * size
             if done:
                 break
         within = True
-        if of_robot:
+        if island.of_robot:
             find_joint_displacement(model, work)
             within = is_within_bounds(scene)
         # Of many bodies, what is left is done in later steps.
         # Squared depths: half of the depth is gone.
-        done = done or remaining_depth(model, contacts, scene, n, max_step, 1.0) < 0.25 * before
+        done = done or remaining_depth(island, 1.0) < 0.25 * before
         # Else the same island again, under bounds; the module's docstring lists what changes then.
         if within and done:
             return
-    if of_robot:
-        drop_idle_joints(model, contacts, work, n)
+    if island.of_robot:
+        drop_idle_joints(island)
         respond_to_joints(model, work.problem, scene)
-    begin_sweeps(model, contacts, scene, n)
+    begin_sweeps(island)
     for _ in range(MAX_BOUNDED_SWEEPS):
-        change = sweep(model, contacts, scene, n, max_step, COMPLIANCE)
-        if of_robot:
+        change = sweep(island, COMPLIANCE)
+        if island.of_robot:
             change = max(change, sweep_joints(model, work.motion.next_q, scene))
         if change <= 1e-4 * size:
             break
-    if of_robot:
+    if island.of_robot:
         find_joint_displacement(model, work)
         for i in range(len(scene.joint_displacement)):
+            x = scene.joint_displacement[i]
             # What sweeps have left over; NaN counts as nothing.
-            if scene.joint_displacement[i] == scene.joint_displacement[i]:
-                x = min(
-                    max(scene.joint_displacement[i], scene.min_displacement[i]),
-                    scene.max_displacement[i],
-                )
-                scene.joint_displacement[i] = x
-            else:
-                scene.joint_displacement[i] = 0.0
+            bounded = min(max(x, scene.min_displacement[i]), scene.max_displacement[i])
+            scene.joint_displacement[i] = bounded if x == x else 0.0
 
 
 @compiled
@@ -274,16 +274,12 @@ def is_within_bounds(scene: SceneWork) -> bool:
 
 
 @compiled
-def begin_sweeps(
-    model: SimulationModel, contacts: SceneContacts, scene: SceneWork, n: int
-) -> None:
-    """Begin without displacements, and find the mobilities along the normals.
-
-    :param n: number of contacts
-    """
+def begin_sweeps(island: Island) -> None:
+    """Begin without displacements, and find the mobilities along the normals."""
+    model, scene, contacts = island.model, island.work.scene, island.contact_state.contacts
     clear(scene.scaled_displacement)
     clear(scene.joint_multiplier)
-    for a in range(n):
+    for a in range(island.n):
         c, mobility = scene.listed[a], 0.0
         scene.multiplier[a] = 0.0
         if model.has_robot:
@@ -295,51 +291,54 @@ def begin_sweeps(
         for side in range(2):
             o = contacts.body_id[c, side] - model.scene.first_object
             if o >= 0:
-                jacobian = scene.object_jacobian[c, side, 0]
-                response = scene.object_response[c, side, 0]
                 # Only of the objects at these contacts; an object may be cleared several times.
                 clear(scene.object_displacement[o])
+                jacobian = scene.object_jacobian[c, side, 0]
                 for s in range(6):
-                    mobility += jacobian[s] * response[s]
+                    mobility += jacobian[s] * scene.object_response[c, side, 0, s]
         scene.normal_mobilities[a] = mobility
 
 
 @compiled
-def sweep(
-    model: SimulationModel,
-    contacts: SceneContacts,
-    scene: SceneWork,
-    n: int,
-    max_step: float,
-    compliance: float,
-) -> float:
+def displacement_along(island: Island, c: int, rows: FloatArray, x: FloatArray) -> float:
+    """Return the displacement along the normal of a contact, to first order.
+
+    :param c: number of the contact
+    :param rows: rows of the robot: `jacobian` for x in its joints, `response` for it scaled
+    :param x: displacement of the robot, (nv,)
+    """
+    model, scene, w = island.model, island.work.scene, 0.0
+    contacts = island.contact_state.contacts
+    if model.has_robot:
+        if at_robot(model.scene, contacts, c):
+            w += dot_along(model.tree, scene.leaf_dof[c], rows[c, 0], x)
+    for side in range(2):
+        o = contacts.body_id[c, side] - model.scene.first_object
+        if o >= 0:
+            jacobian = scene.object_jacobian[c, side, 0]
+            for s in range(6):
+                w += jacobian[s] * scene.object_displacement[o, s]
+    return w
+
+
+@compiled
+def sweep(island: Island, compliance: float) -> float:
     """Change the displacements contact by contact; return the largest change along a normal.
 
-    :param n: number of contacts
-    :param max_step: maximum separation of a contact in this step [m]
     :param compliance: that of each contact by its mobility; 0: all are to be separated exactly
     """
-    change = 0.0
-    for a in range(n):
+    model, scene, contacts = island.model, island.work.scene, island.contact_state.contacts
+    y, change = scene.scaled_displacement, 0.0
+    for a in range(island.n):
         c, mobility = scene.listed[a], scene.normal_mobilities[a]
         if not mobility > 0.0:
             continue
-        w = 0.0
-        if model.has_robot:
-            if at_robot(model.scene, contacts, c):
-                row = scene.response[c, 0]
-                w += dot_along(model.tree, scene.leaf_dof[c], row, scene.scaled_displacement)
-        for side in range(2):
-            o = contacts.body_id[c, side] - model.scene.first_object
-            if o >= 0:
-                jacobian = scene.object_jacobian[c, side, 0]
-                for s in range(6):
-                    w += jacobian[s] * scene.object_displacement[o, s]
+        w = displacement_along(island, c, scene.response, y)
         # What is apart may come nearer.
         # Hildreth's step for one row: the multiplier that puts J x at its target, no less than
         # zero, while all others stay. Multipliers that are kept make the sum of steps the minimum,
         # not just a feasible point.
-        target = min(-contacts.gap[c], max_step)
+        target = min(-contacts.gap[c], RETURN_SPEED * island.h)
         lower = min(target, 0.0) if compliance > 0.0 else target
         new = multiplier_of(
             w - mobility * scene.multiplier[a], mobility, lower, target, math.inf, compliance
@@ -352,8 +351,7 @@ def sweep(
         change = max(change, abs(step) * mobility)
         if model.has_robot:
             if at_robot(model.scene, contacts, c):
-                row = scene.response[c, 0]
-                add_along(model.tree, scene.leaf_dof[c], step, row, scene.scaled_displacement)
+                add_along(model.tree, scene.leaf_dof[c], step, scene.response[c, 0], y)
         for side in range(2):
             o = contacts.body_id[c, side] - model.scene.first_object
             if o >= 0:
@@ -429,18 +427,15 @@ def find_joint_displacement(model: SimulationModel, work: Workspace) -> None:
 
 
 @compiled
-def drop_idle_joints(
-    model: SimulationModel, contacts: SceneContacts, work: Workspace, n: int
-) -> None:
+def drop_idle_joints(island: Island) -> None:
     """Find `response` along normals by those joints alone that can separate a contact.
 
     A joint cannot if it moves the bodies along their surfaces, or would have to turn by more than
     a radian. So rounding moves nothing, where an overlap is along the axis of a hinge.
-
-    :param n: number of contacts
     """
-    scene, problem = work.scene, work.problem
-    for a in range(n):
+    model, scene, problem = island.model, island.work.scene, island.work.problem
+    contacts = island.contact_state.contacts
+    for a in range(island.n):
         c = scene.listed[a]
         if not at_robot(model.scene, contacts, c):
             continue
@@ -479,7 +474,7 @@ def motion_of(J: FloatArray, k: int) -> float:
     :param J: rows of a Jacobian, (3, nv)
     :param k: number of the variable
     """
-    return math.sqrt(J[0, k] * J[0, k] + J[1, k] * J[1, k] + J[2, k] * J[2, k])
+    return norm(Vec(J[0, k], J[1, k], J[2, k]))
 
 
 @compiled
@@ -497,108 +492,57 @@ def respond_to_joints(model: SimulationModel, problem: Problem, scene: SceneWork
 
 
 @compiled
-def displacement_along(
-    model: SimulationModel, contacts: SceneContacts, scene: SceneWork, c: int
-) -> float:
-    """Return the displacement along the normal of a contact, to first order.
-
-    :param c: number of the contact
-    """
-    w = 0.0
-    if model.has_robot:
-        if at_robot(model.scene, contacts, c):
-            w += dot_along(
-                model.tree, scene.leaf_dof[c], scene.jacobian[c, 0], scene.joint_displacement
-            )
-    for side in range(2):
-        o = contacts.body_id[c, side] - model.scene.first_object
-        if o >= 0:
-            jacobian = scene.object_jacobian[c, side, 0]
-            for s in range(6):
-                w += jacobian[s] * scene.object_displacement[o, s]
-    return w
-
-
-@compiled
-def remaining_depth(
-    model: SimulationModel,
-    contacts: SceneContacts,
-    scene: SceneWork,
-    n: int,
-    max_step: float,
-    part: float,
-) -> float:
+def remaining_depth(island: Island, part: float) -> float:
     """Return the squared depth that part of the displacement leaves uncorrected [m^2].
 
-    :param n: number of contacts
-    :param max_step: maximum separation of a contact in this step [m]
     :param part: the part of the displacement
     """
-    total = 0.0
-    for a in range(n):
+    scene, total = island.work.scene, 0.0
+    for a in range(island.n):
         c = scene.listed[a]
         # More than the allowed step is not due yet.
-        left = min(-contacts.gap[c], max_step)
+        left = min(-island.contact_state.contacts.gap[c], RETURN_SPEED * island.h)
         if part > 0.0:
-            left -= part * displacement_along(model, contacts, scene, c)
+            left -= part * displacement_along(island, c, scene.jacobian, scene.joint_displacement)
         if left > 0.0:
             total += left * left
     return total
 
 
 @compiled
-def limit_displacement(
-    model: SimulationModel,
-    contact_state: ContactState,
-    work: Workspace,
-    n: int,
-    island: int,
-    h: float,
-) -> None:
-    """Shorten the displacement of an island such that nothing is fast, and overlaps become less.
-
-    :param n: number of contacts
-    :param island: its label
-    :param h: time step [s]
-    """
-    scene, contacts, max_step, part = work.scene, contact_state.contacts, RETURN_SPEED * h, 1.0
-    farthest, bodies, table = 0.0, model.scene.bodies, model.scene.table
+def limit_displacement(island: Island) -> None:
+    """Shorten a displacement such that nothing is fast, and overlaps become less."""
+    scene, max_step, part = island.work.scene, RETURN_SPEED * island.h, 1.0
+    farthest, bodies, table = 0.0, island.model.scene.bodies, island.model.scene.table
     for o in range(len(bodies.mass)):
-        if scene.label[1 + o] == island:
-            displacement, c = scene.object_displacement[o], bodies.center[o]
+        if scene.label[1 + o] == island.label:
+            displacement = scene.object_displacement[o]
             # `body_arm` is from the origin of the body, displacements turn about the center of
-            # mass.
-            arm = table.body_arm[model.scene.first_object + o]
-            arm += math.sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2])
-            far = math.sqrt(
-                displacement[3] * displacement[3]
-                + displacement[4] * displacement[4]
-                + displacement[5] * displacement[5]
-            )
-            # Nothing on the object moves farther.
-            far += angular_speed(displacement) * arm
+            # mass. Nothing on the object moves farther.
+            arm = table.body_arm[island.model.scene.first_object + o]
+            arm += norm(load_vec(bodies.center[o], 3))
+            far = norm(load_vec(displacement, 3, 3)) + angular_speed(displacement) * arm
             if part * far > max_step:
                 part = max_step / far
             # No finite displacement was found: none is better than NaN.
             elif not far < math.inf:
                 part = 0.0
             farthest = max(farthest, far)
-    before = remaining_depth(model, contacts, scene, n, max_step, 0.0)
+    before = remaining_depth(island, 0.0)
     # Joints that return to their limits may do so where nothing overlaps.
-    allowed = max(before, n * MIN_DEPTH * MIN_DEPTH)
+    allowed = max(before, island.n * MIN_DEPTH * MIN_DEPTH)
     # Backtracking until the remaining overlaps are at most those before; at last nothing moves.
     for halving in range(MAX_HALVINGS + 1):
-        if remaining_depth(model, contacts, scene, n, max_step, part) <= allowed:
+        if remaining_depth(island, part) <= allowed:
             break
         part = 0.0 if halving == MAX_HALVINGS else 0.5 * part
     if part < 1.0:
         for o in range(len(bodies.mass)):
-            if scene.label[1 + o] == island:
+            if scene.label[1 + o] == island.label:
+                displacement = scene.object_displacement[o]
                 for s in range(6):
-                    scene.object_displacement[o, s] = (
-                        part * scene.object_displacement[o, s] if part > 0.0 else 0.0
-                    )
-        if island == 0:
+                    displacement[s] = part * displacement[s] if part > 0.0 else 0.0
+        if island.label == 0:
             for i in range(len(scene.joint_displacement)):
                 scene.joint_displacement[i] *= part
     if part > 0.0:
@@ -608,32 +552,22 @@ def limit_displacement(
 
 
 @compiled
-def mark_unresolved(
-    model: SimulationModel,
-    objects: Objects,
-    contact_state: ContactState,
-    work: Workspace,
-    n: int,
-    h: float,
-) -> bool:
+def mark_unresolved(island: Island, objects: Objects) -> bool:
     """Mark contacts in `unresolved` that stay in overlap; return whether there are any.
 
     Contacts that the velocity separates do not count: at a velocity limit, nothing else may.
-
-    :param n: number of contacts
-    :param h: time step [s]
     """
-    scene, contacts, found = work.scene, contact_state.contacts, False
-    next_v = work.motion.next_v
-    for a in range(n):
+    model, scene, next_v = island.model, island.work.scene, island.work.motion.next_v
+    contacts, found = island.contact_state.contacts, False
+    for a in range(island.n):
         c = scene.listed[a]
         if contacts.gap[c] < -UNRESOLVED_DEPTH:
-            min_motion = STILL * min(-contacts.gap[c], RETURN_SPEED * h)
-            apart = displacement_along(model, contacts, scene, c)
+            min_motion = STILL * min(-contacts.gap[c], RETURN_SPEED * island.h)
+            apart = displacement_along(island, c, scene.jacobian, scene.joint_displacement)
             # What velocity separates in the next step needs no correction.
-            apart += h * contact_velocity(model, contacts, objects, next_v, c, 0, scene)
+            apart += island.h * contact_velocity(model, contacts, objects, next_v, c, 0, scene)
             if apart < min_motion:
-                contact_state.unresolved[c] = 1
+                island.contact_state.unresolved[c] = 1
                 found = True
     return found
 
@@ -710,15 +644,7 @@ def close_after(model: SimulationModel, state: State, work: Workspace, h: float)
 def note_shift(model: SimulationModel, work: Workspace) -> None:
     """Note how far the displacement `joint_displacement` has moved anything on the robot."""
     buffers, tree, table = work.scene.buffers, model.tree, model.scene.table
-    body_velocities(
-        work.dynamics.columns,
-        tree.parent,
-        tree.dof_first,
-        tree.dof_index,
-        tree.dof_ratio,
-        work.scene.joint_displacement,
-        buffers.ahead,
-    )
+    find_body_velocities(tree, work.dynamics.columns, work.scene.joint_displacement, buffers.ahead)
     for body in range(1, len(tree.parent)):
         far = speed_at_origin(buffers.ahead[body], buffers.pose[body])
         far += angular_speed(buffers.ahead[body]) * table.body_arm[body]

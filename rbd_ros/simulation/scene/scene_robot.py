@@ -11,7 +11,6 @@ import math
 from rbd_ros.collision.scene.scene_arrays import SceneContacts
 from rbd_ros.compiler.loops import call_kernel, compiled
 from rbd_ros.contact.contact_arrays import IntArray
-from rbd_ros.contact.detection import body_velocities
 from rbd_ros.simulation.integrators.semi_implicit import prepare
 from rbd_ros.simulation.loops.loop_directions import find_basis, respond
 from rbd_ros.simulation.loops.loop_solver import keep_loop_force
@@ -27,11 +26,13 @@ from rbd_ros.simulation.scene.contact_problem import FRICTION, LOWER_LIMIT, UPPE
 from rbd_ros.simulation.scene.friction_moments import respond_to_friction_moments
 from rbd_ros.simulation.scene.islands import at_robot, node_of
 from rbd_ros.simulation.scene.scene_state import ContactState, SceneWork
+from rbd_ros.simulation.stepping.body_motion import find_body_velocities
 from rbd_ros.simulation.stepping.external_forces import find_applied_force
 from rbd_ros.simulation.stepping.linear import (
     add_scaled,
     clear,
     copy,
+    copy_rows,
     factorize,
     solve_factorized,
 )
@@ -53,15 +54,7 @@ def place_robot(
     # External forces need kinematics themselves, and have found them then.
     if not find_applied_force(model, state, external_forces, dynamics):
         call_kernel(model.contact_kinematics, state.packed, dynamics.kinematics)
-    body_velocities(
-        dynamics.columns,
-        tree.parent,
-        tree.dof_first,
-        tree.dof_index,
-        tree.dof_ratio,
-        state.v,
-        dynamics.velocities,
-    )
+    find_body_velocities(tree, dynamics.columns, state.v, dynamics.velocities)
     for i in range(len(dynamics.velocities)):
         # Collision detection sees the robot's bodies as any others, by pose and spatial velocity.
         copy(dynamics.poses[i], buffers.pose[i])
@@ -89,10 +82,9 @@ def respond_to_contacts(
     if model.has_loops:
         find_basis(model, problem.loops)
     else:
-        for i in range(len(state.v)):
-            # The factors overwrite their matrix, which is needed again for loops and servos.
-            copy(problem.inertia[i], problem.factor[i])
-        factorize(problem.factor, tree.row_first, tree.row_index)
+        # The factors overwrite their matrix, which is needed again for loops and servos.
+        copy_rows(problem.inertia, problem.factor)
+        factorize(problem.factor, tree)
         for i in range(len(state.v)):
             # D^-1/2 of H = L^T D L, of which Y = J L^-1 D^-1/2 is made (contact_problem.py).
             scene.root[i] = 1.0 / math.sqrt(problem.factor[i, i])
@@ -121,7 +113,7 @@ def find_free_velocity(model: SimulationModel, work: Workspace, h: float) -> int
     if model.has_loops:
         respond(model, problem.loops, v)
     else:
-        solve_factorized(problem.factor, tree.row_first, tree.row_index, v)
+        solve_factorized(problem.factor, tree, v)
     for i in range(len(v)):
         # Contact forces may still change the velocity: limits within this reach are rows from the
         # beginning, others are added when they turn out to be exceeded.

@@ -9,15 +9,10 @@ from __future__ import annotations
 
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.simulation_state import (
-    ExternalForces,
-    GroundContactPoints,
-    State,
-    UNCONVERGED,
-)
-from rbd_ros.simulation.records.workspace import Workspace
+from rbd_ros.simulation.records.simulation_state import UNCONVERGED
+from rbd_ros.simulation.records.workspace import PhysicsRecord
 from rbd_ros.simulation.scene.islands import node_of
-from rbd_ros.simulation.scene.scene_state import ContactState, NOW, Objects
+from rbd_ros.simulation.scene.scene_state import ContactState, NOW
 from rbd_ros.simulation.scene.scene_step import take_scene_substep
 from rbd_ros.simulation.stepping.free_bodies import keep_objects, restore_objects
 from rbd_ros.simulation.stepping.joint_servo import move_servos, ONE_BY_ONE, TOGETHER
@@ -35,31 +30,29 @@ def is_in_contact(model: SimulationModel, contact_state: ContactState) -> bool:
 
 
 @compiled
-def take_servo_substep(
-    model: SimulationModel,
-    state: State,
-    external_forces: ExternalForces,
-    unused: GroundContactPoints,
-    objects: Objects,
-    contact_state: ContactState,
-    work: Workspace,
-    h: float,
-) -> bool:
-    """Advance by h; return False if a velocity is not finite.
-
-    :param unused: contacts with a ground, of which there is none
-    """
+def take_servo_substep(physics: PhysicsRecord, h: float) -> bool:
+    """Advance by h; return False if a velocity is not finite."""
+    model, state, work, objects = physics.model, physics.state, physics.work, physics.objects
     before, rounds = work.before, 0
     # A step is taken again from the same state: counters as well, or its events would count twice.
     copy(state.q, before.q)
     copy(state.v, before.v)
     copy(state.counters, before.counters)
     keep_objects(objects, before.objects)
-    done: bool = take_scene_substep(
-        model, state, external_forces, unused, objects, contact_state, work, h
-    )
-    # Without contacts, `take_integrator_step` has moved them, before loops were closed.
-    while done and is_in_contact(model, contact_state):
+    while True:
+        done = take_scene_substep(
+            model,
+            state,
+            physics.external_forces,
+            physics.contacts,
+            objects,
+            physics.contact_state,
+            work,
+            h,
+        )
+        # Without contacts, `take_integrator_step` has moved the servos, before loops were closed.
+        if not done or not is_in_contact(model, physics.contact_state):
+            break
         # Fixed point of torque limits and contact forces, which is finite: a servo is at its limit
         # or not.
         if not move_servos(model, state, work.motion.next_v, rounds):
@@ -69,9 +62,6 @@ def take_servo_substep(
         copy(before.v, state.v)
         copy(before.counters, state.counters)
         restore_objects(objects, before.objects)
-        done = take_scene_substep(
-            model, state, external_forces, unused, objects, contact_state, work, h
-        )
     # The last step is kept, and counted as unconverged.
     if rounds > TOGETHER + ONE_BY_ONE:
         state.counters[UNCONVERGED] += 1

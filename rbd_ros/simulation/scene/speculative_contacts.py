@@ -11,13 +11,17 @@ from __future__ import annotations
 from rbd_ros.collision.scene.scene_bounds import has_sped_up
 from rbd_ros.collision.scene.scene_reduction import drop_implied
 from rbd_ros.compiler.loops import call_loop, compiled
-from rbd_ros.contact.detection import body_velocities
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.records.simulation_state import State
 from rbd_ros.simulation.records.workspace import Workspace
-from rbd_ros.simulation.scene.impacts import update_angular_velocities
 from rbd_ros.simulation.scene.scene_state import ContactState, Objects
-from rbd_ros.simulation.stepping.free_bodies import find_twist, keep_objects, restore_objects
+from rbd_ros.simulation.stepping.body_motion import find_body_velocities
+from rbd_ros.simulation.stepping.free_bodies import (
+    find_angular_velocity,
+    find_twist,
+    keep_objects,
+    restore_objects,
+)
 from rbd_ros.simulation.stepping.linear import copy
 
 #: How often contacts are looked for in a step: each time may show one more body to be reached, as
@@ -64,7 +68,8 @@ def go_back(state: State, objects: Objects, work: Workspace) -> None:
     copy(before.counters, state.counters)
     restore_objects(objects, before.objects)
     # Angular velocity is derived from angular momentum, which has just been restored.
-    update_angular_velocities(objects, work.scene)
+    for o in range(len(objects.position)):
+        find_angular_velocity(objects, work.scene, o)
 
 
 @compiled
@@ -86,17 +91,9 @@ def reaches_more(
     """
     buffers, tree = work.scene.buffers, model.tree
     if model.has_robot:
-        body_velocities(
-            work.dynamics.columns,
-            tree.parent,
-            tree.dof_first,
-            tree.dof_index,
-            tree.dof_ratio,
-            work.motion.next_v,
-            buffers.ahead,
-        )
-    update_angular_velocities(objects, work.scene)
+        find_body_velocities(tree, work.dynamics.columns, work.motion.next_v, buffers.ahead)
     for o in range(len(objects.position)):
+        find_angular_velocity(objects, work.scene, o)
         find_twist(objects, work.scene, o, buffers.ahead[model.scene.first_object + o])
     if not has_sped_up(model.scene.table, buffers, h):
         return seen

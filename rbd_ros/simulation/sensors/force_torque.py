@@ -5,7 +5,15 @@ from __future__ import annotations
 
 from typing import Any, Callable, NamedTuple, Optional, Sequence
 
-from rbd_ros.compiler.loops import allocate, compiled, entry_point, floats, Record, stack_array
+from rbd_ros.compiler.loops import (
+    allocate,
+    cross,
+    entry_point,
+    floats,
+    load_transform,
+    load_vec,
+    Record,
+)
 from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.model import Model
 from rbd_ros.simulation.physics import Physics
@@ -84,22 +92,10 @@ def read_wrenches(forces: CutForces, wrenches: Wrenches, first: int) -> int:
     :param first: number of the first one among all joints of which it is known what they transmit
     """
     for k in range(len(wrenches.wrench)):
-        from_base(forces.pose[first + k], forces.wrench[first + k], wrenches.wrench[k])
+        frame, total = load_transform(forces.pose[first + k]), forces.wrench[first + k]
+        # The reverse of `into_base` of transmitted_forces.py.
+        force = load_vec(total, 3, 3)
+        moment = load_vec(total, 3) - cross(frame.position, force)
+        wrenches.wrench[k, 0:3] = frame.rotation.T @ moment
+        wrenches.wrench[k, 3:6] = frame.rotation.T @ force
     return 0
-
-
-@compiled
-def from_base(pose: FloatArray, total: FloatArray, local: FloatArray) -> None:
-    """Compute the wrench in the axes of a frame of one about the origin of the base.
-
-    Undoes `into_base` of transmitted_forces.py.
-    """
-    moment = stack_array(3)
-    for r in range(3):
-        i, j = (r + 1) % 3, (r + 2) % 3
-        moment[r] = total[r] - pose[9 + i] * total[3 + j] + pose[9 + j] * total[3 + i]
-    for r in range(3):
-        local[r] = local[3 + r] = 0.0
-        for k in range(3):
-            local[r] += pose[3 * k + r] * moment[k]
-            local[3 + r] += pose[3 * k + r] * total[3 + k]

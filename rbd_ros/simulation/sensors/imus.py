@@ -8,19 +8,21 @@ from typing import Any, Callable, NamedTuple, Optional, Sequence
 
 import numpy as np
 
-from rbd_ros.collision.scene.scene_bounds import compose
+from rbd_ros.collision.scene.scene_bounds import velocity_at
 from rbd_ros.compiler.loops import (
     allocate,
     call_kernel,
     compiled,
     entry_point,
     floats,
+    load_transform,
+    load_vec,
+    Mat,
     Record,
-    stack_array,
+    Vec,
     view,
 )
 from rbd_ros.contact.contact_arrays import FloatArray, IntArray
-from rbd_ros.contact.detection import body_velocities
 from rbd_ros.model import Model
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.simulation.physics import Physics
@@ -30,7 +32,9 @@ from rbd_ros.simulation.records.workspace import PhysicsRecord
 from rbd_ros.simulation.sensors.sensor import Sensor
 from rbd_ros.simulation.sensors.sensor_places import integers, poses
 from rbd_ros.simulation.sensors.transmitted_forces import TransmittedForces
-from rbd_ros.simulation.stepping.linear import copy
+from rbd_ros.simulation.stepping.body_motion import find_body_velocities
+from rbd_ros.simulation.stepping.linear import copy, copy_rows
+from rbd_ros.simulation.stepping.rotations import load_matrix
 from rbd_ros.wire import ImuWriter
 
 
@@ -65,7 +69,7 @@ class ImuPlaces(NamedTuple):
 class ImuBuffers(NamedTuple):
     """Readings of inertial units, and buffers for finding them.
 
-    :param rotation: of each, from its axes to those of the world, row by row
+    :param rotation: of each, from its axes to those of the world
     :param orientation: the same as quaternion w, x, y, z
     :param angular_velocity: in its axes [rad/s]
     :param acceleration: proper acceleration in its axes [m/s^2]
@@ -79,7 +83,7 @@ class ImuBuffers(NamedTuple):
     :param speed: velocity of the origin of each [m/s]
     """
 
-    rotation: FloatArray = floats('n', 9)
+    rotation: FloatArray = floats('n', 3, 3)
     orientation: FloatArray = floats('n', 4)
     angular_velocity: FloatArray = floats('n', 3)
     acceleration: FloatArray = floats('n', 3)
@@ -177,75 +181,55 @@ def read_imus(physics: PhysicsRecord, places: ImuPlaces, buffers: ImuBuffers) ->
         copy(state.start_q, buffers.q)
         copy(state.start_v, buffers.v)
         place_imus(model, places, buffers)
-        for s in range(len(places.body)):
-            copy(buffers.speed[s], buffers.acceleration[s])
+        copy_rows(buffers.speed, buffers.acceleration)
     copy(state.q, buffers.q)
     copy(state.v, buffers.v)
     place_imus(model, places, buffers)
-    change = stack_array(3)
     for s in range(len(places.body)):
-        R, w = buffers.rotation[s], buffers.velocities[places.body[s]]
-        to_quaternion(R, buffers.orientation[s])
-        for r in range(3):
-            change[r] = -places.gravity[r]
-            if not resting:
-                change[r] += (buffers.speed[s, r] - buffers.acceleration[s, r]) / model.timestep
-        for r in range(3):
-            buffers.angular_velocity[s, r] = R[r] * w[0] + R[3 + r] * w[1] + R[6 + r] * w[2]
-            buffers.acceleration[s, r] = (
-                R[r] * change[0] + R[3 + r] * change[1] + R[6 + r] * change[2]
-            )
+        R = load_matrix(buffers.rotation[s])
+        change = -load_vec(places.gravity, 3)
+        if not resting:
+            before = load_vec(buffers.acceleration[s], 3)
+            change = change + (load_vec(buffers.speed[s], 3) - before) / model.timestep
+        buffers.orientation[s] = quaternion_of(R)
+        buffers.angular_velocity[s] = R.T @ load_vec(buffers.velocities[places.body[s]], 3)
+        buffers.acceleration[s] = R.T @ change
     steps: int = state.counters[STEPS]
     return steps
 
 
 @compiled
-def to_quaternion(R: FloatArray, quaternion: FloatArray) -> None:
-    """Compute the unit quaternion w, x, y, z of a rotation, with its largest part positive.
-
-    :param R: rotation matrix row by row, (9,)
-    :param quaternion: the result, (4,)
-    """
+def quaternion_of(R: Mat) -> Vec[4]:
+    """Return the unit quaternion w, x, y, z of a rotation, with its largest part positive."""
     # Four times the squares of its parts: from the largest, nothing cancels.
-    trace, best = R[0] + R[4] + R[8], 0
-    most = trace
-    for k in range(3):
-        if R[4 * k] > most:
-            most, best = R[4 * k], k + 1
-    if best == 0:
-        quaternion[0] = 0.5 * math.sqrt(1.0 + trace)
-        for r in range(3):
-            i, j = (r + 1) % 3, (r + 2) % 3
-            quaternion[1 + r] = (R[3 * j + i] - R[3 * i + j]) / (4.0 * quaternion[0])
-    else:
-        r = best - 1
-        i, j = (r + 1) % 3, (r + 2) % 3
-        half = 0.5 * math.sqrt(1.0 + R[4 * r] - R[4 * i] - R[4 * j])
-        quaternion[0] = (R[3 * j + i] - R[3 * i + j]) / (4.0 * half)
-        quaternion[1 + r] = half
-        quaternion[1 + i] = (R[3 * i + r] + R[3 * r + i]) / (4.0 * half)
-        quaternion[1 + j] = (R[3 * j + r] + R[3 * r + j]) / (4.0 * half)
+    a, b, c = R[0][0], R[1][1], R[2][2]
+    w, x, y, z = 1.0 + (a + b + c), 1.0 + a - b - c, 1.0 + b - c - a, 1.0 + c - a - b
+    turn = Vec(R[2][1] - R[1][2], R[0][2] - R[2][0], R[1][0] - R[0][1])
+    xy, xz, yz = R[0][1] + R[1][0], R[0][2] + R[2][0], R[1][2] + R[2][1]
+    if w >= 1.0 + max(a, b, c):
+        half = 0.5 * math.sqrt(w)
+        by = 4.0 * half
+        return Vec(half, turn[0] / by, turn[1] / by, turn[2] / by)
+    if a >= max(b, c):
+        half = 0.5 * math.sqrt(x)
+        by = 4.0 * half
+        return Vec(turn[0] / by, half, xy / by, xz / by)
+    if b >= c:
+        half = 0.5 * math.sqrt(y)
+        by = 4.0 * half
+        return Vec(turn[1] / by, xy / by, half, yz / by)
+    half = 0.5 * math.sqrt(z)
+    by = 4.0 * half
+    return Vec(turn[2] / by, xz / by, yz / by, half)
 
 
 @compiled
 def place_imus(model: SimulationModel, places: ImuPlaces, buffers: ImuBuffers) -> None:
     """Find rotations and velocities of the units at `q` and `v`."""
-    tree, pose = model.tree, stack_array(12)
     call_kernel(places.kinematics, buffers.given, buffers.found)
-    body_velocities(
-        buffers.columns,
-        tree.parent,
-        tree.dof_first,
-        tree.dof_index,
-        tree.dof_ratio,
-        buffers.v,
-        buffers.velocities,
-    )
+    find_body_velocities(model.tree, buffers.columns, buffers.v, buffers.velocities)
     for s in range(len(places.body)):
-        compose(buffers.poses[places.body[s]], places.pose[s], pose)
-        v = buffers.velocities[places.body[s]]
-        for r in range(9):
-            buffers.rotation[s, r] = pose[r]
-        for r in range(3):
-            i, j = (r + 1) % 3, (r + 2) % 3
-            buffers.speed[s, r] = v[3 + r] + v[i] * pose[9 + j] - v[j] * pose[9 + i]
+        body = places.body[s]
+        frame = load_transform(buffers.poses[body]) @ load_transform(places.pose[s])
+        buffers.rotation[s] = frame.rotation
+        buffers.speed[s] = velocity_at(buffers.velocities[body], frame.position)

@@ -20,10 +20,14 @@ from rbd_ros.compiler.loops import (
     allocate,
     call_kernel,
     compiled,
+    cross,
     entry_point,
     floats,
+    load_transform,
+    load_vec,
     Record,
-    stack_array,
+    Transform,
+    Vec3,
     view,
 )
 from rbd_ros.contact.contact_arrays import FloatArray, IntArray
@@ -41,7 +45,8 @@ from rbd_ros.simulation.sensors.sensor_places import (
     integers,
     poses,
 )
-from rbd_ros.simulation.stepping.linear import clear, copy
+from rbd_ros.simulation.stepping.linear import add_scaled, clear, copy
+from rbd_ros.simulation.stepping.rotations import load_matrix
 from rbd_ros.world.world import ROBOT
 
 
@@ -189,7 +194,8 @@ def find_transmitted(physics: PhysicsRecord, places: CutPlaces, buffers: CutForc
     call_kernel(places.reactions, buffers.given, buffers.reactions)
     for g in range(len(places.cut_body)):
         compose(buffers.poses[places.body[g]], places.pose[g], buffers.pose[g])
-        into_base(buffers.pose[g], buffers.reactions[places.cut_body[g]], buffers.wrench[g])
+        frame = load_transform(buffers.pose[g])
+        into_base(frame, buffers.reactions[places.cut_body[g]], buffers.wrench[g])
         if steps > 0:
             take_off_world(physics, places, g, buffers.wrench[g])
     return steps
@@ -223,20 +229,17 @@ def take_off_world(physics: PhysicsRecord, places: CutPlaces, g: int, total: Flo
     :param g: number of the joint
     :param total: what is transmitted, about the origin of the base, (6,) [N m, N]
     """
-    model, state = physics.model, physics.state
-    outer, force, moment = physics.external_forces, stack_array(3), stack_array(3)
+    model, state, outer = physics.model, physics.state, physics.external_forces
     if model.has_external_forces:
         for w in range(len(outer.acted)):
             if outer.acted[w] == state.counters[STEPS] and outer.link[w] >= 0:
                 if places.link_beyond[g, outer.link[w]] == 1:
-                    for r in range(6):
-                        total[r] -= outer.wrench[w, r]
+                    add_scaled(-1.0, outer.wrench[w], total)
     if model.has_ground:
-        contacts, plane = physics.contacts, model.ground.plane
+        contacts, axes = physics.contacts, load_matrix(model.ground.plane).T
         for c in range(state.counters[NEAR]):
             if places.ground_beyond[g, contacts.shape[c]] == 1:
-                along(plane, contacts.force[c], 1.0, force)
-                subtract_force(total, contacts.position[c], force)
+                subtract_force(total, contacts.position[c], axes @ load_vec(contacts.force[c], 3))
     if model.has_scene:
         contact_state, touching = physics.contact_state, physics.contact_state.contacts
         for c in range(contact_state.counts[NOW]):
@@ -244,57 +247,34 @@ def take_off_world(physics: PhysicsRecord, places: CutPlaces, g: int, total: Flo
             # What acts on the second acts the other way on the first; within, both cancel.
             sign = places.scene_beyond[g, pair[1]] - places.scene_beyond[g, pair[0]]
             if sign != 0:
-                share = sign / model.timestep
-                along(touching.frame[c], contact_state.impulse[c], share, force)
+                share, axes = sign / model.timestep, load_matrix(touching.frame[c]).T
+                force = share * (axes @ load_vec(contact_state.impulse[c], 3))
                 subtract_force(total, touching.position[c], force)
                 if model.scene.bounces:
-                    along(touching.frame[c], contact_state.impact_impulse[c], share, force)
+                    force = share * (axes @ load_vec(contact_state.impact_impulse[c], 3))
                     subtract_force(total, touching.position[c], force)
                 if model.scene.has_friction_moments:
-                    along(touching.frame[c], contact_state.moment[c], share, moment)
-                    for r in range(3):
-                        total[r] -= moment[r]
+                    moment = share * (axes @ load_vec(contact_state.moment[c], 3))
+                    total[0:3] = load_vec(total, 3) - moment
                     if model.scene.bounces:
-                        along(touching.frame[c], contact_state.impact_moment[c], share, moment)
-                        for r in range(3):
-                            total[r] -= moment[r]
+                        moment = share * (axes @ load_vec(contact_state.impact_moment[c], 3))
+                        total[0:3] = load_vec(total, 3) - moment
 
 
 @compiled
-def along(axes: FloatArray, parts: FloatArray, scale: float, result: FloatArray) -> None:
-    """Compute the vector that has parts along axes.
-
-    :param axes: the rows, (3, 3)
-    :param parts: (3,)
-    :param scale: factor
-    :param result: (3,)
-    """
-    for r in range(3):
-        result[r] = scale * (parts[0] * axes[0, r] + parts[1] * axes[1, r] + parts[2] * axes[2, r])
-
-
-@compiled
-def subtract_force(total: FloatArray, point: FloatArray, force: FloatArray) -> None:
+def subtract_force(total: FloatArray, point: FloatArray, force: Vec3) -> None:
     """Subtract a force that acts at a point from what acts about the origin."""
-    for r in range(3):
-        i, j = (r + 1) % 3, (r + 2) % 3
-        total[r] -= point[i] * force[j] - point[j] * force[i]
-        total[3 + r] -= force[r]
+    total[0:3] = load_vec(total, 3) - cross(load_vec(point, 3), force)
+    total[3:6] = load_vec(total, 3, 3) - force
 
 
 @compiled
-def into_base(pose: FloatArray, local: FloatArray, total: FloatArray) -> None:
+def into_base(frame: Transform, local: FloatArray, total: FloatArray) -> None:
     """Compute the wrench about the origin of the base of one in the axes of a frame.
 
-    :param pose: rotation of the frame row by row, and its position, (12,)
     :param local: moment and force, (6,)
     :param total: the result, (6,)
     """
-    for r in range(3):
-        total[r] = total[3 + r] = 0.0
-        for k in range(3):
-            total[r] += pose[3 * r + k] * local[k]
-            total[3 + r] += pose[3 * r + k] * local[3 + k]
-    for r in range(3):
-        i, j = (r + 1) % 3, (r + 2) % 3
-        total[r] += pose[9 + i] * total[3 + j] - pose[9 + j] * total[3 + i]
+    force = frame.rotation @ load_vec(local, 3, 3)
+    total[3:6] = force
+    total[0:3] = frame.rotation @ load_vec(local, 3) + cross(frame.position, force)

@@ -16,6 +16,8 @@ The segments are numbered from -2 to 2.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from rbd_ros.compiler.loops import compiled
 
 LOWER, BACKWARD, STICK, FORWARD, UPPER = -2, -1, 0, 1, 2
@@ -26,6 +28,19 @@ NOWHERE = 9
 #: Relative amount by which the impulse must exceed that of friction before a joint that sticks
 #: breaks away: far above rounding, far below what is known of any friction.
 BREAKAWAY = 1e-9
+
+
+class JointLaw(NamedTuple):
+    """The law of one joint in a step.
+
+    :param box: impulse of friction F h
+    :param low: minimum velocity
+    :param high: maximum velocity
+    """
+
+    box: float
+    low: float
+    high: float
 
 
 @compiled
@@ -52,14 +67,7 @@ def friction_impulse(segment: int, box: float) -> float:
 
 @compiled
 def next_segment(
-    segment: int,
-    v: float,
-    p: float,
-    mobility: float,
-    box: float,
-    low: float,
-    high: float,
-    slack: float,
+    law: JointLaw, segment: int, v: float, p: float, mobility: float, slack: float
 ) -> int:
     """Return the segment where the line of slope 1/`mobility` through (v, p) meets the law.
 
@@ -70,11 +78,9 @@ def next_segment(
     :param v: velocity at the end of the step
     :param p: impulse of the joint's friction and limits
     :param mobility: change of velocity per impulse, a positive estimate
-    :param box: impulse of friction F h
-    :param low: minimum velocity
-    :param high: maximum velocity
     :param slack: impulse by which a held joint may leave its part of the law because of rounding
     """
+    box = law.box
     # A joint that sticks stays where it is unless its law is clearly left: near the edge of the
     # box, rounding would otherwise let Newton's method go to and fro between two segments.
     slack += BREAKAWAY * box
@@ -87,9 +93,9 @@ def next_segment(
     # The line rises and the law falls, so that they meet once. Where, its point at p = 0 shows:
     # the lines through the corners of the law at v = 0 have theirs at +-mobility * box.
     u = v - mobility * p
-    if u + mobility * box < low:
+    if u + mobility * box < law.low:
         return LOWER
-    if u - mobility * box > high:
+    if u - mobility * box > law.high:
         return UPPER
     if u > mobility * box or box == 0.0:
         return FORWARD
@@ -97,21 +103,18 @@ def next_segment(
 
 
 @compiled
-def law_impulse(u: float, mobility: float, box: float, low: float, high: float) -> float:
+def law_impulse(law: JointLaw, u: float, mobility: float) -> float:
     """Return the impulse of the law for a joint that moves at u + mobility p: exact for one joint.
 
     :param u: velocity without the impulse
     :param mobility: change of velocity per impulse
-    :param box: impulse of friction F h
-    :param low: minimum velocity
-    :param high: maximum velocity
     """
-    if u > mobility * box:
-        v = u - mobility * box
-    elif u < -mobility * box:
-        v = u + mobility * box
+    if u > mobility * law.box:
+        v = u - mobility * law.box
+    elif u < -mobility * law.box:
+        v = u + mobility * law.box
     else:
         v = 0.0
     # Limits last: they overrule friction, and stop a joint without rebound.
     # The impulse is what the velocity still lacks.
-    return (min(max(v, low), high) - u) / mobility
+    return (min(max(v, law.low), law.high) - u) / mobility

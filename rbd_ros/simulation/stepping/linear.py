@@ -7,18 +7,17 @@ import math
 
 from rbd_ros.compiler.loops import compiled, simd_range
 from rbd_ros.constraints.solvers.dense import product_of_parts
-from rbd_ros.contact.contact_arrays import AnyArray, FloatArray, IntArray
+from rbd_ros.contact.contact_arrays import AnyArray, FloatArray
+from rbd_ros.simulation.records.simulation_model import Tree
 
 
 @compiled
-def factorize(H: FloatArray, row_first: IntArray, row_index: IntArray) -> None:
+def factorize(H: FloatArray, tree: Tree) -> None:
     """Replace H by its factors: D on the diagonal, L below it (book table 6.4).
 
     :param H: symmetric and positive definite, (n, n)
-    :param row_first: where the entries left of the diagonal of each row begin in `row_index`, (n +
-        1,)
-    :param row_index: their columns, in descending order
     """
+    row_first, row_index = tree.row_first, tree.row_index
     # From the tips to the base, so that nothing is filled in: where a body has nothing in common
     # with another branch, its row stays zero (book 6.3).
     for k in range(len(H) - 1, -1, -1):
@@ -35,68 +34,60 @@ def factorize(H: FloatArray, row_first: IntArray, row_index: IntArray) -> None:
 
 
 @compiled
-def solve_factorized(
-    factor: FloatArray, row_first: IntArray, row_index: IntArray, x: FloatArray
-) -> None:
+def solve_factorized(factor: FloatArray, tree: Tree, x: FloatArray) -> None:
     """Replace the right-hand side x by the solution of L^T D L x' = x (book table 6.5).
 
     :param factor: what `factorize` left of H, (n, n)
-    :param row_first: as for `factorize`, (n + 1,)
-    :param row_index: as for `factorize`
     :param x: right-hand side, then solution, (n,)
     """
     # Three systems in turn, in the place of x: with L^T from the tips to the base, with D, and
     # with L back out.
-    n = len(x)
-    for i in range(n - 1, -1, -1):
-        for at in range(row_first[i], row_first[i + 1]):
-            x[row_index[at]] -= factor[i, row_index[at]] * x[i]
-    for i in range(n):
+    solve_upward(factor, tree, x)
+    for i in range(len(x)):
         x[i] /= factor[i, i]
-    for i in range(n):
-        for at in range(row_first[i], row_first[i + 1]):
-            x[i] -= factor[i, row_index[at]] * x[row_index[at]]
+    solve_outward(factor, tree, x)
 
 
 @compiled
-def to_momentum_units(
-    factor: FloatArray, row_first: IntArray, row_index: IntArray, x: FloatArray
-) -> None:
+def to_momentum_units(factor: FloatArray, tree: Tree, x: FloatArray) -> None:
     """Replace an impulse x by D^-1/2 L^-T x, whose squared length is x^T H^-1 x.
 
     :param factor: what `factorize` left of H, (n, n)
-    :param row_first: as for `factorize`, (n + 1,)
-    :param row_index: as for `factorize`
     :param x: impulse, then result, (n,)
     """
-    n = len(x)
-    for i in range(n - 1, -1, -1):
-        # A contact is moved by few of the joints of a robot with legs or arms.
-        if x[i] == 0.0:
-            continue
-        for at in range(row_first[i], row_first[i + 1]):
-            x[row_index[at]] -= factor[i, row_index[at]] * x[i]
-    for i in range(n):
+    solve_upward(factor, tree, x)
+    for i in range(len(x)):
         x[i] /= math.sqrt(factor[i, i])
 
 
 @compiled
-def to_velocity(
-    factor: FloatArray, row_first: IntArray, row_index: IntArray, x: FloatArray
-) -> None:
+def to_velocity(factor: FloatArray, tree: Tree, x: FloatArray) -> None:
     """Replace x by the velocity L^-1 D^-1/2 x: after `to_momentum_units`, H^-1 is applied.
 
     :param factor: what `factorize` left of H, (n, n)
-    :param row_first: as for `factorize`, (n + 1,)
-    :param row_index: as for `factorize`
     :param x: as `to_momentum_units` returns, then velocity, (n,)
     """
-    n = len(x)
-    for i in range(n):
+    for i in range(len(x)):
         x[i] /= math.sqrt(factor[i, i])
-    for i in range(n):
-        for at in range(row_first[i], row_first[i + 1]):
-            x[i] -= factor[i, row_index[at]] * x[row_index[at]]
+    solve_outward(factor, tree, x)
+
+
+@compiled
+def solve_upward(factor: FloatArray, tree: Tree, x: FloatArray) -> None:
+    """Replace x by L^-T x, from the tips to the base."""
+    for i in range(len(x) - 1, -1, -1):
+        # A contact is moved by few of the joints of a robot with legs or arms.
+        if x[i] != 0.0:
+            for at in range(tree.row_first[i], tree.row_first[i + 1]):
+                x[tree.row_index[at]] -= factor[i, tree.row_index[at]] * x[i]
+
+
+@compiled
+def solve_outward(factor: FloatArray, tree: Tree, x: FloatArray) -> None:
+    """Replace x by L^-1 x, from the base to the tips."""
+    for i in range(len(x)):
+        for at in range(tree.row_first[i], tree.row_first[i + 1]):
+            x[i] -= factor[i, tree.row_index[at]] * x[tree.row_index[at]]
 
 
 @compiled
@@ -145,6 +136,13 @@ def copy(x: AnyArray, y: AnyArray) -> None:
     """Copy x to y."""
     for i in range(len(x)):
         y[i] = x[i]
+
+
+@compiled
+def copy_rows(A: FloatArray, B: FloatArray) -> None:
+    """Copy the matrix A to B, or to its first rows."""
+    for i in range(len(A)):
+        copy(A[i], B[i])
 
 
 @compiled

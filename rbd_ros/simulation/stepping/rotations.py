@@ -1,9 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unit quaternions, w first, in compiled loops."""
+"""Unit quaternions, w first, and rotation matrices in compiled loops."""
 
 from __future__ import annotations
 
-from rbd_ros.compiler.loops import compiled, Mat, Vec
+import math
+
+from rbd_ros.compiler.loops import compiled, load_vec, Mat, norm, Vec, Vec3
+from rbd_ros.contact.contact_arrays import FloatArray
+
+
+@compiled
+def load_matrix(rows: FloatArray) -> Mat[3, 3]:
+    """Return the matrix in an array, (3, 3)."""
+    return Mat(load_vec(rows[0], 3), load_vec(rows[1], 3), load_vec(rows[2], 3))
 
 
 @compiled
@@ -28,3 +37,18 @@ def product(a: Vec, b: Vec) -> Vec[4]:
         w * j - x * k + y * c + z * i,
         w * k + x * j - y * i + z * c,
     )
+
+
+@compiled
+def turned(quaternion: Vec, angle: Vec3) -> Vec[4]:
+    """Return the orientation after a rotation by a vector in coordinates outside.
+
+    :param angle: axis times angle [rad]
+    """
+    half = 0.5 * norm(angle)
+    # sin(x) / x, by its series where a quotient would lose digits
+    part = 0.5 * math.sin(half) / half if half > 1e-3 else 0.5 - half * half / 12.0
+    turn = Vec(math.cos(half), part * angle[0], part * angle[1], part * angle[2])
+    end = product(turn, quaternion)
+    # Of a unit length again, so that rounding does not add up.
+    return end / norm(end)

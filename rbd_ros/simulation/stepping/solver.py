@@ -27,9 +27,17 @@ from rbd_ros.simulation.stepping.joint_law import (
     friction_impulse,
     held_velocity,
     is_held,
+    JointLaw,
     next_segment,
 )
-from rbd_ros.simulation.stepping.linear import copy, dot, factorize, solve_dense, solve_factorized
+from rbd_ros.simulation.stepping.linear import (
+    copy,
+    copy_rows,
+    dot,
+    factorize,
+    solve_dense,
+    solve_factorized,
+)
 from rbd_ros.simulation.stepping.sweeps import sweep_to_rest
 
 #: Maximum number of Newton steps, before the sweeps and again after them. Newton's method arrives
@@ -98,18 +106,12 @@ def newton(step: Substep, rounds: int) -> bool:
         if done == 0:
             continue
         for i in range(len(v)):
-            found = next_segment(
-                segment[i],
-                v[i],
-                # What contacts take of the impulse is not the joint's.
-                problem.impulse[i] - problem.contact_impulse[i],
-                # An estimate will do: it decides where to try next, not what the solution is.
-                1.0 / problem.inertia[i, i],
-                h * model.friction[i],
-                problem.low[i],
-                problem.high[i],
-                slack,
-            )
+            law = JointLaw(h * model.friction[i], problem.low[i], problem.high[i])
+            # What contacts take of the impulse is not the joint's.
+            own = problem.impulse[i] - problem.contact_impulse[i]
+            # An estimate will do: it decides where to try next, not what the solution is.
+            mobility = 1.0 / problem.inertia[i, i]
+            found = next_segment(law, segment[i], v[i], own, mobility, slack)
             if model.has_loops:
                 if is_on_corner(model, segment, v, i):
                     found = segment[i]
@@ -149,10 +151,9 @@ def solve_linear(
     """Solve for v with the laws replaced by their segments and slopes."""
     n = len(v)
     A, x = problem.system, problem.solution
-    for i in range(n):
-        # Copies: solving destroys them, and the next step begins with the same H and b.
-        copy(problem.inertia[i], A[i])
-        x[i] = problem.momentum[i]
+    # Copies: solving destroys them, and the next step begins with the same H and b.
+    copy_rows(problem.inertia, A)
+    copy(problem.momentum, x)
     has_contacts = False
     if model.has_ground:
         has_contacts = add_contacts(problem, count, h)
@@ -174,8 +175,8 @@ def solve_linear(
         # Contacts couple branches of the tree, and friction that slides is not even symmetric.
         solve_dense(A, x)
     else:
-        factorize(A, model.tree.row_first, model.tree.row_index)
-        solve_factorized(A, model.tree.row_first, model.tree.row_index, x)
+        factorize(A, model.tree)
+        solve_factorized(A, model.tree, x)
     copy(x, v)
     for i in range(n):
         if is_held(segment[i]):  # to the last bit: a joint that sticks must not creep

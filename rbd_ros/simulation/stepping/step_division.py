@@ -133,8 +133,8 @@ def inertial_rate(model: SimulationModel, state: State, work: Workspace, ahead: 
         correct(model, loops, loops.bias, loops.correction)
         add_scaled(1.0, loops.correction, a)
     else:
-        factorize(dynamics.mass, tree.row_first, tree.row_index)
-        solve_factorized(dynamics.mass, tree.row_first, tree.row_index, a)
+        factorize(dynamics.mass, tree)
+        solve_factorized(dynamics.mass, tree, a)
     # At rest, the acceleration is rounding. So it is in a direction that moves next to no
     # mass, which changes no energy.
     call_kernel(model.mass_matrix, state.packed, dynamics.mass)

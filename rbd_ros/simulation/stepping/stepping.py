@@ -22,7 +22,6 @@ from rbd_ros.simulation.records.simulation_state import (
     WHOLE,
 )
 from rbd_ros.simulation.records.workspace import Commands, PhysicsRecord, Workspace
-from rbd_ros.simulation.scene.scene_state import ContactState, Objects
 from rbd_ros.simulation.scene.scene_step import take_scene_substep
 from rbd_ros.simulation.scene.servo import take_servo_substep
 from rbd_ros.simulation.stepping.commit_step import commit_step
@@ -44,13 +43,6 @@ from rbd_ros.simulation.stepping.step_division import (
 
 #: How far `close_loops` takes an open loop for a closed one whose numbers were rounded [rad, m].
 ROUNDED = 1e-3
-
-
-@compiled
-def are_finite(commands: Commands) -> bool:
-    """Return whether all commands are finite."""
-    finite: bool = is_finite(commands.torque)
-    return finite
 
 
 @compiled
@@ -92,27 +84,17 @@ def find_forces(
 
 
 @compiled
-def take_substep(
-    model: SimulationModel,
-    state: State,
-    external_forces: ExternalForces,
-    contacts: GroundContactPoints,
-    work: Workspace,
-    h: float,
-) -> bool:
+def take_substep(physics: PhysicsRecord, h: float) -> bool:
     """Advance by h; return False, with q and v unchanged, if the velocity is not finite."""
-    count = find_forces(model, state, external_forces, contacts, work, h)
-    found = take_integrator_step(model, state, external_forces, contacts, work, count, h)
+    model, state, contacts, work = physics.model, physics.state, physics.contacts, physics.work
+    count = find_forces(model, state, physics.external_forces, contacts, work, h)
+    found = take_integrator_step(model, state, physics.external_forces, contacts, work, count, h)
     if found == NOTHING:
         return False
     if found == VELOCITY:
         integrate_configuration(model, state, work, h)
-    # Closing the loops corrects both: NaN is found after it.
-    if model.has_loops:
-        if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
-            return False
-    # Likewise the momentum of free bases.
-    elif model.has_free_bases:
+    # Closing the loops corrects both, as does the momentum of free bases: NaN is found after it.
+    if model.has_loops or model.has_free_bases:
         if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
             return False
     return_joints(model, state.q, work.motion, h)
@@ -124,43 +106,31 @@ def take_substep(
 
 
 @compiled
-def take_any_substep(
-    model: SimulationModel,
-    state: State,
-    external_forces: ExternalForces,
-    contacts: GroundContactPoints,
-    work: Workspace,
-    objects: Objects,
-    contact_state: ContactState,
-    h: float,
-) -> bool:
+def take_any_substep(physics: PhysicsRecord, h: float) -> bool:
     """Advance by h, in a world or not; return False if the dynamics are not finite."""
     done: bool = True
-    if model.has_scene:
-        if model.has_servos:
-            done = take_servo_substep(
-                model, state, external_forces, contacts, objects, contact_state, work, h
-            )
-        else:
-            done = take_scene_substep(
-                model, state, external_forces, contacts, objects, contact_state, work, h
-            )
+    if not physics.model.has_scene:
+        done = take_substep(physics, h)
+    elif physics.model.has_servos:
+        done = take_servo_substep(physics, h)
     else:
-        done = take_substep(model, state, external_forces, contacts, work, h)
+        done = take_scene_substep(
+            physics.model,
+            physics.state,
+            physics.external_forces,
+            physics.contacts,
+            physics.objects,
+            physics.contact_state,
+            physics.work,
+            h,
+        )
     return done
 
 
 @compiled
-def step_once(
-    model: SimulationModel,
-    state: State,
-    external_forces: ExternalForces,
-    contacts: GroundContactPoints,
-    work: Workspace,
-    objects: Objects,
-    contact_state: ContactState,
-) -> bool:
+def step_once(physics: PhysicsRecord) -> bool:
     """Advance by one step; return False, with q and v unchanged, if it is not finite."""
+    model, state, work, objects = physics.model, physics.state, physics.work, physics.objects
     # For the mean acceleration, and to go back to if a substep fails.
     copy(state.q, state.start_q)
     copy(state.v, state.start_v)
@@ -182,9 +152,7 @@ def step_once(
             substep = left
             if watched:
                 substep = find_substep(model, state, work, left)
-            if not take_any_substep(
-                model, state, external_forces, contacts, work, objects, contact_state, substep
-            ):
+            if not take_any_substep(physics, substep):
                 copy(state.start_q, state.q)
                 copy(state.start_v, state.v)
                 if model.has_scene:
@@ -199,7 +167,7 @@ def step_once(
     state.counters[WHOLE] = 1 if substeps == parts else 0
     if model.has_external_forces:
         if state.counters[FORCES] > 0:
-            age_external_forces(external_forces, state)
+            age_external_forces(physics.external_forces, state)
     state.counters[STEPS] += 1
     state.counters[SUBSTEPS] += substeps - 1
     return True
@@ -213,7 +181,7 @@ def advance(physics: PhysicsRecord, count: int) -> int:
         `REFUSED` if the commands are not: then nothing has been changed
     """
     model, state = physics.model, physics.state
-    if not are_finite(physics.commands):
+    if not is_finite(physics.commands.torque):
         return REFUSED
     # Commands are the same in all steps, and so is what is left of them.
     cut = saturate(model, physics.commands, state)
@@ -221,15 +189,7 @@ def advance(physics: PhysicsRecord, count: int) -> int:
         copy(physics.commands.torque, state.servo.torque)
         cut = False  # servos say it in each step
     for step in range(count):
-        if not step_once(
-            model,
-            state,
-            physics.external_forces,
-            physics.contacts,
-            physics.work,
-            physics.objects,
-            physics.contact_state,
-        ):
+        if not step_once(physics):
             return step
         state.counters[SATURATED] += cut
     return count

@@ -15,8 +15,15 @@ from rbd_ros.simulation.loops.loop_directions import respond
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.records.simulation_state import GroundContactPoints, State
 from rbd_ros.simulation.records.workspace import Problem
-from rbd_ros.simulation.stepping.joint_law import law_impulse, next_segment, NOWHERE
-from rbd_ros.simulation.stepping.linear import clear, copy, dot, factorize, solve_factorized
+from rbd_ros.simulation.stepping.joint_law import JointLaw, law_impulse, next_segment, NOWHERE
+from rbd_ros.simulation.stepping.linear import (
+    clear,
+    copy,
+    copy_rows,
+    dot,
+    factorize,
+    solve_factorized,
+)
 
 #: Maximum number of sweeps: they converge linearly, and slowly where many contacts share a body.
 MAX_SWEEPS = 200
@@ -61,13 +68,8 @@ def sweep_to_rest(
                 if mobility * problem.inertia[i, i] <= IMMOBILE:
                     continue
             # The law sees the velocity without the joint's own impulse.
-            new = law_impulse(
-                v[i] - mobility * p[i],
-                mobility,
-                h * model.friction[i],
-                problem.low[i],
-                problem.high[i],
-            )
+            law = JointLaw(h * model.friction[i], problem.low[i], problem.high[i])
+            new = law_impulse(law, v[i] - mobility * p[i], mobility)
             change = max(change, apply_impulse(response[i], new - p[i], v))
             p[i] = new
         if model.has_ground:
@@ -82,16 +84,8 @@ def sweep_to_rest(
             break
     # Where on its law each joint has come to rest: Newton's method takes it up from there.
     for i in range(n):
-        state.segment[i] = next_segment(
-            NOWHERE,
-            v[i],
-            p[i],
-            response[i, i],
-            h * model.friction[i],
-            problem.low[i],
-            problem.high[i],
-            0.0,
-        )
+        law = JointLaw(h * model.friction[i], problem.low[i], problem.high[i])
+        state.segment[i] = next_segment(law, NOWHERE, v[i], p[i], response[i, i], 0.0)
 
 
 @compiled
@@ -104,9 +98,8 @@ def find_response(model: SimulationModel, problem: Problem, v: FloatArray, count
     # All of it once: in the sweeps, an impulse then costs one multiplication for each joint.
     n = len(v)
     factor, response, tree = problem.factor, problem.response, model.tree
-    for i in range(n):
-        copy(problem.inertia[i], factor[i])
-    factorize(factor, tree.row_first, tree.row_index)
+    copy_rows(problem.inertia, factor)
+    factorize(factor, tree)
     for i in range(n):
         # H is symmetric: H^-1 e_i is a row as well as a column of its inverse.
         clear(response[i])
@@ -122,8 +115,8 @@ def find_response(model: SimulationModel, problem: Problem, v: FloatArray, count
         respond(model, problem.loops, v)
     else:
         for row in range(n + 3 * count):
-            solve_factorized(factor, tree.row_first, tree.row_index, response[row])
-        solve_factorized(factor, tree.row_first, tree.row_index, v)
+            solve_factorized(factor, tree, response[row])
+        solve_factorized(factor, tree, v)
 
 
 @compiled

@@ -12,6 +12,7 @@ from rbd_ros.simulation.stepping.joint_law import (
     friction_impulse,
     held_velocity,
     is_held,
+    JointLaw,
     law_impulse,
     LOWER,
     next_segment,
@@ -29,6 +30,8 @@ ON_THE_LAW = {
     FORWARD: (0.8, -BOX),
     UPPER: (HIGH, -BOX - 0.4),
 }
+
+LAW = JointLaw(BOX, LOW, HIGH)
 
 
 def crossing(u, mobility, box=BOX, low=LOW, high=HIGH):
@@ -72,8 +75,8 @@ def part_of(v, p, box=BOX, low=LOW, high=HIGH):
 @pytest.mark.parametrize('u', np.linspace(-6.0, 6.0, 49))
 def test_the_impulse_is_where_the_line_of_the_joint_meets_the_law(u, mobility):
     v, p = crossing(u, mobility)
-    assert law_impulse(u, mobility, BOX, LOW, HIGH) == pytest.approx(p, abs=1e-12)
-    assert next_segment(NOWHERE, v, p, mobility, BOX, LOW, HIGH, 0.0) in part_of(v, p)
+    assert law_impulse(LAW, u, mobility) == pytest.approx(p, abs=1e-12)
+    assert next_segment(LAW, NOWHERE, v, p, mobility, 0.0) in part_of(v, p)
 
 
 @pytest.mark.parametrize('mobility', [0.1, 1.0, 7.0])
@@ -86,14 +89,14 @@ def test_from_any_point_the_segment_is_where_its_line_meets_the_law(segment, mob
         if (segment == LOWER and p >= BOX) or (segment == UPPER and p <= -BOX):
             continue  # nor these
         expected = part_of(*crossing(v - mobility * p, mobility))
-        assert next_segment(segment, v, p, mobility, BOX, LOW, HIGH, 0.0) in expected
+        assert next_segment(LAW, segment, v, p, mobility, 0.0) in expected
 
 
 @pytest.mark.parametrize('mobility', [1e-3, 1.0, 1e3])
 @pytest.mark.parametrize('segment', ON_THE_LAW)
 def test_a_point_on_the_law_stays_there_at_any_mobility(segment, mobility):
     v, p = ON_THE_LAW[segment]
-    assert next_segment(segment, v, p, mobility, BOX, LOW, HIGH, 0.0) == segment
+    assert next_segment(LAW, segment, v, p, mobility, 0.0) == segment
 
 
 def test_rounding_lets_no_held_joint_go():
@@ -107,23 +110,23 @@ def test_rounding_lets_no_held_joint_go():
         for slack in (0.0, 1e-6):
             inside = edge + outwards * (slack + 0.9e-9 * BOX)
             outside = edge + outwards * (slack + 1.2e-9 * BOX)
-            arguments = (1.0, BOX, LOW, HIGH, slack)
-            assert next_segment(segment, v, inside, *arguments) == segment
-            assert next_segment(segment, v, outside, *arguments) != segment
+            assert next_segment(LAW, segment, v, inside, 1.0, slack) == segment
+            assert next_segment(LAW, segment, v, outside, 1.0, slack) != segment
 
 
 def test_without_friction_all_between_the_limits_is_forward():
+    smooth = JointLaw(0.0, LOW, HIGH)
     for v in (-0.5, 0.0, 0.5):
         for segment in (STICK, BACKWARD, FORWARD, NOWHERE):
-            assert next_segment(segment, v, 0.0, 1.0, 0.0, LOW, HIGH, 0.0) == FORWARD
-    assert next_segment(FORWARD, LOW - 0.1, 0.0, 1.0, 0.0, LOW, HIGH, 0.0) == LOWER
-    assert next_segment(FORWARD, HIGH + 0.1, 0.0, 1.0, 0.0, LOW, HIGH, 0.0) == UPPER
+            assert next_segment(smooth, segment, v, 0.0, 1.0, 0.0) == FORWARD
+    assert next_segment(smooth, FORWARD, LOW - 0.1, 0.0, 1.0, 0.0) == LOWER
+    assert next_segment(smooth, FORWARD, HIGH + 0.1, 0.0, 1.0, 0.0) == UPPER
 
 
 def test_limits_overrule_friction():
     """A joint that the limits do not let rest is moved on, with the impulse that this takes."""
     for u, mobility in itertools.product((-3.0, 0.0, 3.0), (0.2, 2.0)):
-        impulse = law_impulse(u, mobility, BOX, 0.1, 0.4)
+        impulse = law_impulse(JointLaw(BOX, 0.1, 0.4), u, mobility)
         assert 0.1 - 1e-12 <= u + mobility * impulse <= 0.4 + 1e-12
 
 

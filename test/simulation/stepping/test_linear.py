@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Linear systems of the simulator against NumPy's, with the sparsity of trees."""
 
+from types import SimpleNamespace
+
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
@@ -48,38 +50,38 @@ def system(request, rng):
         L[i, row] = rng.normal(size=len(row))
     first = np.cumsum([0, *map(len, rows)])
     index = np.array([j for row in rows for j in row], dtype=np.int64)
-    return L, D, first, index
+    return L, D, SimpleNamespace(row_first=first, row_index=index)
 
 
 def test_the_factors_are_those_that_the_matrix_was_made_of(system):
-    L, D, first, index = system
+    L, D, tree = system
     factor = L.T @ D @ L
-    factorize(factor, first, index)
+    factorize(factor, tree)
     assert_allclose(np.diag(factor), np.diag(D), rtol=1e-10)
     assert_allclose(np.tril(factor, -1), np.tril(L, -1), atol=1e-10)
 
 
 def test_the_solution_is_numpys(system, rng):
-    L, D, first, index = system
+    L, D, tree = system
     H = L.T @ D @ L
     factor, b = H.copy(), rng.normal(size=len(H))
-    factorize(factor, first, index)
+    factorize(factor, tree)
     x = b.copy()
-    solve_factorized(factor, first, index, x)
+    solve_factorized(factor, tree, x)
     assert_allclose(x, np.linalg.solve(H, b), rtol=1e-9, atol=1e-11)
 
 
 def test_half_of_the_way_is_a_root_of_the_inverse(system, rng):
     """D^-1/2 L^-T and L^-1 D^-1/2, one after the other H^-1."""
-    L, D, first, index = system
+    L, D, tree = system
     H = L.T @ D @ L
     factor, b = H.copy(), rng.normal(size=len(H))
-    factorize(factor, first, index)
+    factorize(factor, tree)
     x = b.copy()
-    to_momentum_units(factor, first, index, x)
+    to_momentum_units(factor, tree, x)
     assert_allclose(x, np.linalg.solve(np.sqrt(D), np.linalg.solve(L.T, b)), atol=1e-10)
     assert x @ x == pytest.approx(b @ np.linalg.solve(H, b))
-    to_velocity(factor, first, index, x)
+    to_velocity(factor, tree, x)
     assert_allclose(x, np.linalg.solve(H, b), rtol=1e-9, atol=1e-11)
     assert b @ x == pytest.approx(x @ H @ x)
 
