@@ -32,7 +32,12 @@ from rbd_ros.simulation.records import simulation_state as layout
 from rbd_ros.simulation.records.mutex import exclusive
 from rbd_ros.simulation.records.simulation_state import MAX_FORCES
 from rbd_ros.simulation.records.snapshots import check_identity, identity_of, Snapshot
-from rbd_ros.simulation.rollouts.rollouts import checked_starts, result_arrays, Trajectories
+from rbd_ros.simulation.rollouts.rollouts import (
+    checked_array,
+    checked_starts,
+    result_arrays,
+    Trajectories,
+)
 from rbd_ros.simulation.simulated_objects import (
     ContactPoint,
     resolve_world,
@@ -465,8 +470,8 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
             q, placed = self.named_configuration(q)
             q = q if placed else stand(self._physics, q)
         else:
-            q = self._with_unit_quaternions(_finite_array('q', q, robot.nq))
-        v = np.zeros(robot.nv) if v is None else _finite_array('v', v, robot.nv)
+            q = self._with_unit_quaternions(checked_array('q', q, ((robot.nq,),)))
+        v = np.zeros(robot.nv) if v is None else checked_array('v', v, ((robot.nv,),))
         if not math.isfinite(time):
             raise ValueError(f'time must be finite, got {time}')
         deepest = self._physics.reset(q, v, time)
@@ -492,7 +497,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         >>> simulator.standing_configuration(crouching)[6].round(3)  # height of the base [m]
         0.301
         """
-        q = self._with_unit_quaternions(_finite_array('q', q, self.robot.nq))
+        q = self._with_unit_quaternions(checked_array('q', q, ((self.robot.nq,),)))
         return stand(self._physics, q)
 
     @exclusive
@@ -544,7 +549,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         # What a controller passes all day is known by its header alone. Whether it is finite, the
         # world finds out; anything else is converted, or rejected in words.
         elif not (type(tau) is np.ndarray and tau.dtype is _FLOAT64 and tau.shape == self._shape):
-            tau = _finite_array('tau', tau, self.robot.nv)
+            tau = checked_array('tau', tau, ((self.robot.nv,),))
         if n < 0:
             raise ValueError(f'n must not be negative, got {n}')
         self._physics.step(tau, n)
@@ -575,7 +580,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         """
         from rbd_ros.simulation.step_derivatives import step_derivatives
 
-        given = self._nothing if tau is None else _finite_array('tau', tau, self.robot.nv)
+        given = self._nothing if tau is None else checked_array('tau', tau, ((self.robot.nv,),))
         return step_derivatives(self, given)
 
     def rollout(
@@ -692,12 +697,12 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         True
         """
         body, placement = self._pushed(link)
-        wrench = _finite_array('wrench', wrench, 6)
+        wrench = checked_array('wrench', wrench, ((6,),))
         at = (
             np.zeros(3)
             if point is None
             # In coordinates of the body: what is fixed together is one body with many links.
-            else placement.inverse_point(tuple(_finite_array('point', point, 3)))
+            else placement.inverse_point(tuple(checked_array('point', point, ((3,),))))
         )
         if not duration > 0.0:
             raise ValueError(f'duration must be positive, got {duration}')
@@ -933,19 +938,3 @@ def _made_again(kind: Type[Simulator], arguments: Dict[str, Any], state: Any) ->
     made.restore(snapshot)
     made._start.recall(warnings)
     return made
-
-
-def _finite_array(name: str, given: Any, size: int) -> FloatArray:
-    """Return the array of finite floats, (size,), or a ValueError that says what is wrong."""
-    try:
-        array = np.asarray(given)
-    except ValueError as error:
-        raise ValueError(f'{name} is not an array of numbers: {error}') from None
-    if array.dtype.kind not in 'fiu':
-        raise ValueError(f'{name} must hold real numbers, got dtype {array.dtype}')
-    if array.shape != (size,):
-        raise ValueError(f'{name} must have shape ({size},), got {array.shape}')
-    array = np.ascontiguousarray(array, dtype=np.float64)
-    if not np.isfinite(array).all():
-        raise ValueError(f'{name} must be finite, got {array}')
-    return array

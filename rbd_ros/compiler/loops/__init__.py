@@ -16,7 +16,14 @@ from rbd_ros.compiler.loops.entry_points import (
     excludes_threads,
     interpreted_reason,
 )
-from rbd_ros.compiler.loops.loop_records import allocate, floats, integers, Record, view
+from rbd_ros.compiler.loops.loop_records import (
+    allocate,
+    floats,
+    integers,
+    nested,
+    Record,
+    view,
+)
 from rbd_ros.compiler.loops.vocabulary import (
     call_kernel,
     call_loop,
@@ -28,6 +35,7 @@ from rbd_ros.compiler.loops.vocabulary import (
     load_transform,
     load_vec,
     Mat,
+    Mat3,
     norm,
     simd_range,
     stack_array,
@@ -35,20 +43,24 @@ from rbd_ros.compiler.loops.vocabulary import (
     Transform,
     Vec,
     Vec3,
+    Vec4,
 )
 
 __all__ = [
     'EntryPoint',
     'Mat',
+    'Mat3',
     'Record',
     'Transform',
     'Vec',
     'Vec3',
+    'Vec4',
     'allocate',
     'cross',
     'dot',
     'load_transform',
     'load_vec',
+    'nested',
     'norm',
     'view',
     'call_kernel',

@@ -23,7 +23,7 @@ from rbd_ros.compiler.loops.loop_types import (
     Type,
     VecType,
 )
-from rbd_ros.compiler.loops.vocabulary import Mat, Transform, Vec, Vec3
+from rbd_ros.compiler.loops.vocabulary import Mat, Mat3, Transform, Vec, Vec3, Vec4
 
 _NUMBERS = {bool: BOOL, int: INT, float: FLOAT}
 _Parameter = Tuple[str, Optional[NumberType]]
@@ -174,9 +174,7 @@ def _type(annotation: Optional[ast.expr], names: Mapping[str, Any]) -> Optional[
         annotation = ast.parse(annotation.value, mode='eval').body
     if not isinstance(annotation, ast.Subscript):
         meaning = _meaning(annotation, names)
-        if meaning is Vec3:
-            return VecType((FLOAT,) * 3)
-        return _TRANSFORM if meaning is Transform else None
+        return next((kind for named, kind in _NAMED if meaning is named), None)
     owner, inner = annotation.value, annotation.slice
     items = inner.elts if isinstance(inner, ast.Tuple) else [inner]
     # Sizes are read from the text, as these annotations are never evaluated.
@@ -194,7 +192,14 @@ def _type(annotation: Optional[ast.expr], names: Mapping[str, Any]) -> Optional[
     return None
 
 
-_TRANSFORM = NamedType((MatType((VecType((FLOAT,) * 3),) * 3), VecType((FLOAT,) * 3)), Transform)
+_VEC3 = VecType((FLOAT,) * 3)
+_MAT3 = MatType((_VEC3,) * 3)
+_NAMED = (
+    (Vec3, _VEC3),
+    (Vec4, VecType((FLOAT,) * 4)),
+    (Mat3, _MAT3),
+    (Transform, NamedType((_MAT3, _VEC3), Transform)),
+)
 
 
 def number_fields(kind: Any) -> List[Optional[NumberType]]:

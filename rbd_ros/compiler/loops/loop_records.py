@@ -7,7 +7,7 @@ the call. Passing a hundred arrays one by one would cost a call microseconds, an
 minutes. In plain Python, loops take the named tuple itself.
 
 The class of a record may declare the shape of an array beside its field (`floats`, `integers`,
-`view`), or give a bool; `allocate` makes such a record.
+`view`), a record within it (`nested`), or give a bool; `allocate` makes such a record.
 """
 
 from __future__ import annotations
@@ -50,6 +50,14 @@ def integers(*shape: Union[int, str]) -> Any:
 def view() -> Any:
     """Declare an array in one dimension that is made of the parts which name it."""
     return _Array(np.float64, (), 'itself')
+
+
+def nested(kind: type) -> Any:
+    """Declare a record within the record, as `floats` declares an array.
+
+    :param kind: its class
+    """
+    return kind
 
 
 def allocate(kind: Type[AnyRecord], **sizes: int) -> AnyRecord:
@@ -104,10 +112,10 @@ class Record:
         self._nested = []
         for name, value in zip(fields._fields, fields):
             if isinstance(value, tuple):
-                nested = Record(value)
-                self._nested.append(nested)  # its table must live as long as this one
-                kinds.append((name, 'record', nested.kind))
-                words.append(np.array([nested.address]))
+                inner = Record(value)
+                self._nested.append(inner)  # its table must live as long as this one
+                kinds.append((name, 'record', inner.kind))
+                words.append(np.array([inner.address]))
             elif isinstance(value, np.ndarray):
                 if not value.flags.c_contiguous or value.dtype not in (np.float64, np.int64):
                     raise TypeError(f'{name} must be a contiguous array of float64 or int64')

@@ -133,6 +133,7 @@ class Vec(tuple):
 
 #: `Vec[3]`, for type checkers.
 Vec3 = Annotated[Vec, 3]
+Vec4 = Annotated[Vec, 4]
 
 
 def _same(a: Vec, b: Any) -> Vec:
@@ -169,6 +170,10 @@ class Mat(tuple):
             columns = other.T
             return Mat(*(Vec(*(row @ column for column in columns)) for row in self))
         return Vec(*(row @ other for row in self))
+
+
+#: `Mat[3, 3]`, for type checkers.
+Mat3 = Annotated[Mat, 3]
 
 
 class Transform(NamedTuple):

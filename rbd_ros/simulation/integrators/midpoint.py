@@ -65,10 +65,10 @@ def step_by_midpoint(step: Substep) -> int:
     """Find `next_v`, and `next_q` as well where nothing stops the motion; return which."""
     # Where a joint is at a limit or a contact near, the implicit solve decides whether either
     # stops anything.
-    if step.count > 0 or is_at_limit(step.model, step.state):
+    if step.near > 0 or is_at_limit(step.model, step.state):
         found: int = step_constrained(step)
         impulse = step.work.problem.contact_impulse
-        if found != VELOCITY or is_stopped(step.state, impulse, step.count > 0):
+        if found != VELOCITY or is_stopped(step.state, impulse, step.near > 0):
             return found
     if midpoint_step(step):
         return EVERYTHING

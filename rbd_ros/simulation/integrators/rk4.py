@@ -87,7 +87,7 @@ class Stages(NamedTuple):
 def step_by_runge_kutta(step: Substep) -> int:
     """Find `next_v`, and `next_q` as well where no force interrupts the step; return which."""
     model = step.model
-    constrained = model.frictional == 1 or step.count > 0
+    constrained = model.frictional == 1 or step.near > 0
     constrained = constrained or model.stiff == 1 or is_at_limit(model, step.state)
     for _ in range(2):
         if constrained and step_constrained(step) == NOTHING:

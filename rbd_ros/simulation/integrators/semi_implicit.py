@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 def step_by_euler(step: Substep) -> int:
     """Find `next_v`; return whether it is finite."""
     # Most steps of most robots violate nothing: they are tried without the solver first.
-    constrained = step.model.frictional == 1 or step.count > 0
+    constrained = step.model.frictional == 1 or step.near > 0
     # Where the step is divided, the kernel with implicit damping is for another time step.
     if step.model.damped == 1 and step.h != step.model.timestep:
         constrained = True

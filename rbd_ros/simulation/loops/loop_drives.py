@@ -17,10 +17,10 @@ from rbd_ros.simulation.loops.loop_directions import (
     HELD_RANK,
     RANK,
 )
-from rbd_ros.simulation.loops.loop_solver import hold_joints
+from rbd_ros.simulation.loops.loop_solver import find_held_forces, hold_joints
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.records.simulation_state import State
-from rbd_ros.simulation.records.workspace import Loops, Problem
+from rbd_ros.simulation.records.workspace import Problem
 from rbd_ros.simulation.stepping.joint_law import FORWARD, STICK
 from rbd_ros.simulation.stepping.linear import add_scaled, clear, copy, dot
 
@@ -72,20 +72,6 @@ def closed_hybrid_dynamics(
     find_held_forces(loops, loops.spare)
     for k in range(held):
         found[n + loops.held_joint[loops.held_order[k]]] = y[k]
-
-
-@compiled
-def find_held_forces(loops: Loops, load: FloatArray) -> None:
-    """Find `coefficients`: forces of held joints that do on `motions` the work that a load does.
-
-    :param load: generalized force, (nv,)
-    """
-    y, held = loops.coefficients, loops.counts[HELD_RANK]
-    for k in range(held - 1, -1, -1):
-        y[k] = dot(loops.motions[k], load)
-        for j in range(k + 1, held):
-            y[k] -= loops.held_rows[j, k] * y[j]
-        y[k] /= loops.held_rows[k, k]
 
 
 @compiled

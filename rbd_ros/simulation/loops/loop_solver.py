@@ -171,22 +171,31 @@ def find_held_impulse(
     loops, n, p = problem.loops, len(v), problem.impulse
     # Before the first solve, nothing is known of the joints that are held.
     hold_joints(segment, problem)
-    held, y, rest = loops.counts[HELD_RANK], loops.coefficients, loops.correction
+    rest = loops.correction
     for i in range(n):
         p[i] = problem.contact_impulse[i]
         if not is_held(segment[i]):
             p[i] += friction_impulse(segment[i], h * model.friction[i])
         # H v - H v_0 - h tau - p: what held joints and loops have to bear.
         rest[i] = dot(problem.inertia[i], v) - problem.momentum[i] - p[i]
-    # The transpose of the forward substitution: from motions to impulses of the joints that hold
-    # them.
+    find_held_forces(loops, rest)
+    for k in range(loops.counts[HELD_RANK]):
+        p[loops.held_joint[loops.held_order[k]]] += loops.coefficients[k]
+
+
+@compiled
+def find_held_forces(loops: Loops, load: FloatArray) -> None:
+    """Find `coefficients`: forces of held joints that do on `motions` the work that a load does.
+
+    :param load: generalized force, (nv,)
+    """
+    y, held = loops.coefficients, loops.counts[HELD_RANK]
+    # The transpose of the forward substitution by which prescribed velocities give motions.
     for k in range(held - 1, -1, -1):
-        y[k] = dot(loops.motions[k], rest)
+        y[k] = dot(loops.motions[k], load)
         for j in range(k + 1, held):
             y[k] -= loops.held_rows[j, k] * y[j]
         y[k] /= loops.held_rows[k, k]
-    for k in range(held):
-        p[loops.held_joint[loops.held_order[k]]] += y[k]
 
 
 @compiled

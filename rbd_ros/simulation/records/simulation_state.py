@@ -8,9 +8,9 @@ there are loops, else 0.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from rbd_ros.compiler.loops import floats, integers, view
+from rbd_ros.compiler.loops import floats, integers, nested, view
 from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 
 #: Places of the counters in `State.counters`. Those after CONTACTS are for the loops themselves:
@@ -42,11 +42,6 @@ MAX_CONTACTS = 512
 
 #: Maximum number of external forces that act at once.
 MAX_FORCES = 64
-
-
-def _nested(kind: type) -> Any:
-    """Declare a record within a record, as `floats` declares an array."""
-    return kind
 
 
 class Servo(NamedTuple):
@@ -107,7 +102,7 @@ class State(NamedTuple):
     tangent_deformation: FloatArray = floats('points', 2)
     touching: IntArray = integers('points')
     counters: IntArray = integers(COUNTERS)
-    servo: Servo = _nested(Servo)
+    servo: Servo = nested(Servo)
     # Facts about the last step for its users, also after a snapshot is restored. The next
     # step itself asks for the acceleration.
     saturated: IntArray = integers('nv')

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from rbd_ros.compiler.loops import floats, integers, view
+from rbd_ros.compiler.loops import floats, integers, nested, view
 from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.records.simulation_state import (
@@ -47,11 +47,6 @@ class Dynamics(NamedTuple):
     velocities: FloatArray = floats('bodies', 6)
     body_forces: FloatArray = floats('bodies', 6)
     applied_force: FloatArray = floats('nv')
-
-
-def _nested(kind: type) -> Any:
-    """Declare a record within a record, as `floats` declares an array."""
-    return kind
 
 
 class Loops(NamedTuple):
@@ -162,7 +157,7 @@ class Problem(NamedTuple):
     swept_impulse: FloatArray = floats('nv')
     swept_velocity: FloatArray = floats('nv')
     swept_segment: IntArray = integers('nv')
-    loops: Loops = _nested(Loops)
+    loops: Loops = nested(Loops)
 
 
 class Motion(NamedTuple):
@@ -207,7 +202,10 @@ class NoBuffers(NamedTuple):
 
 
 class Before(NamedTuple):
-    """The beginning of a substep in a world that may be taken again (scene/servo.py).
+    """A state in a substep in a world that may be taken again from there.
+
+    `before` is the beginning (scene/servo.py), `before_contact` all but `q` before contacts change
+    it (scene/speculative_contacts.py).
 
     :param q: configuration
     :param v: velocity
@@ -221,33 +219,20 @@ class Before(NamedTuple):
     objects: FloatArray = floats('objects', 13)
 
 
-class BeforeContact(NamedTuple):
-    """State before contacts change it, before anything moves (scene/looking.py).
-
-    :param v: velocity
-    :param counters: counters
-    :param objects: state of the objects
-    """
-
-    v: FloatArray = floats('nv')
-    counters: IntArray = integers(COUNTERS)
-    objects: FloatArray = floats('objects', 13)
-
-
 class Workspace(NamedTuple):
     """All intermediate results of a step, by what they are for.
 
     :param integrator: those of the integrator alone, of the class that it declares
     """
 
-    dynamics: Dynamics = _nested(Dynamics)
-    problem: Problem = _nested(Problem)
-    motion: Motion = _nested(Motion)
-    free_bases: FreeBases = _nested(FreeBases)
-    integrator: Any = _nested(NoBuffers)
-    scene: SceneWork = _nested(SceneWork)
-    before: Before = _nested(Before)
-    before_contact: BeforeContact = _nested(BeforeContact)
+    dynamics: Dynamics = nested(Dynamics)
+    problem: Problem = nested(Problem)
+    motion: Motion = nested(Motion)
+    free_bases: FreeBases = nested(FreeBases)
+    integrator: Any = nested(NoBuffers)
+    scene: SceneWork = nested(SceneWork)
+    before: Before = nested(Before)
+    before_contact: Before = nested(Before)
 
 
 class Commands(NamedTuple):
@@ -275,7 +260,7 @@ class PhysicsRecord(NamedTuple):
 class Substep(NamedTuple):
     """A step without a world, or a part of one: a value that its functions hand on.
 
-    :param count: number of contact points near the ground
+    :param near: number of contact points near the ground
     :param h: its length [s]
     """
 
@@ -284,5 +269,5 @@ class Substep(NamedTuple):
     external_forces: ExternalForces
     contacts: GroundContactPoints
     work: Workspace
-    count: int
+    near: int
     h: float

@@ -6,10 +6,8 @@ Newton's law of restitution; restitution.py has Poisson's.
 
 from __future__ import annotations
 
-import math
-
 from rbd_ros.collision.scene.scene_arrays import RESTITUTION, SceneContacts
-from rbd_ros.compiler.loops import compiled
+from rbd_ros.compiler.loops import compiled, load_vec, norm
 from rbd_ros.constraints.friction_space import MOMENTS, OPEN, scale_space
 from rbd_ros.constraints.solvers.friction_solver import COMBINED, solve_friction_space
 from rbd_ros.simulation.records.simulation_model import SimulationModel
@@ -82,11 +80,8 @@ def collide(
     :param h: time step [s]
     """
     scene, contacts = work.scene, contact_state.contacts
-    gravity, slow = model.scene.bodies.gravity, 0.0
-    for r in range(3):
-        slow += gravity[r] * gravity[r]
     # A threshold in velocity: bounces at rest would be gravity's h g coming back, and never end.
-    slow = RESTING * h * math.sqrt(slow)
+    slow = RESTING * h * norm(load_vec(model.scene.bodies.gravity, 3))
     any_of_them = False
     for c in range(count):
         clear(contact_state.impact_impulse[c])

@@ -40,7 +40,7 @@ def take_servo_substep(physics: PhysicsRecord, h: float) -> bool:
     copy(state.counters, before.counters)
     keep_objects(objects, before.objects)
     while True:
-        done = take_scene_substep(
+        done: bool = take_scene_substep(
             model,
             state,
             physics.external_forces,

@@ -20,6 +20,7 @@ from rbd_ros.compiler.loops import (
     Mat,
     Record,
     Vec,
+    Vec4,
     view,
 )
 from rbd_ros.contact.contact_arrays import FloatArray, IntArray
@@ -199,7 +200,7 @@ def read_imus(physics: PhysicsRecord, places: ImuPlaces, buffers: ImuBuffers) ->
 
 
 @compiled
-def quaternion_of(R: Mat) -> Vec[4]:
+def quaternion_of(R: Mat) -> Vec4:
     """Return the unit quaternion w, x, y, z of a rotation, with its largest part positive."""
     # Four times the squares of its parts: from the largest, nothing cancels.
     a, b, c = R[0][0], R[1][1], R[2][2]

@@ -144,9 +144,3 @@ class Sensors:
     def joint_torques(self) -> Dict[str, float]:
         """Forces that joints transmit along their degrees of freedom, by name [N m, N]."""
         return self['joint_torques']
-
-    @property
-    def wrench_links(self) -> Tuple[str, ...]:
-        """Links in whose axes the force and torque sensors read."""
-        kind = self.kinds.get('force_torque')
-        return () if kind is None else tuple(kind.frame(k) for k in range(len(kind.places)))

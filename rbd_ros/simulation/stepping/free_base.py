@@ -30,12 +30,13 @@ from rbd_ros.compiler.loops import (
     compiled,
     cross,
     load_vec,
-    Mat,
+    Mat3,
     norm,
     stack_array,
     stack_matrix,
     Vec,
     Vec3,
+    Vec4,
 )
 from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.records.simulation_model import SimulationModel
@@ -208,7 +209,7 @@ def correct_from_middle(
 
 
 @compiled
-def pose_of(model: SimulationModel, base: int, q: FloatArray) -> Tuple[Mat[3, 3], Vec3]:
+def pose_of(model: SimulationModel, base: int, q: FloatArray) -> Tuple[Mat3, Vec3]:
     """Return rotation and position of a free base at a configuration."""
     orientation, position = model.free_bases[base, 0], model.free_bases[base, 1]
     return rotation_of(load_vec(q, 4, orientation)), load_vec(q, 3, position)
@@ -254,14 +255,16 @@ def momentum_of_others(mass: FloatArray, v: FloatArray, first: int, row: int) ->
 
     :param first: degree of freedom at which the velocity of the base begins
     """
-    own = momentum(mass, v, row)
-    for k in range(first, first + 6):
-        own = own - v[k] * Vec(mass[row, k], mass[row + 1, k], mass[row + 2, k])
-    return own
+    own = stack_array(3)
+    own[0:3] = momentum(mass, v, row)
+    for r in range(3):
+        for k in range(first, first + 6):
+            own[r] -= mass[row + r, k] * v[k]
+    return load_vec(own, 3)
 
 
 @compiled
-def rotation_by(u: Vec3) -> Vec[4]:
+def rotation_by(u: Vec3) -> Vec4:
     """Return the unit quaternion of a rotation vector, angle times axis [rad]."""
     angle = norm(u)
     s = math.sin(0.5 * angle) / angle if angle > 0.0 else 0.5

@@ -14,6 +14,7 @@ from rbd_ros.compiler.loops import (
     load_transform,
     load_vec,
     Mat,
+    Mat3,
     norm,
     Vec,
     Vec3,
@@ -34,7 +35,7 @@ MAX_ROUNDS, SMALL_TURN = 30, 1e-17
 
 
 @compiled
-def rotational_mobility(I: Mat, R: Mat) -> Mat[3, 3]:
+def rotational_mobility(I: Mat, R: Mat) -> Mat3:
     """Return the inverse of a rotational inertia in world coordinates.
 
     :param I: in body coordinates, symmetric and positive definite [kg m^2]
@@ -196,7 +197,8 @@ def turn_freely(inertia: FloatArray, objects: Objects, work: SceneWork, o: int, 
 @compiled
 def largest(v: Vec3) -> float:
     """Return the largest number of a vector without its sign."""
-    return max(abs(v[0]), abs(v[1]), abs(v[2]))
+    most: float = max(abs(v[0]), abs(v[1]), abs(v[2]))
+    return most
 
 
 @compiled

@@ -76,10 +76,8 @@ def to_velocity(factor: FloatArray, tree: Tree, x: FloatArray) -> None:
 def solve_upward(factor: FloatArray, tree: Tree, x: FloatArray) -> None:
     """Replace x by L^-T x, from the tips to the base."""
     for i in range(len(x) - 1, -1, -1):
-        # A contact is moved by few of the joints of a robot with legs or arms.
-        if x[i] != 0.0:
-            for at in range(tree.row_first[i], tree.row_first[i + 1]):
-                x[tree.row_index[at]] -= factor[i, tree.row_index[at]] * x[i]
+        for at in range(tree.row_first[i], tree.row_first[i + 1]):
+            x[tree.row_index[at]] -= factor[i, tree.row_index[at]] * x[i]
 
 
 @compiled

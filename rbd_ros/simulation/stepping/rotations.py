@@ -5,18 +5,18 @@ from __future__ import annotations
 
 import math
 
-from rbd_ros.compiler.loops import compiled, load_vec, Mat, norm, Vec, Vec3
+from rbd_ros.compiler.loops import compiled, load_vec, Mat, Mat3, norm, Vec, Vec3, Vec4
 from rbd_ros.contact.contact_arrays import FloatArray
 
 
 @compiled
-def load_matrix(rows: FloatArray) -> Mat[3, 3]:
+def load_matrix(rows: FloatArray) -> Mat3:
     """Return the matrix in an array, (3, 3)."""
     return Mat(load_vec(rows[0], 3), load_vec(rows[1], 3), load_vec(rows[2], 3))
 
 
 @compiled
-def rotation_of(quaternion: Vec) -> Mat[3, 3]:
+def rotation_of(quaternion: Vec) -> Mat3:
     """Return the rotation matrix of a unit quaternion."""
     w, x, y, z = quaternion
     return Mat(
@@ -27,7 +27,7 @@ def rotation_of(quaternion: Vec) -> Mat[3, 3]:
 
 
 @compiled
-def product(a: Vec, b: Vec) -> Vec[4]:
+def product(a: Vec, b: Vec) -> Vec4:
     """Return the quaternion of the rotation b, followed by a in the coordinates outside."""
     w, x, y, z = a
     c, i, j, k = b
@@ -40,7 +40,7 @@ def product(a: Vec, b: Vec) -> Vec[4]:
 
 
 @compiled
-def turned(quaternion: Vec, angle: Vec3) -> Vec[4]:
+def turned(quaternion: Vec, angle: Vec3) -> Vec4:
     """Return the orientation after a rotation by a vector in coordinates outside.
 
     :param angle: axis times angle [rad]
@@ -51,4 +51,5 @@ def turned(quaternion: Vec, angle: Vec3) -> Vec[4]:
     turn = Vec(math.cos(half), part * angle[0], part * angle[1], part * angle[2])
     end = product(turn, quaternion)
     # Of a unit length again, so that rounding does not add up.
-    return end / norm(end)
+    length = norm(end)
+    return Vec(end[0] / length, end[1] / length, end[2] / length, end[3] / length)

@@ -65,7 +65,7 @@ def solve_velocity(step: Substep) -> bool:
         if newton(step, MAX_NEWTON if attempt < 2 else 0):
             return True
         if attempt == 0:
-            sweep_to_rest(step.model, step.state, step.contacts, problem, v, step.count, step.h)
+            sweep_to_rest(step.model, step.state, step.contacts, problem, v, step.near, step.h)
             copy(v, problem.swept_velocity)
             copy(segment, problem.swept_segment)
         else:
@@ -81,7 +81,7 @@ def newton(step: Substep, rounds: int) -> bool:
     :param rounds: maximum number of Newton steps
     :return: whether the solution was found
     """
-    model, state, count, h = step.model, step.state, step.count, step.h
+    model, state, count, h = step.model, step.state, step.near, step.h
     problem, v = step.work.problem, step.work.motion.next_v
     segment = state.segment
     slack = 0.0

@@ -252,10 +252,7 @@ def test_compiled_and_interpreted_moments_agree():
     python.step(n=60)
     fields = python.physics.fields
     for _ in range(3):
-        assert step_once(
-            fields.model, fields.state, fields.external_forces, fields.contacts, fields.work,
-            fields.objects, fields.contact_state,
-        )  # fmt: skip
+        assert step_once(fields)
     assert np.allclose(machine.q, python.q, atol=1e-12)
     for name in machine.objects:
         assert np.allclose(machine.object_velocity(name), python.object_velocity(name), atol=1e-10)

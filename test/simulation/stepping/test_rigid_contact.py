@@ -329,15 +329,7 @@ def test_compiled_and_interpreted_steps_agree(arm):
     python.step(n=225)
     fields = python.physics.fields
     for _ in range(5):
-        assert step_once(
-            fields.model,
-            fields.state,
-            fields.external_forces,
-            fields.contacts,
-            fields.work,
-            fields.objects,
-            fields.contact_state,
-        )
+        assert step_once(fields)
     assert np.allclose(machine.q, python.q, atol=1e-12)
     for name in machine.objects:
         assert np.allclose(machine.object_pose(name), python.object_pose(name), atol=1e-12)
