@@ -114,7 +114,7 @@ def test_a_step_is_differentiated(name):
     assert np.abs(ends[0] - v).max() > 0.0
 
 
-def test_the_node_has_all_integrators_and_the_page_says_what_they_are():
+def test_the_node_lists_all_integrators_and_the_page_their_orders():
     choices = {each.name: each.choices for each in INTERFACE.parameters}['integrator']
     page = (ROOT / 'docs' / 'simulation.md').read_text(encoding='utf-8')
     section = page.split('## Integrators')[1].split('\n## ')[0]
