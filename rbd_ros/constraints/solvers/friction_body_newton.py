@@ -286,9 +286,9 @@ def image_of(K: FloatArray, v: Vec3) -> Vec3:
 @compiled
 def moment_change(space: BodySpace, c: int) -> Vec3:
     """Return the change of the moments of a contact by what remains of its equations."""
-    change = image_of(space.moment_by_force[c], load_vec(space.right[c], 3))
-    change += image_of(space.moment_stiffness[c], load_vec(space.moment_right[c], 3))
-    return change
+    by_force = image_of(space.moment_by_force[c], load_vec(space.right[c], 3))
+    own = image_of(space.moment_stiffness[c], load_vec(space.moment_right[c], 3))
+    return Vec(by_force[0] + own[0], by_force[1] + own[1], by_force[2] + own[2])
 
 
 @compiled
