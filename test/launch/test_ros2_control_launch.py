@@ -325,7 +325,7 @@ def test_two_namespaces_have_a_file_each(stack):
 
 
 @pytest.mark.parametrize(
-    'commands, states, rejected',
+    'commands, states, refused',
     [
         ('arm/commands', 'arm/states', ''),
         ('/left/commands', '/left/states', ''),

@@ -239,7 +239,7 @@ class ParameterTable:
                 # ros2 param load sets all that dump has written, as it is.
                 if self._is_present(parameter):
                     continue
-                raise ValueError(f'{name} cannot be changed: {self._rejected[name]}')
+                raise ValueError(f'{name} cannot be changed: {self._refused[name]}')
             if name not in self._declarations:
                 if not name:  # rclpy would declare it
                     raise ValueError('a parameter must have a name')
