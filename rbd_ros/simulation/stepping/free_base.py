@@ -71,7 +71,10 @@ def predict_free_bases(model: SimulationModel, state: State, work: Workspace, h:
         # About the center of mass: n_C = n_O - c x p, and likewise for the moment of the forces.
         linear, force = momentum(mass, state.v, first + 3), load_vec(tau, 3, first + 3)
         angular = momentum(mass, state.v, first) - cross(c, linear)
-        moment = load_vec(tau, 3, first) - cross(c, force)
+        # In this order of sums: robots that fall amplify any rounding.
+        x, y, z = c
+        f, g, k = force
+        moment = load_vec(tau, 3, first) - Vec(y * k, z * f, x * g) + Vec(z * g, x * k, y * f)
         free_bases.angular_momentum[base] = R @ (angular + h * moment)
         total = R @ (linear + h * force) + h * m * load_vec(model.free_gravity[base], 3)
         free_bases.linear_momentum[base] = total
