@@ -54,7 +54,7 @@ def energy_scene(urdf: str) -> Scene:
 
     And then flies freely.
     """
-    machine = Machine(urdf, True, (0.0, 0.0, 2.0), STANCE, collides=False)
+    machine = Machine(urdf, True, (0.0, 0.0, 2.0), joints=STANCE, collides=False)
     force = 2.0 * mass(machine) * GRAVITY
     up, none = np.array([0, 0, 0, 0, 0, force]), np.zeros(6)
     return Scene(
@@ -116,7 +116,7 @@ def momentum_scene(urdf: str) -> Scene:
             Error('mean square of the angular momentum error [(N m s)²]', angular_error, 1e-9),
         ),
         gravity=0.0,
-        machine=Machine(urdf, True, (0.0, 0.0, 2.0), STANCE, gravity=0.0),
+        machine=Machine(urdf, True, (0.0, 0.0, 2.0), joints=STANCE, gravity=0.0),
         every=0.005,
         flight=True,
     )
@@ -170,7 +170,7 @@ def _on_ground(name: str, title: str, machine: Machine, **more) -> Scene:
 
 def standing_scene(urdf: str) -> Scene:
     """Return a quadruped that stands on four feet, its joints held by springs and dampers."""
-    machine = Machine(urdf, True, (0.0, 0.0, HEIGHT), STANCE)
+    machine = Machine(urdf, True, (0.0, 0.0, HEIGHT), joints=STANCE)
     return _on_ground(
         'standing', 'ANYmal stands on four feet with PD control', machine,
         duration=10.0, quick=1.0, torque=_servo(machine), control=CONTROL,
@@ -179,7 +179,7 @@ def standing_scene(urdf: str) -> Scene:
 
 def lying_scene(urdf: str) -> Scene:
     """Return a quadruped that falls without torque, and lies."""
-    machine = Machine(urdf, True, (0.0, 0.0, HEIGHT), STANCE)
+    machine = Machine(urdf, True, (0.0, 0.0, HEIGHT), joints=STANCE)
     return _on_ground(
         'lying', 'ANYmal falls without torques and lies on the ground', machine,
         duration=10.0, quick=1.0, every=0.01,
