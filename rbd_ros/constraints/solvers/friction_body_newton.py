@@ -61,8 +61,8 @@ PATIENCE, LEAP = 40, 1e-5
 #: after none; its range.
 DAMPING, RELAXED, TIGHTENED, LEAST, MOST = 3.0, 0.1, 8.0, 1e-9, 10.0
 
-#: Number of halved steps; decrease of |f| by a step that is aimed at; growth that is borne, as
-#: part of the |f| before.
+#: Number of halved steps; required decrease of |f| by a step; accepted growth, as part of the |f|
+#: before.
 HALVES, DECREASE, GROWTH = 4, 0.1, 0.6
 
 #: Maximum compliance by which contacts yield.
@@ -102,31 +102,39 @@ def newton_bodies(space: BodySpace, enough: float, slack: float, limit: int) -> 
         give = min(slack / max(largest_force(space), 1e-300), MAX_GIVE)
         size = evaluate(space, give)
         find_direction(space, damping, give)
-        length, after, halved = 1.0, math.inf, 0
-        move(space, length)
-        after = evaluate(space, give)
-        while not after < (1.0 - DECREASE * length) * size + GROWTH * before:
-            if halved == HALVES:
-                break
-            halved += 1
-            # Back by half of the last step.
-            length *= 0.5
-            move(space, -length)
-            after = evaluate(space, give)
-        if after < (1.0 - DECREASE * length) * size + GROWTH * before:
-            before = size
-            if halved == 0:
-                damping = max(RELAXED * damping, LEAST)
-        else:
-            move(space, -length)
-            evaluate(space, give)
-            before, damping = size, min(TIGHTENED * damping, MOST)
+        length = search(space, size, before, give)
+        before = size
+        if length == 1.0:
+            damping = max(RELAXED * damping, LEAST)
+        elif length == 0.0:
+            damping = min(TIGHTENED * damping, MOST)
     return_to_best(space)
     for c in range(space.sizes[CONTACTS]):
         # The conjugate gradient of the sweeps begins again: its direction is of forces before.
         space.search_direction[c] = Vec(0.0, 0.0, 0.0)
     found: float = best
     return found
+
+
+@compiled
+def search(space: BodySpace, size: float, before: float, give: float) -> float:
+    """Move until |f| falls, or hardly grows; return the number of steps: 1, 1/2, ..., or none.
+
+    :param size: |f| now
+    :param before: |f| before the last step
+    :param give: compliance of each contact, besides its own
+    """
+    length = 1.0
+    move(space, length)
+    for _ in range(HALVES + 1):
+        if evaluate(space, give) < (1.0 - DECREASE * length) * size + GROWTH * before:
+            return length
+        # Back by half of the last step.
+        length *= 0.5
+        move(space, -length)
+    move(space, -length)
+    evaluate(space, give)
+    return 0.0
 
 
 @compiled

@@ -62,7 +62,6 @@ class BodySpace(NamedTuple):
     :param free: velocity of each body without contact forces
     :param previous: scaled forces before a sweep
     :param search_direction: direction of the conjugate gradient
-    :param saved: forces to return to
     :param image: change of the scaled velocities by `search_direction`; in Newton's method these
     :param stiffness: change of the scaled forces of each contact by that of its velocity, negated
     :param angular_jacobian: angular velocity of each contact, about the normal first, by the
@@ -108,7 +107,6 @@ class BodySpace(NamedTuple):
     free: FloatArray = floats('B', 6)
     previous: FloatArray = floats('C', 3)
     search_direction: FloatArray = floats('C', 3)
-    saved: FloatArray = floats('C', 3)
     image: FloatArray = floats('C', 3)
     stiffness: FloatArray = floats('C', 3, 3)
     angular_jacobian: FloatArray = floats('K', 2, 3, 6)

@@ -36,12 +36,14 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     find_free_velocities,
     HAS_MOMENTS,
     has_moments,
+    keep_best,
     largest_residual,
     MEMBERS,
     prepare,
     product_of,
     renew,
     RESIDUAL,
+    return_to_best,
     scaled_angular_velocity,
     SWEEPS,
     UNIT,
@@ -191,13 +193,13 @@ def finish(space: BodySpace, enough: float) -> float:
 
     :param enough: residual of a solution
     """
-    x, rest, direction, saved = space.x, space.previous, space.search_direction, space.saved
+    x, rest, direction = space.x, space.previous, space.search_direction
     contacts = space.sizes[CONTACTS]
     renew(space)
     worst = largest_residual(space)
+    keep_best(space)
     square = 0.0
     for c in range(contacts):
-        saved[c] = load_vec(x[c], 3)
         for r in range(3):
             # The unknowns are forces of what sticks; for these the problem is linear, A_ss x_s =
             # -(b_s + A_sr x_r), and A_ss is symmetric and semidefinite: conjugate gradients
@@ -241,9 +243,7 @@ def finish(space: BodySpace, enough: float) -> float:
     found: float = largest_residual(space)
     # Forces may have left their cones: sticking was an assumption.
     if not found < worst:
-        for c in range(contacts):
-            x[c] = load_vec(saved[c], 3)
-        renew(space)
+        return_to_best(space)
         found = worst
     for c in range(contacts):
         direction[c] = Vec(0.0, 0.0, 0.0)
