@@ -38,6 +38,8 @@ _NUMBERS = {
     'FloatArray': [ctypes.c_void_p, ctypes.c_int64],
 }
 _log = logging.getLogger('rbd_ros')
+#: Why all loops are interpreted though there is a compiler; see `EntryPoint.address`.
+_refusal: Optional[str] = None
 #: Says at INFO what is compiled: it takes seconds, of which commands inform on a terminal.
 _progress = logging.getLogger('rbd_ros.compiler')
 
@@ -128,8 +130,14 @@ class EntryPoint:
 
     def address(self, *records: Record) -> int:
         """Return address for `call_loop`, so that callers need not be compiled with all of it."""
-        code = self._machine_code(records) if interpreted_reason() is None else None
-        return handles.register(self.function) if code is None else code.address('entry')
+        global _refusal
+        if interpreted_reason() is None:
+            code = self._machine_code(records)
+            if code is not None:
+                return code.address('entry')
+            # Machine code cannot call Python: from here on, loops that would are interpreted too.
+            _refusal = f'{self.__name__} cannot be compiled'
+        return handles.register(self.function)
 
     def _machine_code(self, records: Sequence[Record]) -> Optional[native.MachineCode]:
         """Return the machine code for records of these kinds: loaded, or compiled.
@@ -276,4 +284,4 @@ def excludes_threads() -> bool:
 
 def interpreted_reason() -> Optional[str]:
     """Return the reason why loops run in the interpreter, None if they do not."""
-    return native.unavailable_reason()
+    return native.unavailable_reason() or _refusal

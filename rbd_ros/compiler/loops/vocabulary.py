@@ -17,7 +17,7 @@ from typing import Annotated, Any, Callable, List, NamedTuple, overload
 import numpy as np
 
 from rbd_ros.compiler.loops.loop_records import Record
-from rbd_ros.compiler.runtime import handles, native
+from rbd_ros.compiler.runtime import handles
 
 
 def compiled(function: Callable) -> Callable:
@@ -34,7 +34,7 @@ def call_kernel(address: int, inputs: np.ndarray, outputs: np.ndarray) -> None:
     """Run a robot's kernel: all inputs one after another, and buffers for the outputs."""
     # Views, since the arrays are contiguous: the kernel writes into the caller's.
     inputs, outputs = inputs.reshape(-1), outputs.reshape(-1)
-    if native.unavailable_reason() is not None:
+    if handles.is_handle(address):
         handles.call(address, inputs, outputs)
     else:
         # It keeps Python's lock: a kernel takes less time than letting go of it and getting it
@@ -48,7 +48,7 @@ def call_loop(address: int, *arguments: Any) -> int:
 
     :param arguments: its records and numbers; the kinds of numbers are not compared with its own
     """
-    if native.unavailable_reason() is not None:
+    if handles.is_handle(address):
         return handles.loop(address)(*arguments)
     passed: List[Any] = [Record(each) if isinstance(each, tuple) else each for each in arguments]
     kinds = [ctypes.c_double if isinstance(each, float) else ctypes.c_int64 for each in passed]

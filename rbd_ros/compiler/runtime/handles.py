@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Handles of interpreted kernels and loops, in place of addresses where there is no compiler."""
+"""Handles of interpreted kernels and loops, in place of addresses where there is no machine code.
+
+They are negative, which addresses never are.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +21,17 @@ def register(function: Callable[..., Any]) -> int:
     :param function: for `call`, a function of packed inputs and outputs; for `loop`, a loop
     """
     _functions.append(function)
-    return len(_functions) - 1
+    return -len(_functions)
+
+
+def is_handle(address: int) -> bool:
+    """Return whether an address is a handle."""
+    return address < 0
 
 
 def loop(handle: int) -> Callable[..., int]:
     """Return the loop that was registered with a handle."""
-    return _functions[handle]
+    return _functions[-1 - handle]
 
 
 def call(handle: int, inputs: NDArray[np.float64], outputs: NDArray[np.float64]) -> None:
@@ -33,4 +41,4 @@ def call(handle: int, inputs: NDArray[np.float64], outputs: NDArray[np.float64])
     :param inputs: all inputs, one after another
     :param outputs: buffer for all outputs
     """
-    _functions[handle](inputs, outputs)
+    _functions[-1 - handle](inputs, outputs)

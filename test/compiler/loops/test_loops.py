@@ -325,6 +325,33 @@ def test_where_llvm_fails_loops_run_in_the_interpreter_and_say_so():
     assert 'LLVM is broken' in done.stderr
 
 
+REFUSED = """
+import sys
+from rbd_ros import Robot, Simulator
+from rbd_ros.compiler.loops import entry_points
+
+for kind in (entry_points.EntryPoint, entry_points._NamedEntryPoint):
+    def load(self, kinds, load=kind._load):
+        return None if self.__name__ == sys.argv[1] else load(self, kinds)
+    kind._load = load
+ball = {'type': 'sphere', 'radius': 0.1, 'xyz': [2, 0, 0.0995], 'static': False, 'mass': 1.0}
+world = {'objects': {'floor': {'type': 'plane'}, 'ball': ball}}
+simulator = Simulator(Robot.from_urdf('urdf/two_link_arm.urdf'), world=world)
+for _ in range(5):
+    simulator.step([5.0, 5.0])
+print(entry_points.interpreted_reason())
+print(simulator.q.tolist(), simulator.object_pose('ball')[:3, 3].tolist())
+"""
+
+
+@pytest.mark.parametrize('refused', ['advance', 'scene_contacts_of'])
+def test_a_simulation_goes_to_the_interpreter_with_a_loop_that_machine_code_would_call(refused):
+    """A loop that cannot be compiled has no address: machine code that called it would crash."""
+    reason, states = fresh_python.run(REFUSED, refused).stdout.splitlines()
+    assert reason == f'{refused} cannot be compiled'
+    assert ['None', states] == fresh_python.run(REFUSED, 'nothing').stdout.splitlines()
+
+
 def test_no_place_on_disk_is_needed():
     assert not fresh_python.run(GATHER, RBD_ROS_CACHE_DIR='off').stderr
 
