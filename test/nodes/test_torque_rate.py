@@ -18,6 +18,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 LIMITS = (40.0, 15.0)
 RATE = 60.0  # [N m/s]; torques are up to 40 N m
+START = np.array([0.3, -0.5])
 NODES = ('gravity_compensation', 'inverse_dynamics')
 
 _numbers = itertools.count()
@@ -46,7 +47,7 @@ class Rig:
         self.trajectories = ros.publisher(
             JointTrajectory, f'{namespace}/joint_trajectory', wait=False
         )
-        self.at, self.v, self.silent = np.array([0.3, -0.5]), np.zeros(2), False
+        self.at, self.v, self.silent = START, np.zeros(2), False
         self._timer = ros.node.create_timer(0.004, self._publish)
 
     def _publish(self):
@@ -100,8 +101,8 @@ def rig(ros, request):
 
 
 def loaded(rig):
-    """Let the torque of the first joint go beyond 10 N m."""
-    rig.at = np.array([0.0, 0.0])
+    """Let the torque of the first joint go beyond 10 N m, which its weight alone takes."""
+    rig.at = START
     rig.until(lambda torque: abs(torque[0]) > 10.0, 'a torque')
 
 
