@@ -161,9 +161,9 @@ def test_steps_longer_than_a_frame_are_frames(robot):
     assert np.allclose(recording.times, 0.05 * np.arange(11))
 
 
-def test_advancing_stops_when_it_is_enough(robot):
+def test_advancing_stops_where_it_should(robot):
     simulator = Simulator(robot)
-    advance(simulator, 1.0, lambda now: None, enough=lambda: simulator.time > 0.0105)
+    advance(simulator, 1.0, lambda now: None, should_stop=lambda: simulator.time > 0.0105)
     assert np.isclose(simulator.time, 0.011)
 
 
