@@ -20,10 +20,10 @@ HEAD = """\
 Made by `scripts/update_coverage` from the tests' `@pytest.mark.seed('CL07', kind='full')` marks;
 do not edit.
 
-A row is proven in full where a test asserts its acceptance criterion, or a stronger one, on what
-exists as code (those tests are in **bold**), in part where tests assert something of it. Tier 1 is
-what the package is wrong without, 2 what is expected of it, 3 efficiency and options, 4 theory,
-of which a row may have a note instead of a proof.
+A row is proven if a test asserts its acceptance criterion, or a stronger one, on code of the
+package. Those tests are listed; marks without `kind='full'` are of tests that assert a part of it.
+Tier 1 is what the package is wrong without, 2 what is expected of it, 3 efficiency and options, 4
+theory, of which a row may have a note instead of a proof.
 
 The rows are those of [seed_rows.csv](seed_rows.csv). Sources:
 
@@ -34,7 +34,7 @@ The rows are those of [seed_rows.csv](seed_rows.csv). Sources:
 * **L**: a web article on robot dynamics
 
 """
-TABLE_HEAD = ['| row | tier | where | subject | proven | tests |', '|---|---|---|---|---|---|']
+TABLE_HEAD = ['| row | tier | where | subject | proven by |', '|---|---|---|---|---|']
 FULL, PART = 'full', 'part'
 
 
@@ -126,30 +126,29 @@ def page() -> str:
     """Return the text of docs/coverage.md."""
     marks: dict[str, list[Mark]] = {}
     for mark in all_marks():
-        marks.setdefault(mark.row, []).append(mark)
-    inventory, kinds = rows(), proven()
-    lines = [HEAD + '\n'.join(_totals(inventory, kinds))]
+        if mark.kind == FULL:
+            marks.setdefault(mark.row, []).append(mark)
+    inventory = rows()
+    lines = [HEAD + '\n'.join(_totals(inventory))]
     chapter = None
     for row in inventory:
         if row.chapter != chapter:
             chapter = row.chapter
             lines += ['', f'## {chapter}', '', *TABLE_HEAD]
         tests = _tests_cell(marks.get(row.row, []), row.note)
-        cells = (row.row, row.tier, row.where, row.subject, kinds.get(row.row, '-'), tests)
+        cells = (row.row, row.tier, row.where, row.subject, tests)
         lines.append('| ' + ' | '.join(text.replace('|', '\\|') for text in cells) + ' |')
     return '\n'.join(lines) + '\n'
 
 
-def _totals(inventory: list[Row], kinds: dict[str, str]) -> list[str]:
-    """Return the table of how many rows of each family are proven."""
-    families = list(dict.fromkeys(row.row[:2] for row in inventory))
-    groups = [(family, [row for row in inventory if row.row[:2] == family]) for family in families]
-    groups += [(f'tier {tier}', [row for row in inventory if row.tier == tier]) for tier in '1234']
-    lines = ['| rows | all | in full | in part | open |', '|---|---|---|---|---|']
-    for name, some in [*groups, ('**all**', inventory)]:
-        found = [kinds.get(row.row, '-') for row in some]
-        numbers = (len(some), *(found.count(kind) for kind in (FULL, PART, '-')))
-        lines.append(f'| {name} | ' + ' | '.join(map(str, numbers)) + ' |')
+def _totals(inventory: list[Row]) -> list[str]:
+    """Return the table of how many rows of each tier are proven."""
+    groups = {f'tier {tier}': [row for row in inventory if row.tier == tier] for tier in '1234'}
+    groups['**all**'], kinds = inventory, proven()
+    lines = ['| rows | all | proven | open |', '|---|---|---|---|']
+    for name, some in groups.items():
+        found = sum(kinds.get(row.row) == FULL for row in some)
+        lines.append(f'| {name} | {len(some)} | {found} | {len(some) - found} |')
     return lines
 
 
@@ -158,8 +157,7 @@ def _tests_cell(marks: list[Mark], note: str = '') -> str:
     for mark in marks:
         names = names_of_file.setdefault(mark.file, {})
         if mark.test:
-            text = f'`{mark.test}`'
-            names[f'**{text}**' if mark.kind == FULL else text] = None
+            names[f'`{mark.test}`'] = None
     parts = []
     for file, names in names_of_file.items():
         part = f'[{Path(file).name}](../{file})'
