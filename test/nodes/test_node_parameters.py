@@ -39,6 +39,7 @@ def interfaces():
 
 
 INTERFACES = interfaces()
+PAGES = interface_text.pages(ROOT / 'docs' / 'nodes', INTERFACES.values())
 each_node = pytest.mark.parametrize('node', INTERFACES)
 
 
@@ -66,13 +67,21 @@ def test_the_configuration_file_agrees_with_the_declaration(node):
     }
 
 
-@each_node
-def test_the_tables_of_the_page_agree_with_the_declaration(node):
+@pytest.mark.parametrize('page', PAGES, ids=lambda page: page.stem)
+def test_the_tables_of_a_page_agree_with_the_declarations(page):
     """scripts/update_node_pages writes them."""
-    page = interface_text.page_with_tables(ROOT / 'docs' / 'nodes', node).read_text()
-    assert page == interface_text.updated_page(page, INTERFACES[node])
+    text = page.read_text()
+    assert text == interface_text.updated_page(text, PAGES[page])
+
+
+@each_node
+def test_each_parameter_is_on_the_page_of_its_node_or_that_of_torque_nodes(node):
+    (own,) = (page for page in PAGES if page.stem in (node, f'{node}_reference'))
+    text = own.read_text()
+    if 'torque_nodes.md#parameters' in text:
+        text += (own.parent / 'torque_nodes.md').read_text()
     for parameter in INTERFACES[node].parameters:
-        assert f'| `{parameter.name}` | {parameter.kind} |' in page
+        assert f'| `{parameter.name}` | {parameter.kind} |' in text
 
 
 @each_node

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+import re
 import textwrap
-from typing import Any, List
+from typing import Any, Dict, Iterable, List
 
-from rbd_ros.nodes.common.node_interface import NodeInterface, Parameter
+from rbd_ros.nodes.common.node_interface import NodeInterface, Offer, Parameter
+from rbd_ros.nodes.torque.torque_interface import TORQUE_TOPICS
 
 WIDTH = 99
 MARK = '<!-- {}: written by scripts/update_node_pages -->'
@@ -56,18 +59,28 @@ def parameter_table(interface: NodeInterface) -> str:
     """Return the Markdown table of the parameters."""
     rows = []
     for p in interface.parameters:
-        limits = '' if p.choices else p.range
         rows.append(
             [
                 f'`{p.name}`',
                 p.kind,
                 f'`{literal(p.default)}`',
-                limits,
+                interval(p),
                 'yes' if p.live else '',
                 p.description + legal(p),
             ]
         )
     return _table(['name', 'type', 'default', 'range', 'live', 'meaning'], rows)
+
+
+def interval(parameter: Parameter) -> str:
+    """Return the range of a number as an interval, and the length of a list if it is fixed."""
+    parts = []
+    if parameter.maximum is not None:
+        low = '(0' if parameter.positive else f'[{parameter.minimum:g}'
+        parts.append(f'{low}, {parameter.maximum:g}]')
+    if parameter.length is not None:
+        parts.append(f'{parameter.length} elements')
+    return ', '.join(parts)
 
 
 def topic_table(interface: NodeInterface) -> str:
@@ -82,20 +95,24 @@ def topic_table(interface: NodeInterface) -> str:
 
 def service_table(interface: NodeInterface) -> str:
     """Return the Markdown table of the services."""
-    rows = []
-    for s in interface.services:
-        when = f' Available if the package `{s.optional}` is installed.' if s.optional else ''
-        rows.append([f'`{s.name}`', s.kind.replace('/srv/', '/'), s.description + when])
-    return _table(['service', 'type', 'effect'], rows)
+    return _offer_table('service', interface.services)
 
 
 def action_table(interface: NodeInterface) -> str:
     """Return the Markdown table of the actions."""
-    rows = []
-    for a in interface.actions:
-        when = f' Available if the package `{a.optional}` is installed.' if a.optional else ''
-        rows.append([f'`{a.name}`', a.kind.replace('/action/', '/'), a.description + when])
-    return _table(['action', 'type', 'effect'], rows)
+    return _offer_table('action', interface.actions)
+
+
+def _offer_table(what: str, offers: Iterable[Offer]) -> str:
+    rows = [
+        [f'`{each.name}`', re.sub('/(srv|action)/', '/', each.kind), each.description]
+        for each in offers
+    ]
+    notes = [
+        f'\nThose of `{package}` are available if that package is installed.'
+        for package in dict.fromkeys(each.optional for each in offers if each.optional)
+    ]
+    return '\n'.join([_table([what, 'type', 'effect'], rows), *notes])
 
 
 def _table(titles: List[str], rows: List[List[str]]) -> str:
@@ -104,12 +121,37 @@ def _table(titles: List[str], rows: List[List[str]]) -> str:
     return '\n'.join(lines)
 
 
-def page_with_tables(folder: Path, name: str) -> Path:
-    """Return the page that has the tables of a node.
+def pages(folder: Path, interfaces: Iterable[NodeInterface]) -> Dict[Path, NodeInterface]:
+    """Return what the tables of each page list.
+
+    What all torque nodes declare is on torque_nodes.md, and not on their own pages.
 
     :param folder: docs/nodes
-    :return: NAME_reference.md if there is one, else NAME.md
     """
+    interfaces = list(interfaces)
+    torque_nodes = [each for each in interfaces if set(TORQUE_TOPICS) <= set(each.topics)]
+    common = torque_nodes[0]
+    for other in torque_nodes[1:]:
+        common = _filtered(common, lambda entry, kept: entry in kept, other)
+    result = {folder / 'torque_nodes.md': common}
+    for each in interfaces:
+        if each in torque_nodes:
+            each = _filtered(each, lambda entry, listed: entry not in listed, common)
+        result[_page_with_tables(folder, each.name)] = each
+    return result
+
+
+def _filtered(interface: NodeInterface, keep: Any, other: NodeInterface) -> NodeInterface:
+    """Return the interface with the entries for which `keep(entry, those of the other)`."""
+    kept = {
+        part: tuple(e for e in getattr(interface, part) if keep(e, getattr(other, part)))
+        for part in ('parameters', 'topics', 'services', 'actions')
+    }
+    return replace(interface, **kept)
+
+
+def _page_with_tables(folder: Path, name: str) -> Path:
+    """Return NAME_reference.md if there is one, else NAME.md."""
     page = folder / f'{name}_reference.md'
     return page if page.is_file() else folder / f'{name}.md'
 
