@@ -3,7 +3,7 @@
 
 The words are in field_terms.txt. A name with another word fails: look for the word that ROS,
 MoveIt, ros2_control, SDF, MuJoCo, Drake, Pinocchio or the book has for it, and enter a new one
-only if none of them has one. What was replaced is read from the table of docs/glossary.md.
+only if none of them has one. What was replaced is read from the table of replaced_names.md.
 """
 
 import ast
@@ -142,9 +142,8 @@ def identifiers(cell):
 
 def decisions():
     """Return where a name was replaced, its old names and its new ones, by row of the table."""
-    page = (ROOT / 'docs' / 'glossary.md').read_text(encoding='utf-8')
-    table = page.partition('## Decisions on names')[2]
-    rows = [line.strip('| ').split('|') for line in table.split('\n') if line.startswith('|')][2:]
+    page = (ROOT / 'test' / 'replaced_names.md').read_text(encoding='utf-8')
+    rows = [line.strip('| ').split('|') for line in page.split('\n') if line.startswith('|')][2:]
     return [(where.strip(), set(identifiers(a)), set(identifiers(b))) for where, a, b in rows]
 
 
@@ -188,7 +187,7 @@ def test_replaced_names_of_nodes_and_commands_do_not_come_back():
 
 
 def test_names_of_the_glossary_exist():
-    page = (ROOT / 'docs' / 'glossary.md').read_text(encoding='utf-8').partition('## Decisions')[0]
+    page = (ROOT / 'docs' / 'glossary.md').read_text(encoding='utf-8')
     named = {name for _, _, names in decisions() for name in names} | set(identifiers(page))
     exist = set(COMMANDS)
     for folder in ('rbd_ros', 'benchmark', 'config'):
