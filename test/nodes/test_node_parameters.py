@@ -67,21 +67,19 @@ def test_the_configuration_file_agrees_with_the_declaration(node):
     }
 
 
-@pytest.mark.parametrize('page', PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize('page', PAGES, ids=lambda page: page.path.stem)
 def test_the_tables_of_a_page_agree_with_the_declarations(page):
     """scripts/update_node_pages writes them."""
-    text = page.read_text()
-    assert text == interface_text.updated_page(text, PAGES[page])
+    assert page.path.read_text() == interface_text.updated(page)
 
 
-@each_node
-def test_each_parameter_is_on_the_page_of_its_node_or_that_of_torque_nodes(node):
-    (own,) = (page for page in PAGES if page.stem in (node, f'{node}_reference'))
-    text = own.read_text()
-    if 'torque_nodes.md#parameters' in text:
-        text += (own.parent / 'torque_nodes.md').read_text()
-    for parameter in INTERFACES[node].parameters:
-        assert f'| `{parameter.name}` | {parameter.kind} |' in text
+@pytest.mark.parametrize('page', PAGES, ids=lambda page: page.path.stem)
+def test_a_page_names_all_parameters_and_a_table_describes_them(page):
+    text = page.path.read_text()
+    tables = text + ''.join(other.path.read_text() for other in page.others)
+    for parameter in page.interface.parameters:
+        assert f'`{parameter.name}`' in text
+        assert f'| `{parameter.name}` | {parameter.kind} |' in tables
 
 
 @each_node

@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 import re
 import textwrap
-from typing import Any, Dict, Iterable, List
+from typing import Any, Iterable, List, NamedTuple, Tuple
 
-from rbd_ros.nodes.common.node_interface import NodeInterface, Offer, Parameter
+from rbd_ros.nodes.common.node_interface import NodeInterface, Offer, Parameter, Topic
 from rbd_ros.nodes.torque.torque_interface import TORQUE_TOPICS
 
-WIDTH = 99
+WIDTH, PAGE_WIDTH = 99, 100
 MARK = '<!-- {}: written by scripts/update_node_pages -->'
 END = '<!-- end -->'
 
@@ -55,10 +56,10 @@ def literal(value: Any) -> str:
     return repr(value)
 
 
-def parameter_table(interface: NodeInterface) -> str:
+def parameter_table(parameters: Iterable[Parameter]) -> str:
     """Return the Markdown table of the parameters."""
     rows = []
-    for p in interface.parameters:
+    for p in parameters:
         rows.append(
             [
                 f'`{p.name}`',
@@ -83,27 +84,18 @@ def interval(parameter: Parameter) -> str:
     return ', '.join(parts)
 
 
-def topic_table(interface: NodeInterface) -> str:
+def topic_table(topics: Iterable[Topic]) -> str:
     """Return the Markdown table of the topics."""
     rows = []
-    for t in interface.topics:
+    for t in topics:
         kind = t.kind.replace('/msg/', '/')
         when = f' ({t.optional})' if t.optional else ''
         rows.append([f'`{t.name}`', kind, t.direction, t.quality, t.description + when])
     return _table(['topic', 'type', 'direction', 'QoS', 'content'], rows)
 
 
-def service_table(interface: NodeInterface) -> str:
-    """Return the Markdown table of the services."""
-    return _offer_table('service', interface.services)
-
-
-def action_table(interface: NodeInterface) -> str:
-    """Return the Markdown table of the actions."""
-    return _offer_table('action', interface.actions)
-
-
 def _offer_table(what: str, offers: Iterable[Offer]) -> str:
+    """Return the Markdown table of services or actions."""
     rows = [
         [f'`{each.name}`', re.sub('/(srv|action)/', '/', each.kind), each.description]
         for each in offers
@@ -121,33 +113,52 @@ def _table(titles: List[str], rows: List[List[str]]) -> str:
     return '\n'.join(lines)
 
 
-def pages(folder: Path, interfaces: Iterable[NodeInterface]) -> Dict[Path, NodeInterface]:
-    """Return what the tables of each page list.
+class Page(NamedTuple):
+    """A page with tables.
 
-    What all torque nodes declare is on torque_nodes.md, and not on their own pages.
+    :param path: its file
+    :param title: what other pages call it
+    :param interface: what its tables list
+    :param others: pages that describe a part of that, which this page only names
+    """
+
+    path: Path
+    title: str
+    interface: NodeInterface
+    others: Tuple[Any, ...] = ()
+
+
+def pages(folder: Path, interfaces: Iterable[NodeInterface]) -> List[Page]:
+    """Return the pages that have tables.
+
+    What all torque nodes declare is described on torque_nodes.md, and trajectories of udp_bridge
+    on the page of inverse_dynamics.
 
     :param folder: docs/nodes
     """
     interfaces = list(interfaces)
-    torque_nodes = [each for each in interfaces if set(TORQUE_TOPICS) <= set(each.topics)]
-    common = torque_nodes[0]
-    for other in torque_nodes[1:]:
-        common = _filtered(common, lambda entry, kept: entry in kept, other)
-    result = {folder / 'torque_nodes.md': common}
-    for each in interfaces:
-        if each in torque_nodes:
-            each = _filtered(each, lambda entry, listed: entry not in listed, common)
-        result[_page_with_tables(folder, each.name)] = each
-    return result
-
-
-def _filtered(interface: NodeInterface, keep: Any, other: NodeInterface) -> NodeInterface:
-    """Return the interface with the entries for which `keep(entry, those of the other)`."""
-    kept = {
-        part: tuple(e for e in getattr(interface, part) if keep(e, getattr(other, part)))
-        for part in ('parameters', 'topics', 'services', 'actions')
+    common = Page(folder / 'torque_nodes.md', 'all torque nodes', _common(interfaces))
+    found = {
+        each.name: Page(_page_with_tables(folder, each.name), each.name, each, (common,))
+        for each in interfaces
     }
-    return replace(interface, **kept)
+    bridge = found['udp_bridge']
+    found['udp_bridge'] = bridge._replace(others=(common, found['inverse_dynamics']))
+    return [common, *found.values()]
+
+
+def _common(interfaces: Iterable[NodeInterface]) -> NodeInterface:
+    """Return what all torque nodes declare."""
+    first, *others = [each for each in interfaces if set(TORQUE_TOPICS) <= set(each.topics)]
+    kept = {
+        part: tuple(
+            entry
+            for entry in getattr(first, part)
+            if all(entry in getattr(other, part) for other in others)
+        )
+        for part in TABLES
+    }
+    return replace(first, **kept)
 
 
 def _page_with_tables(folder: Path, name: str) -> Path:
@@ -156,21 +167,36 @@ def _page_with_tables(folder: Path, name: str) -> Path:
     return page if page.is_file() else folder / f'{name}.md'
 
 
-def updated_page(page: str, interface: NodeInterface) -> str:
-    """Return the Markdown page of a node with the tables between its marks replaced.
+def updated(page: Page) -> str:
+    """Return the text of a page with the tables between its marks replaced.
 
     :raises ValueError: if the page lacks a mark
     """
-    tables = {'topics': topic_table, 'parameters': parameter_table}
-    if interface.services:
-        tables['services'] = service_table
-    if interface.actions:
-        tables['actions'] = action_table
-    for what, table in tables.items():
-        mark = MARK.format(what)
-        before, found, rest = page.partition(mark)
-        _, ended, after = rest.partition(END)
-        if not found or not ended:
-            raise ValueError(f'the page of the node {interface.name} lacks {mark} ... {END}')
-        page = f'{before}{mark}\n{table(interface)}\n{END}{after}'
-    return page
+    text = page.path.read_text()
+    for part, table in TABLES.items():
+        entries = getattr(page.interface, part)
+        notes = []
+        for other in page.others:
+            shared = [entry for entry in entries if entry in getattr(other.interface, part)]
+            entries = [entry for entry in entries if entry not in shared]
+            if shared:
+                names = ', '.join(f'`{entry.name}`' for entry in shared)
+                note = f'As for [{other.title}]({other.path.name}#{part}): {names}.'
+                notes.append(textwrap.fill(note, PAGE_WIDTH, break_on_hyphens=False))
+        if entries or notes:
+            mark = MARK.format(part)
+            before, found, rest = text.partition(mark)
+            _, ended, after = rest.partition(END)
+            if not found or not ended:
+                raise ValueError(f'{page.path} lacks {mark} ... {END}')
+            written = '\n\n'.join([*([table(entries)] if entries else ()), *notes])
+            text = f'{before}{mark}\n{written}\n{END}{after}'
+    return text
+
+
+TABLES = {
+    'topics': topic_table,
+    'services': partial(_offer_table, 'service'),
+    'actions': partial(_offer_table, 'action'),
+    'parameters': parameter_table,
+}
