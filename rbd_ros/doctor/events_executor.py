@@ -49,10 +49,6 @@ def try_events_executor(limit: float = 20.0) -> str:
 
     :param limit: time for the trial [s]
     :return: `WORKS`, `SPINS`, `MISSING`, or `UNKNOWN` if it cannot be tried
-
-    >>> from rbd_ros.doctor.events_executor import try_events_executor
-    >>> try_events_executor(limit=0.0)  # no time to try it
-    'unknown'
     """
     environment: Mapping[str, str] = {**os.environ, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'OFF'}
     with subprocess.Popen(
@@ -79,10 +75,6 @@ def executor_finding(result: str) -> Finding:
     """Return the finding about the EventsExecutor.
 
     :param result: what `try_events_executor` gives
-
-    >>> from rbd_ros.doctor.events_executor import executor_finding
-    >>> executor_finding('spins').level
-    'warn'
     """
     subject = 'EventsExecutor'
     if result == SPINS:

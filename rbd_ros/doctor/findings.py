@@ -49,23 +49,13 @@ class Finding:
 
 
 def finding_lines(findings: Iterable[Finding]) -> List[str]:
-    """Return the lines of some findings for a terminal, the worst first.
-
-    >>> from rbd_ros.doctor.findings import Finding, finding_lines
-    >>> finding_lines([Finding('ok', 'a', 'fine'), Finding('warn', 'b', 'less so')])
-    ['  warn   b: less so', '  ok     a: fine']
-    """
+    """Return the lines of some findings for a terminal, the worst first."""
     ordered = sorted(findings, key=lambda finding: -LEVELS.index(finding.level))
     return [f'  {line}' for finding in ordered for line in finding.text()]
 
 
 def counted(findings: Iterable[Finding]) -> str:
-    """Return the numbers of errors and warnings in words.
-
-    >>> from rbd_ros.doctor.findings import counted, Finding
-    >>> counted([Finding('warn', 'b', 'less so'), Finding('ok', 'a', 'fine')])
-    '0 errors, 1 warning'
-    """
+    """Return the numbers of errors and warnings in words."""
     levels = [finding.level for finding in findings]
     return ', '.join(
         f'{levels.count(level)} {name}{"" if levels.count(level) == 1 else "s"}'
@@ -74,10 +64,5 @@ def counted(findings: Iterable[Finding]) -> str:
 
 
 def worst_level(findings: Iterable[Finding]) -> str:
-    """Return the worst level among findings, 'ok' if there are none.
-
-    >>> from rbd_ros.doctor.findings import Finding, worst_level
-    >>> worst_level([Finding('ok', 'a', 'fine'), Finding('warn', 'b', 'less so')])
-    'warn'
-    """
+    """Return the worst level among findings, 'ok' if there are none."""
     return max((finding.level for finding in findings), key=LEVELS.index, default=OK)

@@ -72,10 +72,6 @@ def node_findings(nodes: Sequence[str]) -> List[Finding]:
     """Return the nodes that share a name, whose parameters and services get mixed up.
 
     :param nodes: full names
-
-    >>> from rbd_ros.doctor.graph import node_findings
-    >>> node_findings(['/arm', '/arm'])[0].message
-    '2 nodes have this name: requests for parameters and services reach an arbitrary one'
     """
     return [
         Finding(
@@ -94,13 +90,6 @@ def quality_findings(topic: Topic) -> List[Finding]:
     """Return the publishers and subscriptions that get no message of each other.
 
     :param topic: the topic
-
-    >>> from rbd_ros.doctor.graph import quality_findings
-    >>> from rbd_ros.doctor.graph_snapshot import Endpoint, Topic
-    >>> state = 'sensor_msgs/msg/JointState'
-    >>> driver, planner = Endpoint('/driver', state, reliable=False), Endpoint('/planner', state)
-    >>> quality_findings(Topic('/joint_states', (driver,), (planner,)))[0].message
-    '/driver publishes best effort, /planner subscribes to reliable: it receives nothing'
     """
     found: Dict[str, str] = {}
     for out in topic.publishers:
@@ -135,12 +124,6 @@ def publisher_findings(topic: Topic) -> List[Finding]:
     """Return the topics of a robot with several publishers, or with one end alone.
 
     :param topic: the topic
-
-    >>> from rbd_ros.doctor.graph import publisher_findings
-    >>> from rbd_ros.doctor.graph_snapshot import Endpoint, Topic
-    >>> two = [Endpoint(node, 'std_msgs/msg/Float64MultiArray') for node in ('/a', '/b')]
-    >>> publisher_findings(Topic('/effort_commands', tuple(two), (two[0],)))[0].message
-    '2 publishers command the same joints (/a, /b)'
     """
     commands = topic.last in COMMANDS
     if not commands and topic.last not in (JOINT_STATES, DESCRIPTION, CLOCK):
@@ -191,12 +174,6 @@ def rate_findings(heard: HeardStates) -> List[Finding]:
     """Return whether joint states come often and evenly, and make sense.
 
     :param heard: what was heard
-
-    >>> from rbd_ros.doctor.graph import rate_findings
-    >>> from rbd_ros.doctor.graph_snapshot import HeardStates
-    >>> slow = HeardStates('/joint_states', 2.0, tuple(0.1 * k for k in range(20)))
-    >>> rate_findings(slow)[0].message
-    'messages come at 10 Hz'
     """
     subject, found = f'topic {heard.topic}', []
     if len(heard.arrivals) < 2:
@@ -244,12 +221,6 @@ def joint_findings(
 
     :param heard: what was heard
     :param joints: where the robot is from, and its joints in their order; None if unknown
-
-    >>> from rbd_ros.doctor.graph import joint_findings
-    >>> from rbd_ros.doctor.graph_snapshot import HeardStates
-    >>> heard = HeardStates('/joint_states', 1.0, (0.0, 0.5), (('elbow', 'gripper'),))
-    >>> [finding.message for finding in joint_findings(heard, ('arm.urdf', ['shoulder', 'elbow']))]
-    ['shoulder of arm.urdf: no states', 'states of gripper, which arm.urdf does not have']
     """
     subject, found = f'topic {heard.topic}', []
     for order in heard.orders:

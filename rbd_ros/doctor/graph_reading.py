@@ -205,10 +205,6 @@ def described_joints(text: str) -> Tuple[str, ...]:
 
     :param text: the URDF
     :raises ModelError: if it is none
-
-    >>> from rbd_ros.doctor.graph_reading import described_joints
-    >>> described_joints(open('urdf/two_link_arm.urdf').read())
-    ('shoulder', 'elbow')
     """
     return model_joints(load_urdf(text))
 
@@ -217,10 +213,6 @@ def model_joints(model: Any) -> Tuple[str, ...]:
     """Return the joints of a model whose states say where it is, in the order of the description.
 
     :param model: the model
-
-    >>> from rbd_ros.doctor.graph_reading import model_joints
-    >>> model_joints(robot.model)[:2]
-    ('shoulder_pan_joint', 'shoulder_lift_joint')
     """
     bodies = (model.body(i) for i in model.independent)
     return tuple(body.joint_name for body in bodies if body.joint.nq == 1)

@@ -23,10 +23,6 @@ class Endpoint:
     :param durable: whether it is transient local, not volatile
     :param deadline: time between messages that is offered or requested [s]; 0: none
     :param middleware: what its node speaks DDS with, as far as that is known; '' if not
-
-    >>> from rbd_ros.doctor.graph_snapshot import Endpoint
-    >>> Endpoint('/driver', 'sensor_msgs/msg/JointState').reliable
-    True
     """
 
     node: str
@@ -44,10 +40,6 @@ class Topic:
     :param name: full name
     :param publishers: its publishers
     :param subscribers: its subscriptions
-
-    >>> from rbd_ros.doctor.graph_snapshot import Topic
-    >>> Topic('/left/joint_states').last
-    'joint_states'
     """
 
     name: str
@@ -72,10 +64,6 @@ class HeardStates:
         names
     :param not_finite: number of messages with a position that is not finite
     :param stamped: whether the time stamps differ
-
-    >>> from rbd_ros.doctor.graph_snapshot import HeardStates
-    >>> len(HeardStates('/joint_states', 2.0, (0.0, 0.5, 1.0)).arrivals)
-    3
     """
 
     topic: str
@@ -95,10 +83,6 @@ class HeardClock:
     :param duration: time that was listened [s]
     :param arrivals: times when messages came, (N,) [s]
     :param times: times that they carried, (N,) [s]
-
-    >>> from rbd_ros.doctor.graph_snapshot import HeardClock
-    >>> HeardClock('/clock', 1.0, (0.0, 0.5, 1.0), (20.0, 20.25, 20.5)).factor  # by real time
-    0.5
     """
 
     topic: str

@@ -24,12 +24,6 @@ def sim_time_findings(graph: Graph) -> List[Finding]:
     node that follows it subscribes to it: that shows to which topic, if it was remapped.
 
     :param graph: the snapshot
-
-    >>> from rbd_ros.doctor.graph_snapshot import Graph
-    >>> from rbd_ros.doctor.graph_time import sim_time_findings
-    >>> graph = Graph(('/arm', '/rviz'), sim_time=(('/arm', True), ('/rviz', False)))
-    >>> sim_time_findings(graph)[0].message
-    '/arm follows simulated time, but no node publishes it: its time stands at 0'
     """
     sources: Set[str] = set()
     topics: Set[str] = set()
@@ -70,12 +64,6 @@ def clock_findings(heard: HeardClock) -> List[Finding]:
     """Return whether simulated time runs, as fast as real time and often.
 
     :param heard: what was heard
-
-    >>> from rbd_ros.doctor.graph_snapshot import HeardClock
-    >>> from rbd_ros.doctor.graph_time import clock_findings
-    >>> fast = HeardClock('/clock', 1.0, tuple(0.01 * k for k in range(100)), tuple(range(100)))
-    >>> clock_findings(fast)[0].message
-    'simulated time runs at 100 times real time'
     """
     subject, factor = f'topic {heard.topic}', heard.factor
     if factor is None:

@@ -69,10 +69,6 @@ def python_finding(version: Optional[Tuple[int, int]] = None) -> Finding:
     """Return whether the version of Python is supported.
 
     :param version: major and minor number; None: those of this process
-
-    >>> from rbd_ros.doctor.machine import python_finding
-    >>> python_finding((3, 8)).level
-    'error'
     """
     major, minor = map(int, platform.python_version_tuple()[:2])
     found = (major, minor) if version is None else version
@@ -92,12 +88,6 @@ def library_findings(version: Callable[[str], str] = metadata.version) -> List[F
 
     :param version: version of an installed distribution by its name; raises
         PackageNotFoundError if it is not installed
-
-    >>> from rbd_ros.doctor.machine import library_findings
-    >>> found = library_findings({'numpy': '1.20.3'}.get)
-    >>> print(*found[2].text(), sep=chr(10))
-    error  numpy: 1.20.3 is too old
-           -> pip install "numpy>=1.21", or use a newer distribution
     """
     found = []
     for name, oldest in OLDEST.items():
@@ -124,11 +114,6 @@ def compiler_finding(reason: Optional[str] = '') -> Finding:
     """Return whether the dynamics are compiled, or interpreted and why.
 
     :param reason: why there is no compiler, None if there is one; '': as it is here
-
-    >>> from rbd_ros.doctor.machine import compiler_finding
-    >>> print(*compiler_finding('RBD_ROS_COMPILER is off').text(), sep=chr(10))
-    warn   compiler: RBD_ROS_COMPILER is off; dynamics run interpreted, a thousand times slower
-           -> unset RBD_ROS_COMPILER
     """
     reason = unavailable_reason() if reason == '' else reason
     if reason is None:
@@ -143,10 +128,6 @@ def cache_finding(folder: Callable[[], Optional[Path]] = directory) -> Finding:
     """Return whether machine code is kept on disk.
 
     :param folder: folder of the cache, None if there is none
-
-    >>> from rbd_ros.doctor.machine import cache_finding
-    >>> cache_finding(lambda: None).level
-    'warn'
     """
     found = folder()
     if found is not None:
@@ -172,10 +153,6 @@ def real_time_findings(
     :param user: number of the user, 0 for root; None: that of this process
     :param capabilities: capabilities of the process as bits, which root in a container may lack;
         None: those of this process, or of a `user` that is given all or none
-
-    >>> from rbd_ros.doctor.machine import real_time_findings
-    >>> [finding.level for finding in real_time_findings(lambda kind: (0, 0), user=1000)]
-    ['warn', 'warn']
     """
     subject = ('real-time priority', 'locked memory')
     if capabilities is None:
@@ -236,10 +213,6 @@ def cores_finding(usable: Optional[Collection[int]] = None) -> Finding:
     """Return the cores that a node may name in its parameter `cpu_affinity`.
 
     :param usable: numbers of the cores that this process may use; None: as it is here
-
-    >>> from rbd_ros.doctor.machine import cores_finding
-    >>> cores_finding({0, 3}).message
-    'this process may use 0, 3'
     """
     if usable is None:
         if not hasattr(os, 'sched_getaffinity'):
@@ -252,10 +225,6 @@ def governor_finding(folder: str = _GOVERNORS) -> Finding:
     """Return whether the processors keep their speed.
 
     :param folder: where the system has a folder for each processor
-
-    >>> from rbd_ros.doctor.machine import governor_finding
-    >>> governor_finding('/no/such/folder').message
-    'this system does not report it'
     """
     found = set()
     for path in Path(folder).glob('cpu[0-9]*/cpufreq/scaling_governor'):
@@ -276,10 +245,6 @@ def installed_middleware(environment: Mapping[str, str] = os.environ) -> List[st
     """Return the names of the installed RMW implementations; none if they are unknown.
 
     :param environment: environment variables, of which AMENT_PREFIX_PATH has the places
-
-    >>> from rbd_ros.doctor.machine import installed_middleware
-    >>> 'rmw_implementation' in installed_middleware()  # it chooses one, and is none itself
-    False
     """
     prefixes = [*environment.get('AMENT_PREFIX_PATH', '').split(os.pathsep), sys.prefix]
     found = {
@@ -302,11 +267,6 @@ def ros_findings(
     :param rclpy: whether rclpy can be imported; None: as it is here
     :param installed: RMW implementations that are installed, none if that is unknown; None: as it
         is here
-
-    >>> from rbd_ros.doctor.machine import ros_findings
-    >>> found = ros_findings({'ROS_DOMAIN_ID': '200'}, rclpy=True)
-    >>> [(finding.subject, finding.level) for finding in found]
-    [('rclpy', 'ok'), ('RMW', 'ok'), ('ROS_DOMAIN_ID', 'warn'), ('discovery', 'ok')]
     """
     if not (find_spec('rclpy') is not None if rclpy is None else rclpy):
         cure = "source the setup.bash of a ROS 2 distribution, or pip install 'rbd_ros[ros]'"

@@ -186,14 +186,7 @@ class Physics:
         )
 
     def allow_servos(self) -> None:
-        """Allow servos of joints: the loop that takes steps is rebuilt for them.
-
-        >>> from rbd_ros.simulation import Physics
-        >>> physics = Physics(robot)
-        >>> physics.allow_servos()
-        >>> physics.model.has_servos, physics.state.servo.kp  # without gains there are none yet
-        (True, array([0., 0., 0., 0., 0., 0.]))
-        """
+        """Allow servos of joints: the loop that takes steps is rebuilt for them."""
         with self.mutex:
             if not self.model.has_servos:
                 self._replace_model(self.model._replace(has_servos=True))
@@ -202,14 +195,6 @@ class Physics:
         """Allow dry friction, `model.friction`, also in joints that had none.
 
         :param allowed: whether they may; without, rounding errors are again those of before
-
-        >>> from rbd_ros.simulation import Physics
-        >>> physics = Physics(robot)
-        >>> physics.allow_friction()
-        >>> physics.model.friction[:] = 1e9  # [N m]
-        >>> state = physics.step(np.ones(6), count=10)
-        >>> np.abs(state.v).max() < 1e-9
-        True
         """
         with self.mutex:
             if bool(self.model.frictional) != allowed:
@@ -221,15 +206,6 @@ class Physics:
         :param robot: the same robot with other inertias; `prepare_inertias` compiles its
             kernels beforehand, which takes seconds
         :raises ValueError: if it is another robot
-
-        >>> from rbd_ros.hil import Fault
-        >>> from rbd_ros.hil.scenario.payloads import with_payloads
-        >>> from rbd_ros.simulation import Physics
-        >>> physics = Physics(robot)
-        >>> physics.change_inertias(with_payloads(robot, [Fault('payload', 2.0, link='tool0')]))
-        >>> state = physics.step(physics.loaded_robot.gravity_torque(np.zeros(6)))
-        >>> np.abs(state.acceleration).max() < 1e-9  # held, with the payload
-        True
         """
         kernels: Dict[str, Any] = self.prepare_inertias(robot)
         with self.mutex:
@@ -242,15 +218,6 @@ class Physics:
         :param robot: as for `change_inertias`
         :return: addresses of its kernels, by fields of `model`
         :raises ValueError: if it is another robot
-
-        >>> from rbd_ros.hil import Fault
-        >>> from rbd_ros.hil.scenario.payloads import with_payloads
-        >>> from rbd_ros.simulation import Physics
-        >>> physics = Physics(robot)
-        >>> loaded = with_payloads(robot, [Fault('payload', 2, link='tool0')])
-        >>> kernels = physics.prepare_inertias(loaded)
-        >>> kernels['mass_matrix'] != physics.model.mass_matrix
-        True
         """
         own = self.robot.model
         if (robot.joint_names, robot.nq, list(robot.model.links)) != (
@@ -409,14 +376,7 @@ class Physics:
         return place_on_ground(self.record) if self.model.has_ground else -1
 
     def clear_near_pairs(self) -> None:
-        """Clear the list of near pairs, after something was moved other than by a step.
-
-        >>> from rbd_ros.simulation import Physics
-        >>> physics = Physics(robot)
-        >>> physics.clear_near_pairs()  # the next step looks at all of them
-        >>> physics.fields.work.scene.buffers.listed
-        array([0])
-        """
+        """Clear the list of near pairs, after something was moved other than by a step."""
         self.fields.work.scene.buffers.listed[:] = 0
 
     def prepare_world(self, world: World) -> PreparedScene:

@@ -265,14 +265,7 @@ def advance(
 
 
 def object_poses(simulator: Simulator, scene: Scene) -> FloatArray:
-    """Return the poses of movable objects, (O, 4, 4), at their start if not simulated.
-
-    >>> from rbd_ros.viewer.session import object_poses
-    >>> simulator = Simulator(robot, world='config/push_world.yaml')
-    >>> scene = make_scene(robot.model, world=simulator.world)
-    >>> object_poses(simulator, scene)[0, :3, 3]
-    array([0.53, 0.13, 0.05])
-    """
+    """Return the poses of movable objects, (O, 4, 4), at their start if not simulated."""
     if simulator.objects != scene.objects:
         return scene.start
     return np.array([simulator.object_pose(name) for name in scene.objects]).reshape(-1, 4, 4)
@@ -282,12 +275,6 @@ def contact_forces(simulator: Simulator) -> FloatArray:
     """Return the position and force of each contact, (C, 6) [m, N].
 
     The force is that on the robot or on what is movable, not on what stands still.
-
-    >>> from rbd_ros.viewer.session import contact_forces
-    >>> simulator = Simulator(None, world='config/push_world.yaml')
-    >>> simulator.step(n=100)
-    >>> round(float(contact_forces(simulator).sum(axis=0)[5]), 3)  # the weight of the box [N]
-    4.905
     """
     moving, found = {ROBOT, *simulator.robots, *simulator.objects}, []
     for each in simulator.contacts:

@@ -248,10 +248,6 @@ def quaternions(rotations: ArrayLike) -> FloatArray:
 
     :param rotations: (..., 3, 3)
     :return: (..., 4)
-
-    >>> from rbd_ros.viewer.viewer_scene import quaternions
-    >>> quaternions([[0, -1, 0], [1, 0, 0], [0, 0, 1]]).round(3)  # a quarter turn about z
-    array([0.   , 0.   , 0.707, 0.707])
     """
     R = np.asarray(rotations, dtype=float)
     trace = np.trace(R, axis1=-2, axis2=-1)

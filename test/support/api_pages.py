@@ -135,9 +135,8 @@ class Page:
         """Text of the page, in Markdown."""
         parts = [
             f'# {self.title}',
-            'Written by scripts/update_python_api from the docstrings, whose examples the suite '
-            'runs. [Python API](../python_api.md) has the conventions. Run from the root of the '
-            'repository, after',
+            'Written by scripts/update_python_api. Conventions: [Python API](../python_api.md). '
+            'Examples begin with',
             f'```python\n{self.setup}```',
         ]
         for entry in self.entries:
@@ -159,8 +158,8 @@ def pages() -> List[Page]:
 
 def contents() -> str:
     """Return the table of the pages, for docs/python_api.md."""
-    rows = [f'| [{p.title}](api/{p.name}.md) | {p.summary} | {p.shown} |' for p in pages()]
-    return '| page | what | examples |\n|---|---|---|\n' + '\n'.join(rows) + '\n'
+    rows = [f'| [{p.title}](api/{p.name}.md) | {p.summary} |' for p in pages()]
+    return '| page | what |\n|---|---|\n' + '\n'.join(rows) + '\n'
 
 
 def _title(name: str) -> Tuple[str, str]:

@@ -66,12 +66,7 @@ class TriangleMesh:
 
     @property
     def half_sizes(self) -> Tuple[float, float, float]:
-        """Sizes for compiled loops: its number in their tables, here of one mesh, (3,).
-
-        >>> from rbd_ros.collision import TriangleMesh
-        >>> TriangleMesh([[[0, 0, 0], [1, 0, 0], [0, 1, 0]]]).half_sizes
-        (0.0, 0.0, 0.0)
-        """
+        """Sizes for compiled loops: its number in their tables, here of one mesh, (3,)."""
         return 0.0, 0.0, 0.0
 
 
@@ -121,12 +116,7 @@ class HeightField:
 
     @property
     def half_sizes(self) -> Tuple[float, float, float]:
-        """Sizes for compiled loops: its number in their tables, here of one field, (3,).
-
-        >>> from rbd_ros.collision import HeightField
-        >>> HeightField((1.0, 1.0), [[0, 0], [0, 0]]).half_sizes
-        (0.0, 0.0, 0.0)
-        """
+        """Sizes for compiled loops: its number in their tables, here of one field, (3,)."""
         return 0.0, 0.0, 0.0
 
 

@@ -43,12 +43,7 @@ class Plane:
 
     @property
     def half_sizes(self) -> Sizes:
-        """Sizes for compiled loops: none, (3,).
-
-        >>> from rbd_ros.collision import Plane
-        >>> Plane().half_sizes
-        (0.0, 0.0, 0.0)
-        """
+        """Sizes for compiled loops: none, (3,)."""
         return 0.0, 0.0, 0.0
 
 
@@ -72,12 +67,7 @@ class Sphere:
 
     @property
     def half_sizes(self) -> Sizes:
-        """Sizes for compiled loops: its radius, (3,) [m].
-
-        >>> from rbd_ros.collision import Sphere
-        >>> Sphere(0.1).half_sizes
-        (0.1, 0.0, 0.0)
-        """
+        """Sizes for compiled loops: its radius, (3,) [m]."""
         return self.radius, 0.0, 0.0
 
 
@@ -103,12 +93,7 @@ class Capsule:
 
     @property
     def half_sizes(self) -> Sizes:
-        """Sizes for compiled loops: its radius and half its length, (3,) [m].
-
-        >>> from rbd_ros.collision import Capsule
-        >>> Capsule(0.1, 0.6).half_sizes
-        (0.1, 0.3, 0.0)
-        """
+        """Sizes for compiled loops: its radius and half its length, (3,) [m]."""
         return self.radius, 0.5 * self.length, 0.0
 
 
@@ -134,12 +119,7 @@ class Box:
 
     @property
     def half_sizes(self) -> Sizes:
-        """Sizes for compiled loops: half its lengths, (3,) [m].
-
-        >>> from rbd_ros.collision import Box
-        >>> Box((0.4, 0.2, 0.6)).half_sizes
-        (0.2, 0.1, 0.3)
-        """
+        """Sizes for compiled loops: half its lengths, (3,) [m]."""
         return 0.5 * self.size[0], 0.5 * self.size[1], 0.5 * self.size[2]
 
 
@@ -165,12 +145,7 @@ class Cylinder:
 
     @property
     def half_sizes(self) -> Sizes:
-        """Sizes for compiled loops: its radius and half its length, (3,) [m].
-
-        >>> from rbd_ros.collision import Cylinder
-        >>> Cylinder(0.1, 0.6).half_sizes
-        (0.1, 0.3, 0.0)
-        """
+        """Sizes for compiled loops: its radius and half its length, (3,) [m]."""
         return self.radius, 0.5 * self.length, 0.0
 
 
@@ -212,12 +187,7 @@ class ConvexHull:
 
     @property
     def half_sizes(self) -> Sizes:
-        """Sizes for compiled loops: its number in their tables, here of one hull, (3,).
-
-        >>> from rbd_ros.collision import ConvexHull
-        >>> ConvexHull([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]).half_sizes
-        (0.0, 0.0, 0.0)
-        """
+        """Sizes for compiled loops: its number in their tables, here of one hull, (3,)."""
         return 0.0, 0.0, 0.0
 
 

@@ -46,6 +46,10 @@ class StaticTorqueMargin(NamedTuple):
     >>> found = static_torque_margin(robot, np.array([np.zeros(6), q]))
     >>> found.worst_poses.shape, found.joints[int(np.argmin(found.margins))]
     ((6,), 'elbow_joint')
+    >>> found.maxima  # [N m]
+    array([ -0.   ,   2.505, -17.303,  -1.787,   0.302,   0.   ])
+    >>> found.loads.shape, found.held, found.within_limits
+    ((2, 6), array([ True,  True]), array([ True,  True]))
     """
 
     joints: Tuple[str, ...]
@@ -61,11 +65,7 @@ class StaticTorqueMargin(NamedTuple):
 
     @property
     def maxima(self) -> FloatArray:
-        """Torque of each joint in its worst pose, with its sign, (nv,) [N m or N].
-
-        >>> static_torque_margin(robot, np.array([np.zeros(6), q])).maxima  # [N m]
-        array([ -0.   ,   2.505, -17.303,  -1.787,   0.302,   0.   ])
-        """
+        """Torque of each joint in its worst pose, with its sign, (nv,) [N m or N]."""
         found: FloatArray = self.torques[self.worst_poses, np.arange(len(self.joints))]
         return found
 
@@ -74,9 +74,6 @@ class StaticTorqueMargin(NamedTuple):
         """Torques as shares of the limits, (N, nv); zero where there is no limit.
 
         Where the limit is zero, they are zero without torque and infinite with some.
-
-        >>> static_torque_margin(robot, q).loads
-        array([[0.   , 0.017, 0.115, 0.064, 0.011, 0.   ]])
         """
         size = np.abs(self.torques)
         found: FloatArray = np.where(size > NOTHING, np.inf, 0.0)
@@ -94,20 +91,12 @@ class StaticTorqueMargin(NamedTuple):
 
     @property
     def held(self) -> Any:
-        """True if each pose is known to be held, (N,): none while a joint cannot be judged.
-
-        >>> static_torque_margin(robot, np.array([np.zeros(6), q])).held
-        array([ True,  True])
-        """
+        """True if each pose is known to be held, (N,): none while a joint cannot be judged."""
         return self.within_limits & (not self.unjudged)
 
     @property
     def within_limits(self) -> Any:
-        """True if the torques of each pose are within limits, as far as masses are known, (N,).
-
-        >>> static_torque_margin(robot, np.array([np.zeros(6), q])).within_limits
-        array([ True,  True])
-        """
+        """True if the torques of each pose are within limits, as far as masses are known, (N,)."""
         return (self.loads <= 1.0 + TOLERANCE).all(axis=1)
 
 

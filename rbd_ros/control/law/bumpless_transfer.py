@@ -24,16 +24,6 @@ class BumplessTransfer:
     that is added then.
 
     :param holding: function that gives the torque against gravity, (nv,), at a configuration
-
-    >>> from rbd_ros.control.law.bumpless_transfer import BumplessTransfer
-    >>> transfer = BumplessTransfer(lambda q: np.array([1.0]))
-    >>> heavier = lambda q: np.array([3.0])
-    >>> transfer(heavier, np.zeros(1), 0.0, 0.5) + 3.0  # right after the change: as before it
-    array([1.])
-    >>> for _ in range(5):
-    ...     added = transfer(heavier, np.zeros(1), 0.1, 0.5)
-    >>> added is None
-    True
     """
 
     def __init__(self, holding: Holding):
@@ -44,25 +34,11 @@ class BumplessTransfer:
 
     @property
     def is_active(self) -> bool:
-        """True if there is something to be added.
-
-        >>> from rbd_ros.control.law.bumpless_transfer import BumplessTransfer
-        >>> transfer = BumplessTransfer(robot.gravity_torque)
-        >>> transfer.is_active
-        False
-        """
+        """True if there is something to be added."""
         return self._jump is not None
 
     def begin_from(self, torque: FloatArray) -> None:
-        """Add `torque`, (nv,) [N m or N], fading away from now on, beside what fades already.
-
-        >>> from rbd_ros.control.law.bumpless_transfer import BumplessTransfer
-        >>> holds = robot.gravity_torque
-        >>> transfer = BumplessTransfer(holds)
-        >>> transfer.begin_from(np.ones(6))
-        >>> transfer(holds, q, 0.1, 0.2)  # half of the time is over
-        array([0.5, 0.5, 0.5, 0.5, 0.5, 0.5])
-        """
+        """Add `torque`, (nv,) [N m or N], fading away from now on, beside what fades already."""
         self._jump, self._gone = torque + self._added(), 0.0
 
     def __call__(

@@ -41,10 +41,6 @@ def down_of_orientation(quaternion: Sequence[float]) -> FloatArray:
 
     :param quaternion: orientation of the IMU in the world, z upwards: x, y, z, w
     :raises ValueError: if it is no unit quaternion
-
-    >>> from rbd_ros.control.law.gravity_direction import down_of_orientation
-    >>> down_of_orientation([1.0, 0.0, 0.0, 0.0])  # turned over about x
-    array([ 0., -0.,  1.])
     """
     x, y, z, w = (float(part) for part in quaternion)
     length = float(np.sqrt(x * x + y * y + z * z + w * w))
@@ -60,15 +56,6 @@ def down_of_acceleration(acceleration: Sequence[float], gravity: float) -> Float
     :param acceleration: what it measures, upwards at rest, (3,) [m/s^2]
     :param gravity: magnitude of gravity [m/s^2]
     :raises ValueError: if its magnitude is not about that of gravity
-
-    >>> from rbd_ros.control.law.gravity_direction import down_of_acceleration
-    >>> down_of_acceleration([0.0, 9.7, 0.0], 9.81)
-    array([-0.   , -0.989, -0.   ])
-    >>> down_of_acceleration([0.0, 20.0, 0.0], 9.81)
-    Traceback (most recent call last):
-        ...
-    ValueError: its linear acceleration has the magnitude 20 m/s^2, which differs too much from
-    gravity, 9.81 m/s^2
     """
     measured: FloatArray = np.array(acceleration, dtype=float)
     magnitude = float(np.linalg.norm(measured))
@@ -84,12 +71,6 @@ class FilteredDirection:
     """Low pass of first order for vectors, which begins at the first one.
 
     :param time_constant: time constant [s]
-
-    >>> from rbd_ros.control.law.gravity_direction import FilteredDirection
-    >>> smooth = FilteredDirection(time_constant=0.5)
-    >>> first = smooth(np.array([0.0, 0.0, -1.0]), 0.0)
-    >>> smooth(np.array([1.0, 0.0, 0.0]), 0.5)
-    array([ 0.5,  0. , -0.5])
     """
 
     def __init__(self, time_constant: float = ACCELERATION_FILTER):
@@ -110,12 +91,6 @@ class TurningDirection:
 
     :param direction: where it is at first, (3,), not zero
     :param rate: maximum rate [rad/s]
-
-    >>> from rbd_ros.control.law.gravity_direction import TurningDirection
-    >>> down = TurningDirection([0, 0, -1], rate=np.pi / 4)
-    >>> down.goal = np.array([1.0, 0, 0])
-    >>> np.round(down.advance(1.0), 4)
-    array([ 0.7071,  0.    , -0.7071])
     """
 
     def __init__(self, direction: Sequence[float], rate: float):

@@ -225,6 +225,10 @@ class HandGuiding:
     array([-0.5, -0.5, -0.5, -0.5, -0.5, -0.5])
     >>> guiding(q + 0.5, np.zeros(6), 1e-3)  # pushed away, it follows at the distance of the band
     array([-1., -1., -1., -1., -1., -1.])
+    >>> guiding.reference - q, guiding.energy, guiding.braking, guiding.reason
+    (array([0.4, 0.4, 0.4, 0.4, 0.4, 0.4]), 0.0, 0.0, '')
+    >>> guiding.release()  # hold it where it is at the next call
+    >>> guiding.settings = GuidingSettings.for_robot(robot, max_kinetic_energy=2.0)
     """
 
     def __init__(self, robot: Robot, settings: Optional[GuidingSettings] = None):
@@ -250,13 +254,7 @@ class HandGuiding:
 
     @property
     def settings(self) -> Optional[GuidingSettings]:
-        """All settings; None: not yet assigned.
-
-        >>> guiding = HandGuiding(robot)
-        >>> guiding.settings = GuidingSettings.for_robot(robot, max_kinetic_energy=2.0)
-        >>> guiding.settings.max_kinetic_energy
-        2.0
-        """
+        """All settings; None: not yet assigned."""
         return self._settings
 
     @settings.setter
@@ -269,45 +267,21 @@ class HandGuiding:
 
     @property
     def reference(self) -> Optional[FloatArray]:
-        """Position r of the hold, (nv,); None: where the arm is at the next call.
-
-        >>> guiding = HandGuiding(robot, GuidingSettings.for_robot(robot))
-        >>> guiding.reference is None
-        True
-        """
+        """Position r of the hold, (nv,); None: where the arm is at the next call."""
         return self.memory.reference.copy() if self.memory.state[HOLDS] else None
 
     @property
     def energy(self) -> float:
-        """Kinetic energy at the last call [J].
-
-        >>> guiding = HandGuiding(robot, GuidingSettings.for_robot(robot))
-        >>> torque = guiding(q, v, 1e-3)
-        >>> bool(np.isclose(guiding.energy, 0.5 * v @ robot.mass_matrix(q) @ v))
-        True
-        """
+        """Kinetic energy at the last call [J]."""
         return self.memory.state.item(ENERGY)
 
     @property
     def braking(self) -> float:
-        """Rate of the brake at the last call [1/s].
-
-        >>> guiding = HandGuiding(robot, GuidingSettings.for_robot(robot))
-        >>> torque = guiding(q, rest, 1e-3)
-        >>> guiding.braking
-        0.0
-        """
+        """Rate of the brake at the last call [1/s]."""
         return self.memory.state.item(BRAKING)
 
     def release(self) -> None:
-        """Start the hold at the position of the next call.
-
-        >>> guiding = HandGuiding(robot, GuidingSettings.for_robot(robot))
-        >>> torque = guiding(q, rest, 1e-3)
-        >>> guiding.release()
-        >>> guiding(q + 0.5, rest, 1e-3)  # it is held where it is now
-        array([0., 0., 0., 0., 0., 0.])
-        """
+        """Start the hold at the position of the next call."""
         self.memory.state[HOLDS] = 0.0
 
     def __call__(self, q: FloatArray, v: FloatArray, dt: float, share: float = 1.0) -> FloatArray:
@@ -327,13 +301,7 @@ class HandGuiding:
 
     @property
     def reason(self) -> str:
-        """Text on what the last call braked for; empty if it did not.
-
-        >>> guiding = HandGuiding(robot, GuidingSettings.for_robot(robot))
-        >>> torque = guiding(q, np.full(6, 9.0), 1e-3)
-        >>> guiding.reason
-        'kinetic energy ... J, above 4 J'
-        """
+        """Text on what the last call braked for; empty if it did not."""
         i, excess = self.memory.fastest.item(), self.memory.state.item(EXCESS)
         if not self.braking:
             return ''

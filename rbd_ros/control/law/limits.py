@@ -158,8 +158,8 @@ class TorqueLimiter:
     >>> limiter(np.full(6, -20.0), 1.001)
     array([-5., -5., -5., -5., -5., -5.])
     >>> limiter.reset()
-    >>> limiter.last is None
-    True
+    >>> limiter.last is None, limiter.last_with_time is None
+    (True, True)
     """
 
     def __init__(self, effort_limits: Any, rate: Any = None):
@@ -242,12 +242,7 @@ class TorqueLimiter:
 
     @property
     def last_with_time(self) -> Optional[Tuple[FloatArray, float]]:
-        """Last torque, (nv,), and its time [s]; None if there is none since a reset.
-
-        >>> limiter = TorqueLimiter(np.full(6, 10.0), rate=1000.0)
-        >>> limiter.last_with_time is None
-        True
-        """
+        """Last torque, (nv,), and its time [s]; None if there is none since a reset."""
         return (self._last.copy(), float(self._standing[0])) if self._standing[1] else None
 
     def resume(self, torque: FloatArray, time: float) -> None:

@@ -29,11 +29,6 @@ def servo_command(
     :param max_position_offset: maximum distance from the target [rad or m]
     :param lower: lower limits of the joints, (n,), which have the last word, -inf where none
     :param upper: upper limits, likewise
-
-    >>> from rbd_ros.control.law.servo_offset import servo_command
-    >>> one = np.ones(1)
-    >>> servo_command(0.5 * one, 2.0 * one, 20.0 * one, 0.3, -one, one)
-    array([0.6])
     """
     offset = np.clip(torque / stiffness, -max_position_offset, max_position_offset)
     command: FloatArray = np.minimum(np.maximum(target + offset, lower), upper)

@@ -121,27 +121,11 @@ class DesiredMotion:
 
     @property
     def clock(self) -> float:
-        """Time of the motion's own clock, which advances with the states [s].
-
-        >>> motion = DesiredMotion(robot)
-        >>> for k in range(1, 4):
-        ...     sample = motion.advance(k * 10_000_000, 0.01)
-        >>> motion.clock
-        0.03
-        """
+        """Time of the motion's own clock, which advances with the states [s]."""
         return self._clock
 
     def path_time(self, plan: MotionPlan) -> float:
-        """Return time of a plan's trajectory that is reached [s]; that of its end when it is over.
-
-        >>> motion = DesiredMotion(robot)
-        >>> plan = motion.plan(arm, [1.0], [q], now=0, check_limits=False)
-        >>> text = motion.follow(plan)
-        >>> sample = motion.advance(10_000_000, 0.01)
-        >>> sample = motion.advance(20_000_000, 0.01)
-        >>> motion.path_time(plan)
-        0.02
-        """
+        """Return the time of a plan's trajectory that is reached [s]; at the end, its duration."""
         group = self._motion.group_of(plan)
         if group is not None and not group.arrived:
             return group.motion.s
@@ -161,15 +145,7 @@ class DesiredMotion:
 
     @property
     def is_at_rest(self) -> bool:
-        """True if a position is held, and nothing is to change that.
-
-        >>> motion = DesiredMotion(robot)
-        >>> motion.is_at_rest
-        True
-        >>> text = motion.follow(motion.plan(arm, [1.0], [q], now=0, check_limits=False))
-        >>> motion.is_at_rest
-        False
-        """
+        """True if a position is held, and nothing is to change that."""
         coming = self._inbox or self._canceled or self._scheduled or self._ended
         return self._motion.resting and not coming and not self._intervals.in_debt
 
@@ -180,11 +156,6 @@ class DesiredMotion:
         :param elapsed: time from the last state that it was called for to that one [s]
         :param dt: time between the last two of them [s], within the bound of any state
         :param states: how many there were
-
-        >>> motion = DesiredMotion(robot)
-        >>> motion.advance_at_rest(20_000_000, elapsed=0.02, dt=0.01, states=2)
-        >>> motion.clock
-        0.02
         """
         self._clock += elapsed
         self._stamp = stamp
