@@ -182,12 +182,7 @@ class StateGuard:
 
     @property
     def time_jumped(self) -> bool:
-        """Whether the last state is the first of a new time line.
-
-        >>> guard = StateGuard(arm)
-        >>> [guard.check(t, q, v) is None for t in (9.0, 0.0, 0.1, 0.2)], guard.time_jumped
-        ([True, False, False, True], True)
-        """
+        """Whether the last state is the first of a new time line."""
         return bool(self.memory.found[1])
 
     def check(self, stamp: float, q: FloatArray, v: FloatArray) -> Optional[StateProblem]:

@@ -132,10 +132,6 @@ def is_free(body: Body) -> bool:
     """Return whether the joint of a body constrains nothing, whatever its name.
 
     :param body: body of a model
-
-    >>> from rbd_ros.model.floating_model import is_free, with_floating_base
-    >>> is_free(with_floating_base(model).body(1)), is_free(model.body(1))
-    (True, False)
     """
     return body.joint.nv == 6
 
@@ -144,11 +140,6 @@ def is_free_base(body: Body) -> bool:
     """Return whether a body moves freely in the world, with its pose as `Floating` has it.
 
     :param body: body of a model
-
-    >>> from rbd_ros.model import with_floating_base
-    >>> from rbd_ros.model.floating_model import is_free_base
-    >>> is_free_base(with_floating_base(model).body(1)), is_free_base(model.body(1))
-    (True, False)
     """
     return body.parent == 0 and body.joint.pose_variables() == (0, 4)
 

@@ -31,29 +31,6 @@ class GearedTree:
     :param links: links of the description by name
     :param joint_frames: frames of all joints of the description (fixed ones too) by joint name
     :param couplings: gear constraints
-
-    >>> model.body(3).name, [i for i, _ in model.outward()], [i for i, _ in model.inward()]
-    ('forearm_link', [1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 2, 1])
-    >>> model.support(3), model.subtree(5), model.support_dofs(3), model.parent_array.parents
-    ([3, 2, 1], [5, 6], (0, 1, 2), (0, 1, 2, 3, 4, 5))
-    >>> model.nq, model.nv, model.tree_nq, model.tree_nv, model.joint_names[0]
-    (6, 6, 6, 6, 'shoulder_pan_joint')
-    >>> model.independent, model.independent_slices[2]
-    ((1, 2, 3, 4, 5, 6), (slice(1, 2, None), slice(1, 2, None)))
-    >>> model.limits[3].effort, model.limit_notices
-    (150.0, ())
-    >>> model.tree_dof_index, model.tree_dof_ratio[0]
-    ((0, 1, 2, 3, 4, 5), 1.0)
-    >>> np.allclose(model.tree_position(q), q), np.allclose(model.tree_velocity(v), v)  # no gears
-    (True, True)
-    >>> np.allclose(model.independent_velocity(v), v)
-    True
-    >>> np.allclose(model.independent_force(tau), tau)
-    True
-    >>> model.independent_columns([[1.0] * 6])[0] == model.independent_matrix(np.ones((6, 6)))[0]
-    True
-    >>> model.link('tool0').body, model.frame('elbow_joint').body
-    (6, 3)
     """
 
     name: str

@@ -110,10 +110,6 @@ def connected_bodies(model: Model) -> Set[Tuple[int, int]]:
 
     :param model: system model
     :return: pairs of numbers of bodies, the smaller first; 0 is the world
-
-    >>> from rbd_ros.world.allowed_collisions import connected_bodies
-    >>> sorted(connected_bodies(robot.model))
-    [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6)]
     """
     joints = [(i, body.parent) for i, body in model.outward()]
     joints += [(loop.predecessor.body, loop.successor.body) for loop in model.loops]
@@ -144,10 +140,6 @@ def enabled_pairs(srdf: Union[str, os.PathLike[str]]) -> FrozenSet[LinkPair]:
 
     :param srdf: path of an SRDF file, or its XML
     :raises SrdfError: if it cannot be read, or an entry lacks a link
-
-    >>> from rbd_ros.world.allowed_collisions import enabled_pairs
-    >>> enabled_pairs('<robot><enable_collisions link1="b" link2="a"/></robot>')
-    frozenset({('a', 'b')})
     """
     _, entries = read_srdf(srdf)
     return frozenset(_pair(*each.links) for each in entries if each.kind == 'enable_collisions')
@@ -164,10 +156,6 @@ def read_srdf(source: Union[str, os.PathLike[str]]) -> Tuple[str, List[Entry]]:
     :param source: path of the file, or its XML, which begins with '<'
     :return: what the file is called in messages, and the entries in their order
     :raises SrdfError: if it cannot be read, or an entry lacks a link
-
-    >>> from rbd_ros.world.allowed_collisions import read_srdf
-    >>> read_srdf('<robot><disable_collisions link1="a" link2="b" reason="Never"/></robot>')[1]
-    [Entry(kind='disable_collisions', links=('a', 'b'), line=1)]
     """
     label, elements = srdf_elements(source)
     entries: List[Entry] = []
@@ -206,10 +194,6 @@ def srdf_elements(source: Union[str, os.PathLike[str]]) -> Tuple[str, List[Eleme
     :param source: path of the file, or its XML, which begins with '<'
     :return: what the file is called in messages, and the elements
     :raises SrdfError: if it cannot be read
-
-    >>> from rbd_ros.world.allowed_collisions import srdf_elements
-    >>> srdf_elements('<robot><group name="arm"><joint name="elbow"/></group></robot>')[1][1]
-    Element(path=('group', 'joint'), attributes={'name': 'elbow'}, line=1)
     """
     label, data = _read(source)
     elements: List[Element] = []

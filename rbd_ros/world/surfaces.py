@@ -152,24 +152,12 @@ def combine_surfaces(first: Surface, second: Surface) -> Surface:
 
 
 def rigid(surface: Surface) -> Surface:
-    """Return the surface without its compliance.
-
-    >>> from rbd_ros.world import Surface
-    >>> from rbd_ros.world.surfaces import rigid
-    >>> rigid(Surface(stiffness=1e5, damping=10.0)) == Surface()
-    True
-    """
+    """Return the surface without its compliance."""
     return replace(surface, stiffness=None, damping=0.0, exponent=None, dissipation=0.0)
 
 
 def directed_by_first(first: Surface, second: Surface) -> bool:
-    """Return whether the first of two surfaces gives a pair its directions of friction.
-
-    >>> from rbd_ros.world import Surface
-    >>> from rbd_ros.world.surfaces import directed_by_first
-    >>> directed_by_first(Surface((0.5, 0.5)), Surface((0.5, 0.1)))
-    False
-    """
+    """Return whether the first of two surfaces gives a pair its directions of friction."""
     return first.anisotropy >= second.anisotropy
 
 

@@ -40,10 +40,6 @@ def is_solid(inertia: ArrayLike) -> bool:
     """Return whether the principal moments of a rotational inertia are finite, and none is zero.
 
     :param inertia: about the center of mass, (3, 3) [kg m^2]
-
-    >>> from rbd_ros.world.world import is_solid
-    >>> is_solid(np.diag([2.0, 1.0, 1.0])), is_solid(np.diag([0.0, 1.0, 1.0]))  # that of a line
-    (True, False)
     """
     matrix = np.asarray(inertia, dtype=float)
     if not np.isfinite(matrix).all():
@@ -168,12 +164,6 @@ class WorldRobot:
         """Transform from world coordinates to those of its base.
 
         A base that floats has its pose in the world by the variables of its joint.
-
-        >>> from rbd_ros.world import WorldRobot
-        >>> from rbd_ros.spatial import PluckerTransform
-        >>> aside = PluckerTransform.translation((0.0, 1.0, 0.0))
-        >>> WorldRobot('arm', 'urdf/six_axis_arm.urdf', robot.model, aside).base_placement.r
-        (0.0, 1.0, 0.0)
         """
         return PluckerTransform.identity() if self.floating else self.placement
 
@@ -285,15 +275,6 @@ class World:
         """Return the movable robots that are part of a model, as links 'robot/link'.
 
         :param model: model of the robot that is simulated, see `combine_models`
-
-        >>> from rbd_ros.world import read_world
-        >>> arm = {'urdf': 'urdf/six_axis_arm.urdf', 'xyz': [1, 0, 0], 'static': False}
-        >>> world = read_world({'robots': {'second_arm': arm}})
-        >>> both = Robot.combine({'': robot, 'second_arm': robot})
-        >>> [each.name for each in world.moving_in(both.model)]
-        ['second_arm']
-        >>> world.moving_in(robot.model)
-        ()
         """
         return tuple(
             each
@@ -397,12 +378,6 @@ class World:
 
         :param first: name of a link, as 'robot/link'
         :param second: another one
-
-        >>> from rbd_ros.world import read_world
-        >>> pair = ['robot/tool0', 'robot/base_link']
-        >>> world = read_world({'pairs': [{'links': pair, 'friction': 0.5}]})
-        >>> world.names_links('robot/base_link', 'robot/tool0')
-        True
         """
         return (first, second) in self.pairs or (second, first) in self.pairs
 

@@ -52,12 +52,6 @@ def responses(factors: LTDL, forces: Sequence[Sequence[Scalar]]) -> Columns:
     :param factors: factors of H, (n, n)
     :param forces: right-hand sides b, each (n,); elements known to be zero are made use of
     :return: solutions, one for each of `forces`
-
-    >>> from rbd_ros.algorithms.derivatives.response import responses
-    >>> from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
-    >>> factors = ltdl(robot.mass_matrix(q).tolist())
-    >>> np.allclose(responses(factors, np.eye(6).tolist()), robot.inverse_mass_matrix(q))
-    True
     """
     return responses_by(Followers(factors), forces)
 

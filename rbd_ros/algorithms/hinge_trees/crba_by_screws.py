@@ -104,15 +104,6 @@ def crba_by_screws(
     :param bodies: bodies 1, 2, ... of the tree
     :param states: their states
     :return: H, (n, n) [kg m^2]
-
-    >>> from rbd_ros.algorithms.hinge_trees.crba_by_screws import (
-    ...     crba_by_screws,
-    ...     screw_states,
-    ...     screw_tree,
-    ... )
-    >>> bodies = screw_tree(model)
-    >>> np.allclose(crba_by_screws(bodies, screw_states(bodies, q)), robot.mass_matrix(q))
-    True
     """
     n = len(bodies)
     H: List[List[Scalar]] = [[0.0] * n for _ in range(n)]

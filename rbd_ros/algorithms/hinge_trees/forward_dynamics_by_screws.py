@@ -87,17 +87,6 @@ def forward_dynamics_by_screws(
     :param external_forces: force on each link in base coordinates, by its number [N m, N]
     :return: accelerations, (n,) [rad/s^2]
     :raises ZeroDivisionError: if a joint is known to move no inertia
-
-    >>> from rbd_ros.algorithms.hinge_trees.forward_dynamics_by_screws import (
-    ...     cosines_and_sines,
-    ...     forward_dynamics_by_screws,
-    ...     screw_links,
-    ... )
-    >>> links = screw_links(model)
-    >>> joints = cosines_and_sines(links, q.tolist())
-    >>> found = forward_dynamics_by_screws(links, joints, v.tolist(), tau.tolist(), model.gravity)
-    >>> np.allclose(found, a)
-    True
     """
     n, screws = len(links), screw_paths(links, joints)
     leaving = completed_subtrees(links)
@@ -162,13 +151,6 @@ def completed_subtrees(links: Sequence[ScrewLink]) -> Dict[int, List[int]]:
     with little at hand at a time.
 
     :param links: links 1, 2, ... of the tree
-
-    >>> from rbd_ros.algorithms.hinge_trees.forward_dynamics_by_screws import (
-    ...     completed_subtrees,
-    ...     screw_links,
-    ... )
-    >>> completed_subtrees(screw_links(model))[6]  # an arm of six joints
-    [6, 5, 4, 3, 2, 1]
     """
     last = dict(zip(range(1, len(links) + 1), range(1, len(links) + 1)))
     for i in range(len(links), 0, -1):
@@ -276,11 +258,6 @@ def link_inertia(link: ScrewLink) -> RigidBodyInertia:
     """Return the inertia of a link without the part that its joint does not excite.
 
     :param link: one of `screw_links`
-
-    >>> from rbd_ros.algorithms.hinge_trees import forward_dynamics_by_screws as text
-    >>> last = text.screw_links(model)[-1]
-    >>> np.isclose(text.link_inertia(last).I[5] + last.armature, robot.mass_matrix(q)[-1, -1])
-    True
     """
     xx, xy, xz, yy, yz = link.P
     return RigidBodyInertia(0.0, link.h, (yy, -xy, xx, -xz, -yz, xx + yy))

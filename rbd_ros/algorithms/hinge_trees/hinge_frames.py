@@ -30,14 +30,6 @@ class Turn(NamedTuple):
 
     :param quarters: number of quarter turns, 0 to 3, whose sines and cosines are exact
     :param rest: what is to be added, at most an eighth of a turn [rad]
-
-    >>> from rbd_ros.algorithms.hinge_trees.hinge_frames import Turn
-    >>> Turn.to(0.0, -2.0)
-    Turn(quarters=3, rest=0.0)
-    >>> np.array(Turn(2, 0.0).cosine_and_sine())
-    array([-1.,  0.])
-    >>> np.round(Turn(1, 0.1).plus(Turn(3, 0.2)).rest, 6)
-    0.3
     """
 
     quarters: int
@@ -132,10 +124,6 @@ def hinge_frames(model: Model) -> HingeFrames:
 
     :param model: the model
     :raises ModelError: if a joint is not revolute, naming it
-
-    >>> from rbd_ros.algorithms.hinge_trees.hinge_frames import hinge_frames
-    >>> hinge_frames(model).screws[1].direction  # the first joint of an arm is upright
-    1
     """
     subtree = {i: model.subtree(i) for i, _ in model.outward()}
     favorite: Dict[int, int] = {}
@@ -163,10 +151,6 @@ def has_free_hinges(model: Model) -> bool:
     """Return whether all joints of a model are revolute and none follows another.
 
     :param model: the model
-
-    >>> from rbd_ros.algorithms.hinge_trees.hinge_frames import has_free_hinges
-    >>> has_free_hinges(model)
-    True
     """
     return not model.couplings and all(isinstance(x.joint, Revolute) for x in model.bodies)
 
@@ -205,10 +189,6 @@ def to_axis(body: Body) -> PluckerTransform:
 
     :param body: body of a revolute joint
     :raises ModelError: if the joint does not just turn about a fixed axis through its origin
-
-    >>> from rbd_ros.algorithms.hinge_trees.hinge_frames import to_axis
-    >>> to_axis(model.bodies[0]).E[2]  # the axis is z
-    (0, 0, 1)
     """
     columns = body.joint.motion_subspace(body.joint.neutral()).columns
     if len(columns) != 1 or not all(is_zero(x) for x in columns[0].linear):

@@ -24,10 +24,6 @@ def expand_parents(parents: Parents, dofs: Sequence[int]) -> Tuple[int, ...]:
     :param dofs: degrees of freedom of each joint, (bodies,)
     :return: parent of each joint variable, (n,), 0 for none
     :raises ValueError: if a parent does not come before its body, or the lengths differ
-
-    >>> from rbd_ros.algorithms.inertia_matrix.expanded_parents import expand_parents
-    >>> expand_parents([0, 1, 1], [6, 1, 1])  # a floating body with two hinged to it
-    (0, 1, 2, 3, 4, 5, 6, 6)
     """
     if len(parents) != len(dofs):
         raise ValueError(
@@ -53,10 +49,6 @@ def expanded_parents(model: Model) -> Tuple[int, ...]:
     """Return the parent of each degree of freedom, (tree_nv,), 0 for none (book table 6.4).
 
     :param model: the tree; gears are not looked at, they fill in what branches leave empty
-
-    >>> from rbd_ros.algorithms.inertia_matrix.expanded_parents import expanded_parents
-    >>> expanded_parents(model)
-    (0, 1, 2, 3, 4, 5)
     """
     bodies = [body for _, body in model.outward()]
     return expand_parents([x.parent for x in bodies], [x.joint.nv for x in bodies])
@@ -80,10 +72,6 @@ def pattern(parents: Parents) -> List[List[bool]]:
     """Return where an inertia matrix is not zero at any state, (n, n) (book 6.4, figure 6.2).
 
     :param parents: expanded parent array, (n,)
-
-    >>> from rbd_ros.algorithms.inertia_matrix.expanded_parents import pattern
-    >>> pattern([0, 1, 1])  # two branches: rows 2 and 3 have nothing in common
-    [[True, True, True], [True, True, False], [True, False, True]]
     """
     n = len(parents)
     places = [[i == j for j in range(n)] for i in range(n)]

@@ -61,10 +61,6 @@ def pseudo_inertias(parameters: ArrayLike) -> Floats:
 
     :param parameters: inertial parameters pi, (10 bodies,)
     :raises ValueError: if they are not ten a body
-
-    >>> from rbd_ros.algorithms.regressors.physical_consistency import pseudo_inertias
-    >>> pseudo_inertias(robot.regressors.parameters).shape
-    (6, 4, 4)
     """
     pi = np.asarray(parameters, dtype=float)
     if pi.ndim != 1 or pi.size % 10:
@@ -83,14 +79,6 @@ def inconsistent_bodies(parameters: ArrayLike, tolerance: float = ROUNDING) -> T
     :param tolerance: negative eigenvalues of J that are rounding, with units that make the
         diagonal of J 1
     :raises ValueError: if they are not ten a body
-
-    >>> from rbd_ros.algorithms.regressors.physical_consistency import inconsistent_bodies
-    >>> pi = robot.regressors.parameters.copy()
-    >>> inconsistent_bodies(pi)
-    ()
-    >>> pi[10] = -1.0  # mass of the second body [kg]
-    >>> inconsistent_bodies(pi)
-    (1,)
     """
     return tuple(
         k for k, J in enumerate(pseudo_inertias(parameters)) if not _is_of_a_body(J, tolerance)
@@ -111,18 +99,6 @@ def consistent_fit(
         how sure one is of them [N^2 m^2, N^2]
     :raises ValueError: if shapes do not fit, something is no number, the weight is not positive,
         or what is expected is not the inertia of bodies with extent in all directions
-
-    >>> from rbd_ros.algorithms.regressors.physical_consistency import (
-    ...     consistent_fit,
-    ...     pseudo_inertias,
-    ... )
-    >>> rng = np.random.default_rng(1)
-    >>> states = robot.random_configurations(20, rng), *rng.normal(size=(2, 20, 6))
-    >>> Y, torques = robot.regressors.torque(*states), robot.inverse_dynamics(*states)
-    >>> pi = robot.regressors.parameters
-    >>> fit = consistent_fit(Y, torques + rng.normal(scale=0.1, size=(20, 6)), pi)
-    >>> bool((np.linalg.eigvalsh(pseudo_inertias(fit.parameters)) > 0.0).all()), fit.error < 0.1
-    (True, True)
     """
     A, b, pi, J0 = _checked(Y, tau, expected, weight)
     # Of the forces, only as many combinations count as there are parameters.

@@ -169,14 +169,6 @@ def effort_samples(
     :param trajectory: the trajectory
     :param missing_joints: positions of the joints that it leaves out, by name
     :return: times, (N,) [s], and efforts of all joints, (N, nv) [N m or N]
-
-    >>> from rbd_ros.control import Feedforward, JointTrajectory
-    >>> from rbd_ros.control.analysis.trajectory_report import effort_samples
-    >>> arm = Robot.from_urdf(resource_path('urdf', 'two_link_arm.urdf'))
-    >>> motion = JointTrajectory(arm.joint_names, [0.0, 1.0], [[0.0, 0.0], [0.6, -0.4]])
-    >>> times, efforts = effort_samples(Feedforward(arm), motion)
-    >>> times[0], times[-1], efforts.shape[1]
-    (0.0, 1.0, 2)
     """
     whole = completed(feedforward, trajectory, missing_joints)
     times, segment, parts = _sampled(feedforward, whole)

@@ -250,11 +250,6 @@ class TorqueLimiter:
 
         :param torque: that torque, (nv,) [N m or N]
         :param time: when it was sent, by the same clock [s]
-
-        >>> limiter = TorqueLimiter(np.full(6, 10.0), rate=1000.0)
-        >>> limiter.resume(np.full(6, 3.0), 5.0)
-        >>> limiter(np.zeros(6), 5.001)
-        array([2., 2., 2., 2., 2., 2.])
         """
         self._last[:], self._standing[:2] = torque, (time, 1.0)
 

@@ -282,14 +282,7 @@ class TorqueLaw:
 
     @property
     def gravity_function(self) -> Callable[[FloatArray], FloatArray]:
-        """Function `gravity_torque` of the present settings; a change of them replaces it.
-
-        >>> law = TorqueLaw(robot, settings)
-        >>> holds = law.gravity_function
-        >>> law.settings = LawSettings.for_robot(robot, gravity=[0.0, 0.0, 0.0])
-        >>> abs(holds(q)).max().round(1), abs(law.gravity_function(q)).max().round(1)
-        (17.3, 0.0)
-        """
+        """Function `gravity_torque` of the present settings; a change of them replaces it."""
         return self._active.holding
 
     # -- what is changed from call to call --------------------------------------------------------

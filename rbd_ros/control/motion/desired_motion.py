@@ -230,19 +230,6 @@ class DesiredMotion:
         :param q_measured: where the robot is now, (n,)
         :param gap: how long there were no states [s]; inf if there never were any
         :return: what was done about a trajectory, for the log; empty if there was none
-
-        >>> motion = DesiredMotion(robot)
-        >>> motion.hold(q)
-        True
-        >>> text = motion.follow(motion.plan(arm, [1.0], [q + 0.1], now=0))
-        >>> sample = motion.advance(10_000_000, 0.01)
-        >>> sample = motion.advance(20_000_000, 0.01)
-        >>> motion.resume_after_gap(q + 0.01, gap=0.3)
-        'states were missing: the trajectory is resumed, 0.98 s before its end'
-        >>> motion.resume_after_gap(q + 0.5, gap=0.3)
-        "states were missing, and joint 'shoulder_pan_joint' is ... from its desired position..."
-        >>> motion.is_following
-        False
         """
         options = self.options
         if options.state_loss_policy == 'resume' and not gap <= options.max_state_gap:
@@ -256,13 +243,6 @@ class DesiredMotion:
 
         :param q_measured: where the robot is now, (n,)
         :return: what was done about a trajectory, for the log; empty if there was none
-
-        >>> motion = DesiredMotion(robot)
-        >>> motion.hold(q)
-        True
-        >>> text = motion.follow(motion.plan(arm, [1.0], [q + 0.1], now=0, begin=5_000_000_000))
-        >>> motion.restart_time(q)
-        'the time of the states was reset; the scheduled trajectory is dropped'
         """
         event = 'the time of the states was reset'
         self._stamp = None

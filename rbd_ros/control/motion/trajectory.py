@@ -179,11 +179,6 @@ class JointTrajectory:
 
         :param segment: numbers of the segments, from 0, (M,)
         :param after: times since their beginning, (M,) [s]
-
-        >>> line = JointTrajectory(['a'], [0.0, 2.0], [[0.0], [1.0]])
-        >>> line.within_segments([0, 0], [1.0, 2.0])[1]
-        array([[0.75],
-               [0.  ]])
         """
         self.prepare()
         c, t = self._segments[np.asarray(segment)], np.asarray(after, dtype=float)
@@ -199,9 +194,6 @@ class JointTrajectory:
         """Return coefficients of a joint's polynomials, lowest power first, (4 or 6, segments).
 
         They are of the time since a segment began [s].
-
-        >>> JointTrajectory(['a'], [0.0, 2.0], [[0.0], [1.0]]).coefficients(0).ravel()
-        array([ 0.  ,  0.  ,  0.75, -0.25])
         """
         self.prepare()
         return self._segments[:, :, joint].T

@@ -133,10 +133,6 @@ def to_plane(normal: Vector3) -> PluckerTransform:
     """Return the rotation to coordinates of the plane.
 
     The smallest that makes `normal`, (3,), the z axis.
-
-    >>> from rbd_ros.textbook.planar.planar_model import to_plane
-    >>> to_plane((0.0, -1.0, 0.0)).E[2]
-    (0.0, -1.0, 0.0)
     """
     return PluckerTransform.rotation((*across(normal), normal))
 
@@ -148,10 +144,6 @@ def plane_normal(model: Model) -> Vector3:
     different directions, or across the first that slides.
 
     :raises ModelError: if nothing moves
-
-    >>> from rbd_ros.textbook.planar.planar_model import plane_normal
-    >>> np.round(plane_normal(Robot.from_urdf('urdf/planar_3r.urdf').model), 6)
-    array([ 0., -1.,  0.])
     """
     X0: Dict[int, PluckerTransform] = {0: PluckerTransform.identity()}
     slides: List[Vector3] = []
