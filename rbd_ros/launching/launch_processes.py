@@ -44,9 +44,7 @@ def require(package: str, executable: str, cure: str = '') -> None:
     :raises MissingError: if it is not there
     """
     if not is_installed(package, executable):
-        distribution = os.environ.get('ROS_DISTRO', '$ROS_DISTRO')
-        name = package.replace('_', '-')
-        cure = cure or f'apt install ros-{distribution}-{name}, or leave the argument out'
+        cure = cure or _apt(package)
         raise MissingError(f'{executable} of package {package} is not installed: {cure}')
 
 
@@ -76,11 +74,12 @@ def require_package(package: str) -> None:
     :raises MissingError: if it is not there
     """
     if not has_package(package):
-        distribution = os.environ.get('ROS_DISTRO', '$ROS_DISTRO')
-        name = package.replace('_', '-')
-        raise MissingError(
-            f'package {package} is not installed: apt install ros-{distribution}-{name}'
-        )
+        raise MissingError(f'package {package} is not installed: {_apt(package)}')
+
+
+def _apt(package: str) -> str:
+    distribution = os.environ.get('ROS_DISTRO', '$ROS_DISTRO')
+    return f'apt install ros-{distribution}-{package.replace("_", "-")}'
 
 
 def log_folder() -> Path:
