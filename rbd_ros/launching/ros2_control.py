@@ -116,17 +116,19 @@ def _start(context: LaunchContext, arguments: Arguments) -> List[Action]:
     text, topics, hardware, unread = controlled(robot, FILE, namespace)
     source = arguments.parameter_file('controllers_file')
     file = file_in_namespace(source, namespace)
-    active, inactive = (
-        [] if arguments[name] == NO_CONTROLLERS else arguments[name].split()
-        for name in ('controllers', 'inactive_controllers')
-    )
+    chosen = {
+        argument: [] if arguments[argument] == NO_CONTROLLERS else arguments[argument].split()
+        for argument in ('controllers', 'inactive_controllers')
+    }
+    active, inactive = chosen.values()
     check_node_names([SIMULATOR, PUBLISHER, MANAGER, *hardware, *active, *inactive])
     declared = _declared(file, f'{root}/{MANAGER}')
-    if missing := [name for name in (*active, *inactive) if name not in declared]:
-        raise ArgumentError(
-            f'launch argument controllers: {source} declares no {", ".join(missing)}; it has '
-            f'{", ".join(declared) or "none"}'
-        )
+    for argument, names in chosen.items():
+        if missing := [name for name in names if name not in declared]:
+            raise ArgumentError(
+                f'launch argument {argument}: {source} declares no {", ".join(missing)}; it has '
+                f'{", ".join(declared) or "none"}'
+            )
     for name in (*active, *inactive):
         _check_sensors(name, node_parameters(file, f'{root}/{name}'), unread)
     packages = [HARDWARE, *(_package(declared[name]) for name in (*active, *inactive))]

@@ -428,6 +428,7 @@ def test_a_gripper_controller_is_looked_for_in_its_own_package(stack, kind, pack
     'words, part',
     [
         (['controllers:=flying_controller'], 'declares no flying_controller; it has joint_state'),
+        (['inactive_controllers:=flying_controller'], 'launch argument inactive_controllers: '),
         (['clock:=false'], 'clock'),
         (['urdf:=topic'], 'needs the robot description'),
         (['controllers_file:=nothing.yaml'], 'cannot read'),
