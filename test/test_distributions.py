@@ -158,12 +158,14 @@ def test_installing_as_colcon_does_is_silent_and_gives_the_command(tree, tmp_pat
     nodes = {path.name for path in (prefix / 'lib' / PACKAGE).iterdir()}
     assert {PACKAGE, 'simulator', 'gravity_compensation', 'inverse_dynamics'} <= nodes
     assert [path.name for path in (prefix / 'bin').iterdir()] == [PACKAGE]
+    # What the package needs may be on the PYTHONPATH, as in a workspace.
+    path = f'{library}:{os.environ.get("PYTHONPATH", "")}'
     run = subprocess.run(
         [PACKAGE, 'info', str(prefix / 'share' / PACKAGE / 'urdf' / 'six_axis_arm.urdf')],
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        env=quiet_environment(PYTHONPATH=str(library), PATH=f'{prefix}/bin:{os.environ["PATH"]}'),
+        env=quiet_environment(PYTHONPATH=path, PATH=f'{prefix}/bin:{os.environ["PATH"]}'),
     )
     assert run.returncode == 0, run.stderr
     assert run.stdout.startswith('six_axis_arm: 6 moving bodies')
