@@ -30,7 +30,7 @@ MOVED = 1e-3  # what counts as a motion [rad]
 REACHED = 1e-3  # how near its goal a motion ends with the defaults, as the pages say [rad]
 ARM = ROOT / 'urdf' / 'six_axis_arm.urdf'
 DROPPED = 'the trajectory is dropped'  # what a node says that a busy machine kept states from
-ATTEMPTS = 5  # at a motion that is dropped
+ATTEMPTS = 5  # at a motion that is lost
 
 ELSEWHERE = {
     ('scripts/demo',): 'test/demo runs it',
@@ -249,6 +249,10 @@ def observed(tmp_path):
         yield Observed(ros, tmp_path)
 
 
+class Lost(AssertionError):
+    """A motion that a busy machine lost: its node never got it, or dropped it."""
+
+
 # -- what commands promise ------------------------------------------------------------------------
 
 
@@ -318,13 +322,18 @@ def check_effect(command, observed, before, states, dropped):
     if target.endswith('/joint_trajectory'):
         sent = message(command)
         goal = dict(zip(sent['joint_names'], sent['points'][-1]['positions']))
-        observed.wait(
-            lambda: (
-                all(abs(positions()[name] - x) < REACHED for name, x in goal.items())
-                or observed.dropped() > dropped
-            ),
-            f'the goal of {command}: {goal}, the arm is at {positions()}',
-        )
+        end = time.monotonic() + LOOKING
+
+        def reached():
+            return all(abs(positions()[name] - x) < REACHED for name, x in goal.items())
+
+        def lost():
+            rests = all(abs(positions()[name] - x) < MOVED for name, x in before.items())
+            return observed.dropped() > dropped or (rests and time.monotonic() > end)
+
+        observed.wait(lambda: reached() or lost(), f'the goal of {command}: {goal}')
+        if not reached():
+            raise Lost(f'{command} was lost')
         _, reached_at = observed.state(states)
         observed.wait(lambda: observed.state(states)[1] > reached_at + 1.0, 'a second more')
         errors = {name: positions()[name] - x for name, x in goal.items()}
@@ -371,14 +380,15 @@ def until_it_hears(command, shell, observed):
 def run(command, observed, states):
     """Run a command that ends, or listens, beside what it is meant for.
 
-    A motion that is dropped is asked for again, as a user would.
+    A motion that is lost is asked for again, as a user would.
     """
     for attempt in range(ATTEMPTS):
         dropped = observed.dropped()
         try:
             return run_once(command, observed, states, dropped)
-        except AssertionError:
-            if observed.dropped() == dropped or attempt == ATTEMPTS - 1:
+        except AssertionError as error:
+            lost = isinstance(error, Lost) or observed.dropped() > dropped
+            if not lost or attempt == ATTEMPTS - 1:
                 raise
 
 
