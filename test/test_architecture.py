@@ -160,11 +160,12 @@ MAY_KNOW_ROS = {
 
 # Classes of messages are found by the names that topics are declared with; algorithms and what
 # else declares itself, in their folders; public names of a package, in the file that it names;
-# loops, in the files that `entry_point_of` names, which count as imported there;
-# controllers under test, by a scenario; programs, by their commands.
+# loops, in the files that `entry_point_of` and `NamedFunction` name, which count as imported
+# there; controllers under test, by a scenario; programs, by their commands.
 IMPORT_BY_NAME = {
     'rbd_ros.algorithms',
     'rbd_ros.compiler.loops.entry_points',
+    'rbd_ros.compiler.loops.vocabulary',
     'rbd_ros.extension_points',
     'rbd_ros.hil.scenario.factories',
     'rbd_ros.hil.scenario.kinds',

@@ -54,32 +54,21 @@ class ContactShapes(NamedTuple):
 
 
 @compiled
-def body_velocities(
-    columns: FloatArray,
-    parent: IntArray,
-    dof_first: IntArray,
-    tree_index: IntArray,
-    tree_ratio: FloatArray,
-    v: FloatArray,
-    velocities: FloatArray,
-) -> None:
-    """Compute the spatial velocity of every body in base coordinates, from parents to children.
+def body_velocities(tree: Any, columns: FloatArray, v: FloatArray, velocities: FloatArray) -> None:
+    """Find the spatial velocity of every body in base coordinates, from parents to children.
 
+    :param tree: kinematic tree, `Tree` of a simulation
     :param columns: motion columns of the tree in base coordinates, (tree_nv, 6)
-    :param parent: number of each body's parent, (N + 1,)
-    :param dof_first: first degree of freedom of the tree of each body, and one past the last
-        one's, (N + 2,)
-    :param tree_index: independent degree of freedom behind each one of the tree, (tree_nv,)
-    :param tree_ratio: transmission ratio of each one of the tree, (tree_nv,)
     :param v: velocity, (nv,) [rad/s, m/s]
     :param velocities: the result, (N + 1, 6) [rad/s, m/s]
     """
+    parent, first = tree.parent, tree.dof_first
     # In base coordinates, a velocity needs no transform from body to body: it simply adds up.
     for i in range(1, len(parent)):
         for r in range(6):
             velocities[i, r] = velocities[parent[i], r]
-        for k in range(dof_first[i], dof_first[i + 1]):
-            speed = tree_ratio[k] * v[tree_index[k]]
+        for k in range(first[i], first[i + 1]):
+            speed = tree.dof_ratio[k] * v[tree.dof_index[k]]
             for r in range(6):
                 velocities[i, r] += columns[k, r] * speed
 

@@ -15,7 +15,7 @@ from rbd_ros.compiler.loops import Record
 from rbd_ros.contact import contact_shapes, ContactParameters, HalfSpace
 from rbd_ros.contact.contact_arrays import AnyArray, FloatArray
 from rbd_ros.robot import Robot
-from rbd_ros.simulation.integrators.integrators import integrators
+from rbd_ros.simulation.integrators.integrator import integrators
 from rbd_ros.simulation.records.mutex import Mutex
 from rbd_ros.simulation.records.record_assembly import (
     dynamics_of,
@@ -24,13 +24,12 @@ from rbd_ros.simulation.records.record_assembly import (
     with_external_forces,
 )
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.simulation_state import REFUSED, State, STEPS
+from rbd_ros.simulation.records.simulation_state import BUSY, REFUSED, State, STEPS
 from rbd_ros.simulation.scene.scene_assembly import make_scene_model, scene_of
 from rbd_ros.simulation.scene.scene_update import carry_over, prepare_scene, PreparedScene
 from rbd_ros.simulation.stepping.step_loop import (
     ask_first,
     bind_steps,
-    BUSY,
     place_on_ground,
     Steps,
 )

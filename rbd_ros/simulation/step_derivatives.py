@@ -17,7 +17,7 @@ import numpy as np
 
 from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 from rbd_ros.simulation.differentiated_step import Point, System
-from rbd_ros.simulation.integrators.integrators import integrators
+from rbd_ros.simulation.integrators.integrator import integrators
 from rbd_ros.simulation.records.simulation_state import FORCES, WHOLE
 from rbd_ros.simulation.step_differences import differences, NOT_SMOOTH
 from rbd_ros.simulation.stepping.joint_law import BACKWARD, FORWARD, STICK

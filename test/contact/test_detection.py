@@ -66,9 +66,7 @@ class Placed:
         call_kernel(physics.model.contact_kinematics, physics.state.packed, dynamics.kinematics)
         self.poses, self.columns = dynamics.poses.copy(), dynamics.columns.copy()
         self.velocities = np.zeros((4, 6))
-        tree = self.tree
-        arguments = (tree.parent, tree.dof_first, tree.dof_index, tree.dof_ratio)
-        body_velocities(self.columns, *arguments, self.v, self.velocities)
+        body_velocities(self.tree, self.columns, self.v, self.velocities)
         self.shapes = physics.model.ground.shapes
 
     def points(self):

@@ -8,8 +8,8 @@ from support.simulated_robots import at, ball, body, joint, link, robot, turntab
 from rbd_ros import Simulator
 from rbd_ros.contact import HalfSpace
 from rbd_ros.simulation import Physics
-from rbd_ros.simulation.integrators.rk4 import step_by_runge_kutta
 from rbd_ros.simulation.records.simulation_state import STEPS
+from rbd_ros.simulation.stepping.runge_kutta_step import step_by_runge_kutta
 
 
 def started(subject, **options):
@@ -61,7 +61,7 @@ def test_unused_features_are_not_compiled():
     kinds = {name: detail for name, _, detail in arm.record.kind[1]}
     fields = {name: what for name, what, _ in kinds['model'][1]}
     assert {fields[flag] for flag in (*flags, 'integrator_step')} == {'constant'}
-    assert flying.model.integrator_step is step_by_runge_kutta
+    assert flying.model.integrator_step.function is step_by_runge_kutta
 
 
 def test_external_forces_are_compiled_in_when_the_first_is_applied():

@@ -9,8 +9,8 @@ from rbd_ros import Simulator
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.simulation import Physics
 from rbd_ros.simulation.simulated_objects import ContactPoint
-from rbd_ros.simulation.start import start_overlaps
-from rbd_ros.simulation.start.start_overlaps import deepest_overlap, Overlap
+from rbd_ros.simulation.start import robot_overlaps
+from rbd_ros.simulation.start.robot_overlaps import deepest_overlap, Overlap
 from rbd_ros.world import level_ground, read_world, Surface
 
 CART, FOOT, MU, H = 1.0, 2.0, 0.3, 1e-3
@@ -100,7 +100,7 @@ def test_a_start_in_the_ground_is_reported(simulator):
 
 def test_the_deepest_of_several_overlaps_is_reported(simulator, monkeypatch):
     several = Overlap('robot/foot', 'step', 0.15, 3)
-    monkeypatch.setattr(start_overlaps, 'deepest_overlap', lambda *rest: several)
+    monkeypatch.setattr(robot_overlaps, 'deepest_overlap', lambda *rest: several)
     simulator.reset(LYING)
     (warning,) = simulator.warnings
     assert "'robot/foot' starts 150.0 mm deep in 'step', the deepest of 3 pairs and" in warning

@@ -15,7 +15,7 @@ from rbd_ros import Simulator
 from rbd_ros.compiler.loops import excludes_threads
 from rbd_ros.hil import Fault
 from rbd_ros.hil.scenario.payloads import with_payloads
-from rbd_ros.simulation.stepping.step_loop import BUSY
+from rbd_ros.simulation.records.simulation_state import BUSY
 
 #: Two balls on a floor, a turntable beside them, and threads that are joined.
 BEGIN = """

@@ -8,23 +8,26 @@ from support import loop_mechanisms
 from support.crawling import crawler, crawling, substep, TIMESTEP
 
 from rbd_ros.simulation import Physics
-from rbd_ros.simulation.integrators.rk4 import (
-    accelerate,
-    bracket,
-    find_displacement_rate,
+from rbd_ros.simulation.records.simulation_model import (
+    MAX_SUBSTEPS,
+    RETURN_SPEED,
+    TURN_PER_SUBSTEP,
 )
-from rbd_ros.simulation.records.simulation_model import MAX_SUBSTEPS, TURN_PER_SUBSTEP
 from rbd_ros.simulation.records.simulation_state import FORCES
 from rbd_ros.simulation.stepping.displacement import (
     correction_bounds,
     is_allowed,
     move,
     return_joints,
-    RETURN_SPEED,
     returned,
 )
 from rbd_ros.simulation.stepping.external_forces import add_external_forces, age_external_forces
 from rbd_ros.simulation.stepping.joint_law import FORWARD, LOWER, STICK
+from rbd_ros.simulation.stepping.runge_kutta_step import (
+    accelerate,
+    bracket,
+    find_displacement_rate,
+)
 from rbd_ros.simulation.stepping.step_division import count_substeps
 from rbd_ros.simulation.stepping.stepping import close_loops, commit_step, saturate
 

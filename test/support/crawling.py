@@ -6,10 +6,10 @@ import pytest
 
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.simulation import Physics
-from rbd_ros.simulation.integrators.semi_implicit import prepare
 from rbd_ros.simulation.records.workspace import Substep
 from rbd_ros.simulation.stepping.joint_law import FORWARD
 from rbd_ros.simulation.stepping.linear import copy
+from rbd_ros.simulation.stepping.semi_implicit_step import prepare
 from rbd_ros.simulation.stepping.stepping import find_forces
 from support.simulated_robots import collision, joint, link, robot
 

@@ -184,14 +184,14 @@ OWN = {
         'test/simulation/loops/test_loop_drives.py',
         'test/simulation/loops/test_loop_solver.py',
     ),
-    'rbd_ros/simulation/integrators/midpoint.py': (
-        'test/simulation/integrators/test_midpoint.py',
+    'rbd_ros/simulation/stepping/midpoint_step.py': (
+        'test/simulation/stepping/test_midpoint_step.py',
         'test/simulation/test_joint_friction_and_limits.py',
     ),
     'rbd_ros/simulation/stepping/displacement.py': ('test/simulation/test_stepping.py',),
-    'rbd_ros/simulation/integrators/rk4.py': (
+    'rbd_ros/simulation/stepping/runge_kutta_step.py': (
         'test/simulation/test_stepping.py',
-        'test/simulation/integrators/test_rk4.py',
+        'test/simulation/stepping/test_runge_kutta_step.py',
         'test/simulation/loops/test_loop_drives.py',
         'test/simulation/test_joint_friction_and_limits.py',
     ),
@@ -226,7 +226,7 @@ OWN = {
     'rbd_ros/simulation/scene/scene_step.py': _OF_STEPS_IN_WORLDS,
     'rbd_ros/simulation/scene/servo.py': ('test/simulation/test_implicit_pd.py',),
     'rbd_ros/simulation/stepping/joint_servo.py': ('test/simulation/test_implicit_pd.py',),
-    'rbd_ros/simulation/integrators/semi_implicit.py': (
+    'rbd_ros/simulation/stepping/semi_implicit_step.py': (
         'test/simulation/stepping/test_solver.py',
         'test/simulation/test_joint_friction_and_limits.py',
         'test/simulation/test_smooth_motion.py',
@@ -238,6 +238,7 @@ OWN = {
         'test/simulation/test_smooth_motion.py',
         'test/simulation/test_soft_contact.py',
     ),
+    'rbd_ros/simulation/start/robot_overlaps.py': ('test/simulation/test_rigid_ground.py',),
     'rbd_ros/simulation/start/start_overlaps.py': (
         'test/simulation/test_rigid_ground.py',
         'test/simulation/test_meshes_in_worlds.py',

@@ -24,9 +24,9 @@ from rbd_ros.collision.scene.scene_arrays import (
     STIFFNESS,
     TORSIONAL,
 )
+from rbd_ros.simulation.records.simulation_model import RETURN_SPEED
 from rbd_ros.simulation.scene import impacts, restitution, scene_step as step
 from rbd_ros.simulation.scene.friction_moments import list_friction_moments
-from rbd_ros.simulation.stepping.displacement import RETURN_SPEED
 
 LOWER, UPPER, FRICTION = 0, 1, 2
 

@@ -57,7 +57,7 @@ def _dynamic_import(call: ast.Call, package: list[str]) -> Iterator[Import]:
     """Yield `import_module('a.b')`, `importlib.import_module(f'a.{x}')`, `__import__('a')`."""
     function = call.func
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, 'id', '')
-    if name not in ('import_module', '__import__', 'entry_point_of'):
+    if name not in ('import_module', '__import__', 'entry_point_of', 'NamedFunction'):
         return
     target = call.args[0]
     if isinstance(target, ast.JoinedStr):

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from rbd_ros.compiler import cache
 from rbd_ros.compiler.loops import sources
 from rbd_ros.compiler.loops.loop_records import Record
-from rbd_ros.compiler.loops.vocabulary import compiled
+from rbd_ros.compiler.loops.vocabulary import compiled, NamedFunction
 from rbd_ros.compiler.runtime import builtin, handles, native
 from rbd_ros.compiler.source import source_digest
 
@@ -152,8 +152,8 @@ class EntryPoint:
 
     def entry_name(self, kinds: Sequence[tuple]) -> str:
         """Return the name on disk of the machine code for records of some kinds."""
-        text = {'text': sources.digest(self.function)}
-        return _entry_name(self.__name__, 'loop', self._module, kinds, text)
+        text = {'text': sources.digest(self.function), 'kinds': _text_of(kinds, _code_digest)}
+        return _entry_name(self.__name__, 'loop', self._module, text)
 
     def _load(self, kinds: Sequence[tuple]) -> Optional[native.MachineCode]:
         name = self.entry_name(kinds)
@@ -204,8 +204,8 @@ class _NamedEntryPoint(EntryPoint):
         return self._defined.numbers
 
     def _load(self, kinds: Sequence[tuple]) -> Optional[native.MachineCode]:
-        text = {'texts': source_digest(self._module)}
-        place = _entry_name(self.__name__, 'place', self._module, kinds, text)
+        text = {'texts': source_digest(self._module), 'kinds': _text_of(kinds, _text_digest)}
+        place = _entry_name(self.__name__, 'place', self._module, text)
         known = cache.load(place)
         if known is not None:
             code = _loaded(known[0]['entry'])
@@ -222,13 +222,10 @@ class _NamedEntryPoint(EntryPoint):
         return code
 
 
-def _entry_name(
-    name: str, part: str, module: str, kinds: Sequence[tuple], text: Dict[str, str]
-) -> str:
-    """Return the name on disk of what depends on a loop, the kinds of its records, and a text."""
+def _entry_name(name: str, part: str, module: str, text: Dict[str, Any]) -> str:
+    """Return the name on disk of what depends on a loop and a text."""
     key = {
         'loop': [module, name],
-        'kinds': _text_of(kinds),
         **text,
         'compiler': source_digest(_COMPILER),
         # A digest may be one of byte code, which differs from version to version.
@@ -247,11 +244,22 @@ def _loaded(entry_name: str) -> Optional[native.MachineCode]:
         return None
 
 
-def _text_of(kind: Any) -> Any:
+def _text_of(kind: Any, digest: Callable[[Any], str]) -> Any:
     """Return the kinds of records with the digests of functions in their place."""
     if isinstance(kind, tuple):
-        return [_text_of(each) for each in kind]
-    return sources.digest(kind) if callable(kind) else kind
+        return [_text_of(each, digest) for each in kind]
+    return digest(kind) if callable(kind) else kind
+
+
+def _code_digest(function: Any) -> str:
+    return sources.digest(function.function if isinstance(function, NamedFunction) else function)
+
+
+def _text_digest(function: Any) -> str:
+    """Return a digest for which no module is imported."""
+    if isinstance(function, NamedFunction):
+        return f'{function.name} {source_digest(function.module)}'
+    return sources.digest(function)
 
 
 def _name(annotation: Any) -> str:

@@ -33,6 +33,7 @@ from rbd_ros.compiler.loops.loop_types import (
     VecType,
 )
 from rbd_ros.compiler.loops.vector_arithmetic import items_of
+from rbd_ros.compiler.loops.vocabulary import NamedFunction
 
 
 class Expressions:
@@ -291,7 +292,8 @@ class Expressions:
             root = root.value
         if root is not node and isinstance(root, ast.Name) and root.id in self.variables:
             owner = self.value(node.value).type
-            return owner.fields.get(node.attr) if isinstance(owner, RecordType) else None
+            found = owner.fields.get(node.attr) if isinstance(owner, RecordType) else None
+            return found.function if isinstance(found, NamedFunction) else found
         return self.meaning(node)
 
     def _call_compiled(self, function: Callable, arguments: Sequence[Expression]) -> Expression:

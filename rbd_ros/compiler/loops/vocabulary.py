@@ -10,6 +10,8 @@ identical.
 from __future__ import annotations
 
 import ctypes
+from functools import cached_property
+from importlib import import_module
 import math
 import struct
 from typing import Annotated, Any, Callable, List, NamedTuple, overload
@@ -28,6 +30,29 @@ def compiled(function: Callable) -> Callable:
     """
     function.is_compiled = True
     return function
+
+
+class NamedFunction:
+    """A compiled function as field of a record, whose module is imported only to compile it.
+
+    :param module: dotted name of the module of this package that defines it
+    :param name: its name there
+    """
+
+    is_compiled = True
+
+    def __init__(self, module: str, name: str):
+        self.module, self.name = module, name
+
+    @cached_property
+    def function(self) -> Callable:
+        """The function."""
+        found: Callable = getattr(import_module(self.module), self.name)
+        return found
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run it in the interpreter."""
+        return self.function(*arguments)
 
 
 def call_kernel(address: int, inputs: np.ndarray, outputs: np.ndarray) -> None:

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an integrator declares: its step, and what that needs."""
+"""What an integrator declares: its step, and what that needs; all that are declared."""
 
 from __future__ import annotations
 
-from typing import Callable, NamedTuple, Optional, TYPE_CHECKING
+from typing import Callable, Dict, NamedTuple, Optional, TYPE_CHECKING
 
+from rbd_ros.extension_points import declared_in
+from rbd_ros.simulation import integrators as folder
 from rbd_ros.simulation.records.workspace import NoBuffers, Substep
 
 if TYPE_CHECKING:
@@ -16,6 +18,9 @@ NOTHING, VELOCITY, EVERYTHING = 0, 1, 2
 #: Inertia that damping and springs add to a kernel: none, or where they act in the step.
 NONE, AT_END, IN_MIDDLE = 'none', 'at_end', 'in_middle'
 
+#: Times that midpoint finds friction, each with C at the mean velocity that the last one led to.
+FRICTION_ROUNDS = 2
+
 
 class Integrator(NamedTuple):
     """An integrator, declared in the file of its name.
@@ -23,7 +28,8 @@ class Integrator(NamedTuple):
     :param name: its name
     :param order: its order of convergence in smooth motion
     :param step: compiled function that finds `next_v`, and `next_q` as well if nothing stops the
-        motion, and returns which of them: `NOTHING`, `VELOCITY` or `EVERYTHING`
+        motion, and returns which of them: `NOTHING`, `VELOCITY` or `EVERYTHING`; a
+        `NamedFunction` is imported only to compile it
     :param kernel: algorithm whose kernel it calls, as `SimulationModel.dynamics`; not with loops
     :param inertia: what damping and springs add to the inertia of the kernel
     :param buffers: class of its own arrays, `Workspace.integrator`, which `floats` declare
@@ -44,3 +50,8 @@ class Integrator(NamedTuple):
     forces_in_middle: bool = True
     with_loops: bool = False
     with_loops_in_world: bool = False
+
+
+def integrators() -> Dict[str, Integrator]:
+    """Return the integrators that the files of this folder declare, by name."""
+    return {each.name: each for each in declared_in(folder, Integrator)}

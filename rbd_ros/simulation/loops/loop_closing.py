@@ -14,22 +14,18 @@ from __future__ import annotations
 from rbd_ros.compiler.loops import call_kernel, compiled
 from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.loops.loop_directions import correct, find_directions, FIXED, respond
-from rbd_ros.simulation.records.simulation_model import SimulationModel
+from rbd_ros.simulation.records.simulation_model import (
+    NEARLY_CLOSED,
+    RETURN_SPEED,
+    SimulationModel,
+)
 from rbd_ros.simulation.records.simulation_state import State, UNCONVERGED
 from rbd_ros.simulation.records.workspace import Dynamics, Loops, Motion, Problem, Workspace
-from rbd_ros.simulation.stepping.displacement import (
-    correction_bounds,
-    move_at,
-    RETURN_SPEED,
-    returned,
-)
+from rbd_ros.simulation.stepping.displacement import correction_bounds, move_at, returned
 from rbd_ros.simulation.stepping.linear import add_scaled, clear, copy, dot
 
 #: Position error of a loop that is closed [rad, m].
 CLOSED = 1e-12
-
-#: Position error that is accepted if nothing makes it smaller, as rounding in large mechanisms.
-NEARLY_CLOSED = 1e-10
 
 #: Maximum number of corrections: those along one direction converge linearly, the others
 #: quadratically but for singular configurations.

@@ -16,9 +16,19 @@ from rbd_ros.model import Model
 from rbd_ros.model.errors import SingularMassMatrixError
 from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import Wraparound
-from rbd_ros.simulation.integrators.integrator import AT_END, IN_MIDDLE, Integrator, NONE
-from rbd_ros.simulation.integrators.integrators import integrators
-from rbd_ros.simulation.records.simulation_model import Ground, SimulationModel, Tree
+from rbd_ros.simulation.integrators.integrator import (
+    AT_END,
+    IN_MIDDLE,
+    Integrator,
+    integrators,
+    NONE,
+)
+from rbd_ros.simulation.records.simulation_model import (
+    Ground,
+    RETURN_SPEED,
+    SimulationModel,
+    Tree,
+)
 from rbd_ros.simulation.records.simulation_state import (
     ExternalForces,
     GroundContactPoints,
@@ -28,7 +38,6 @@ from rbd_ros.simulation.records.simulation_state import (
 from rbd_ros.simulation.records.workspace import Commands, PhysicsRecord, Workspace
 from rbd_ros.simulation.scene.scene_assembly import scene_sizes
 from rbd_ros.simulation.scene.scene_state import ContactState, Objects, SceneModel
-from rbd_ros.simulation.stepping.displacement import RETURN_SPEED
 
 #: Part of the speed of corrections that joints have whose motions compose instead of adding.
 COMPOSED = 0.9

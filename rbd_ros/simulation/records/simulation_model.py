@@ -13,6 +13,15 @@ from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 from rbd_ros.contact.detection import ContactShapes
 from rbd_ros.simulation.scene.scene_state import SceneModel
 
+#: Maximum speed at which positions are moved otherwise than by the velocity: joints that are
+#: outside their limits, loops that are open, bodies that overlap. It holds for every joint, and
+#: for every point of an object. Nothing is thrown, for velocities do not change [rad/s, m/s].
+RETURN_SPEED = 0.5
+
+#: Position error of a loop that is accepted if nothing makes it smaller, as rounding in large
+#: mechanisms [rad, m].
+NEARLY_CLOSED = 1e-10
+
 #: Rotation of a joint in one step above which the step is divided [rad]: the directions of all
 #: axes beyond the joint are taken as constant while it turns so far.
 TURN_PER_SUBSTEP = 0.125

@@ -36,6 +36,9 @@ COUNTERS = 13
 #: Answer of `stepping.advance` to commands that are not finite.
 REFUSED = -1
 
+#: Answer of `Steps.alone` if the mutex has to be asked for, or the torque to be converted.
+BUSY = -2
+
 #: Maximum number of contact points in a step; more are dropped and counted. Memory for the
 #: solver's response grows with it times the degrees of freedom.
 MAX_CONTACTS = 512

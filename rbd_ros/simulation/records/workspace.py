@@ -257,6 +257,17 @@ class PhysicsRecord(NamedTuple):
     contact_state: ContactState
 
 
+class Access(NamedTuple):
+    """Data of steps that begin without asking for the mutex.
+
+    :param advance: address of the loop that takes steps
+    :param held: how often the mutex is held, (1,)
+    """
+
+    advance: int
+    held: IntArray
+
+
 class Substep(NamedTuple):
     """A step without a world, or a part of one: a value that its functions hand on.
 

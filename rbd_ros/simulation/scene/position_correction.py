@@ -30,9 +30,10 @@ from rbd_ros.collision.scene.scene_arrays import SceneContacts
 from rbd_ros.collision.scene.scene_bounds import angular_speed, speed_at_origin
 from rbd_ros.compiler.loops import compiled, load_vec, norm, Vec
 from rbd_ros.contact.contact_arrays import FloatArray
+from rbd_ros.contact.detection import body_velocities
 from rbd_ros.simulation.loops.loop_closing import close_positions, is_near, MAX_HALVINGS
 from rbd_ros.simulation.loops.loop_directions import RANK
-from rbd_ros.simulation.records.simulation_model import SimulationModel
+from rbd_ros.simulation.records.simulation_model import RETURN_SPEED, SimulationModel
 from rbd_ros.simulation.records.simulation_state import State, UNRESOLVED_OVERLAPS
 from rbd_ros.simulation.records.workspace import Problem, Workspace
 from rbd_ros.simulation.scene.branch_sparsity import (
@@ -45,13 +46,11 @@ from rbd_ros.simulation.scene.compliance import is_compliant
 from rbd_ros.simulation.scene.contact_problem import contact_velocity
 from rbd_ros.simulation.scene.islands import at_robot, list_contacts
 from rbd_ros.simulation.scene.scene_state import ContactState, NOW, Objects, SceneWork
-from rbd_ros.simulation.stepping.body_motion import find_body_velocities
 from rbd_ros.simulation.stepping.displacement import (
     CLOSED,
     correction_bounds,
     move,
     move_at,
-    RETURN_SPEED,
     returned,
 )
 from rbd_ros.simulation.stepping.free_base import correct_free_bases
@@ -644,7 +643,7 @@ def close_after(model: SimulationModel, state: State, work: Workspace, h: float)
 def note_shift(model: SimulationModel, work: Workspace) -> None:
     """Note how far the displacement `joint_displacement` has moved anything on the robot."""
     buffers, tree, table = work.scene.buffers, model.tree, model.scene.table
-    find_body_velocities(tree, work.dynamics.columns, work.scene.joint_displacement, buffers.ahead)
+    body_velocities(tree, work.dynamics.columns, work.scene.joint_displacement, buffers.ahead)
     for body in range(1, len(tree.parent)):
         far = speed_at_origin(buffers.ahead[body], buffers.pose[body])
         far += angular_speed(buffers.ahead[body]) * table.body_arm[body]

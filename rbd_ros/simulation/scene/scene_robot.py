@@ -11,7 +11,7 @@ import math
 from rbd_ros.collision.scene.scene_arrays import SceneContacts
 from rbd_ros.compiler.loops import call_kernel, compiled
 from rbd_ros.contact.contact_arrays import IntArray
-from rbd_ros.simulation.integrators.semi_implicit import prepare
+from rbd_ros.contact.detection import body_velocities
 from rbd_ros.simulation.loops.loop_directions import find_basis, respond
 from rbd_ros.simulation.loops.loop_solver import keep_loop_force
 from rbd_ros.simulation.records.simulation_model import SimulationModel
@@ -26,7 +26,6 @@ from rbd_ros.simulation.scene.contact_problem import FRICTION, LOWER_LIMIT, UPPE
 from rbd_ros.simulation.scene.friction_moments import respond_to_friction_moments
 from rbd_ros.simulation.scene.islands import at_robot, node_of
 from rbd_ros.simulation.scene.scene_state import ContactState, SceneWork
-from rbd_ros.simulation.stepping.body_motion import find_body_velocities
 from rbd_ros.simulation.stepping.external_forces import find_applied_force
 from rbd_ros.simulation.stepping.linear import (
     add_scaled,
@@ -36,6 +35,7 @@ from rbd_ros.simulation.stepping.linear import (
     factorize,
     solve_factorized,
 )
+from rbd_ros.simulation.stepping.semi_implicit_step import prepare
 
 #: Velocity short of the limits from which on a joint is expected to reach them by what rests on
 #: the robot [rad/s, m/s], besides half of its velocity.
@@ -54,7 +54,7 @@ def place_robot(
     # External forces need kinematics themselves, and have found them then.
     if not find_applied_force(model, state, external_forces, dynamics):
         call_kernel(model.contact_kinematics, state.packed, dynamics.kinematics)
-    find_body_velocities(tree, dynamics.columns, state.v, dynamics.velocities)
+    body_velocities(tree, dynamics.columns, state.v, dynamics.velocities)
     for i in range(len(dynamics.velocities)):
         # Collision detection sees the robot's bodies as any others, by pose and spatial velocity.
         copy(dynamics.poses[i], buffers.pose[i])
@@ -77,7 +77,7 @@ def respond_to_contacts(
     """
     problem, scene, tree = work.problem, work.scene, model.tree
     # H, with h times damping and joint stiffness on it, the momentum H v + h (tau - C), and bounds
-    # of joint velocities: the linearly implicit step (semi_implicit.py).
+    # of joint velocities: the linearly implicit step (semi_implicit_step.py).
     prepare(model, state, work.dynamics, problem, h)
     if model.has_loops:
         find_basis(model, problem.loops)

@@ -19,8 +19,6 @@ from rbd_ros.simulation.integrators.integrator import (
     NOTHING,
     VELOCITY,
 )
-from rbd_ros.simulation.integrators.integrator_step import take_integrator_step
-from rbd_ros.simulation.integrators.semi_implicit import integrate_configuration, prepare
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.records.simulation_state import (
     CONTACTS,
@@ -58,7 +56,6 @@ from rbd_ros.simulation.scene.speculative_contacts import (
     reaches_more,
     UNSOLVED_LOOKS,
 )
-from rbd_ros.simulation.stepping.commit_step import commit_step
 from rbd_ros.simulation.stepping.free_bodies import (
     accelerate_objects,
     are_lost,
@@ -67,6 +64,12 @@ from rbd_ros.simulation.stepping.free_bodies import (
     place_objects,
 )
 from rbd_ros.simulation.stepping.linear import clear, is_finite
+from rbd_ros.simulation.stepping.semi_implicit_step import (
+    commit_step,
+    integrate_configuration,
+    prepare,
+    take_integrator_step,
+)
 
 #: Contacts of an island up to which a matrix of all of them costs as little as other attempts.
 SMALL_ISLAND = 32

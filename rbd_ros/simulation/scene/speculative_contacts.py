@@ -11,11 +11,11 @@ from __future__ import annotations
 from rbd_ros.collision.scene.scene_bounds import has_sped_up
 from rbd_ros.collision.scene.scene_reduction import drop_implied
 from rbd_ros.compiler.loops import call_loop, compiled
+from rbd_ros.contact.detection import body_velocities
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.records.simulation_state import State
 from rbd_ros.simulation.records.workspace import Workspace
 from rbd_ros.simulation.scene.scene_state import ContactState, Objects
-from rbd_ros.simulation.stepping.body_motion import find_body_velocities
 from rbd_ros.simulation.stepping.free_bodies import (
     find_angular_velocity,
     find_twist,
@@ -91,7 +91,7 @@ def reaches_more(
     """
     buffers, tree = work.scene.buffers, model.tree
     if model.has_robot:
-        find_body_velocities(tree, work.dynamics.columns, work.motion.next_v, buffers.ahead)
+        body_velocities(tree, work.dynamics.columns, work.motion.next_v, buffers.ahead)
     for o in range(len(objects.position)):
         find_angular_velocity(objects, work.scene, o)
         find_twist(objects, work.scene, o, buffers.ahead[model.scene.first_object + o])

@@ -24,6 +24,7 @@ from rbd_ros.compiler.loops import (
     view,
 )
 from rbd_ros.contact.contact_arrays import FloatArray, IntArray
+from rbd_ros.contact.detection import body_velocities
 from rbd_ros.model import Model
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.simulation.physics import Physics
@@ -33,7 +34,6 @@ from rbd_ros.simulation.records.workspace import PhysicsRecord
 from rbd_ros.simulation.sensors.sensor import Sensor
 from rbd_ros.simulation.sensors.sensor_places import integers, poses
 from rbd_ros.simulation.sensors.transmitted_forces import TransmittedForces
-from rbd_ros.simulation.stepping.body_motion import find_body_velocities
 from rbd_ros.simulation.stepping.linear import copy, copy_rows
 from rbd_ros.simulation.stepping.rotations import load_matrix
 from rbd_ros.wire import ImuWriter
@@ -228,7 +228,7 @@ def quaternion_of(R: Mat) -> Vec4:
 def place_imus(model: SimulationModel, places: ImuPlaces, buffers: ImuBuffers) -> None:
     """Find rotations and velocities of the units at `q` and `v`."""
     call_kernel(places.kinematics, buffers.given, buffers.found)
-    find_body_velocities(model.tree, buffers.columns, buffers.v, buffers.velocities)
+    body_velocities(model.tree, buffers.columns, buffers.v, buffers.velocities)
     for s in range(len(places.body)):
         body = places.body[s]
         frame = load_transform(buffers.poses[body]) @ load_transform(places.pose[s])

@@ -32,7 +32,7 @@ from rbd_ros.compiler.loops import (
 )
 from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 from rbd_ros.robot import Robot
-from rbd_ros.simulation.integrators.integrators import integrators
+from rbd_ros.simulation.integrators.integrator import integrators
 from rbd_ros.simulation.physics import Physics
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.records.simulation_state import NEAR, State, STEPS

@@ -1,36 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Overlaps in a world, at the start of a simulation and later, for warnings.
 
-A robot and convex shapes are looked at in plain Python, which takes too long for every reset:
-when somebody asks. All else, which is movable objects, and a robot in triangle meshes and height
-fields, is found by a compiled step that is taken back.
+They are those of movable objects, and of a robot in triangle meshes and height fields. A compiled
+step finds them and is taken back. All else of a robot is in robot_overlaps.py.
 """
 
 from __future__ import annotations
 
-from typing import Collection, Dict, List, NamedTuple, Optional, Tuple, TYPE_CHECKING
+from typing import Collection, Dict, List, NamedTuple, Tuple, TYPE_CHECKING
 
 import numpy as np
 
 from rbd_ros.collision.arrays import HEIGHT_FIELD, MESH
-from rbd_ros.collision.scene.scene import Scene
-from rbd_ros.collision.scene.scene_arrays import STIFFNESS, with_pairs
-from rbd_ros.collision.scene.scene_search import scene_contacts_of
-from rbd_ros.compiler.loops import Record
-from rbd_ros.contact.contact_arrays import BoolArray, FloatArray
+from rbd_ros.collision.scene.scene_arrays import STIFFNESS
+from rbd_ros.contact.contact_arrays import BoolArray
 from rbd_ros.simulation.physics import clear_record
-from rbd_ros.simulation.records.record_assembly import make_physics_record
-from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.scene.scene_robot import place_robot
+from rbd_ros.simulation.records.simulation_model import RETURN_SPEED
 from rbd_ros.simulation.scene.scene_state import NOW, SceneModel
-from rbd_ros.simulation.stepping.displacement import RETURN_SPEED
-from rbd_ros.simulation.stepping.free_bodies import place_objects
 
 if TYPE_CHECKING:
     from rbd_ros.simulation.physics import Physics
-
-#: Duration of a step in which nothing moves [s].
-_INSTANT = 1e-9
 
 #: Number of pairs that are named, the deepest first.
 _NAMED = 5
@@ -44,21 +33,6 @@ _UNRESOLVED = (
 )
 
 
-class Overlap(NamedTuple):
-    """The deepest overlap.
-
-    :param first: whose the one shape is
-    :param second: whose the other one is
-    :param depth: penetration depth [m]
-    :param pairs: number of pairs of shapes at least that deep
-    """
-
-    first: str
-    second: str
-    depth: float
-    pairs: int
-
-
 class PairOverlap(NamedTuple):
     """Overlap of two things in the last step.
 
@@ -70,7 +44,7 @@ class PairOverlap(NamedTuple):
     unresolved: bool
 
 
-def _rigid_pairs(model: SceneModel) -> Tuple[BoolArray, BoolArray]:
+def rigid_pairs(model: SceneModel) -> Tuple[BoolArray, BoolArray]:
     """Return the rigid pairs of a robot's convex shapes, and the rigid ones that are not."""
     table = model.table
     on_robot = (table.body_id > 0) & (table.body_id < model.first_object)
@@ -80,52 +54,8 @@ def _rigid_pairs(model: SceneModel) -> Tuple[BoolArray, BoolArray]:
     return simple & rigid, ~simple & rigid
 
 
-def deepest_overlap(
-    scene: Scene, model: SimulationModel, q: FloatArray, min_depth: float
-) -> Optional[Overlap]:
-    """Return the deepest overlap of the robot in rigid contact, with itself and with all else.
-
-    Triangle meshes and height fields are left out, which would take long here.
-
-    :param scene: shapes and pairs
-    :param model: constants of the simulation
-    :param q: configuration, (nq,)
-    :param min_depth: depth that counts [m]
-    :return: None if there is none
-
-    >>> from rbd_ros.simulation.start.start_overlaps import deepest_overlap
-    >>> ball = {'type': 'sphere', 'radius': 0.1, 'xyz': [0.0, 0.23, 1.08]}
-    >>> physics = Simulator(robot, world={'objects': {'ball': ball}}).physics
-    >>> deepest_overlap(physics.scene, physics.model, robot.neutral(), 1e-3).second
-    'ball'
-    """
-    counted = np.flatnonzero(_rigid_pairs(model.scene)[0])
-    if not len(counted):
-        return None
-    fewer = with_pairs(model.scene.table, counted)
-    fields = make_physics_record(
-        model._replace(scene=model.scene._replace(table=fewer), has_external_forces=False), len(q)
-    )
-    fields.state.q[:] = q
-    for array, start in zip(fields.objects, model.scene.start):
-        array[...] = start
-    work, contacts = fields.work, fields.contact_state.contacts
-    place_objects(fields.model.scene, fields.objects, work.scene)
-    place_robot(fields.model, fields.state, fields.external_forces, work)
-    records = Record(fewer), Record(work.scene.buffers), Record(contacts)
-    count = scene_contacts_of(*records, _INSTANT)
-    deep = np.flatnonzero(contacts.gap[:count] < -min_depth)
-    if not len(deep):
-        return None
-    worst = int(deep[np.argmin(contacts.gap[deep])])
-    # Of each pair, shapes of robots come first.
-    first, second = scene.names_of(int(counted[contacts.pair[worst]]))
-    pairs = len(np.unique(contacts.pair[deep]))
-    return Overlap(first, second, -float(contacts.gap[worst]), pairs)
-
-
 def other_overlaps(physics: Physics) -> Dict[Tuple[str, str], PairOverlap]:
-    """Return the overlaps of rigid bodies that `deepest_overlap` leaves out, deepest first.
+    """Return the overlaps of rigid bodies that robot_overlaps.py leaves out, deepest first.
 
     A step finds it and is taken back. Only at a reset: what is remembered of former steps is lost.
 
@@ -139,7 +69,7 @@ def other_overlaps(physics: Physics) -> Dict[Tuple[str, str], PairOverlap]:
     >>> {pair: (round(each.depth, 6), each.unresolved) for pair, each in found.items()}
     {('floor', 'ball'): (0.01, False)}
     """
-    counted = _rigid_pairs(physics.model.scene)[1]
+    counted = rigid_pairs(physics.model.scene)[1]
     if not counted.any():
         return {}
     arrays = physics.arrays()
@@ -150,33 +80,6 @@ def other_overlaps(physics: Physics) -> Dict[Tuple[str, str], PairOverlap]:
         array[...] = kept[name]
     clear_record(physics.fields.work)
     return found
-
-
-def robot_warnings(
-    scene: Scene, model: SimulationModel, q: FloatArray, min_depth: float
-) -> List[str]:
-    """Return warnings of a robot and convex shapes that overlap at the start.
-
-    :param scene: shapes and pairs
-    :param model: constants of the simulation
-    :param q: configuration, (nq,)
-    :param min_depth: minimum depth of a warning [m]
-
-    >>> from rbd_ros.simulation.start.start_overlaps import robot_warnings
-    >>> ball = {'type': 'sphere', 'radius': 0.1, 'xyz': [0.0, 0.23, 1.08]}
-    >>> physics = Simulator(robot, world={'objects': {'ball': ball}}).physics
-    >>> len(robot_warnings(physics.scene, physics.model, robot.neutral(), 1e-3))
-    1
-    """
-    found = deepest_overlap(scene, model, q, min_depth)
-    if found is None:
-        return []
-    others = f', the deepest of {found.pairs} pairs' if found.pairs > 1 else ''
-    return [
-        f'{found.first!r} starts {1e3 * found.depth:.1f} mm deep in {found.second!r}{others} and '
-        'is moved out slowly, as far as its joints allow; start at another position, or disable '
-        'their contact by `disable_collisions` of a world, or contact_links for a ground'
-    ]
 
 
 def other_warnings(physics: Physics, min_depth: float) -> List[str]:

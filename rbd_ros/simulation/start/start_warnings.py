@@ -10,9 +10,8 @@ import numpy as np
 from rbd_ros.collision.scene.scene import Scene
 from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.robot import Robot
-from rbd_ros.simulation.loops.loop_closing import NEARLY_CLOSED
 from rbd_ros.simulation.physics import Physics
-from rbd_ros.simulation.records.simulation_model import SimulationModel
+from rbd_ros.simulation.records.simulation_model import NEARLY_CLOSED, SimulationModel
 
 #: Eigenvalue of a mass matrix with ones on its diagonal that counts as zero: above rounding.
 SINGULAR = 1e-11
@@ -71,7 +70,7 @@ class StartWarnings:
         singular = _of_masses(robot, q)
         if scene is None or not model.has_robot:
             return singular
-        from rbd_ros.simulation.start.start_overlaps import robot_warnings
+        from rbd_ros.simulation.start.robot_overlaps import robot_warnings
 
         return (*singular, *robot_warnings(scene, model, q, DEEP))
 

@@ -14,11 +14,6 @@ from rbd_ros.simulation.records.workspace import Motion
 from rbd_ros.simulation.stepping.joint_law import is_held
 from rbd_ros.simulation.stepping.linear import copy
 
-#: Maximum speed at which positions are moved otherwise than by the velocity: joints that are
-#: outside their limits, loops that are open, bodies that overlap. It holds for every joint, and
-#: for every point of an object. Nothing is thrown, for velocities do not change [rad/s, m/s].
-RETURN_SPEED = 0.5
-
 #: Distance from a limit, or of two surfaces, that counts as none [rad, m]. It is what rounding and
 #: the last digits of the solver leave of one that was closed. To close it as well would be to ask
 #: what holds a body at several places for velocities that contradict each other by as little.

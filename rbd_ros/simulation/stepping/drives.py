@@ -22,12 +22,12 @@ import numpy as np
 from rbd_ros.compiler.loops import allocate, call_kernel, compiled
 from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 from rbd_ros.robot.wraparound import whole_periods, Wraparound
-from rbd_ros.simulation.integrators.semi_implicit import spring_torque
 from rbd_ros.simulation.loops.loop_drives import balance_by_held, closed_hybrid_dynamics
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.records.simulation_state import State
 from rbd_ros.simulation.records.workspace import Commands, Problem
 from rbd_ros.simulation.stepping.linear import clear, dot, solve_dense
+from rbd_ros.simulation.stepping.semi_implicit_step import spring_torque
 
 if TYPE_CHECKING:
     from rbd_ros.robot import Robot

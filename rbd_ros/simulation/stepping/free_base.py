@@ -142,7 +142,7 @@ def predict_from_middle(
     next_v, mass, free_bases = work.motion.next_v, work.dynamics.mass, work.free_bases
     tau = work.problem.solution
     for i in range(len(tau)):
-        # What damping leaves to the beginning and to the end (midpoint.py).
+        # What damping leaves to the beginning and to the end (midpoint_step.py).
         ending, starting = model.implicit_damping[i], model.damping[i] - model.implicit_damping[i]
         tau[i] = work.dynamics.applied_force[i] + work.problem.impulse[i] / h
         tau[i] -= starting * state.v[i] + ending * next_v[i]

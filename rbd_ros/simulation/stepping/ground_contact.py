@@ -10,6 +10,7 @@ from __future__ import annotations
 from rbd_ros.compiler.loops import call_kernel, compiled, load_vec, simd_range, stack_matrix, Vec
 from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.contact.detection import (
+    body_velocities,
     contact_jacobian,
     contact_point,
     near_ground,
@@ -25,7 +26,6 @@ from rbd_ros.simulation.records.simulation_state import (
     State,
 )
 from rbd_ros.simulation.records.workspace import Dynamics, Problem
-from rbd_ros.simulation.stepping.body_motion import find_body_velocities
 from rbd_ros.simulation.stepping.linear import add_scaled, clear, dot
 
 #: Deformation of a surface that nothing touches, below which it is taken to be at rest: far less
@@ -52,7 +52,7 @@ def detect_contacts(
     """
     tree, ground = model.tree, model.ground
     # Velocities decide which points may arrive within the step.
-    find_body_velocities(tree, dynamics.columns, state.v, dynamics.velocities)
+    body_velocities(tree, dynamics.columns, state.v, dynamics.velocities)
     count: int
     count, dropped = near_ground(
         ground.shapes,

@@ -5,51 +5,16 @@ from __future__ import annotations
 
 from typing import Callable, NamedTuple
 
-from rbd_ros.compiler.loops import (
-    call_loop,
-    entry_point,
-    entry_point_of,
-    excludes_threads,
-    Record,
-)
-from rbd_ros.contact.contact_arrays import FloatArray, IntArray
+from rbd_ros.compiler.loops import entry_point_of, excludes_threads, Record
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.records.mutex import Mutex
-from rbd_ros.simulation.records.workspace import PhysicsRecord
-from rbd_ros.simulation.stepping.linear import copy
+from rbd_ros.simulation.records.simulation_state import BUSY
+from rbd_ros.simulation.records.workspace import Access
 
 # By name: what steps are compiled from is imported only where there is no machine code of it.
 advance = entry_point_of('rbd_ros.simulation.stepping.stepping', 'advance')
+step_alone = entry_point_of('rbd_ros.simulation.stepping.stepping', 'step_alone')
 place_on_ground = entry_point_of('rbd_ros.simulation.stepping.stepping', 'place_on_ground')
-
-#: Answer of `Steps.alone` if the mutex has to be asked for, or the torque to be converted.
-BUSY = -2
-
-
-class Access(NamedTuple):
-    """Data of steps that begin without asking for the mutex.
-
-    :param advance: address of the loop that takes steps
-    :param held: how often the mutex is held, (1,)
-    """
-
-    advance: int
-    held: IntArray
-
-
-@entry_point
-def step_alone(physics: PhysicsRecord, access: Access, torque: FloatArray, count: int) -> int:
-    """Take steps under a torque, unless the mutex of the simulation is held.
-
-    While the interpreter's lock is kept, this is one instruction for all other threads: nobody can
-    take the mutex or write the torque in between.
-
-    :return: as `advance`; `BUSY`, with nothing changed, if the mutex is held, or the torque is no
-        plain array
-    """
-    if access.held[0] != 0 or len(torque) != len(physics.commands.torque):
-        return BUSY
-    copy(torque, physics.commands.torque)
-    return call_loop(access.advance, physics, count)
 
 
 class Steps(NamedTuple):

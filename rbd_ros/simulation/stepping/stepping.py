@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from rbd_ros.compiler.loops import call_kernel, compiled, entry_point
+from rbd_ros.compiler.loops import call_kernel, call_loop, compiled, entry_point
+from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.integrators.integrator import NOTHING, VELOCITY
-from rbd_ros.simulation.integrators.integrator_step import take_integrator_step
-from rbd_ros.simulation.integrators.semi_implicit import integrate_configuration
 from rbd_ros.simulation.loops.loop_closing import close_positions, project
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.records.simulation_state import (
+    BUSY,
     ExternalForces,
     FORCES,
     GroundContactPoints,
@@ -21,10 +21,9 @@ from rbd_ros.simulation.records.simulation_state import (
     SUBSTEPS,
     WHOLE,
 )
-from rbd_ros.simulation.records.workspace import Commands, PhysicsRecord, Workspace
+from rbd_ros.simulation.records.workspace import Access, Commands, PhysicsRecord, Workspace
 from rbd_ros.simulation.scene.scene_step import take_scene_substep
 from rbd_ros.simulation.scene.servo import take_servo_substep
-from rbd_ros.simulation.stepping.commit_step import commit_step
 from rbd_ros.simulation.stepping.displacement import return_joints
 from rbd_ros.simulation.stepping.external_forces import age_external_forces, find_applied_force
 from rbd_ros.simulation.stepping.free_bodies import keep_objects, restore_objects
@@ -35,6 +34,11 @@ from rbd_ros.simulation.stepping.ground_contact import (
 )
 from rbd_ros.simulation.stepping.joint_servo import begin_servos, end_servos
 from rbd_ros.simulation.stepping.linear import copy, is_finite
+from rbd_ros.simulation.stepping.semi_implicit_step import (
+    commit_step,
+    integrate_configuration,
+    take_integrator_step,
+)
 from rbd_ros.simulation.stepping.step_division import (
     count_substeps,
     find_substep,
@@ -193,6 +197,22 @@ def advance(physics: PhysicsRecord, count: int) -> int:
             return step
         state.counters[SATURATED] += cut
     return count
+
+
+@entry_point
+def step_alone(physics: PhysicsRecord, access: Access, torque: FloatArray, count: int) -> int:
+    """Take steps under a torque, unless the mutex of the simulation is held.
+
+    While the interpreter's lock is kept, this is one instruction for all other threads: nobody can
+    take the mutex or write the torque in between.
+
+    :return: as `advance`; `BUSY`, with nothing changed, if the mutex is held, or the torque is no
+        plain array
+    """
+    if access.held[0] != 0 or len(torque) != len(physics.commands.torque):
+        return BUSY
+    copy(torque, physics.commands.torque)
+    return call_loop(access.advance, physics, count)
 
 
 @entry_point

@@ -24,6 +24,7 @@ from rbd_ros.compiler.loops import (
     interpreted_reason,
     load_f64,
     load_i64,
+    NamedFunction,
     Record,
     simd_range,
     stack_array,
@@ -446,7 +447,8 @@ def add_up(terms: Sum, count: int) -> int:
 
 def test_a_function_of_a_record_is_called_and_is_a_part_of_the_key(tmp_path, monkeypatch):
     monkeypatch.setenv('RBD_ROS_CACHE_DIR', str(tmp_path))
-    for term, total, files in ((square, 14, 1), (cube, 36, 2), (square, 14, 2)):
+    named = NamedFunction(__name__, 'square')
+    for term, total, files in ((square, 14, 1), (cube, 36, 2), (square, 14, 2), (named, 14, 2)):
         loop = entry_point(add_up.function)  # which knows none that was loaded
         assert loop.bind(Record(Sum(term)))(4) == loop.function(Sum(term), 4) == total
         assert len(list(tmp_path.rglob('*.o'))) == files

@@ -10,10 +10,10 @@ from support.crawling import substep
 
 from rbd_ros.model.joints import Spherical
 from rbd_ros.simulation import Physics
-from rbd_ros.simulation.integrators.rk4 import accelerate, travel
 from rbd_ros.simulation.loops.loop_drives import balance_by_held, closed_hybrid_dynamics
 from rbd_ros.simulation.stepping.joint_law import FORWARD, STICK
 from rbd_ros.simulation.stepping.linear import copy
+from rbd_ros.simulation.stepping.runge_kutta_step import accelerate, travel
 
 n = 8
 h = 1e-3

@@ -15,7 +15,7 @@ from support.simulated_robots import collision, joint, link, robot as small
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.lookup.robots import resource_path
-from rbd_ros.simulation.stepping.displacement import RETURN_SPEED
+from rbd_ros.simulation.records.simulation_model import RETURN_SPEED
 
 #: Machine code as users have it: see conftest.py.
 OPTIMIZED = True

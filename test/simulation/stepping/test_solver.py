@@ -8,11 +8,11 @@ from support.crawling import assert_joints_obey, CONTACT, crawling, substep, TIM
 
 from rbd_ros.contact import ContactParameters
 from rbd_ros.simulation.integrators.integrator import VELOCITY
-from rbd_ros.simulation.integrators.semi_implicit import step_constrained
 from rbd_ros.simulation.records.simulation_state import GUARDED, LIMITED
 from rbd_ros.simulation.stepping import solver
 from rbd_ros.simulation.stepping.ground_contact import linearize_contacts
 from rbd_ros.simulation.stepping.joint_law import BACKWARD, FORWARD, LOWER, STICK, UPPER
+from rbd_ros.simulation.stepping.semi_implicit_step import step_constrained
 from rbd_ros.simulation.stepping.solver import is_on_corner, newton, solve_velocity
 from rbd_ros.simulation.stepping.sweeps import find_response, sweep_contact, sweep_to_rest
 

@@ -14,10 +14,10 @@ from rbd_ros.compiler.loops import Vec
 from rbd_ros.contact import HalfSpace
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.simulation import Physics
-from rbd_ros.simulation.integrators.midpoint import is_stopped, midpoint_step
 from rbd_ros.simulation.records.simulation_state import FORCES, NEAR
 from rbd_ros.simulation.stepping.free_base import rotation_by
 from rbd_ros.simulation.stepping.joint_law import FORWARD, LOWER, UPPER
+from rbd_ros.simulation.stepping.midpoint_step import is_stopped, midpoint_step
 from rbd_ros.simulation.stepping.rotations import product
 
 #: Machine code as users have it: see conftest.py.

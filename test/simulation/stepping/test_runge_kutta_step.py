@@ -7,14 +7,14 @@ import pytest
 from support.crawling import crawler, substep
 
 from rbd_ros.simulation import Physics
-from rbd_ros.simulation.integrators.rk4 import (
+from rbd_ros.simulation.stepping.displacement import is_at_limit
+from rbd_ros.simulation.stepping.joint_law import BACKWARD, FORWARD, LOWER, STICK, UPPER
+from rbd_ros.simulation.stepping.linear import copy
+from rbd_ros.simulation.stepping.runge_kutta_step import (
     hold_forces,
     runge_kutta_step,
     travel,
 )
-from rbd_ros.simulation.stepping.displacement import is_at_limit
-from rbd_ros.simulation.stepping.joint_law import BACKWARD, FORWARD, LOWER, STICK, UPPER
-from rbd_ros.simulation.stepping.linear import copy
 
 h = 0.02
 
