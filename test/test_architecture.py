@@ -21,6 +21,7 @@ from support.source_imports import imports, module_name, PACKAGE, package_source
 
 # What each room may import of the others. A new room must be entered here on purpose.
 MAY_IMPORT = {
+    'array_types': set(),
     'bounded_files': set(),
     'extension_points': set(),
     'lazy_names': set(),
@@ -149,7 +150,14 @@ UPWARD = {
     },
 }
 # Known to every room.
-FOR_ALL = {'bounded_files', 'extension_points', 'lazy_names', 'plot_names', 'programs'}
+FOR_ALL = {
+    'array_types',
+    'bounded_files',
+    'extension_points',
+    'lazy_names',
+    'plot_names',
+    'programs',
+}
 KNOW_ROS = {'nodes', 'demonstration'}
 # Modules of other rooms that do, when they are used.
 MAY_KNOW_ROS = {
@@ -168,7 +176,6 @@ IMPORT_BY_NAME = {
     'rbd_ros.compiler.loops.vocabulary',
     'rbd_ros.extension_points',
     'rbd_ros.hil.scenario.factories',
-    'rbd_ros.hil.scenario.kinds',
     'rbd_ros.lazy_names',
     'rbd_ros.nodes.common.communication',
     'rbd_ros.programs',

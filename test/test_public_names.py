@@ -14,8 +14,7 @@ import re
 import pytest
 from support.source_imports import ROOT
 
-from rbd_ros.cli.command_line import make_parser
-from rbd_ros.cli.commands import COMMANDS
+from rbd_ros.cli.command_line import COMMANDS, make_parser
 
 TERMS = ROOT / 'test' / 'field_terms.txt'
 

@@ -8,17 +8,49 @@ for the imports of `rbd_ros identify`. Its `EXIT_CODES` are the exit codes that 
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
-from typing import List, Optional
+from typing import Any, List, Optional
 
-from rbd_ros.cli.command_line import make_parser, named_command
-from rbd_ros.cli.commands import COMMANDS, load_command, nearest
-from rbd_ros.cli.output.progress import CompilationNotices
+from rbd_ros.cli.command_line import COMMANDS, load_command, make_parser, named_command, nearest
 from rbd_ros.programs import INTERRUPTED, unguard
 
 #: Set by the shell that asks for completions.
 _COMPLETION = '_ARGCOMPLETE'
+
+
+class CompilationNotices(logging.Handler):
+    """Context manager that shows on a terminal alone what is compiled, one line a loop.
+
+    :param stream: where to show it; None: standard error
+
+    >>> from rbd_ros.cli.main import CompilationNotices
+    >>> with CompilationNotices():
+    ...     simulator = Simulator(robot, world={})
+    """
+
+    def __init__(self, stream: Optional[Any] = None):
+        super().__init__(logging.INFO)
+        self._stream = sys.stderr if stream is None else stream
+        self._logger = logging.getLogger('rbd_ros.compiler')
+
+    def __enter__(self) -> CompilationNotices:
+        if self._stream.isatty():
+            self._level = self._logger.level
+            self._logger.addHandler(self)
+            self._logger.setLevel(logging.INFO)
+        return self
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line."""
+        text = f'{record.getMessage()} (some seconds, only the first time on this machine)'
+        print(text, file=self._stream, flush=True)
+
+    def __exit__(self, *_: object) -> None:
+        if self in self._logger.handlers:
+            self._logger.removeHandler(self)
+            self._logger.setLevel(self._level)
 
 
 def main(argv: Optional[List[str]] = None) -> int:

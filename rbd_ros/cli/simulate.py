@@ -22,7 +22,7 @@ from rbd_ros.cli.simulate_torque import chosen_torque
 from rbd_ros.lookup.worlds import find_world
 from rbd_ros.model.errors import SingularMassMatrixError
 from rbd_ros.simulation.integrators import integrator_names
-from rbd_ros.simulation.simulated_robots import simulated_robot
+from rbd_ros.simulation.scene.scene_assembly import simulated_robot
 from rbd_ros.viewer.motion_recording import check_format
 from rbd_ros.viewer.session import LiveSession, record
 from rbd_ros.viewer.viewer_scene import make_scene, Scene, SHAPES

@@ -6,15 +6,13 @@ from __future__ import annotations
 from typing import Optional
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rbd_ros import Simulator
+from rbd_ros.array_types import FloatArray
 from rbd_ros.control.law.law_settings import LawSettings
 from rbd_ros.control.law.torque_law import TorqueLaw
 from rbd_ros.model.joints import Floating
 from rbd_ros.viewer.session import Torque
-
-FloatArray = NDArray[np.float64]
 
 #: Of the springs: error at which the effort reaches its limit [rad or m], and natural frequency of
 #: a joint without a limit [rad/s].

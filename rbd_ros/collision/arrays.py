@@ -3,13 +3,8 @@
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from rbd_ros.array_types import FloatArray, IntArray
 from rbd_ros.compiler.loops import floats, integers
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: Kinds of shapes. In compiled loops a shape is its kind and three sizes (shapes.py); one that
 #: needs more has its number in a table instead of the first size.

@@ -11,7 +11,12 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from rbd_ros.collision.arrays import FloatArray, FoundPoints, IntArray, PlacedShape, PLANE
+from rbd_ros.array_types import FloatArray, IntArray
+from rbd_ros.collision.arrays import (
+    FoundPoints,
+    PlacedShape,
+    PLANE,
+)
 from rbd_ros.collision.pairs.narrow_phase import find_ordered
 from rbd_ros.collision.scene.scene_arrays import SceneTable
 from rbd_ros.collision.scene.scene_bounds import between_centers, compose

@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Optional, Protocol, Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.collision.arrays import IntArray
+from rbd_ros.array_types import IntArray
 from rbd_ros.collision.distance_loops import DistanceTable
 from rbd_ros.collision.scene.scene import Scene
 from rbd_ros.model import Model

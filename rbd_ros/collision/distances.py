@@ -24,7 +24,7 @@ from typing import (
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rbd_ros.collision.arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.collision.distance_loops import (
     DistanceBuffers,
     DistanceStates,

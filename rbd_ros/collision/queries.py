@@ -10,9 +10,15 @@ from typing import Callable, Dict, List, NamedTuple, Tuple, Type, Union
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rbd_ros.collision.arrays import FloatArray, IntArray, NO_TABLES, Pair, PAIRS, Tables
+from rbd_ros.array_types import FloatArray, IntArray
+from rbd_ros.collision.arrays import (
+    NO_TABLES,
+    Pair,
+    PAIRS,
+    Tables,
+)
 from rbd_ros.collision.shapes.contact_shapes import Shape
-from rbd_ros.collision.shapes.shape_tables import code_of, tables_for, tabulated
+from rbd_ros.collision.shapes.scene_shapes import code_of, tables_for, tabulated
 from rbd_ros.compiler.loops import allocate, entry_point_of, Record
 
 #: Deviation of the rotation of a pose from an orthonormal matrix that passes for rounding.

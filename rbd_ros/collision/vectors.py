@@ -6,7 +6,10 @@ A pose is the rotation of a shape in the common frame, row by row, and its posit
 
 from __future__ import annotations
 
-from rbd_ros.collision.arrays import FloatArray, FoundPoints
+from rbd_ros.array_types import FloatArray
+from rbd_ros.collision.arrays import (
+    FoundPoints,
+)
 from rbd_ros.compiler.loops import (
     compiled,
     load_transform,

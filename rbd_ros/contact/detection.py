@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Tuple
 
+from rbd_ros.array_types import FloatArray, IntArray
 from rbd_ros.compiler.loops import (
     compiled,
     cross,
@@ -16,7 +17,6 @@ from rbd_ros.compiler.loops import (
     norm,
     Vec3,
 )
-from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 
 #: Kinds of shapes.
 FIXED_POINTS, SPHERE, RIMS = 0, 1, 2

@@ -9,7 +9,7 @@ from typing import Optional, Tuple
 
 import numpy as np
 
-from rbd_ros.contact.contact_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 
 
 @dataclass(frozen=True)

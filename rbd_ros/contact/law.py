@@ -23,8 +23,8 @@ from __future__ import annotations
 import math
 from typing import Tuple
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import compiled, load_vec, Vec, Vec3
-from rbd_ros.contact.contact_arrays import FloatArray
 
 #: What a contact point does.
 OPEN, STICKING, SLIDING = 0, 1, 2

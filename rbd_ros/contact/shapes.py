@@ -15,7 +15,7 @@ from typing import List, Optional, Sequence, Tuple
 import numpy as np
 
 from rbd_ros import meshes  # which loads readers of files on first use
-from rbd_ros.contact.contact_arrays import AnyArray, FloatArray
+from rbd_ros.array_types import AnyArray, FloatArray
 from rbd_ros.contact.detection import ContactShapes, FIXED_POINTS, RIMS, SPHERE
 from rbd_ros.model import Model
 from rbd_ros.model.geometry import Box, Cylinder, Geometry, Mesh, Sphere

@@ -8,7 +8,7 @@ from typing import List, NamedTuple, Optional
 import numpy as np
 
 from rbd_ros.algorithms.closed_loops.loop_assembly import assemble_loops, LoopClosureError
-from rbd_ros.control.control_arrays import BoolArray, FloatArray
+from rbd_ros.array_types import BoolArray, FloatArray
 from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import Wraparound
 

@@ -15,8 +15,8 @@ from typing import Any, Callable, NamedTuple, Optional, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import compiled, entry_point, Record
-from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.robot_joints import shown
 
 MAXIMUM_MEASURABLE = 1e9  # a position or velocity beyond this is garbage, not a measurement

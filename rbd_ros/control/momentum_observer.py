@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from rbd_ros.control.control_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.control.law.feedforward import check_robot
 from rbd_ros.control.law.friction_compensation import friction_torque
 from rbd_ros.control.robot_joints import listed

@@ -12,21 +12,19 @@ import re
 from typing import Any, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints
+from rbd_ros.array_types import FloatArray
 from rbd_ros.doctor.control_lint import control_findings
 from rbd_ros.doctor.findings import ERROR, Finding, OK, WARN
 from rbd_ros.meshes import mesh_vertices, MeshError
 from rbd_ros.model import Link, load_urdf, Model, ModelError
 from rbd_ros.model.geometry import Box, Cylinder, Geometry, Mesh, Sphere
-from rbd_ros.model.inertia_checks import violated_conditions
 from rbd_ros.model.unknown_masses import links_without_mass
 from rbd_ros.model.urdf.up_axes import ignored_up_axes
 from rbd_ros.model.urdf.urdf_document import quote
 from rbd_ros.robot.accuracy_diagnosis import diagnose, MAX_CENTER_RATIO, MAX_CONDITION
-
-FloatArray = NDArray[np.float64]
+from rbd_ros.spatial.inertia import violated_conditions
 
 #: Ratio of carried mass to a body's mass, from which on contact solvers need many sweeps.
 MASS_RATIO = 100.0

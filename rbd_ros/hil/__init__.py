@@ -12,17 +12,16 @@ from rbd_ros.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from rbd_ros.hil.bench import Bench, Run
-    from rbd_ros.hil.failures import ControllerFailure, PlantFailure
+    from rbd_ros.hil.faults.disturbances import Disturbance, MessageLink, SensorFaults
     from rbd_ros.hil.faults.fault_injector import FaultChange, FaultInjector, PlantFaults
-    from rbd_ros.hil.faults.fault_kind import FaultKind
     from rbd_ros.hil.faults.faults import Fault, FAULT_KINDS, FaultError, read_faults
-    from rbd_ros.hil.faults.message_link import Disturbance, MessageLink
-    from rbd_ros.hil.faults.sensor_faults import SensorFaults
+    from rbd_ros.hil.faults.kinds import FaultKind
+    from rbd_ros.hil.plants.plant import PlantFailure
     from rbd_ros.hil.report.recorded_run import HilRecordingError
     from rbd_ros.hil.report.run_recorder import RunRecorder
     from rbd_ros.hil.report.run_replay import Replay, replay
     from rbd_ros.hil.report.verdict import Check, judge, Verdict
-    from rbd_ros.hil.scenario.controller_entry import Controller
+    from rbd_ros.hil.scenario.controller_entry import Controller, ControllerFailure
     from rbd_ros.hil.scenario.scenario import Limits, read_scenario, Scenario, ScenarioError
 
 __all__ = [
@@ -61,25 +60,25 @@ __getattr__, __dir__ = lazy_names(
         'Bench': 'rbd_ros.hil.bench',
         'Check': 'rbd_ros.hil.report.verdict',
         'Controller': 'rbd_ros.hil.scenario.controller_entry',
-        'ControllerFailure': 'rbd_ros.hil.failures',
-        'Disturbance': 'rbd_ros.hil.faults.message_link',
+        'ControllerFailure': 'rbd_ros.hil.scenario.controller_entry',
+        'Disturbance': 'rbd_ros.hil.faults.disturbances',
         'FAULT_KINDS': 'rbd_ros.hil.faults.faults',
         'Fault': 'rbd_ros.hil.faults.faults',
         'FaultChange': 'rbd_ros.hil.faults.fault_injector',
         'FaultError': 'rbd_ros.hil.faults.faults',
         'FaultInjector': 'rbd_ros.hil.faults.fault_injector',
-        'FaultKind': 'rbd_ros.hil.faults.fault_kind',
+        'FaultKind': 'rbd_ros.hil.faults.kinds',
         'HilRecordingError': 'rbd_ros.hil.report.recorded_run',
         'Limits': 'rbd_ros.hil.scenario.scenario',
-        'MessageLink': 'rbd_ros.hil.faults.message_link',
-        'PlantFailure': 'rbd_ros.hil.failures',
+        'MessageLink': 'rbd_ros.hil.faults.disturbances',
+        'PlantFailure': 'rbd_ros.hil.plants.plant',
         'PlantFaults': 'rbd_ros.hil.faults.fault_injector',
         'Replay': 'rbd_ros.hil.report.run_replay',
         'Run': 'rbd_ros.hil.bench',
         'RunRecorder': 'rbd_ros.hil.report.run_recorder',
         'Scenario': 'rbd_ros.hil.scenario.scenario',
         'ScenarioError': 'rbd_ros.hil.scenario.scenario',
-        'SensorFaults': 'rbd_ros.hil.faults.sensor_faults',
+        'SensorFaults': 'rbd_ros.hil.faults.disturbances',
         'Verdict': 'rbd_ros.hil.report.verdict',
         'judge': 'rbd_ros.hil.report.verdict',
         'read_faults': 'rbd_ros.hil.faults.faults',

@@ -6,20 +6,27 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 import hashlib
 from time import perf_counter
-from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple, TYPE_CHECKING
+from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple, TYPE_CHECKING
 
 import numpy as np
 
-from rbd_ros.contact.contact_arrays import FloatArray
-from rbd_ros.hil.failures import ControllerFailure, PlantFailure
+from rbd_ros.array_types import FloatArray
 from rbd_ros.hil.faults.fault_injector import FaultChange, FaultInjector
 from rbd_ros.hil.faults.faults import Fault
-from rbd_ros.hil.plants.plant import check_fault, Plant, PLANTS
-from rbd_ros.hil.plants.simulated_robot import SimulatedRobot
-from rbd_ros.hil.scenario.controller_entry import Callback
+from rbd_ros.hil.plants.plant import (
+    Actuators,
+    check_fault,
+    Plant,
+    PlantFailure,
+    PLANTS,
+    PlantState,
+)
+from rbd_ros.hil.scenario.controller_entry import Callback, ControllerFailure
 from rbd_ros.hil.scenario.payloads import key_of, sets_of_payloads, with_payloads
 from rbd_ros.hil.scenario.scenario import Scenario
+from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import Wraparound
+from rbd_ros.simulation import Simulator
 
 if TYPE_CHECKING:
     from rbd_ros.hil.report.run_recorder import RunRecorder
@@ -245,3 +252,34 @@ def _checked(given: Any, count: int) -> FloatArray:
     if not np.isfinite(torque).all():
         raise ControllerFailure('the controller returned a torque that is not finite')
     return torque
+
+
+INTEGRATOR = 'semi_implicit'
+
+
+class SimulatedRobot:
+    """Simulation of a robot, which may have all faults.
+
+    :param robot: the robot, with the payloads that it carries
+    :param timestep: length of a step [s]
+    """
+
+    def __init__(self, robot: Robot, timestep: float):
+        self._simulator = Simulator(robot, timestep, INTEGRATOR)
+        physics = self._simulator.physics
+        self.step: Callable[[FloatArray], object] = physics.step
+        self.allow_friction = physics.allow_friction
+
+    @property
+    def model(self) -> Actuators:
+        """Object that has limits."""
+        return self._simulator.physics.model
+
+    @property
+    def state(self) -> PlantState:
+        """Object that has positions, velocities and torques."""
+        return self._simulator.physics.state
+
+    def reset(self, q: FloatArray, v: Optional[FloatArray] = None, time: float = 0.0) -> None:
+        """Begin again."""
+        self._simulator.reset(q, v, time)

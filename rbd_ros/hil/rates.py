@@ -14,15 +14,16 @@ from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 
 from rbd_ros.hil.bench import Run
-from rbd_ros.hil.report.latency import latency_numbers, thinned_maxima
 from rbd_ros.hil.report.run_report import (
     beside_axes,
     document,
     FAINT,
     figure_of,
+    latency_numbers,
     MAX_POINTS,
     plain,
     svg_of,
+    thinned_maxima,
     write_report,
 )
 from rbd_ros.hil.report.verdict import judge, position_error, row

@@ -21,7 +21,6 @@ from rbd_ros.lookup.resources import matching_names, resource_path
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.urdf.mesh_paths import MeshPaths
 from rbd_ros.model.urdf.urdf_document import is_xacro
-from rbd_ros.model.urdf.xacro_expansion import expand_xacro
 
 DEFAULT_ROBOT = 'six_axis_arm'
 SUFFIXES = ('.urdf', '.xacro', '.xml')
@@ -283,6 +282,9 @@ def _some(names: List[str]) -> str:
 
 
 def _expand(path: Path, mappings: Dict[str, str], package_paths: Iterable[str]) -> str:
+    # Imported where there is xacro: it runs in another process.
+    from rbd_ros.model.urdf.xacro_expansion import expand_xacro
+
     try:
         return expand_xacro(str(path), None, mappings, package_paths)
     except ModelError as error:

@@ -11,10 +11,9 @@ from xml.etree.ElementTree import Element
 import numpy as np
 from numpy.typing import NDArray
 
+from rbd_ros.array_types import FloatArray, IntArray
 from rbd_ros.bounded_files import read_bytes
 from rbd_ros.meshes.triangles import (
-    FloatArray,
-    IntArray,
     MAX_FILE_SIZE,
     MAX_PARTS,
     MAX_TRIANGLES,

@@ -9,13 +9,17 @@ from typing import List, Sequence, Tuple
 
 import numpy as np
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.bounded_files import FileRefusedError
 from rbd_ros.meshes.collada import read_collada
 from rbd_ros.meshes.gltf import read_gltf
 from rbd_ros.meshes.library import read_ply
 from rbd_ros.meshes.obj import read_obj
 from rbd_ros.meshes.stl import read_stl
-from rbd_ros.meshes.triangles import FloatArray, MeshError, Triangles
+from rbd_ros.meshes.triangles import (
+    MeshError,
+    Triangles,
+)
 
 #: Largest coordinate of a vertex, in the unit of the file: a thousand kilometres in mm. Products
 #: of larger lengths would overflow.

@@ -9,8 +9,12 @@ from typing import List, Tuple
 
 import numpy as np
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.bounded_files import read_bytes
-from rbd_ros.meshes.triangles import FloatArray, MAX_FILE_SIZE, Triangles
+from rbd_ros.meshes.triangles import (
+    MAX_FILE_SIZE,
+    Triangles,
+)
 
 _FACET = np.dtype([('normal', '<f4', 3), ('corners', '<f4', (3, 3)), ('attribute', '<u2')])
 

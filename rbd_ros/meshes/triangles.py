@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from typing import Optional
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rbd_ros.array_types import FloatArray, IntArray
 from rbd_ros.model.geometry import Color
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: Maximum size of a mesh file: reading takes several times its size of memory [bytes].
 MAX_FILE_SIZE = 500_000_000

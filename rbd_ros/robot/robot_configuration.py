@@ -9,7 +9,7 @@ from typing import Callable, cast, Optional
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rbd_ros.compiler.runtime.randomness import generator
+from rbd_ros.compiler.runtime.call_table import generator
 from rbd_ros.model import Model
 from rbd_ros.robot.kernels import Array, Compiled, computes, Out
 

@@ -136,7 +136,7 @@ class RobotDescription:
         array([inf, inf, inf, inf, inf, inf])
         """
         # Imported by who asks: a model of hinges with limits has none.
-        from rbd_ros.model.periods import position_periods
+        from rbd_ros.model.model import position_periods
 
         periods = np.array(position_periods(self._model))
         periods.flags.writeable = False

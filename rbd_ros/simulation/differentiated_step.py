@@ -11,7 +11,7 @@ from typing import NamedTuple, Tuple
 import numpy as np
 from scipy.linalg import expm
 
-from rbd_ros.contact.contact_arrays import BoolArray, FloatArray
+from rbd_ros.array_types import BoolArray, FloatArray
 from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import Wraparound
 from rbd_ros.simulation.records.simulation_model import SimulationModel

@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 from typing import Any, Callable, Dict, Optional, Sequence, Tuple, TYPE_CHECKING
 
+from rbd_ros.array_types import AnyArray, FloatArray
 from rbd_ros.compiler.loops import Record
 from rbd_ros.contact import contact_shapes, ContactParameters, HalfSpace
-from rbd_ros.contact.contact_arrays import AnyArray, FloatArray
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.integrators.integrator import integrators
 from rbd_ros.simulation.records.mutex import Mutex

@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rbd_ros import collision  # which loads distances on first use
+from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import Vec
 from rbd_ros.constraints.friction import Residuals
 from rbd_ros.contact import ContactParameters, HalfSpace
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.physics import NO_WORLD, Physics
@@ -33,8 +33,8 @@ from rbd_ros.simulation.scene.scene_assembly import place
 from rbd_ros.simulation.scene.scene_state import CONIC, CONTACT, NOW, SIGNORINI
 from rbd_ros.simulation.scene.scene_update import PreparedScene
 from rbd_ros.simulation.stepping.rotations import rotation_of
-from rbd_ros.world.ground_plane import level_ground
 from rbd_ros.world.world import World
+from rbd_ros.world.world_objects import level_ground
 
 SrdfSource = Union[str, 'os.PathLike[str]']
 

@@ -7,7 +7,7 @@ from typing import Any, List, Tuple
 
 import numpy as np
 
-from rbd_ros.contact.contact_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.simulation.physics import Physics
 from rbd_ros.simulation.records.mutex import exclusive
 from rbd_ros.simulation.rollouts.rollouts import checked_array

@@ -20,9 +20,9 @@ from typing import (
 
 import numpy as np
 
+from rbd_ros.array_types import BoolArray, FloatArray
 from rbd_ros.collision.scene.scene import Scene
 from rbd_ros.contact import ContactParameters, HalfSpace
-from rbd_ros.contact.contact_arrays import BoolArray, FloatArray
 from rbd_ros.model import ModelError
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.robot import Robot
@@ -38,6 +38,7 @@ from rbd_ros.simulation.rollouts.rollouts import (
     result_arrays,
     Trajectories,
 )
+from rbd_ros.simulation.scene.scene_assembly import simulated_robot
 from rbd_ros.simulation.simulated_objects import (
     ContactPoint,
     resolve_world,
@@ -45,7 +46,6 @@ from rbd_ros.simulation.simulated_objects import (
     SrdfSource,
     WorldSource,
 )
-from rbd_ros.simulation.simulated_robots import simulated_robot
 from rbd_ros.simulation.simulated_servos import SimulatedServos
 from rbd_ros.simulation.start.default_start import default_start, stand
 from rbd_ros.simulation.start.start_warnings import StartWarnings

@@ -15,7 +15,7 @@ from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
-from rbd_ros.contact.contact_arrays import FloatArray, IntArray
+from rbd_ros.array_types import FloatArray, IntArray
 from rbd_ros.simulation.differentiated_step import Point, System
 from rbd_ros.simulation.integrators.integrator import integrators
 from rbd_ros.simulation.records.simulation_state import FORCES, WHOLE

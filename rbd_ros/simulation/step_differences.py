@@ -12,7 +12,7 @@ from typing import List, Tuple, TYPE_CHECKING
 
 import numpy as np
 
-from rbd_ros.contact.contact_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.simulation.records.simulation_state import (
     CONTACTS,
     GUARDED,

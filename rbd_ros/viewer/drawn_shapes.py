@@ -10,6 +10,7 @@ from typing import Dict, List, Optional, Sequence, Tuple, Union
 import numpy as np
 from numpy.typing import NDArray
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.meshes import hull_triangles, MeshError, read_mesh, Triangles
 from rbd_ros.model.geometry import (
     Box,
@@ -22,7 +23,6 @@ from rbd_ros.model.geometry import (
 )
 from rbd_ros.viewer.triangle_reduction import simplified
 
-FloatArray = NDArray[np.float64]
 Drawn = Union[Box, Sphere, Cylinder, Capsule, Mesh, HeightField]
 
 #: Owner of the shapes of the robot that is simulated, as in world files.

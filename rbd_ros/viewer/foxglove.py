@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any, Dict, Iterator, List, NamedTuple, Sequence, TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.model.geometry import Color
 from rbd_ros.viewer.drawn_shapes import SceneShape
 from rbd_ros.viewer.page_text import arrow_length
@@ -19,7 +20,6 @@ from rbd_ros.viewer.viewer_scene import quaternions, Scene, STONE
 if TYPE_CHECKING:
     from rbd_ros.viewer.motion_recording import MotionRecording
 
-FloatArray = NDArray[np.float64]
 Json = Dict[str, Any]
 
 WORLD = 'world'

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import List, Optional, Tuple, Union
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.contact.ground import HalfSpace
 from rbd_ros.robot import Robot
 from rbd_ros.viewer.page_text import floats, page, reach, SMALLEST
 from rbd_ros.viewer.viewer_scene import make_scene, Scene
-
-FloatArray = NDArray[np.float64]
 
 #: Endings of the files that recordings are written to.
 FORMATS = ('.html', '.mp4', '.mcap')

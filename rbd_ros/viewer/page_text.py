@@ -15,11 +15,10 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.contact.ground import HalfSpace
 from rbd_ros.viewer.drawn_shapes import SceneShape
 from rbd_ros.viewer.viewer_scene import Ground, Scene
-
-FloatArray = NDArray[np.float64]
 
 #: Radius of a scene at least, for the camera [m].
 SMALLEST = 0.05

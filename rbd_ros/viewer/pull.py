@@ -8,11 +8,10 @@ import math
 from typing import Optional
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.simulation import Simulator
-
-FloatArray = NDArray[np.float64]
 
 #: Force at most, in weights of all that moves.
 STRONGEST = 3.0

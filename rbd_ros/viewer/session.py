@@ -8,8 +8,8 @@ import time
 from typing import Any, Callable, Optional, Tuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.simulation import Simulator
 from rbd_ros.simulation.simulated_objects import ContactPoint
 from rbd_ros.viewer.drawn_shapes import ROBOT
@@ -19,7 +19,6 @@ from rbd_ros.viewer.page_text import floats, page, reach, SMALLEST
 from rbd_ros.viewer.pull import LinkPull, ObjectPull, Pull
 from rbd_ros.viewer.viewer_scene import Scene
 
-FloatArray = NDArray[np.float64]
 #: Torque for a simulation, found again for every step; a reset calls its `restart`, if it has one.
 Torque = Callable[[Simulator], Optional[FloatArray]]
 

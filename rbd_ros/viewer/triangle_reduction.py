@@ -7,7 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from rbd_ros.meshes.triangles import FloatArray, IntArray, Triangles
+from rbd_ros.array_types import FloatArray, IntArray
+from rbd_ros.meshes.triangles import (
+    Triangles,
+)
 
 
 def simplified(part: Triangles, most: int) -> Triangles:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Dict, List, Optional, Tuple, Union
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.collision.scene.scene import start_configuration
 from rbd_ros.meshes import Triangles
 from rbd_ros.model import Model
@@ -18,8 +19,6 @@ from rbd_ros.robot import Robot
 from rbd_ros.spatial import PluckerTransform
 from rbd_ros.viewer.drawn_shapes import ROBOT, SceneShape, ShapeCollector
 from rbd_ros.world import read_world, World, WorldRobot
-
-FloatArray = NDArray[np.float64]
 
 SHAPES = ('visual', 'collision')
 #: Triangles of a page, which it takes some 20 bytes each of: more are simplified.

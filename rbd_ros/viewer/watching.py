@@ -13,8 +13,8 @@ import time
 from typing import Any, Callable, Dict, Mapping, Sequence, Tuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.model.joints import Floating
 from rbd_ros.robot import Robot
 from rbd_ros.spatial.rotation import quaternion_to_rotation
@@ -22,8 +22,6 @@ from rbd_ros.viewer.live import LivePage
 from rbd_ros.viewer.page_text import floats, page
 from rbd_ros.viewer.session import FRAME
 from rbd_ros.viewer.viewer_scene import Scene
-
-FloatArray = NDArray[np.float64]
 
 NODE = 'rbd_ros_viewer'
 #: Topics of a simulator node of that name, about its world.

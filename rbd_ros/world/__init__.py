@@ -12,12 +12,12 @@ from rbd_ros.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from rbd_ros.world.allowed_collisions import allowed_pairs, SrdfError
-    from rbd_ros.world.ground_plane import level_ground
     from rbd_ros.world.named_poses import NamedPose
     from rbd_ros.world.solids import solid_inertia, triangles_inertia
     from rbd_ros.world.surfaces import combine_surfaces, Surface
     from rbd_ros.world.world import PairSurface, World, WorldObject, WorldRobot
     from rbd_ros.world.world_file import extend_world, read_world, WorldFileError
+    from rbd_ros.world.world_objects import level_ground
 
 __all__ = [
     'NamedPose',
@@ -51,7 +51,7 @@ __getattr__, __dir__ = lazy_names(
         'allowed_pairs': 'rbd_ros.world.allowed_collisions',
         'combine_surfaces': 'rbd_ros.world.surfaces',
         'extend_world': 'rbd_ros.world.world_file',
-        'level_ground': 'rbd_ros.world.ground_plane',
+        'level_ground': 'rbd_ros.world.world_objects',
         'read_world': 'rbd_ros.world.world_file',
         'solid_inertia': 'rbd_ros.world.solids',
         'triangles_inertia': 'rbd_ros.world.solids',

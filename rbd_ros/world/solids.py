@@ -7,13 +7,12 @@ import math
 from typing import Union
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rbd_ros import meshes  # which loads readers of files on first use
+from rbd_ros.array_types import FloatArray
 from rbd_ros.model.geometry import Box, Capsule, Cylinder, Mesh, Sphere
 from rbd_ros.spatial import linear3, RigidBodyInertia
 
-FloatArray = NDArray[np.float64]
 Solid = Union[Box, Sphere, Cylinder, Capsule, Mesh]
 
 

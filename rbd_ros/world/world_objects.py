@@ -4,20 +4,21 @@
 from __future__ import annotations
 
 import math
-from typing import Callable, Dict, NamedTuple, Optional, Tuple
+from typing import Callable, Dict, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
 from rbd_ros.meshes import MeshError
+from rbd_ros.model import Model
 from rbd_ros.model.extension.fields import Field, placement as fixed_angles
 from rbd_ros.model.geometry import Box, Capsule, Cylinder, HeightField, Mesh, Plane, Sphere
-from rbd_ros.model.inertia_checks import violated_conditions
 from rbd_ros.model.urdf.mesh_paths import MeshPaths
 from rbd_ros.spatial import MotionVector, PluckerTransform, RigidBodyInertia
+from rbd_ros.spatial.inertia import violated_conditions
 from rbd_ros.world.height_fields import heights
 from rbd_ros.world.solids import solid_inertia
 from rbd_ros.world.surfaces import EXPONENTS, HERTZ, Surface
-from rbd_ros.world.world import is_solid, ObjectShape, STATIC_SHAPES, WorldObject
+from rbd_ros.world.world import is_solid, ObjectShape, ROBOT, STATIC_SHAPES, World, WorldObject
 
 #: Lengths and densities that a world can have [m, kg/m^3].
 LENGTHS, DENSITIES = (1e-6, 1e6), (1e-6, 1e6)
@@ -373,3 +374,48 @@ def _given_inertia(entries: _Entries, mass: float) -> RigidBodyInertia:
 def _three(field: Field) -> Tuple[Field, ...]:
     field.vector()
     return tuple(field.sequence())
+
+
+#: Name of the plane.
+GROUND = 'ground'
+
+
+def level_ground(
+    model: Model,
+    height: float = 0.0,
+    friction: float = 0.8,
+    links: Optional[Sequence[str]] = None,
+) -> World:
+    """Return a world that has only solid ground z <= height.
+
+    :param model: model of the robot on it, whose gravity that of the world is
+    :param height: of the plane [m]
+    :param friction: coefficient of Coulomb friction, also of links with each other
+    :param links: links that touch it; None for all that move
+    :raises ValueError: for a negative friction, or an unknown link
+
+    >>> from rbd_ros.world import level_ground
+    >>> world = level_ground(robot.model, height=-0.5, links=['tool0'])
+    >>> world.names, world['ground'].pose[2, 3]
+    (('robot', 'ground'), -0.5)
+    >>> [world.can_collide(f'robot/{link}', 'ground') for link in ('tool0', 'wrist_3_link')]
+    [True, False]
+    """
+    # `model.link` raises ValueError with similar names. A misspelled link would fall through.
+    for link in links or ():
+        model.link(link)
+    # The surface of the world is that of the links as well: the pair of a link and the ground has
+    # this friction, the mean of two equal coefficients.
+    surface = Surface((float(friction), float(friction)))
+    placement = PluckerTransform.translation((0.0, 0.0, float(height)))
+    return World(
+        (WorldObject(GROUND, Plane(), placement, surface),),
+        # A world lists the pairs without contact; `links` lists those with it.
+        disabled_collisions=frozenset(
+            (f'{ROBOT}/{link}', GROUND)
+            for link in model.links
+            if links is not None and link not in links
+        ),
+        gravity=model.gravity,
+        surface=surface,
+    )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from support.hil_benchmark import campaigns, figure, hil, lockstep, soak
 
-from rbd_ros.hil.faults.message_link import MessageLink
+from rbd_ros.hil.faults.disturbances import MessageLink
 
 FACTS = {
     'machine': {'cpu': 'a processor', 'cores': 2, 'system': 'Linux'},

@@ -7,8 +7,7 @@ import shlex
 import pytest
 from support.source_imports import ROOT
 
-from rbd_ros.cli.command_line import make_parser
-from rbd_ros.cli.commands import COMMANDS, GROUPS
+from rbd_ros.cli.command_line import COMMANDS, GROUPS, make_parser
 
 PAGE = (ROOT / 'docs' / 'cheat_sheet.md').read_text(encoding='utf-8')
 ROWS = re.findall(r'^\| (.+?) \| `(.+?)` \|$', PAGE, re.MULTILINE)

@@ -3,8 +3,7 @@
 
 import pytest
 
-from rbd_ros.cli.command_line import EXIT_CODES
-from rbd_ros.cli.commands import _RELATED, COMMANDS, GROUPS, load_command, nearest
+from rbd_ros.cli.command_line import _RELATED, COMMANDS, EXIT_CODES, GROUPS, load_command, nearest
 from rbd_ros.cli.main import main
 from rbd_ros.cli.output.text_table import plural
 

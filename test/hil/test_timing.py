@@ -14,8 +14,7 @@ from rbd_ros.hil import Bench, Fault, FaultInjector, judge, read_scenario
 from rbd_ros.hil.controllers import make_controller
 from rbd_ros.hil.dead_time import delayed, find_dead_time
 from rbd_ros.hil.rates import at_rates, read_rates, run_at_rates
-from rbd_ros.hil.report.latency import latency_numbers, series_of, thinned_maxima
-from rbd_ros.hil.report.run_report import page
+from rbd_ros.hil.report.run_report import latency_numbers, page, series_of, thinned_maxima
 
 SLOW = {'fault': 'latency', 'value': 0.003}
 

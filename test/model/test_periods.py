@@ -8,7 +8,7 @@ import pytest
 from rbd_ros import Robot
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model.joints import Helical, Planar, Prismatic, Revolute
-from rbd_ros.model.periods import _repeats
+from rbd_ros.model.model import _repeats
 
 TURN = 2.0 * np.pi
 BODY = (

@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 import pytest
 from support import outside
 
-from rbd_ros.model.inertia_checks import violated_conditions
 from rbd_ros.spatial import RigidBodyInertia
+from rbd_ros.spatial.inertia import violated_conditions
 from rbd_ros.spatial.pseudo_inertia import (
     from_log_cholesky,
     from_pseudo_inertia,

@@ -209,7 +209,7 @@ MODULES = {
         'rbd_ros.world.world',
         'rbd_ros.world.surfaces',
         'rbd_ros.world.world_file',
-        'rbd_ros.world.ground_plane',
+        'rbd_ros.world.world_objects',
         'rbd_ros.world.solids',
         'rbd_ros.world.allowed_collisions',
     ),

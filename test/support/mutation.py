@@ -91,7 +91,7 @@ OWN = {
         'test/collision/test_nearest_features.py',
         'test/collision/test_distance_of_shapes.py',
     ),
-    'rbd_ros/collision/scene/overlapping_links.py': (
+    'rbd_ros/collision/scene/scene_search.py': (
         'test/collision/scene/test_self_collision.py',
         'test/collision/scene/test_scene_contacts.py',
     ),
@@ -167,7 +167,6 @@ OWN = {
     ),
     'rbd_ros/contact/ground.py': ('test/contact/test_shapes.py', 'test/contact/test_law.py'),
     'rbd_ros/model/joints/exponential.py': ('test/model/joints/test_exponential.py',),
-    'rbd_ros/model/joints/quaternion.py': ('test/model/joints/test_quaternion.py',),
     'rbd_ros/model/joints/rheonomic.py': ('test/model/joints/test_rheonomic.py',),
     'rbd_ros/model/joints': ('test/model/joints/test_joints.py', 'test/model/test_equivalent.py'),
     'rbd_ros/simulation/stepping/external_forces.py': (

@@ -12,8 +12,7 @@ import os
 from pathlib import Path
 from typing import Any, Callable, Iterable, List, Optional, Sequence
 
-from rbd_ros.cli.command_line import make_parser, named_command
-from rbd_ros.cli.commands import COMMANDS
+from rbd_ros.cli.command_line import COMMANDS, make_parser, named_command
 from rbd_ros.lookup.robots import common_names, embedded_robots, example_robots, SUFFIXES
 from rbd_ros.lookup.worlds import embedded_worlds, ENDING
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from rbd_ros import Robot
+from rbd_ros.array_types import FloatArray
 from rbd_ros.cli.options.common_options import JOINT_VALUES, PAYLOAD
 from rbd_ros.control import payload_parameters
-from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.model.errors import unknown_name
 
 

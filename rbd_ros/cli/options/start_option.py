@@ -7,11 +7,11 @@ from typing import Optional
 
 import numpy as np
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.cli.options.common_options import CONFIGURATION
 from rbd_ros.cli.options.option_values import joint_values, numbers, place_joints
 from rbd_ros.cli.output.text_table import plural
 from rbd_ros.collision.scene.touchdown import base_height, moved_base
-from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.model.floating_model import floating_bases
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator

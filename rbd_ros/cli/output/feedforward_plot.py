@@ -8,9 +8,9 @@ from typing import Sequence, Tuple
 import numpy as np
 
 from rbd_ros import Robot
+from rbd_ros.array_types import FloatArray
 from rbd_ros.cli.output.joint_panels import JointPanels
 from rbd_ros.control import TrajectoryReport
-from rbd_ros.control.control_arrays import FloatArray
 
 LINE, LIMIT = '#1769aa', '#e4572e'
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 import time
 from typing import Any, Optional
@@ -47,36 +46,3 @@ class TerminalProgress:
         if self._shown:
             self._stream.write('\r' + ' ' * (len(self._what) + 8) + '\r')
             self._stream.flush()
-
-
-class CompilationNotices(logging.Handler):
-    """Context manager that shows on a terminal alone what is compiled, one line a loop.
-
-    :param stream: where to show it; None: standard error
-
-    >>> from rbd_ros.cli.output.progress import CompilationNotices
-    >>> with CompilationNotices():
-    ...     simulator = Simulator(robot, world={})
-    """
-
-    def __init__(self, stream: Optional[Any] = None):
-        super().__init__(logging.INFO)
-        self._stream = sys.stderr if stream is None else stream
-        self._logger = logging.getLogger('rbd_ros.compiler')
-
-    def __enter__(self) -> CompilationNotices:
-        if self._stream.isatty():
-            self._level = self._logger.level
-            self._logger.addHandler(self)
-            self._logger.setLevel(logging.INFO)
-        return self
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Write a line."""
-        text = f'{record.getMessage()} (some seconds, only the first time on this machine)'
-        print(text, file=self._stream, flush=True)
-
-    def __exit__(self, *_: object) -> None:
-        if self in self._logger.handlers:
-            self._logger.removeHandler(self)
-            self._logger.setLevel(self._level)

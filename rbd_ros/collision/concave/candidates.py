@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import math
 
-from rbd_ros.collision.arrays import FloatArray, FoundPoints
+from rbd_ros.array_types import FloatArray
+from rbd_ros.collision.arrays import (
+    FoundPoints,
+)
 from rbd_ros.collision.convex.reduction import choose, LAYER
 from rbd_ros.collision.vectors import perpendicular
 from rbd_ros.compiler.loops import compiled, cross, load_vec, stack_array, stack_matrix, Vec

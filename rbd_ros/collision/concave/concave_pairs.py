@@ -14,7 +14,11 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from rbd_ros.collision.arrays import FloatArray, FoundPoints, PlacedShape
+from rbd_ros.array_types import FloatArray
+from rbd_ros.collision.arrays import (
+    FoundPoints,
+    PlacedShape,
+)
 from rbd_ros.collision.convex.convex_pairs import BASE, nearest_of_convex
 from rbd_ros.collision.convex.gjk import APART, BEYOND
 from rbd_ros.collision.convex.manifolds import add_manifold, code_of, NEARLY

@@ -9,7 +9,14 @@ from __future__ import annotations
 import math
 from typing import Tuple
 
-from rbd_ros.collision.arrays import FloatArray, FoundPoints, MESH, PlacedShape, Tables, TRIANGLE
+from rbd_ros.array_types import FloatArray
+from rbd_ros.collision.arrays import (
+    FoundPoints,
+    MESH,
+    PlacedShape,
+    Tables,
+    TRIANGLE,
+)
 from rbd_ros.collision.concave.candidates import collect, FEATURE, GAP, NORMAL, reduce_candidates
 from rbd_ros.collision.concave.concave_pairs import FREE, Search, SHARED, triangle_contacts
 from rbd_ros.collision.concave.inside import begins_inside, LEAF, turn_outward

@@ -7,7 +7,12 @@ of both it is, a ray decides that counts how often it leaves.
 
 from __future__ import annotations
 
-from rbd_ros.collision.arrays import FloatArray, MESH, PlacedShape, Tables
+from rbd_ros.array_types import FloatArray
+from rbd_ros.collision.arrays import (
+    MESH,
+    PlacedShape,
+    Tables,
+)
 from rbd_ros.collision.concave.candidates import GAP, NORMAL
 from rbd_ros.collision.shapes.supports import radius_of, support
 from rbd_ros.collision.vectors import placed, turned_back

@@ -11,7 +11,14 @@ from __future__ import annotations
 import math
 from typing import Tuple
 
-from rbd_ros.collision.arrays import BOX, CYLINDER, FloatArray, FoundPoints, HULL, PlacedShape
+from rbd_ros.array_types import FloatArray
+from rbd_ros.collision.arrays import (
+    BOX,
+    CYLINDER,
+    FoundPoints,
+    HULL,
+    PlacedShape,
+)
 from rbd_ros.collision.convex.epa import depth_of_cores
 from rbd_ros.collision.convex.gjk import APART, BEYOND, nearest_of_cores, point_by_shares
 from rbd_ros.collision.convex.manifolds import add_manifold, code_of

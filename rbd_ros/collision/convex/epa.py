@@ -13,7 +13,11 @@ from __future__ import annotations
 import math
 from typing import Tuple
 
-from rbd_ros.collision.arrays import CYLINDER, FloatArray, PlacedShape
+from rbd_ros.array_types import FloatArray
+from rbd_ros.collision.arrays import (
+    CYLINDER,
+    PlacedShape,
+)
 from rbd_ros.collision.shapes.supports import OF_A, SHARE, support_of_difference
 from rbd_ros.collision.vectors import COINCIDENT, perpendicular, unit_vector
 from rbd_ros.compiler.loops import (

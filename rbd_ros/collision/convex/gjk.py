@@ -13,7 +13,10 @@ from __future__ import annotations
 import math
 from typing import Tuple
 
-from rbd_ros.collision.arrays import FloatArray, PlacedShape
+from rbd_ros.array_types import FloatArray
+from rbd_ros.collision.arrays import (
+    PlacedShape,
+)
 from rbd_ros.collision.shapes.supports import NUMBER_A, NUMBER_B, SHARE, support_of_difference
 from rbd_ros.collision.vectors import are_equal, COINCIDENT, origin
 from rbd_ros.compiler.loops import compiled, cross, load_vec, Vec, Vec3

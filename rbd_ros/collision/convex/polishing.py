@@ -12,7 +12,11 @@ from __future__ import annotations
 import math
 from typing import Tuple
 
-from rbd_ros.collision.arrays import CYLINDER, FloatArray, PlacedShape
+from rbd_ros.array_types import FloatArray
+from rbd_ros.collision.arrays import (
+    CYLINDER,
+    PlacedShape,
+)
 from rbd_ros.collision.convex.gjk import point_by_shares
 from rbd_ros.collision.shapes.supports import (
     NUMBER_A,

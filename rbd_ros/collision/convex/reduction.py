@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from rbd_ros.collision.arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import compiled
 
 #: What an area must be larger by than another one to be chosen instead, as a factor: of equal ones

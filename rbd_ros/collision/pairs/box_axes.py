@@ -9,7 +9,10 @@ from __future__ import annotations
 import math
 from typing import Tuple
 
-from rbd_ros.collision.arrays import FloatArray, PlacedShape
+from rbd_ros.array_types import FloatArray
+from rbd_ros.collision.arrays import (
+    PlacedShape,
+)
 from rbd_ros.collision.pairs.nearest_points import distance_from_box, nearest_to_box
 from rbd_ros.collision.shapes.supports import toward
 from rbd_ros.collision.vectors import (

@@ -14,7 +14,11 @@ from __future__ import annotations
 import math
 from typing import Tuple
 
-from rbd_ros.collision.arrays import FloatArray, FoundPoints, PlacedShape
+from rbd_ros.array_types import FloatArray
+from rbd_ros.collision.arrays import (
+    FoundPoints,
+    PlacedShape,
+)
 from rbd_ros.collision.pairs.box_axes import (
     best_axis,
     crossing_edges,

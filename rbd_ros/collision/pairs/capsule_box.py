@@ -9,7 +9,11 @@ from __future__ import annotations
 import math
 from typing import NamedTuple, Tuple
 
-from rbd_ros.collision.arrays import FloatArray, FoundPoints, PlacedShape
+from rbd_ros.array_types import FloatArray
+from rbd_ros.collision.arrays import (
+    FoundPoints,
+    PlacedShape,
+)
 from rbd_ros.collision.pairs.nearest_points import (
     distance_from_box,
     nearest_of_segments,

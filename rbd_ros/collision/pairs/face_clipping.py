@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
-from rbd_ros.collision.arrays import FloatArray, FoundPoints, PlacedShape
+from rbd_ros.array_types import FloatArray
+from rbd_ros.collision.arrays import (
+    FoundPoints,
+    PlacedShape,
+)
 from rbd_ros.collision.convex.reduction import choose
 from rbd_ros.collision.shapes.supports import main_axis
 from rbd_ros.collision.vectors import add, axis, placed

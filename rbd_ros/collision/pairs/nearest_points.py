@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import Tuple
 
-from rbd_ros.collision.arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.collision.vectors import COINCIDENT, unit_vector
 from rbd_ros.compiler.loops import compiled, norm, stack_array, Vec, Vec3
 

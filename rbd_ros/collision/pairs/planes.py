@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import math
 
-from rbd_ros.collision.arrays import FloatArray, FoundPoints, PlacedShape
+from rbd_ros.array_types import FloatArray
+from rbd_ros.collision.arrays import (
+    FoundPoints,
+    PlacedShape,
+)
 from rbd_ros.collision.convex.reduction import choose
 from rbd_ros.collision.shapes.supports import highest_vertex
 from rbd_ros.collision.vectors import (

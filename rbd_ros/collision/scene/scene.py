@@ -11,13 +11,12 @@ from typing import AbstractSet, List, NamedTuple, Optional, Sequence, Set, Tuple
 import numpy as np
 
 from rbd_ros.algorithms.kinematics.kinematics import body_transforms
-from rbd_ros.collision.arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.collision.queries import pair_is_supported
-from rbd_ros.collision.scene.overlapping_links import LEFT_OUT, left_out_notice, overlapping_links
 from rbd_ros.collision.scene.scene_arrays import SceneTable, STIFFNESS
+from rbd_ros.collision.scene.scene_search import LEFT_OUT, left_out_notice, overlapping_links
 from rbd_ros.collision.shapes import contact_shapes as shapes
-from rbd_ros.collision.shapes.scene_shapes import reach, ShapeMaker
-from rbd_ros.collision.shapes.shape_tables import tables_for, tabulated
+from rbd_ros.collision.shapes.scene_shapes import reach, ShapeMaker, tables_for, tabulated
 from rbd_ros.model import Model
 from rbd_ros.model.floating_model import is_free_base
 from rbd_ros.spatial import PluckerTransform

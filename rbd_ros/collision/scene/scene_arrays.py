@@ -9,7 +9,11 @@ from __future__ import annotations
 
 from typing import NamedTuple, Sequence, Union
 
-from rbd_ros.collision.arrays import FloatArray, FoundPoints, IntArray, Tables
+from rbd_ros.array_types import FloatArray, IntArray
+from rbd_ros.collision.arrays import (
+    FoundPoints,
+    Tables,
+)
 from rbd_ros.compiler.loops import floats, integers
 
 #: Places in a row of `Scene.surface`.

@@ -6,7 +6,11 @@ from __future__ import annotations
 import math
 from typing import Tuple
 
-from rbd_ros.collision.arrays import FloatArray, HEIGHT_FIELD, PLANE
+from rbd_ros.array_types import FloatArray
+from rbd_ros.collision.arrays import (
+    HEIGHT_FIELD,
+    PLANE,
+)
 from rbd_ros.collision.scene.scene_arrays import SceneBuffers, SceneTable
 from rbd_ros.collision.vectors import axis, origin, store_pose
 from rbd_ros.compiler.loops import compiled, cross, load_transform, load_vec, norm, Vec3

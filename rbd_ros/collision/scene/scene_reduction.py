@@ -9,7 +9,7 @@ does what is between them (book 11.6). So a contact of many points is one of few
 
 from __future__ import annotations
 
-from rbd_ros.collision.arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.collision.convex.reduction import area, HEIGHT
 from rbd_ros.collision.scene.scene_arrays import SceneBuffers, SceneContacts, SceneTable
 from rbd_ros.compiler.loops import compiled, load_vec, Vec

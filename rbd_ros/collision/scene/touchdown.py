@@ -13,7 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbd_ros.algorithms.kinematics.kinematics import body_transforms
-from rbd_ros.collision.arrays import FloatArray, MAX_POINTS
+from rbd_ros.array_types import FloatArray
+from rbd_ros.collision.arrays import (
+    MAX_POINTS,
+)
 from rbd_ros.collision.scene.scene import Scene
 from rbd_ros.collision.scene.scene_arrays import SceneBuffers, SceneContacts, with_pairs
 from rbd_ros.collision.scene.scene_search import scene_contacts_of

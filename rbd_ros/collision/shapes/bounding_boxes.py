@@ -8,7 +8,7 @@ from typing import Iterable, Tuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rbd_ros.collision.arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.meshes import mesh_vertices
 from rbd_ros.model import geometry
 

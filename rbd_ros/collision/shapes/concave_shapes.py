@@ -8,7 +8,12 @@ from typing import Any, ClassVar, List, Tuple
 
 import numpy as np
 
-from rbd_ros.collision.arrays import FloatArray, HEIGHT_FIELD, IntArray, MESH, Tables
+from rbd_ros.array_types import FloatArray, IntArray
+from rbd_ros.collision.arrays import (
+    HEIGHT_FIELD,
+    MESH,
+    Tables,
+)
 from rbd_ros.collision.shapes.hulls import hull_tables, hull_vertices, no_tables
 from rbd_ros.meshes import MeshError
 

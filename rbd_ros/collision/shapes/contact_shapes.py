@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 import math
 from typing import Any, ClassVar, Tuple, Union
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.collision.arrays import (
     BOX,
     CAPSULE,
     CYLINDER,
-    FloatArray,
     HULL,
     PLANE,
     SPHERE,

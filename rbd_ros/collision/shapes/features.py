@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from typing import NamedTuple, Tuple
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.collision.arrays import (
     BOX,
     CAPSULE,
     CYLINDER,
-    FloatArray,
     HULL,
     PlacedShape,
     TRIANGLE,

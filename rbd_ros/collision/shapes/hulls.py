@@ -8,7 +8,11 @@ from typing import Any, Dict, List, Sequence, Set, Tuple
 
 import numpy as np
 
-from rbd_ros.collision.arrays import FloatArray, IntArray, NO_TABLES, Tables
+from rbd_ros.array_types import FloatArray, IntArray
+from rbd_ros.collision.arrays import (
+    NO_TABLES,
+    Tables,
+)
 from rbd_ros.compiler.loops import allocate
 
 #: Maximum number of vertices of a hull, and of corners of one of its faces.

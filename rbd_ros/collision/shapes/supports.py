@@ -11,11 +11,11 @@ from __future__ import annotations
 import math
 from typing import Tuple
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.collision.arrays import (
     BOX,
     CAPSULE,
     CYLINDER,
-    FloatArray,
     HULL,
     PlacedShape,
     SPHERE,

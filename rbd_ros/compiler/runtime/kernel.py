@@ -20,8 +20,7 @@ from rbd_ros.compiler import cache
 from rbd_ros.compiler.program import Definition, Program
 from rbd_ros.compiler.runtime import builtin, call_table, handles, native, result_pool
 from rbd_ros.compiler.runtime.batches import BatchFunction, estimated_seconds
-from rbd_ros.compiler.runtime.call_table import CallTable
-from rbd_ros.compiler.runtime.randomness import generator
+from rbd_ros.compiler.runtime.call_table import CallTable, generator
 from rbd_ros.compiler.symbol_graph import OperationCount
 
 _FLOAT64 = np.dtype(np.float64)

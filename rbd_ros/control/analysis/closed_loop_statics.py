@@ -13,8 +13,8 @@ import numpy as np
 
 from rbd_ros.algorithms.closed_loops.actuation import actuator_forces
 from rbd_ros.algorithms.closed_loops.loop_assembly import LoopClosureError
+from rbd_ros.array_types import FloatArray
 from rbd_ros.control.closed_loop_state import LoopClosing
-from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.robot_joints import listed
 from rbd_ros.robot import Robot
 

@@ -10,9 +10,9 @@ from typing import List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rbd_ros.control.control_arrays import FloatArray, MotionSample
+from rbd_ros.array_types import FloatArray
 from rbd_ros.control.law.feedforward import Feedforward
-from rbd_ros.control.motion.trajectory import JointTrajectory
+from rbd_ros.control.motion.trajectory import JointTrajectory, MotionSample
 from rbd_ros.control.motion.trajectory_checks import (
     check_size,
     END_VELOCITY_TOLERANCE,

@@ -12,7 +12,7 @@ from typing import Any, Dict, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from rbd_ros.control.control_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.control.law.payload import check_payload
 from rbd_ros.control.robot_joints import dof_names, listed
 from rbd_ros.model import ModelError

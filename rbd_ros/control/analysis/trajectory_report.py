@@ -12,8 +12,8 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.control.analysis.feedforward_trajectory import completed, subdivided
-from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.law.feedforward import EffortParts, Feedforward
 from rbd_ros.control.motion.extrema import extrema
 from rbd_ros.control.motion.time_scaling import excluded_speeds, feasible_speeds

@@ -18,8 +18,8 @@ from typing import Any, Callable, ContextManager, Optional
 import numpy as np
 
 from rbd_ros.algorithms.closed_loops.actuation import actuator_forces
+from rbd_ros.array_types import FloatArray
 from rbd_ros.control.closed_loop_state import LoopClosing
-from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.law.law_settings import LawSettings
 from rbd_ros.robot.wraparound import Wraparound
 

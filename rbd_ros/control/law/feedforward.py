@@ -11,15 +11,15 @@ from typing import NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from rbd_ros.control.control_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.control.law.friction_compensation import friction_torque
 from rbd_ros.control.law.law_settings import LawSettings
-from rbd_ros.control.motion.time_slices import time_sliced
+from rbd_ros.control.motion.polynomials import time_sliced
 from rbd_ros.control.robot_joints import listed
 from rbd_ros.model.unknown_masses import require_masses
 from rbd_ros.robot import Robot
 
-# States that one call of the machine code takes: others must get their turn, see time_slices.py.
+# States that one call of the machine code takes: others must get their turn, see `time_sliced`.
 NUMBERS = 32
 
 

@@ -7,7 +7,7 @@ from typing import Union
 
 import numpy as np
 
-from rbd_ros.control.control_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 
 
 def friction_torque(

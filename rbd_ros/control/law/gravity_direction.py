@@ -7,7 +7,7 @@ from typing import Optional, Sequence
 
 import numpy as np
 
-from rbd_ros.control.control_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.spatial.rotation import rpy_rotation
 
 #: How far the length of a quaternion may be from one, and the magnitude of a measured

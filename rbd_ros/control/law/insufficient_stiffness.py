@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Optional, Sequence, Tuple
 
-from rbd_ros.control.law.gravity_gradient import gravity_gradient, MARGIN, needed_stiffness
+from rbd_ros.control.law.gains import gravity_gradient, MARGIN, needed_stiffness
 from rbd_ros.control.law.law_settings import LawSettings
 from rbd_ros.control.robot_joints import dof_names, workspace
 from rbd_ros.robot import Robot

@@ -22,9 +22,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler import compile_lock, Definition, make_kernel
 from rbd_ros.compiler.runtime.kernel import InterpretedKernel, Kernel
-from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.law import task_impedance
 from rbd_ros.model import Model
 from rbd_ros.robot import Robot

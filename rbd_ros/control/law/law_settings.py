@@ -8,7 +8,7 @@ from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
 
-from rbd_ros.control.control_arrays import BoolArray, FloatArray
+from rbd_ros.array_types import BoolArray, FloatArray
 from rbd_ros.control.law.gains import default_gains, min_damping_rate
 from rbd_ros.control.law.payload import check_payload
 from rbd_ros.control.law.task_impedance import TaskImpedance

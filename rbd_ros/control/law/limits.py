@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, Optional, Tuple
 
 import numpy as np
 
+from rbd_ros.array_types import BoolArray, FloatArray
 from rbd_ros.compiler.loops import compiled, entry_point, Record
-from rbd_ros.control.control_arrays import BoolArray, FloatArray
 
 #: In place of an infinite limit: no torque that is sent is infinite [N m or N].
 UNLIMITED = 1e300

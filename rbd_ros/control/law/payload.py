@@ -7,7 +7,7 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from rbd_ros.control.control_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 
 #: Maximum mass [kg] and distance of the center of mass [m]: more is a typing error.
 MAXIMUM_MASS, MAXIMUM_DISTANCE = 1e5, 100.0

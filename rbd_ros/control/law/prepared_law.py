@@ -8,8 +8,8 @@ from typing import Callable, cast, NamedTuple, Tuple
 
 import numpy as np
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import call_kernel, compiled, entry_point
-from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.law.gains import friction_stiffness
 from rbd_ros.control.law.law_equations import LawKernel, Layout
 from rbd_ros.control.law.law_settings import LawSettings

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbd_ros.control.control_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 
 
 def servo_command(

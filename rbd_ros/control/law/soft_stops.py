@@ -14,8 +14,8 @@ from typing import NamedTuple, Optional, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import call_kernel, compiled, entry_point, Record
-from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.robot_joints import dof_names
 from rbd_ros.robot import Robot
 

@@ -33,7 +33,7 @@ from typing import Any, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.control.control_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.spatial import linear3
 from rbd_ros.spatial.scalar import four_quadrant_angle, inner, Scalar, sqrt, where_positive
 

@@ -11,8 +11,8 @@ from typing import Any, Callable, ContextManager, Dict, List, Optional, Tuple
 
 import numpy as np
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import Record
-from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.law.law_equations import holding_kernel, INPUTS, law_kernel, Layout
 from rbd_ros.control.law.law_settings import LawSettings
 from rbd_ros.control.law.prepared_law import compute_torque, LawMemory, PreparedLaw, SOURCES

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from rbd_ros.control.control_arrays import FloatArray, MotionSample
+from rbd_ros.array_types import FloatArray
+from rbd_ros.control.motion.trajectory import MotionSample
 
 # Share of the limit of velocity with which a distance is made up, 1.875 / 4 at the fastest. With
 # an offset that moves away at first, up to the limit, the velocity of its return stays within.

@@ -19,7 +19,7 @@ from typing import Any, Deque, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.control.control_arrays import FloatArray, MotionSample
+from rbd_ros.array_types import FloatArray
 from rbd_ros.control.motion.blending import Bounds, Coasting
 from rbd_ros.control.motion.grouped_motion import GroupedMotion
 from rbd_ros.control.motion.intervals import StateIntervals
@@ -33,6 +33,7 @@ from rbd_ros.control.motion.motion_plan import (
     NANOSECONDS,
     TrajectoryPoints,
 )
+from rbd_ros.control.motion.trajectory import MotionSample
 from rbd_ros.control.motion.trajectory_checks import MAX_VELOCITY, TrajectoryError
 from rbd_ros.control.robot_joints import shown
 from rbd_ros.robot import Robot

@@ -7,7 +7,7 @@ from typing import Tuple
 
 import numpy as np
 
-from rbd_ros.control.control_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.control.motion import polynomials
 from rbd_ros.control.motion.trajectory import JointTrajectory
 

@@ -13,7 +13,7 @@ from typing import Any, Optional, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rbd_ros.control.control_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.control.motion.blending import Bounds, Coasting
 from rbd_ros.control.motion.motion_plan import Indices, MotionPlan
 from rbd_ros.control.motion.path_motion import PathMotion, Rest

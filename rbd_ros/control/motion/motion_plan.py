@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rbd_ros.control.control_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.control.motion.blending import Bounds, Offset, Still
 from rbd_ros.control.motion.path_motion import Path
 from rbd_ros.control.motion.trajectory import JointTrajectory

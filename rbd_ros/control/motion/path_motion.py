@@ -8,7 +8,7 @@ from typing import Any, Optional, Union
 
 import numpy as np
 
-from rbd_ros.control.control_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.control.motion.blending import Bounds, Coasting, Offset, Ramp, Still
 from rbd_ros.control.motion.trajectory import JointTrajectory
 from rbd_ros.robot.wraparound import Wraparound

@@ -3,7 +3,7 @@
 
 Coefficients have shape (segments, 4 or 6, n), lowest power first, of the time since the segment
 began. Control values are the Bernstein coefficients of a polynomial, the ordinates of its Bezier
-control points. Long arrays are processed in slices (time_slices.py); the time is linear in the
+control points. Long arrays are processed in slices (`time_sliced`); the time is linear in the
 number of points.
 """
 
@@ -11,13 +11,41 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import comb
-from typing import Any, Optional, Tuple, Union
+import time
+from typing import Any, Iterable, Iterator, Optional, Tuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rbd_ros.control.control_arrays import BoolArray, FloatArray
-from rbd_ros.control.motion.time_slices import time_sliced
+from rbd_ros.array_types import BoolArray, FloatArray
+
+NUMBERS = 16384  # of an array that are worked on at once, a fraction of a millisecond
+MAX_TURN = 0.5e-3  # time without a pause [s]
+PAUSE = 100e-6  # long enough for a waiting thread to wake up and take its turn [s]
+
+
+def time_sliced(rows: int, columns: int = 1) -> Iterable[slice]:
+    """Return the successive slices of the rows of an array, with pauses if the work takes long.
+
+    A control loop in another thread never waits for long work. A call into NumPy that holds the
+    interpreter's lock delays the torque for as long as it lasts, and a thread that computes
+    without a break is interrupted only every few milliseconds.
+
+    :param rows: number of rows
+    :param columns: numbers in each row
+    """
+    size = max(NUMBERS // max(columns, 1), 1)
+    return (slice(0, rows),) if 0 < rows <= size else _slices(rows, size)
+
+
+def _slices(rows: int, size: int) -> Iterator[slice]:
+    turn = time.perf_counter()
+    for begin in range(0, rows, size):
+        if time.perf_counter() - turn > MAX_TURN:
+            time.sleep(PAUSE)
+            turn = time.perf_counter()
+        yield slice(begin, min(begin + size, rows))
+
 
 # Distances over which the equations of a spline are uncoupled one after another. Each step squares
 # the ratio of coupling to diagonal, which is 1/2 at first: after six, nothing is left in a double.

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Tuple
 
 import numpy as np
 
-from rbd_ros.control.control_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.robot import Robot
 from rbd_ros.spatial.rotation import rotation_to_quaternion
 

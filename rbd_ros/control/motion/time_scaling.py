@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from rbd_ros.control.control_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 
 
 class FeasibleSpeeds(NamedTuple):

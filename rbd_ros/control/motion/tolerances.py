@@ -13,7 +13,7 @@ from typing import Any, Iterable, Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.control.control_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.control.robot_joints import listed, shown
 
 #: One joint's tolerances as a goal gives them: name, of its position and of its velocity.

@@ -9,9 +9,9 @@ from typing import Any, Iterator, Optional, Sequence, Tuple, TYPE_CHECKING
 
 import numpy as np
 
-from rbd_ros.control.control_arrays import FloatArray, MotionSample
+from rbd_ros.array_types import FloatArray
 from rbd_ros.control.motion import polynomials
-from rbd_ros.control.motion.time_slices import time_sliced
+from rbd_ros.control.motion.polynomials import time_sliced
 from rbd_ros.control.motion.trajectory_checks import (
     check_end_at_rest,
     check_known,
@@ -26,6 +26,9 @@ from rbd_ros.control.robot_joints import listed, shown
 
 if TYPE_CHECKING:
     from rbd_ros.robot.wraparound import Wraparound
+
+# Position, velocity and acceleration at one time, each (n,).
+MotionSample = Tuple[FloatArray, FloatArray, FloatArray]
 
 
 class JointTrajectory:

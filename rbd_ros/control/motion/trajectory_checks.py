@@ -12,8 +12,8 @@ from typing import Any, Optional, Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.control.control_arrays import FloatArray
-from rbd_ros.control.motion.time_slices import time_sliced
+from rbd_ros.array_types import FloatArray
+from rbd_ros.control.motion.polynomials import time_sliced
 from rbd_ros.control.robot_joints import listed, shown
 
 END_VELOCITY_TOLERANCE = 1e-6  # [rad/s or m/s]

@@ -16,9 +16,9 @@ from typing import Any, Dict, List, NoReturn, Optional, Sequence, Tuple
 import numpy as np
 import yaml
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.bounded_files import FileRefusedError, read_bytes
 from rbd_ros.control.analysis.feedforward_trajectory import FeedforwardTrajectory
-from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.motion.trajectory import JointTrajectory
 from rbd_ros.control.motion.trajectory_checks import TrajectoryError
 from rbd_ros.control.robot_joints import listed, shown

@@ -8,7 +8,7 @@ from typing import Any, List, Sequence
 
 import numpy as np
 
-from rbd_ros.contact.contact_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.hil.campaign.campaign import Campaign, failed, number_of, TABLE, worst
 from rbd_ros.hil.campaign.campaign_files import Row
 from rbd_ros.hil.report.run_report import document, FAULT, figure_of, svg_of

@@ -7,7 +7,7 @@ from typing import Any, Callable, Optional
 
 import numpy as np
 
-from rbd_ros.contact.contact_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.control import default_gains, JointTrajectory, LawSettings, TorqueLaw
 from rbd_ros.hil.controllers.python_controller import FACTORIES
 from rbd_ros.hil.scenario.controller_entry import Callback, CONTROLLERS

@@ -21,9 +21,13 @@ from typing import Any, Dict, List, Mapping
 
 import numpy as np
 
-from rbd_ros.contact.contact_arrays import FloatArray
-from rbd_ros.hil.failures import ControllerFailure
-from rbd_ros.hil.scenario.controller_entry import Callback, Controller, ControllerKind
+from rbd_ros.array_types import FloatArray
+from rbd_ros.hil.scenario.controller_entry import (
+    Callback,
+    Controller,
+    ControllerFailure,
+    ControllerKind,
+)
 from rbd_ros.hil.scenario.desired import ARRAYS, desired_samples
 from rbd_ros.hil.scenario.scenario import Scenario
 from rbd_ros.model.extension.fields import Field

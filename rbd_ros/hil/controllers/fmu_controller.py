@@ -9,12 +9,12 @@ from weakref import finalize
 
 import numpy as np
 
-from rbd_ros.contact.contact_arrays import FloatArray
-from rbd_ros.hil.failures import ControllerFailure
+from rbd_ros.array_types import FloatArray
 from rbd_ros.hil.plants.loaded_fmu import FmuError, missing, named, open_fmu
 from rbd_ros.hil.scenario.controller_entry import (
     Callback,
     Controller,
+    ControllerFailure,
     ControllerKind,
     read_fmu,
 )

@@ -12,15 +12,15 @@ from typing import Callable, Iterator, List, Mapping, Optional, Tuple
 
 import numpy as np
 
-from rbd_ros.contact.contact_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.hil.bench import Bench, Run
 from rbd_ros.hil.controllers.controller_process import ControllerProcess, start_timeout
 from rbd_ros.hil.controllers.udp_exchange import UdpExchange
 from rbd_ros.hil.controllers.udp_packets import PacketError
-from rbd_ros.hil.failures import ControllerFailure
 from rbd_ros.hil.report.run_recorder import RunRecorder
 from rbd_ros.hil.scenario.controller_entry import (
     Controller,
+    ControllerFailure,
     ControllerKind,
     files_among,
     RunAlone,

@@ -7,7 +7,7 @@ import socket
 from time import monotonic, sleep
 from typing import Callable, Dict, Optional
 
-from rbd_ros.contact.contact_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.hil.controllers.udp_packets import (
     MAX_PACKET,
     PacketError,

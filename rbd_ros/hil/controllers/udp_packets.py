@@ -27,7 +27,7 @@ import struct
 
 import numpy as np
 
-from rbd_ros.contact.contact_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.hil.scenario.desired import ARRAYS
 
 STATE_MAGIC, ANSWER_MAGIC, VERSION = b'RBDS', b'RBDA', 1

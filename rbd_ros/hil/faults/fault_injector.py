@@ -10,10 +10,9 @@ import zlib
 
 import numpy as np
 
-from rbd_ros.contact.contact_arrays import AnyArray
+from rbd_ros.array_types import AnyArray
+from rbd_ros.hil.faults.disturbances import MessageLink, NONE, SensorFaults
 from rbd_ros.hil.faults.faults import Fault, FAULT_KINDS
-from rbd_ros.hil.faults.message_link import MessageLink, NONE
-from rbd_ros.hil.faults.sensor_faults import SensorFaults
 from rbd_ros.hil.plants.plant import Actuated
 
 

@@ -12,7 +12,7 @@ from typing import Dict, List, Mapping, Sequence, Tuple, Union
 
 from rbd_ros.extension_points import declared_in
 from rbd_ros.hil.faults import kinds
-from rbd_ros.hil.faults.fault_kind import FaultKind
+from rbd_ros.hil.faults.kinds import FaultKind
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.extension.extension_document import (
     Document,

@@ -9,10 +9,16 @@ from weakref import finalize
 
 import numpy as np
 
-from rbd_ros.contact.contact_arrays import FloatArray
-from rbd_ros.hil.failures import PlantFailure
+from rbd_ros.array_types import FloatArray
 from rbd_ros.hil.plants.loaded_fmu import FmuError, Instance, missing, named, open_fmu
-from rbd_ros.hil.plants.plant import ArrayPlant, Plant, PlantEntry, PlantJoints, PlantKind
+from rbd_ros.hil.plants.plant import (
+    ArrayPlant,
+    Plant,
+    PlantEntry,
+    PlantFailure,
+    PlantJoints,
+    PlantKind,
+)
 from rbd_ros.hil.scenario.controller_entry import read_fmu
 from rbd_ros.model.extension.fields import Field
 from rbd_ros.robot import Robot

@@ -19,8 +19,8 @@ import zlib
 
 import numpy as np
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.bounded_files import archive_problem, FileRefusedError, open_regular
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.model.bounded_xml import parse_xml
 
 VERSIONS = ('2', '3')

@@ -20,12 +20,16 @@ from typing import (
 
 import numpy as np
 
-from rbd_ros.contact.contact_arrays import FloatArray
-from rbd_ros.hil.faults.fault_kind import PHYSICS
+from rbd_ros.array_types import FloatArray
 from rbd_ros.hil.faults.faults import Fault, FAULT_KINDS
-from rbd_ros.hil.scenario.kinds import Kinds
+from rbd_ros.hil.faults.kinds import PHYSICS
+from rbd_ros.hil.scenario.factories import Kinds
 from rbd_ros.model.extension.fields import Field
 from rbd_ros.robot import Robot
+
+
+class PlantFailure(RuntimeError):
+    """The plant failed: it rejects a step, or its state is not finite."""
 
 
 class Actuators(Protocol):

@@ -8,9 +8,8 @@ from typing import Any, List, Mapping
 
 import numpy as np
 
-from rbd_ros.contact.contact_arrays import FloatArray
-from rbd_ros.hil.failures import PlantFailure
-from rbd_ros.hil.plants.plant import Plant, PlantEntry, PlantKind
+from rbd_ros.array_types import FloatArray
+from rbd_ros.hil.plants.plant import Plant, PlantEntry, PlantFailure, PlantKind
 from rbd_ros.hil.scenario.factories import Factories, read_options
 from rbd_ros.model.extension.fields import Field
 from rbd_ros.robot import Robot

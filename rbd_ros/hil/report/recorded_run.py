@@ -10,7 +10,7 @@ from typing import Any, Dict, List, Mapping, Tuple
 
 import numpy as np
 
-from rbd_ros.contact.contact_arrays import FloatArray, IntArray
+from rbd_ros.array_types import FloatArray, IntArray
 from rbd_ros.hil.faults.faults import Fault
 from rbd_ros.hil.report.run_recorder import ABOUT, BEGIN, COMMANDS, FORMAT, NANOSECONDS, TRUE
 from rbd_ros.wire import JointStateReader, WireError

@@ -17,7 +17,7 @@ from typing import Any, Dict, List, Optional, Sequence, Type
 import numpy as np
 
 from rbd_ros import __version__
-from rbd_ros.contact.contact_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.hil.faults.fault_injector import FaultChange
 from rbd_ros.hil.faults.faults import Fault
 from rbd_ros.hil.scenario.scenario import Scenario

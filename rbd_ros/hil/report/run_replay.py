@@ -8,7 +8,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-from rbd_ros.contact.contact_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.hil.bench import Bench
 from rbd_ros.hil.faults.faults import FAULT_KINDS
 from rbd_ros.hil.report.recorded_run import HilRecordingError, read_run, RecordedRun

@@ -7,7 +7,7 @@ from typing import Any, Dict, List, NamedTuple, Tuple
 
 import numpy as np
 
-from rbd_ros.contact.contact_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.hil.bench import Run
 from rbd_ros.hil.scenario.scenario import Scenario
 

@@ -19,8 +19,8 @@ from typing import (
     TYPE_CHECKING,
 )
 
-from rbd_ros.contact.contact_arrays import FloatArray
-from rbd_ros.hil.scenario.kinds import Kinds
+from rbd_ros.array_types import FloatArray
+from rbd_ros.hil.scenario.factories import Kinds
 from rbd_ros.model.extension.fields import Field
 
 if TYPE_CHECKING:
@@ -40,6 +40,10 @@ RunApart = Callable[['Scenario', Path, Optional[int]], 'Run']
 BY_STAMP, BY_ORDER = 'stamp', 'order'
 #: Files among the words of a command that say what a controller does. Others may be its output.
 SOURCES = ('.py', '.so', '.fmu', '.xml', '.yaml')
+
+
+class ControllerFailure(RuntimeError):
+    """The controller under test failed: it raised, does not answer, or sends invalid answers."""
 
 
 @dataclass(frozen=True)

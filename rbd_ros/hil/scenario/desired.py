@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from rbd_ros.contact.contact_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.control import JointTrajectory
 
 #: Vectors that a controller behind a binary interface is shown, one number a joint each, in the

@@ -10,7 +10,7 @@ from typing import List, Mapping, Optional, Tuple
 
 import numpy as np
 
-from rbd_ros.contact.contact_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.control import JointTrajectory, TrajectoryError
 from rbd_ros.hil.faults.faults import Fault, FaultError, faults_of, PAGE
 from rbd_ros.hil.plants.plant import PlantEntry, PLANTS, read_plant, refuse_faults

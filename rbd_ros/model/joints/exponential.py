@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Quotients in the exponential maps and logarithms of SO(3), SE(2) and SE(3), regular at zero.
+"""Quotients in the exponential maps and logarithms of SO(3), SE(2) and SE(3), and quaternions.
 
-Near zero they are power series, of as many terms as a double needs at the limit where the closed
-form takes over. Just above its limit, (x - sin x)/x^3 has lost three digits to cancellation, and
-(1 - (x/2) cot(x/2))/x^2 five. What they are multiplied with is smaller than the result by x^2,
-which brings the error down to that of rounding again.
+Quotients are regular at zero. Near it they are power series, of as many terms as a double needs at
+the limit where the closed form takes over. Just above its limit, (x - sin x)/x^3 has lost three
+digits to cancellation, and (1 - (x/2) cot(x/2))/x^2 five. What they are multiplied with is smaller
+than the result by x^2, which brings the error down to that of rounding again.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Sequence, Tuple
 
+from rbd_ros.spatial.rotation import quaternion_product
 from rbd_ros.spatial.scalar import absolute, arctan2, cos, Scalar, sin, sqrt, where_positive
 
 Scalars = Sequence[Scalar]
@@ -76,3 +78,33 @@ def screw_quotients(angle2: Scalar) -> Tuple[Scalar, Scalar]:
         where_positive(limit - angle2, b, 2.0 * half * half / safe2),
         where_positive(limit - angle2, c, (safe - sin(safe)) / (safe2 * safe)),
     )
+
+
+def quaternion_rate(q: Scalars, w: Scalars) -> Tuple[Scalar, ...]:
+    """Return the derivative of a quaternion by time at an angular velocity (book eq 4.13), (4,).
+
+    :param q: quaternion (w, x, y, z)
+    :param w: angular velocity in successor coordinates, (3,) [rad/s]
+    """
+    return tuple(0.5 * x for x in quaternion_product(q, (0.0, *w)))
+
+
+def uniform_quaternion(u: Scalars) -> Tuple[Scalar, ...]:
+    """Return a unit quaternion, uniform on the rotation group, (4,) (Shoemake 1992).
+
+    :param u: numbers uniform in [0, 1), (3,)
+    """
+    a, b, c = sqrt(1.0 - u[0]), 2.0 * math.pi * u[1], 2.0 * math.pi * u[2]
+    d = sqrt(u[0])
+    return d * cos(c), a * sin(b), a * cos(b), d * sin(c)
+
+
+def unit_quaternion(q: Scalars) -> Tuple[float, ...]:
+    """Return the quaternion of floats normalized, unchanged if it is so but for rounding.
+
+    :raises ValueError: if it is zero
+    """
+    length = math.sqrt(sum(x * x for x in q))
+    if not length > 0.0:
+        raise ValueError('its quaternion is zero')
+    return tuple(q) if abs(length - 1.0) <= 1e-15 else tuple(x / length for x in q)

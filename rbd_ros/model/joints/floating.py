@@ -9,11 +9,13 @@ from typing import Optional, Tuple
 from rbd_ros.model.joints.exponential import (
     half_angle,
     inverse_screw_quotient,
+    quaternion_rate,
     rotation_vector,
     screw_quotients,
+    uniform_quaternion,
+    unit_quaternion,
 )
 from rbd_ros.model.joints.joint_type import JointType, Scalars
-from rbd_ros.model.joints.quaternion import quaternion_rate, uniform_quaternion, unit_quaternion
 from rbd_ros.spatial import ForceVector, linear3, MotionSubspace, MotionVector, PluckerTransform
 from rbd_ros.spatial.linear3 import IDENTITY3, ZERO3
 from rbd_ros.spatial.rotation import quaternion_product, quaternion_to_rotation

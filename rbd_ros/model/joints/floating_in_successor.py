@@ -6,9 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Optional, Tuple
 
+from rbd_ros.model.joints.exponential import quaternion_rate
 from rbd_ros.model.joints.floating import Floating
 from rbd_ros.model.joints.joint_type import Scalars
-from rbd_ros.model.joints.quaternion import quaternion_rate
 from rbd_ros.spatial import linear3, PluckerTransform
 from rbd_ros.spatial.rotation import quaternion_to_rotation
 from rbd_ros.spatial.scalar import Scalar

@@ -6,10 +6,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Tuple
 
-from rbd_ros.model.joints.exponential import half_angle, rotation_vector
+from rbd_ros.model.joints.exponential import (
+    half_angle,
+    quaternion_rate,
+    rotation_vector,
+    uniform_quaternion,
+    unit_quaternion,
+)
 from rbd_ros.model.joints.joint_type import across, JointType, Scalars
 from rbd_ros.model.joints.lower_pair import rotation_of
-from rbd_ros.model.joints.quaternion import quaternion_rate, uniform_quaternion, unit_quaternion
 from rbd_ros.spatial import ForceVector, linear3, MotionSubspace, MotionVector, PluckerTransform
 from rbd_ros.spatial.linear3 import IDENTITY3, Vector3, ZERO3
 from rbd_ros.spatial.rotation import quaternion_product, quaternion_to_rotation

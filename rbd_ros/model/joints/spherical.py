@@ -6,9 +6,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Optional, Tuple
 
-from rbd_ros.model.joints.exponential import half_angle, rotation_vector
+from rbd_ros.model.joints.exponential import (
+    half_angle,
+    quaternion_rate,
+    rotation_vector,
+    uniform_quaternion,
+    unit_quaternion,
+)
 from rbd_ros.model.joints.joint_type import JointType, Scalars
-from rbd_ros.model.joints.quaternion import quaternion_rate, uniform_quaternion, unit_quaternion
 from rbd_ros.spatial import (
     ForceVector,
     linear3,

@@ -16,7 +16,6 @@ from rbd_ros.model import joints as joint_types  # loads a type on first use
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.floating_model import refuse_second_base
 from rbd_ros.model.geometry import Box, Cylinder, Geometry, Mesh, Shape, Sphere
-from rbd_ros.model.inertia_checks import violated_conditions
 from rbd_ros.model.joints import JointType
 from rbd_ros.model.model import Body, FLOATING_BASE_JOINT, Frame, JointLimits, Link, Model
 from rbd_ros.model.urdf.joint_tree import depth_first_joints, find_root, Gears
@@ -24,6 +23,7 @@ from rbd_ros.model.urdf.mesh_paths import list_of_paths, MeshPaths
 from rbd_ros.model.urdf.urdf_description import Description, read_description, without_visual
 from rbd_ros.model.urdf.urdf_document import quote, Source
 from rbd_ros.spatial import linear3, PluckerTransform, RigidBodyInertia
+from rbd_ros.spatial.inertia import violated_conditions
 from rbd_ros.spatial.linear3 import Vector3
 from rbd_ros.spatial.rotation import rpy_rotation
 

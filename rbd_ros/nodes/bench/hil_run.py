@@ -16,9 +16,8 @@ from typing import Optional, Sequence, Tuple
 from rbd_ros.hil.bench import Bench, Run
 from rbd_ros.hil.command import add_arguments, execute, is_of_a_node
 from rbd_ros.hil.controllers.controller_process import ControllerProcess, start_timeout
-from rbd_ros.hil.failures import ControllerFailure
 from rbd_ros.hil.report.run_recorder import RunRecorder
-from rbd_ros.hil.scenario.controller_entry import CONTROLLERS, RunApart
+from rbd_ros.hil.scenario.controller_entry import ControllerFailure, CONTROLLERS, RunApart
 from rbd_ros.hil.scenario.scenario import Scenario
 from rbd_ros.programs import INTERRUPTED, unguard
 

@@ -13,7 +13,7 @@ from typing import Optional
 
 from rbd_ros.hil.bench import Bench, Run
 from rbd_ros.hil.controllers.controller_process import ControllerProcess, start_timeout
-from rbd_ros.hil.failures import ControllerFailure
+from rbd_ros.hil.scenario.controller_entry import ControllerFailure
 from rbd_ros.hil.scenario.scenario import Scenario
 from rbd_ros.nodes.bench.topic_controller import TopicController
 

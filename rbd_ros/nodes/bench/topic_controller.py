@@ -19,11 +19,10 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory as TrajectoryMessage, JointTrajectoryPoint
 
-from rbd_ros.hil.failures import ControllerFailure
 from rbd_ros.hil.report.run_recorder import (
     BEGIN,  # stamp of time 0; before, the robot is held [ns]
 )
-from rbd_ros.hil.scenario.controller_entry import BY_ORDER
+from rbd_ros.hil.scenario.controller_entry import BY_ORDER, ControllerFailure
 from rbd_ros.hil.scenario.scenario import Scenario
 from rbd_ros.hil.update_rate import NUDGE_AFTER, nudged, PACE, SETTLING_TIME
 from rbd_ros.nodes.common.receipts import Receipts

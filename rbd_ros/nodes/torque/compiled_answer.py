@@ -11,9 +11,9 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import compiled, entry_point, Record
 from rbd_ros.control import LawMemory, LimiterMemory, TorqueLaw, TorqueLimiter
-from rbd_ros.control.control_arrays import FloatArray
 from rbd_ros.control.law.hand_guiding import guide, GuidingMemory, NO_GUIDING, SHARE
 from rbd_ros.control.law.limits import limit
 from rbd_ros.control.law.prepared_law import holding_torque, law_torque, Q, V

@@ -20,8 +20,8 @@ from typing import NamedTuple, Optional, TYPE_CHECKING
 import numpy as np
 
 from rbd_ros.algorithms.inertia_matrix.midpoint_acceleration import ROUNDS
+from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import floats, NamedFunction, view
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.integrators.integrator import FRICTION_ROUNDS, IN_MIDDLE, Integrator
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from typing import NamedTuple, Optional, TYPE_CHECKING
 
 import numpy as np
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import floats, NamedFunction
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.integrators.integrator import Integrator
 
 if TYPE_CHECKING:

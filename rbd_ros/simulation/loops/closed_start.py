@@ -8,7 +8,7 @@ from typing import List, NamedTuple, Tuple
 import numpy as np
 
 from rbd_ros.algorithms.closed_loops.loop_assembly import cure_of_rounding, LoopClosureError
-from rbd_ros.contact.contact_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.robot import Robot
 
 #: Velocity error, relative to the maximum velocity, of one that keeps the loops closed.

@@ -11,8 +11,8 @@ changing the velocity; at last the step is made shorter.
 
 from __future__ import annotations
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import call_kernel, compiled
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.loops.loop_directions import correct, find_directions, FIXED, respond
 from rbd_ros.simulation.records.simulation_model import (
     NEARLY_CLOSED,

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import math
 
+from rbd_ros.array_types import FloatArray, IntArray
 from rbd_ros.compiler.loops import call_kernel, compiled
-from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.records.simulation_state import State
 from rbd_ros.simulation.records.workspace import Loops

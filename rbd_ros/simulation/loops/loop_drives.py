@@ -8,8 +8,8 @@ same motion, one does, and the others exert nothing. Likewise for what bears gra
 
 from __future__ import annotations
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import call_kernel, compiled
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.loops.loop_directions import (
     correct,
     find_basis,

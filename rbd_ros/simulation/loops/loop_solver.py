@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import math
 
+from rbd_ros.array_types import FloatArray, IntArray
 from rbd_ros.compiler.loops import compiled
-from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 from rbd_ros.simulation.loops.loop_directions import (
     add_multipliers,
     correct,

@@ -13,8 +13,8 @@ from typing import Any, Callable, TypeVar
 
 import numpy as np
 
+from rbd_ros.array_types import AnyArray
 from rbd_ros.compiler.loops import excludes_threads
-from rbd_ros.contact.contact_arrays import AnyArray
 
 Method = TypeVar('Method', bound=Callable[..., Any])
 Array = TypeVar('Array', bound=AnyArray)

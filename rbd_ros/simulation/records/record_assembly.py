@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rbd_ros.algorithms.inertia_matrix.singularity import singularity
+from rbd_ros.array_types import BoolArray, FloatArray, IntArray
 from rbd_ros.compiler.loops import allocate
 from rbd_ros.contact import ContactParameters, ContactShapes, HalfSpace
-from rbd_ros.contact.contact_arrays import BoolArray, FloatArray, IntArray
 from rbd_ros.model import Model
 from rbd_ros.model.errors import SingularMassMatrixError
 from rbd_ros.robot import Robot

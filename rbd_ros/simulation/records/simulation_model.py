@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, NamedTuple
 
-from rbd_ros.contact.contact_arrays import FloatArray, IntArray
+from rbd_ros.array_types import FloatArray, IntArray
 from rbd_ros.contact.detection import ContactShapes
 from rbd_ros.simulation.scene.scene_state import SceneModel
 

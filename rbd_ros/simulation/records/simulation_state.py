@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from rbd_ros.array_types import FloatArray, IntArray
 from rbd_ros.compiler.loops import floats, integers, nested, view
-from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 
 #: Places of the counters in `State.counters`. Those after CONTACTS are for the loops themselves:
 #: how many points have a deformed surface, how many forces act from outside, how many are near,

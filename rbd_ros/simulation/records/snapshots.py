@@ -11,8 +11,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from rbd_ros.array_types import AnyArray
 from rbd_ros.collision.scene.scene import Scene
-from rbd_ros.contact.contact_arrays import AnyArray
 from rbd_ros.robot import Robot
 from rbd_ros.robot.variants import model_key
 from rbd_ros.simulation.physics import Physics

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from rbd_ros.array_types import FloatArray, IntArray
 from rbd_ros.compiler.loops import floats, integers, nested, view
-from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.records.simulation_state import (
     COUNTERS,

@@ -12,8 +12,8 @@ from typing import Any, Dict, List, NamedTuple, Tuple
 
 import numpy as np
 
+from rbd_ros.array_types import AnyArray, FloatArray, IntArray
 from rbd_ros.compiler.loops import call_loop, compiled, entry_point
-from rbd_ros.contact.contact_arrays import AnyArray, FloatArray, IntArray
 from rbd_ros.simulation.records.workspace import PhysicsRecord
 from rbd_ros.simulation.stepping.free_bodies import start_objects
 from rbd_ros.simulation.stepping.ground_contact import start_contacts

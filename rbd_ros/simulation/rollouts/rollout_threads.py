@@ -19,8 +19,8 @@ from typing import List, Optional, Tuple
 
 import numpy as np
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import interpreted_reason, Record
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.robot import Robot, threads
 from rbd_ros.simulation.records.record_assembly import make_physics_record
 from rbd_ros.simulation.records.simulation_model import SimulationModel

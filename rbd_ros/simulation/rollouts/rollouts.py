@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from rbd_ros.contact.contact_arrays import FloatArray, IntArray
+from rbd_ros.array_types import FloatArray, IntArray
 
 
 class Trajectories(NamedTuple):

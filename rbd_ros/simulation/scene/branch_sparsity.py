@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Tuple
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import compiled
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.loops.loop_directions import RANK
 from rbd_ros.simulation.records.simulation_model import SimulationModel, Tree
 from rbd_ros.simulation.records.workspace import Problem

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.collision.scene.scene_arrays import SceneContacts
 from rbd_ros.compiler.loops import compiled, stack_array
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.records.simulation_model import SimulationModel, Tree
 from rbd_ros.simulation.scene.branch_sparsity import clear_along
 from rbd_ros.simulation.scene.islands import node_of

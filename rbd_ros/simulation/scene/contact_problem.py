@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import Tuple
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.collision.scene.scene_arrays import ACROSS, ALONG, SceneContacts
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import CONTACTS as CONES, ROWS
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.records.simulation_model import SimulationModel, Tree
 from rbd_ros.simulation.scene.branch_sparsity import dot_along, rows_along
 from rbd_ros.simulation.scene.islands import at_robot

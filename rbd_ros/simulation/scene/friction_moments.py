@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from typing import Tuple
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.collision.scene.scene_arrays import ROLLING, SceneContacts, TORSIONAL
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import (
@@ -25,7 +26,6 @@ from rbd_ros.constraints.friction_space import (
     SLIDE,
     STICK,
 )
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.records.simulation_model import SimulationModel, Tree
 from rbd_ros.simulation.records.workspace import Problem
 from rbd_ros.simulation.scene.branch_sparsity import (

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from typing import Tuple
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.collision.scene.scene_arrays import SceneContacts
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import (
@@ -24,7 +25,6 @@ from rbd_ros.constraints.solvers.friction_solver import (
     prefer_sticking,
     solve_friction_space,
 )
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.records.workspace import Workspace
 from rbd_ros.simulation.scene.branch_sparsity import add_along, add_rows_along

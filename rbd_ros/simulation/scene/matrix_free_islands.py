@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.collision.scene.scene_arrays import ACROSS, ALONG, ROLLING, SceneContacts, TORSIONAL
 from rbd_ros.compiler.loops import compiled, load_vec, stack_array
 from rbd_ros.constraints.friction_space import OPEN, SLIDE, STICK
@@ -23,7 +24,6 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     velocity_of,
 )
 from rbd_ros.constraints.solvers.friction_body_sweeps import solve_body_space
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.scene.compliance import contact_compliance, normal_bias
 from rbd_ros.simulation.scene.friction_moments import contact_has_moments
 from rbd_ros.simulation.scene.scene_state import (

@@ -26,10 +26,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.collision.scene.scene_arrays import SceneContacts
 from rbd_ros.collision.scene.scene_bounds import angular_speed, speed_at_origin
 from rbd_ros.compiler.loops import compiled, load_vec, norm, Vec
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.contact.detection import body_velocities
 from rbd_ros.simulation.loops.loop_closing import close_positions, is_near, MAX_HALVINGS
 from rbd_ros.simulation.loops.loop_directions import RANK

@@ -7,7 +7,11 @@ from typing import Dict, Optional, Sequence
 
 import numpy as np
 
-from rbd_ros.collision.arrays import FloatArray, MAX_POINTS
+from rbd_ros import model
+from rbd_ros.array_types import FloatArray
+from rbd_ros.collision.arrays import (
+    MAX_POINTS,
+)
 from rbd_ros.collision.scene.scene import make_scene, neutral_configuration, Scene
 from rbd_ros.collision.scene.scene_arrays import (
     EXPONENT,
@@ -17,9 +21,10 @@ from rbd_ros.collision.scene.scene_arrays import (
     TORSIONAL,
 )
 from rbd_ros.collision.scene.scene_search import finder_of
-from rbd_ros.collision.shapes.shape_tables import tables_for
+from rbd_ros.collision.shapes.scene_shapes import tables_for
 from rbd_ros.compiler.loops import allocate
 from rbd_ros.constraints.solvers.body_matrix import matrix_sizes
+from rbd_ros.model import Model
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.scene.scene_state import FreeBodies, Objects, SceneModel
@@ -211,4 +216,37 @@ def _empty_table() -> SceneTable:
         group=whole,
         of_robot=whole,
         tables=tables_for([], []),
+    )
+
+
+def simulated_robot(robot: Optional[Robot], world: Optional[World]) -> Robot:
+    """Return the robot of all that has joints: the given one, and the movable robots of a world.
+
+    Its own joints and links keep their names, those of others are called 'name/joint'. A robot
+    that has them already stays what it is.
+
+    :param robot: the robot; None if there are but those of the world
+    :param world: what is around it
+    :raises ValueError: without a robot and a world
+    :raises ModelError: if a name of the robot is that of a joint or link of another one
+    """
+    if world is None:
+        if robot is None:
+            raise ValueError('without a robot there must be a world; give one, or a Robot')
+        return robot
+    parts: Dict[str, Model] = {} if robot is None else {'': robot.model}
+    there = () if robot is None else world.moving_in(robot.model)
+    others = [each for each in world.robots if each.movable and each not in there]
+    if not others:
+        if robot is None:
+            return Robot.from_urdf('<robot name="nobody"><link name="world"/></robot>')
+        return robot
+    parts.update((each.name, each.model) for each in others)
+    return Robot(
+        model.combine_models(
+            parts,
+            {each.name: each.base_placement for each in others},
+            # A robot that does not move has no gravity of its own.
+            robot.model.gravity if robot is not None and robot.nv else world.gravity,
+        )
     )

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 
+from rbd_ros.array_types import IntArray
 from rbd_ros.collision.scene.scene_arrays import SceneContacts
 from rbd_ros.compiler.loops import call_kernel, compiled
-from rbd_ros.contact.contact_arrays import IntArray
 from rbd_ros.contact.detection import body_velocities
 from rbd_ros.simulation.loops.loop_directions import find_basis, respond
 from rbd_ros.simulation.loops.loop_solver import keep_loop_force

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from rbd_ros.array_types import FloatArray, IntArray
 from rbd_ros.collision.scene.scene_arrays import SceneBuffers, SceneContacts, SceneTable
 from rbd_ros.compiler.loops import floats, integers
 from rbd_ros.constraints.friction_space import FrictionSpace
 from rbd_ros.constraints.solvers.friction_body_space import BodySpace
-from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 
 #: Places in `ContactState.counts`: contacts in the last step, contacts in the step before.
 NOW, BEFORE = 0, 1

@@ -11,9 +11,9 @@ from typing import Any, Dict, List, NamedTuple, Tuple
 
 import numpy as np
 
+from rbd_ros.array_types import IntArray
 from rbd_ros.collision.scene.scene import Scene
 from rbd_ros.compiler.loops import Record
-from rbd_ros.contact.contact_arrays import IntArray
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.records.mutex import Mutex
 from rbd_ros.simulation.records.record_assembly import make_physics_record

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from typing import Tuple
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.collision.scene.scene_arrays import DISSIPATION, EXPONENT, SceneContacts, STIFFNESS
 from rbd_ros.compiler.loops import compiled
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.scene.scene_state import SceneModel, SceneWork
 
 #: Maximum number of rounds of a problem with such springs, and of one that is not solved; maximum

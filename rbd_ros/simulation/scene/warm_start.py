@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import math
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import compiled, stack_array
 from rbd_ros.constraints.friction_space import FrictionSpace, OPEN, SLIDE, STICK
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.scene.contact_problem import FRICTION
 from rbd_ros.simulation.scene.scene_state import SceneWork
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Tuple
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.collision.scene.scene_arrays import SceneContacts
 from rbd_ros.compiler.loops import compiled, stack_array
 from rbd_ros.constraints.friction_space import (
@@ -22,7 +23,6 @@ from rbd_ros.constraints.friction_space import (
     scale_vectors,
     size_of,
 )
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.scene.branch_sparsity import (
     add_along,

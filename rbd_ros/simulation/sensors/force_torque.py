@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, NamedTuple, Optional, Sequence
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import (
     allocate,
     cross,
@@ -14,7 +15,6 @@ from rbd_ros.compiler.loops import (
     load_vec,
     Record,
 )
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.model import Model
 from rbd_ros.simulation.physics import Physics
 from rbd_ros.simulation.sensors.sensor import Sensor

@@ -8,6 +8,7 @@ from typing import Any, Callable, NamedTuple, Optional, Sequence
 
 import numpy as np
 
+from rbd_ros.array_types import FloatArray, IntArray
 from rbd_ros.collision.scene.scene_bounds import velocity_at
 from rbd_ros.compiler.loops import (
     allocate,
@@ -23,7 +24,6 @@ from rbd_ros.compiler.loops import (
     Vec4,
     view,
 )
-from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 from rbd_ros.contact.detection import body_velocities
 from rbd_ros.model import Model
 from rbd_ros.model.errors import unknown_name

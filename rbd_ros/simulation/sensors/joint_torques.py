@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any, Callable, NamedTuple, Optional, Sequence
 
+from rbd_ros.array_types import FloatArray, IntArray
 from rbd_ros.compiler.loops import allocate, entry_point, floats, Record
-from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 from rbd_ros.model import Model
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.simulation.physics import Physics

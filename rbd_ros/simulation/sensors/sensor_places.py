@@ -12,7 +12,7 @@ from typing import Dict, FrozenSet, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.contact.contact_arrays import FloatArray, IntArray
+from rbd_ros.array_types import FloatArray, IntArray
 from rbd_ros.model import ModelError
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.model.floating_model import is_free_base

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Type
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.collision.scene.scene import Scene
 from rbd_ros.compiler.loops import Record
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.extension_points import declared_in, ExtensionError, load, names_of
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.robot import Robot

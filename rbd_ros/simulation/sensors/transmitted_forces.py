@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from rbd_ros.array_types import FloatArray, IntArray
 from rbd_ros.collision.scene.scene import Scene
 from rbd_ros.collision.scene.scene_bounds import compose
 from rbd_ros.compiler.loops import (
@@ -30,7 +31,6 @@ from rbd_ros.compiler.loops import (
     Vec3,
     view,
 )
-from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.integrators.integrator import integrators
 from rbd_ros.simulation.physics import Physics

@@ -7,9 +7,9 @@ from typing import List
 
 import numpy as np
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.collision.scene.scene import start_configuration
 from rbd_ros.collision.scene.touchdown import MIN_SLOPE, moved_base, touchdown
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.model.floating_model import floating_bases
 from rbd_ros.simulation.physics import Physics
 from rbd_ros.simulation.stepping.step_loop import place_on_ground

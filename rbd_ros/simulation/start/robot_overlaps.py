@@ -10,11 +10,11 @@ from typing import List, NamedTuple, Optional
 
 import numpy as np
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.collision.scene.scene import Scene
 from rbd_ros.collision.scene.scene_arrays import with_pairs
 from rbd_ros.collision.scene.scene_search import scene_contacts_of
 from rbd_ros.compiler.loops import Record
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.records.record_assembly import make_physics_record
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.scene.scene_robot import place_robot

@@ -11,9 +11,9 @@ from typing import Collection, Dict, List, NamedTuple, Tuple, TYPE_CHECKING
 
 import numpy as np
 
+from rbd_ros.array_types import BoolArray
 from rbd_ros.collision.arrays import HEIGHT_FIELD, MESH
 from rbd_ros.collision.scene.scene_arrays import STIFFNESS
-from rbd_ros.contact.contact_arrays import BoolArray
 from rbd_ros.simulation.physics import clear_record
 from rbd_ros.simulation.records.simulation_model import RETURN_SPEED
 from rbd_ros.simulation.scene.scene_state import NOW, SceneModel

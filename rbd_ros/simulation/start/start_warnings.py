@@ -7,8 +7,8 @@ from typing import List, Optional, Sequence, Tuple
 
 import numpy as np
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.collision.scene.scene import Scene
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.physics import Physics
 from rbd_ros.simulation.records.simulation_model import NEARLY_CLOSED, SimulationModel

@@ -17,7 +17,7 @@ from typing import List, Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rbd_ros.contact.contact_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.model import Body, Link, Model
 from rbd_ros.model.joints import Revolute
 from rbd_ros.robot import Robot

@@ -19,8 +19,8 @@ from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
+from rbd_ros.array_types import FloatArray, IntArray
 from rbd_ros.compiler.loops import allocate, call_kernel, compiled
-from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 from rbd_ros.robot.wraparound import whole_periods, Wraparound
 from rbd_ros.simulation.loops.loop_drives import balance_by_held, closed_hybrid_dynamics
 from rbd_ros.simulation.records.simulation_model import SimulationModel

@@ -25,6 +25,7 @@ from __future__ import annotations
 import math
 from typing import Tuple
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import (
     call_kernel,
     compiled,
@@ -38,7 +39,6 @@ from rbd_ros.compiler.loops import (
     Vec3,
     Vec4,
 )
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.records.simulation_state import State
 from rbd_ros.simulation.records.workspace import Dynamics, FreeBases, Motion, Workspace

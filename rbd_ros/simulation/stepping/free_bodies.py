@@ -8,6 +8,7 @@ midpoint rule.
 
 from __future__ import annotations
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import (
     compiled,
     cross,
@@ -19,7 +20,6 @@ from rbd_ros.compiler.loops import (
     Vec,
     Vec3,
 )
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.records.simulation_state import ExternalForces
 from rbd_ros.simulation.scene.scene_state import FreeBodies, Objects, SceneModel, SceneWork
 from rbd_ros.simulation.stepping.external_forces import present_part

@@ -7,8 +7,8 @@ what is here.
 
 from __future__ import annotations
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import call_kernel, compiled, load_vec, simd_range, stack_matrix, Vec
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.contact.detection import (
     body_velocities,
     contact_jacobian,

@@ -20,8 +20,8 @@ once may go round in circles where joints are coupled; moving one at a time, alw
 
 from __future__ import annotations
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import compiled
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.robot.wraparound import whole_periods
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.records.simulation_state import State

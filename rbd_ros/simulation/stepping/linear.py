@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import math
 
+from rbd_ros.array_types import AnyArray, FloatArray
 from rbd_ros.compiler.loops import compiled, simd_range
 from rbd_ros.constraints.solvers.dense import product_of_parts
-from rbd_ros.contact.contact_arrays import AnyArray, FloatArray
 from rbd_ros.simulation.records.simulation_model import Tree
 
 

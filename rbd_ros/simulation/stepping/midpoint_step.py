@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import call_kernel, compiled
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.integrators.integrator import EVERYTHING, FRICTION_ROUNDS, VELOCITY
 from rbd_ros.simulation.records.simulation_state import FORCES, State
 from rbd_ros.simulation.records.workspace import Substep

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import math
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import compiled, load_vec, Mat, Mat3, norm, Vec, Vec3, Vec4
-from rbd_ros.contact.contact_arrays import FloatArray
 
 
 @compiled

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import call_kernel, compiled
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.integrators.integrator import EVERYTHING, NOTHING, VELOCITY
 from rbd_ros.simulation.loops.loop_closing import close_positions, settle_loops
 from rbd_ros.simulation.loops.loop_directions import (

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import call_kernel, compiled
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.integrators.integrator import NOTHING, VELOCITY
 from rbd_ros.simulation.loops.loop_closing import follow_loops
 from rbd_ros.simulation.loops.loop_directions import find_loops, fix_held

@@ -14,8 +14,8 @@ Gauss-Seidel sweeps (sweeps.py) find the parts first.
 
 from __future__ import annotations
 
+from rbd_ros.array_types import FloatArray, IntArray
 from rbd_ros.compiler.loops import compiled
-from rbd_ros.contact.contact_arrays import FloatArray, IntArray
 from rbd_ros.simulation.loops.loop_directions import find_basis
 from rbd_ros.simulation.loops.loop_solver import find_held_impulse, solve_closed
 from rbd_ros.simulation.records.simulation_model import SimulationModel

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import call_kernel, compiled
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.loops.loop_directions import correct, find_loops, respond
 from rbd_ros.simulation.records.simulation_model import (
     MAX_SUBSTEPS,

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Callable, NamedTuple
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import entry_point_of, excludes_threads, Record
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.records.mutex import Mutex
 from rbd_ros.simulation.records.simulation_state import BUSY
 from rbd_ros.simulation.records.workspace import Access

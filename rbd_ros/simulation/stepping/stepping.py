@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import call_kernel, call_loop, compiled, entry_point
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.simulation.integrators.integrator import NOTHING, VELOCITY
 from rbd_ros.simulation.loops.loop_closing import close_positions, project
 from rbd_ros.simulation.records.simulation_model import SimulationModel

@@ -8,8 +8,8 @@ each law is monotone and the effect of an impulse on its own velocity is positiv
 
 from __future__ import annotations
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import compiled
-from rbd_ros.contact.contact_arrays import FloatArray
 from rbd_ros.contact.law import bilateral_force, force_slope, stick_force, within_cone
 from rbd_ros.simulation.loops.loop_directions import respond
 from rbd_ros.simulation.records.simulation_model import SimulationModel

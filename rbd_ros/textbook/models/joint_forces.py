@@ -11,11 +11,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Optional, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.model.joints import JointType
-
-FloatArray = NDArray[np.float64]
 
 
 class JointForce(NamedTuple):

@@ -18,7 +18,7 @@ from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple, Union
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rbd_ros.contact.contact_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.robot import Robot
 from rbd_ros.textbook.simulation.dense_output import (
     Acceleration,

@@ -15,7 +15,7 @@ from typing import cast, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from rbd_ros.contact.contact_arrays import FloatArray, IntArray
+from rbd_ros.array_types import FloatArray, IntArray
 from rbd_ros.robot import Robot
 
 Vector = Tuple[float, float, float]

@@ -8,7 +8,7 @@ from typing import List, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rbd_ros.contact.contact_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.textbook.complementarity import solve_lcp
 
 # Part of a contact's inverse inertia that must be left to make its normal independent of others.

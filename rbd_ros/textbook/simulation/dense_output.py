@@ -22,7 +22,7 @@ from typing import Callable, List, NamedTuple, Tuple
 
 import numpy as np
 
-from rbd_ros.contact.contact_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.robot import Robot
 
 #: Acceleration at a time, a configuration and a velocity.

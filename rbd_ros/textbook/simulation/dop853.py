@@ -12,7 +12,7 @@ from typing import Any, Tuple
 
 import numpy as np
 
-from rbd_ros.contact.contact_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.textbook.simulation.dense_output import Acceleration, Group
 
 

@@ -26,7 +26,7 @@ from typing import List, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rbd_ros.contact.contact_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.robot import Robot
 from rbd_ros.textbook.contact_dynamics.contact_equations import ContactEquations
 from rbd_ros.textbook.simulation.adaptive import StepControl, Torque

@@ -7,7 +7,7 @@ from typing import Callable, Dict, NamedTuple, Optional, Sequence, Tuple
 
 from scipy.optimize import brentq
 
-from rbd_ros.contact.contact_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.textbook.simulation.dense_output import DenseStep
 
 #: Moments of a step that are looked at, before an event between two of them is located.

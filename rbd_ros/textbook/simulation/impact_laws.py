@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbd_ros.contact.contact_arrays import FloatArray
+from rbd_ros.array_types import FloatArray
 from rbd_ros.textbook.complementarity import solve_lcp
 
 #: All contacts at once, as a complementarity problem; or one after the other, as a row of balls.

@@ -10,7 +10,7 @@ from support import outside
 from support.fresh_python import python_path
 from support.source_imports import ROOT
 
-from rbd_ros.cli.commands import COMMANDS
+from rbd_ros.cli.command_line import COMMANDS
 from rbd_ros.cli.options.completion import paths
 
 PROGRAM = 'from rbd_ros.programs import rbd_ros\nrbd_ros()\n'

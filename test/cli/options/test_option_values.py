@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 import pytest
 
 from rbd_ros import Robot
-from rbd_ros.cli.commands import COMMANDS, load_command
+from rbd_ros.cli.command_line import COMMANDS, load_command
 from rbd_ros.cli.main import main
 from rbd_ros.cli.options.option_values import joint_values, numbers, payload
 from rbd_ros.lookup.resources import resource_path

@@ -10,9 +10,9 @@ import sys
 
 import pytest
 
-from rbd_ros.cli.main import main
+from rbd_ros.cli.main import CompilationNotices, main
 from rbd_ros.cli.output import progress as progress_module
-from rbd_ros.cli.output.progress import CompilationNotices, TerminalProgress
+from rbd_ros.cli.output.progress import TerminalProgress
 
 
 class Terminal(io.StringIO):

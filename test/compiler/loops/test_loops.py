@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from support import fresh_python
 
+from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import (
     allocate,
     call_loop,
@@ -32,7 +33,6 @@ from rbd_ros.compiler.loops import (
     view,
 )
 from rbd_ros.compiler.loops.sources import digest
-from rbd_ros.contact.contact_arrays import FloatArray
 
 
 class Numbers(NamedTuple):

@@ -18,7 +18,7 @@ from rbd_ros.control import (
     payload_parameters,
     pd_gains,
 )
-from rbd_ros.control.law.gravity_gradient import gravity_gradient, needed_stiffness
+from rbd_ros.control.law.gains import gravity_gradient, needed_stiffness
 from rbd_ros.control.robot_joints import workspace
 from rbd_ros.lookup.resources import resource_path
 

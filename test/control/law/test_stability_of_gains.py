@@ -14,7 +14,7 @@ from support.random_trees import SIMPLE_TYPES, tree
 
 from rbd_ros import Robot
 from rbd_ros.control import default_gains, LawSettings, TorqueLaw
-from rbd_ros.control.law.gravity_gradient import gravity_gradient
+from rbd_ros.control.law.gains import gravity_gradient
 
 STEP = 1e-6
 

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import pytest
 from scipy.interpolate import CubicSpline
 
-from rbd_ros.control.motion import polynomials, time_slices
+from rbd_ros.control.motion import polynomials
 
 COEFFICIENTS = st.floats(-10, 10)
 
@@ -32,7 +32,7 @@ def test_slices_of_a_spline_join_without_a_seam(rng, monkeypatch):
     """The same to the last digits, however long the slices are."""
     times, q = np.cumsum(rng.uniform(0.5, 2.0, 3000)), rng.normal(size=(3000, 1))
     whole = polynomials.spline_velocities(times, q)
-    monkeypatch.setattr(time_slices, 'NUMBERS', 4 * 100)
+    monkeypatch.setattr(polynomials, 'NUMBERS', 4 * 100)
     assert_allclose(polynomials.spline_velocities(times, q), whole, rtol=0, atol=1e-14)
 
 
@@ -119,20 +119,20 @@ def test_a_constant_at_its_limit_is_not_beyond():
 
 @pytest.mark.parametrize('rows, columns', [(0, 3), (1, 1), (100_000, 7), (5, 10**6), (16384, 1)])
 def test_slices_cover_all_rows_once_in_order(rows, columns):
-    covered = [i for here in time_slices.time_sliced(rows, columns) for i in range(rows)[here]]
+    covered = [i for here in polynomials.time_sliced(rows, columns) for i in range(rows)[here]]
     assert covered == list(range(rows))
 
 
 def test_slices_hold_a_limited_count_of_numbers():
-    sizes = [here.stop - here.start for here in time_slices.time_sliced(100_000, 7)]
-    assert max(sizes) * 7 <= time_slices.NUMBERS
+    sizes = [here.stop - here.start for here in polynomials.time_sliced(100_000, 7)]
+    assert max(sizes) * 7 <= polynomials.NUMBERS
 
 
 def test_long_work_makes_pauses(monkeypatch):
     """One pause for each turn that lasted too long, none for short ones."""
     clock, pauses = [0.0], []
-    monkeypatch.setattr(time_slices.time, 'perf_counter', lambda: clock[0])
-    monkeypatch.setattr(time_slices.time, 'sleep', pauses.append)
-    for turn, _ in enumerate(time_slices.time_sliced(10 * time_slices.NUMBERS)):
+    monkeypatch.setattr(polynomials.time, 'perf_counter', lambda: clock[0])
+    monkeypatch.setattr(polynomials.time, 'sleep', pauses.append)
+    for turn, _ in enumerate(polynomials.time_sliced(10 * polynomials.NUMBERS)):
         clock[0] += 1.0 if turn in (2, 5) else 0.0
-    assert pauses == [time_slices.PAUSE] * 2
+    assert pauses == [polynomials.PAUSE] * 2

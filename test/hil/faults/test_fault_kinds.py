@@ -13,7 +13,7 @@ from rbd_ros.extension_points import declared_in
 from rbd_ros.hil import Disturbance, Fault, FAULT_KINDS, FaultInjector, read_faults
 from rbd_ros.hil.campaign.variation import read_variations
 from rbd_ros.hil.faults import kinds as folder
-from rbd_ros.hil.faults.fault_kind import FaultKind
+from rbd_ros.hil.faults.kinds import FaultKind
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.simulation import Physics
 

@@ -9,9 +9,8 @@ from support.limited_arm import limited_arm
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.hil import Disturbance, Fault, FAULT_KINDS, FaultError, FaultInjector, read_faults
+from rbd_ros.hil.faults.disturbances import MessageLink, SensorFaults
 from rbd_ros.hil.faults.fault_injector import generator
-from rbd_ros.hil.faults.message_link import MessageLink
-from rbd_ros.hil.faults.sensor_faults import SensorFaults
 
 JOINTS = ('shoulder', 'elbow')
 ARM = limited_arm()
@@ -166,7 +165,7 @@ def test_all_is_lost_with_certainty_and_a_flood_is_bounded(monkeypatch):
     link = MessageLink(generator(1, 'state'))
     link.disturbance = Disturbance(drop=1.0)
     assert pass_through(link, 100, 100) == []
-    monkeypatch.setattr('rbd_ros.hil.faults.message_link.MAX_UNDER_WAY', 10)
+    monkeypatch.setattr('rbd_ros.hil.faults.disturbances.MAX_UNDER_WAY', 10)
     link.disturbance = Disturbance(latency=1.0)
     for k in range(20):
         link.send(k, 0.0)

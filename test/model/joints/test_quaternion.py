@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 import pytest
 from scipy.spatial.transform import Rotation
 
-from rbd_ros.model.joints.quaternion import (
+from rbd_ros.model.joints.exponential import (
     quaternion_rate,
     uniform_quaternion,
     unit_quaternion,

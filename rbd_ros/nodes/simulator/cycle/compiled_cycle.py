@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rbd_ros.array_types import IntArray
 from rbd_ros.compiler.loops import call_loop, compiled, entry_point, load_f64
-from rbd_ros.contact.contact_arrays import IntArray
 from rbd_ros.simulation.records.workspace import PhysicsRecord
 from rbd_ros.simulation.stepping.drives import (
     ACCELERATION,

@@ -9,7 +9,7 @@ from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.model import Model
 from rbd_ros.nodes.simulator.interface.simulator_interface import has_rigid_ground
 from rbd_ros.nodes.simulator.world.srdf_source import srdf_of
-from rbd_ros.world.ground_plane import level_ground
+from rbd_ros.world.world_objects import level_ground
 
 
 def contact_options(parameters: Mapping[str, Any], model: Model) -> Dict[str, Any]:

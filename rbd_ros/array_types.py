@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types of the arrays that the functions of contact and simulation take and return."""
+"""Types of the arrays that functions take and return."""
 
 from typing import Any
 
