@@ -19,11 +19,4 @@ __all__ = ['ModelError', 'Robot', 'Simulator', '__version__']
 
 __version__ = '0.1.0'
 
-__getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        'ModelError': 'rbd_ros.model',
-        'Robot': 'rbd_ros.robot',
-        'Simulator': 'rbd_ros.simulation',
-    },
-)
+__getattr__, __dir__ = lazy_names(__name__)

@@ -49,6 +49,6 @@ def test_a_job_imports_few_files(job, most, tmp_path):
     assert found <= most, (
         f'{found} modules are imported, and at most {most} should be: whoever follows this job '
         'reads as many files, and waits for them. Import what it does not need where that is '
-        'used, name compiled loops by `entry_point_of` or `NamedFunction`, or merge files of one subject. If the '
-        'job does need more, raise the bound.'
+        'used, name compiled loops by `entry_point_of` or `NamedFunction`, or merge files of one '
+        'subject. If the job does need more, raise the bound.'
     )

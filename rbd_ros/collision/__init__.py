@@ -56,26 +56,4 @@ __all__ = [
     'pair_is_supported',
 ]
 
-__getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        'Box': 'rbd_ros.collision.shapes.contact_shapes',
-        'Capsule': 'rbd_ros.collision.shapes.contact_shapes',
-        'ContactPoints': 'rbd_ros.collision.queries',
-        'ConvexHull': 'rbd_ros.collision.shapes.contact_shapes',
-        'Cylinder': 'rbd_ros.collision.shapes.contact_shapes',
-        'Distances': 'rbd_ros.collision.distances',
-        'HeightField': 'rbd_ros.collision.shapes.concave_shapes',
-        'MeshError': 'rbd_ros.meshes.triangles',
-        'Minimum': 'rbd_ros.collision.distances',
-        'Nearest': 'rbd_ros.collision.queries',
-        'Plane': 'rbd_ros.collision.shapes.contact_shapes',
-        'RobotInWorld': 'rbd_ros.collision.distances',
-        'Shape': 'rbd_ros.collision.shapes.contact_shapes',
-        'Sphere': 'rbd_ros.collision.shapes.contact_shapes',
-        'TriangleMesh': 'rbd_ros.collision.shapes.concave_shapes',
-        'contacts': 'rbd_ros.collision.queries',
-        'distance': 'rbd_ros.collision.queries',
-        'pair_is_supported': 'rbd_ros.collision.queries',
-    },
-)
+__getattr__, __dir__ = lazy_names(__name__)

@@ -33,21 +33,4 @@ __all__ = [
     'unavailable_reason',
 ]
 
-__getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        'BaseKernel': 'rbd_ros.compiler.runtime.kernel',
-        'Definition': 'rbd_ros.compiler.program',
-        'Graph': 'rbd_ros.compiler.symbol_graph',
-        'OperationCount': 'rbd_ros.compiler.symbol_graph',
-        'Output': 'rbd_ros.compiler.program',
-        'Program': 'rbd_ros.compiler.program',
-        'Symbol': 'rbd_ros.compiler.symbol_graph',
-        'Tangent': 'rbd_ros.compiler.program',
-        'compile_lock': 'rbd_ros.compiler.runtime.native',
-        'make_kernel': 'rbd_ros.compiler.runtime.kernel',
-        'set_threads': 'rbd_ros.compiler.runtime.batches',
-        'threads': 'rbd_ros.compiler.runtime.batches',
-        'unavailable_reason': 'rbd_ros.compiler.runtime.native',
-    },
-)
+__getattr__, __dir__ = lazy_names(__name__)

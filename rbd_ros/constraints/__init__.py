@@ -36,17 +36,4 @@ __all__ = [
     'solve_friction_bodies',
 ]
 
-__getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        'BodySolution': 'rbd_ros.constraints.friction_bodies',
-        'FrictionProblem': 'rbd_ros.constraints.friction',
-        'FrictionSolution': 'rbd_ros.constraints.friction_solution',
-        'NotSolvedError': 'rbd_ros.constraints.friction',
-        'Residuals': 'rbd_ros.constraints.friction',
-        'friction_problem': 'rbd_ros.constraints.friction',
-        'residuals': 'rbd_ros.constraints.friction',
-        'solve_friction': 'rbd_ros.constraints.friction_solution',
-        'solve_friction_bodies': 'rbd_ros.constraints.friction_bodies',
-    },
-)
+__getattr__, __dir__ = lazy_names(__name__)

@@ -41,21 +41,4 @@ __all__ = [
     'mesh_vertices',
 ]
 
-__getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        'CompliantContactModel': 'rbd_ros.contact.compliant_surfaces',
-        'ContactParameters': 'rbd_ros.contact.ground',
-        'ContactShapes': 'rbd_ros.contact.detection',
-        'HalfSpace': 'rbd_ros.contact.ground',
-        'HuntCrossleySurface': 'rbd_ros.contact.compliant_surfaces',
-        'LinearSurface': 'rbd_ros.contact.compliant_surfaces',
-        'MeshError': 'rbd_ros.meshes.triangles',
-        'SurfaceMemory': 'rbd_ros.contact.compliant_surfaces',
-        'TwoSurfaces': 'rbd_ros.contact.compliant_surfaces',
-        'contact_shapes': 'rbd_ros.contact.shapes',
-        'hull_points': 'rbd_ros.contact.shapes',
-        'in_series': 'rbd_ros.contact.compliant_surfaces',
-        'mesh_vertices': 'rbd_ros.meshes.reading',
-    },
-)
+__getattr__, __dir__ = lazy_names(__name__)

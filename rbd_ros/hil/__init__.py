@@ -54,35 +54,4 @@ __all__ = [
     'replay',
 ]
 
-__getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        'Bench': 'rbd_ros.hil.bench',
-        'Check': 'rbd_ros.hil.report.verdict',
-        'Controller': 'rbd_ros.hil.scenario.controller_entry',
-        'ControllerFailure': 'rbd_ros.hil.scenario.controller_entry',
-        'Disturbance': 'rbd_ros.hil.faults.disturbances',
-        'FAULT_KINDS': 'rbd_ros.hil.faults.faults',
-        'Fault': 'rbd_ros.hil.faults.faults',
-        'FaultChange': 'rbd_ros.hil.faults.fault_injector',
-        'FaultError': 'rbd_ros.hil.faults.faults',
-        'FaultInjector': 'rbd_ros.hil.faults.fault_injector',
-        'FaultKind': 'rbd_ros.hil.faults.kinds',
-        'HilRecordingError': 'rbd_ros.hil.report.recorded_run',
-        'Limits': 'rbd_ros.hil.scenario.scenario',
-        'MessageLink': 'rbd_ros.hil.faults.disturbances',
-        'PlantFailure': 'rbd_ros.hil.plants.plant',
-        'PlantFaults': 'rbd_ros.hil.faults.fault_injector',
-        'Replay': 'rbd_ros.hil.report.run_replay',
-        'Run': 'rbd_ros.hil.bench',
-        'RunRecorder': 'rbd_ros.hil.report.run_recorder',
-        'Scenario': 'rbd_ros.hil.scenario.scenario',
-        'ScenarioError': 'rbd_ros.hil.scenario.scenario',
-        'SensorFaults': 'rbd_ros.hil.faults.disturbances',
-        'Verdict': 'rbd_ros.hil.report.verdict',
-        'judge': 'rbd_ros.hil.report.verdict',
-        'read_faults': 'rbd_ros.hil.faults.faults',
-        'read_scenario': 'rbd_ros.hil.scenario.scenario',
-        'replay': 'rbd_ros.hil.report.run_replay',
-    },
-)
+__getattr__, __dir__ = lazy_names(__name__)

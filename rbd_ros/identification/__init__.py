@@ -38,23 +38,4 @@ __all__ = [
     'validate_model',
 ]
 
-__getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        'Estimate': 'rbd_ros.identification.regression',
-        'Excitation': 'rbd_ros.identification.fourier_excitation',
-        'JointFit': 'rbd_ros.identification.model_validation',
-        'ModelEstimate': 'rbd_ros.identification.robot_identification',
-        'ModelValidation': 'rbd_ros.identification.model_validation',
-        'PayloadEstimate': 'rbd_ros.identification.payload_identification',
-        'Recording': 'rbd_ros.identification.recording',
-        'RecordingError': 'rbd_ros.identification.recording',
-        'excitation': 'rbd_ros.identification.fourier_excitation',
-        'identify_base_parameters': 'rbd_ros.identification.robot_identification',
-        'identify_payload': 'rbd_ros.identification.payload_identification',
-        'patched_urdf': 'rbd_ros.identification.urdf_patch',
-        'read_robot_description': 'rbd_ros.identification.recording_reader',
-        'read_recording': 'rbd_ros.identification.recording_reader',
-        'validate_model': 'rbd_ros.identification.model_validation',
-    },
-)
+__getattr__, __dir__ = lazy_names(__name__)

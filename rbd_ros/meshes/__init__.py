@@ -25,15 +25,4 @@ __all__ = [
     'read_mesh',
 ]
 
-__getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        'MeshError': 'rbd_ros.meshes.triangles',
-        'Triangles': 'rbd_ros.meshes.triangles',
-        'hull_triangles': 'rbd_ros.meshes.triangles',
-        'is_closed': 'rbd_ros.meshes.triangles',
-        'mesh_triangles': 'rbd_ros.meshes.reading',
-        'mesh_vertices': 'rbd_ros.meshes.reading',
-        'read_mesh': 'rbd_ros.meshes.reading',
-    },
-)
+__getattr__, __dir__ = lazy_names(__name__)

@@ -42,26 +42,4 @@ __all__ = [
     'with_inertias_moved_inward',
 ]
 
-__getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        'Body': 'rbd_ros.model.model',
-        'Coupling': 'rbd_ros.model.model',
-        'Frame': 'rbd_ros.model.model',
-        'JointLimits': 'rbd_ros.model.model',
-        'Link': 'rbd_ros.model.model',
-        'LoopJoint': 'rbd_ros.model.model',
-        'Model': 'rbd_ros.model.model',
-        'ModelError': 'rbd_ros.model.errors',
-        'ParentArray': 'rbd_ros.model.parent_array',
-        'SingularMassMatrixError': 'rbd_ros.model.errors',
-        'equivalent_model': 'rbd_ros.model.equivalent',
-        'load_urdf': 'rbd_ros.model.urdf',
-        'combine_models': 'rbd_ros.model.combined_models',
-        'register_joint_type': 'rbd_ros.model.joint_registry',
-        'with_fixed_base': 'rbd_ros.model.floating_model',
-        'with_floating_base': 'rbd_ros.model.floating_model',
-        'with_inertia_moved': 'rbd_ros.model.equivalent',
-        'with_inertias_moved_inward': 'rbd_ros.model.equivalent',
-    },
-)
+__getattr__, __dir__ = lazy_names(__name__)

@@ -14,12 +14,4 @@ if TYPE_CHECKING:
 
 __all__ = ['Robot', 'release_memory', 'set_threads', 'threads']
 
-__getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        'Robot': 'rbd_ros.robot.robot',
-        'release_memory': 'rbd_ros.compiler.runtime.memory',
-        'set_threads': 'rbd_ros.compiler.runtime.batches',
-        'threads': 'rbd_ros.compiler.runtime.batches',
-    },
-)
+__getattr__, __dir__ = lazy_names(__name__)

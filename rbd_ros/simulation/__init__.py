@@ -52,23 +52,4 @@ __all__ = [
     'with_motors',
 ]
 
-__getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        'ContactPoint': 'rbd_ros.simulation.simulated_objects',
-        'DcMotor': 'rbd_ros.simulation.stepping.actuators',
-        'GroundContactPoint': 'rbd_ros.simulation.simulator',
-        'JointFriction': 'rbd_ros.simulation.stepping.actuators',
-        'Physics': 'rbd_ros.simulation.physics',
-        'SimulationStatus': 'rbd_ros.simulation.simulator',
-        'Simulator': 'rbd_ros.simulation.simulator',
-        'Snapshot': 'rbd_ros.simulation.records.snapshots',
-        'SnapshotError': 'rbd_ros.simulation.records.snapshot_file',
-        'StepDerivatives': 'rbd_ros.simulation.step_derivatives',
-        'Trajectories': 'rbd_ros.simulation.rollouts.rollouts',
-        'Transmission': 'rbd_ros.simulation.stepping.actuators',
-        'load_snapshot': 'rbd_ros.simulation.records.snapshot_file',
-        'save_snapshot': 'rbd_ros.simulation.records.snapshot_file',
-        'with_motors': 'rbd_ros.simulation.stepping.actuators',
-    },
-)
+__getattr__, __dir__ = lazy_names(__name__)

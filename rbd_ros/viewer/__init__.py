@@ -19,13 +19,4 @@ if TYPE_CHECKING:
 
 __all__ = ['LivePage', 'LiveSession', 'MotionRecording', 'Scene', 'make_scene']
 
-__getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        'LivePage': 'rbd_ros.viewer.live',
-        'LiveSession': 'rbd_ros.viewer.session',
-        'MotionRecording': 'rbd_ros.viewer.motion_recording',
-        'Scene': 'rbd_ros.viewer.viewer_scene',
-        'make_scene': 'rbd_ros.viewer.viewer_scene',
-    },
-)
+__getattr__, __dir__ = lazy_names(__name__)

@@ -68,35 +68,4 @@ __all__ = [
     'string_message',
 ]
 
-__getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        'ClockWriter': 'rbd_ros.wire.small_messages',
-        'DEFINITIONS': 'rbd_ros.wire.definitions',
-        'Float64MultiArrayReader': 'rbd_ros.wire.small_messages',
-        'Float64MultiArrayWriter': 'rbd_ros.wire.small_messages',
-        'ImuWriter': 'rbd_ros.wire.measured',
-        'JointStateData': 'rbd_ros.wire.joint_state',
-        'JointStateReader': 'rbd_ros.wire.joint_state',
-        'JointStateWriter': 'rbd_ros.wire.joint_state',
-        'JointTrajectoryData': 'rbd_ros.wire.joint_trajectory',
-        'JointTrajectoryReader': 'rbd_ros.wire.joint_trajectory',
-        'Layout': 'rbd_ros.wire.pattern',
-        'MAX_NAMES': 'rbd_ros.wire.cdr',
-        'MultiDOFJointStateWriter': 'rbd_ros.wire.pose_messages',
-        'NameList': 'rbd_ros.wire.joint_state',
-        'OdometryWriter': 'rbd_ros.wire.measured',
-        'Pattern': 'rbd_ros.wire.pattern',
-        'TransformsWriter': 'rbd_ros.wire.pose_messages',
-        'WireError': 'rbd_ros.wire.cdr',
-        'WrenchStampedData': 'rbd_ros.wire.small_messages',
-        'WrenchStampedReader': 'rbd_ros.wire.small_messages',
-        'WrenchStampedWriter': 'rbd_ros.wire.measured',
-        'has_layout': 'rbd_ros.wire.pattern',
-        'make_pattern': 'rbd_ros.wire.pattern',
-        'plain_array_pattern': 'rbd_ros.wire.small_messages',
-        'read_string': 'rbd_ros.wire.plain_text',
-        'ros2msg_schema': 'rbd_ros.wire.definitions',
-        'string_message': 'rbd_ros.wire.plain_text',
-    },
-)
+__getattr__, __dir__ = lazy_names(__name__)

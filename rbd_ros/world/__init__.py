@@ -37,23 +37,4 @@ __all__ = [
     'triangles_inertia',
 ]
 
-__getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        'NamedPose': 'rbd_ros.world.named_poses',
-        'PairSurface': 'rbd_ros.world.world',
-        'SrdfError': 'rbd_ros.world.allowed_collisions',
-        'Surface': 'rbd_ros.world.surfaces',
-        'World': 'rbd_ros.world.world',
-        'WorldFileError': 'rbd_ros.world.world_file',
-        'WorldObject': 'rbd_ros.world.world',
-        'WorldRobot': 'rbd_ros.world.world',
-        'allowed_pairs': 'rbd_ros.world.allowed_collisions',
-        'combine_surfaces': 'rbd_ros.world.surfaces',
-        'extend_world': 'rbd_ros.world.world_file',
-        'level_ground': 'rbd_ros.world.world_objects',
-        'read_world': 'rbd_ros.world.world_file',
-        'solid_inertia': 'rbd_ros.world.solids',
-        'triangles_inertia': 'rbd_ros.world.solids',
-    },
-)
+__getattr__, __dir__ = lazy_names(__name__)

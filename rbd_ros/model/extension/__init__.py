@@ -32,14 +32,4 @@ __all__ = [
     'with_listed_loops',
 ]
 
-__getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        'EXTENSIONS': 'rbd_ros.model.extension.extension_reader',
-        'Extension': 'rbd_ros.model.extension.extension_reader',
-        'Loops': 'rbd_ros.model.extension.extension_loops',
-        'SECTIONS': 'rbd_ros.model.extension.extension_reader',
-        'read_extension': 'rbd_ros.model.extension.extension_reader',
-        'with_listed_loops': 'rbd_ros.model.extension.extension_loops',
-    },
-)
+__getattr__, __dir__ = lazy_names(__name__)

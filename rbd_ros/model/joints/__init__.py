@@ -56,30 +56,4 @@ __all__ = [
     'Universal',
 ]
 
-__getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        'Cylindrical': 'rbd_ros.model.joints.cylindrical',
-        'Fixed': 'rbd_ros.model.joints.fixed',
-        'Floating': 'rbd_ros.model.joints.floating',
-        'FloatingInSuccessor': 'rbd_ros.model.joints.floating_in_successor',
-        'Harmonic': 'rbd_ros.model.joints.rheonomic',
-        'Helical': 'rbd_ros.model.joints.helical',
-        'JointState': 'rbd_ros.model.joints.joint_type',
-        'JointType': 'rbd_ros.model.joints.joint_type',
-        'Placed': 'rbd_ros.model.joints.placed',
-        'Planar': 'rbd_ros.model.joints.planar',
-        'PlanarInSuccessor': 'rbd_ros.model.joints.planar_in_successor',
-        'Polynomial': 'rbd_ros.model.joints.rheonomic',
-        'Prismatic': 'rbd_ros.model.joints.prismatic',
-        'RackAndPinion': 'rbd_ros.model.joints.rack_and_pinion',
-        'Reversed': 'rbd_ros.model.joints.reversed',
-        'Revolute': 'rbd_ros.model.joints.revolute',
-        'Rheonomic': 'rbd_ros.model.joints.rheonomic',
-        'SphereInCylinder': 'rbd_ros.model.joints.sphere_in_cylinder',
-        'Spherical': 'rbd_ros.model.joints.spherical',
-        'SphericalYawPitchRoll': 'rbd_ros.model.joints.spherical_yaw_pitch_roll',
-        'Universal': 'rbd_ros.model.joints.universal',
-        'reverse': 'rbd_ros.model.joints.reversed',
-    },
-)
+__getattr__, __dir__ = lazy_names(__name__)

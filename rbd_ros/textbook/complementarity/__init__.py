@@ -49,23 +49,4 @@ __all__ = [
     'unilateral_state',
 ]
 
-__getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        'UnilateralState': 'rbd_ros.textbook.complementarity.unilateral',
-        'GaussSolution': 'rbd_ros.textbook.complementarity.gauss',
-        'InfeasibleContactError': 'rbd_ros.textbook.complementarity.lcp_problem',
-        'LcpSolution': 'rbd_ros.textbook.complementarity.lcp_problem',
-        'NotSolvedError': 'rbd_ros.constraints.friction',
-        'PenetrationError': 'rbd_ros.textbook.complementarity.unilateral',
-        'TransitionError': 'rbd_ros.textbook.complementarity.unilateral',
-        'UnilateralConstraint': 'rbd_ros.textbook.complementarity.unilateral',
-        'unilateral_state': 'rbd_ros.textbook.complementarity.unilateral',
-        'disc_contacts': 'rbd_ros.textbook.complementarity.minimal_set',
-        'infeasibility': 'rbd_ros.textbook.complementarity.lcp',
-        'minimal_contact_set': 'rbd_ros.textbook.complementarity.minimal_set',
-        'positively_dependent': 'rbd_ros.textbook.complementarity.minimal_set',
-        'solve_gauss': 'rbd_ros.textbook.complementarity.gauss',
-        'solve_lcp': 'rbd_ros.textbook.complementarity.lcp',
-    },
-)
+__getattr__, __dir__ = lazy_names(__name__)

@@ -28,16 +28,4 @@ __all__ = [
     'with_frames_placed',
 ]
 
-__getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        'Arc': 'rbd_ros.textbook.models.connectivity_graph',
-        'Connection': 'rbd_ros.textbook.models.model_assembly',
-        'ConnectivityGraph': 'rbd_ros.textbook.models.connectivity_graph',
-        'Numbering': 'rbd_ros.textbook.models.connectivity_graph',
-        'SpanningTree': 'rbd_ros.textbook.models.connectivity_graph',
-        'assemble': 'rbd_ros.textbook.models.model_assembly',
-        'connectivity': 'rbd_ros.textbook.models.model_assembly',
-        'with_frames_placed': 'rbd_ros.textbook.models.frame_placement',
-    },
-)
+__getattr__, __dir__ = lazy_names(__name__)

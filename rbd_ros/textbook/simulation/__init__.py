@@ -21,14 +21,4 @@ __all__ = [
     'integrate_ode',
 ]
 
-__getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        'Event': 'rbd_ros.textbook.simulation.event_driven',
-        'EventDrivenSimulator': 'rbd_ros.textbook.simulation.event_driven',
-        'FaceContact': 'rbd_ros.textbook.simulation.contact_points',
-        'OdeSolution': 'rbd_ros.textbook.simulation.adaptive',
-        'SphereContact': 'rbd_ros.textbook.simulation.contact_points',
-        'integrate_ode': 'rbd_ros.textbook.simulation.adaptive',
-    },
-)
+__getattr__, __dir__ = lazy_names(__name__)
