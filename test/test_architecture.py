@@ -162,7 +162,6 @@ KNOW_ROS = {'nodes', 'demonstration'}
 # Modules of other rooms that do, when they are used.
 MAY_KNOW_ROS = {
     'rbd_ros.doctor.graph_reading',
-    'rbd_ros.doctor.graph_requests',
     'rbd_ros.viewer.watching',
 }
 

@@ -7,10 +7,9 @@ It judges a snapshot (`Graph`), which graph_reading.py takes; ROS itself is not 
 from __future__ import annotations
 
 from collections import Counter
-from typing import Dict, List, Optional, Sequence, Tuple
+from typing import Dict, List, Optional, Sequence, Set, Tuple
 
 from rbd_ros.doctor.findings import ERROR, Finding, OK, WARN
-from rbd_ros.doctor.graph_nodes import lifecycle_findings, middleware_findings
 from rbd_ros.doctor.graph_snapshot import (
     CLOCK,
     DESCRIPTION,
@@ -21,6 +20,66 @@ from rbd_ros.doctor.graph_snapshot import (
     Topic,
 )
 from rbd_ros.doctor.graph_time import clock_findings, sim_time_findings
+
+ACTIVE = 'active'
+
+#: What leads to the state active, by the state before.
+_CURES = {
+    'unconfigured': 'ros2 lifecycle set {0} configure, then ros2 lifecycle set {0} activate',
+    'inactive': 'ros2 lifecycle set {0} activate, unless another node replaces it',
+    'finalized': 'end its process and start it again',
+}
+_UNDER_WAY = 'wait; the log of the node gives the reason'
+
+
+def lifecycle_findings(states: Sequence[Tuple[str, str]]) -> List[Finding]:
+    """Return the managed nodes that are not active, and so do not act.
+
+    :param states: states of managed nodes, by their full names
+
+    >>> from rbd_ros.doctor.graph import lifecycle_findings
+    >>> print(*lifecycle_findings([('/arm', 'inactive')])[0].text(), sep=chr(10))
+    warn   node /arm: it is inactive and does not publish commands
+           -> ros2 lifecycle set /arm activate, unless another node replaces it
+    """
+    return [
+        Finding(
+            WARN,
+            f'node {name}',
+            f'it is {state} and does not publish commands',
+            _CURES.get(state, _UNDER_WAY).format(name),
+        )
+        for name, state in sorted(states)
+        if state != ACTIVE
+    ]
+
+
+def middleware_findings(graph: Graph) -> List[Finding]:
+    """Return the nodes that speak DDS by different middleware, between which services do not work.
+
+    :param graph: the snapshot
+
+    >>> from rbd_ros.doctor.graph import middleware_findings
+    >>> from rbd_ros.doctor.graph_snapshot import Endpoint, Graph, Topic
+    >>> ends = [
+    ...     Endpoint(f'/{name}', 'std_msgs/msg/String', middleware=name)
+    ...     for name in ('rmw_fastrtps_cpp', 'rmw_cyclonedds_cpp')
+    ... ]
+    >>> middleware_findings(Graph(('/arm',), (Topic('/log', tuple(ends)),)))[0].subject
+    'RMW'
+    """
+    speakers: Dict[str, Set[str]] = {}
+    for topic in graph.topics:
+        for end in (*topic.publishers, *topic.subscribers):
+            if end.middleware:
+                speakers.setdefault(end.middleware, set()).add(end.node)
+    if len(speakers) < 2:
+        return []
+    each = '; '.join(f'{kind}: {some(sorted(nodes))}' for kind, nodes in sorted(speakers.items()))
+    what = f'nodes have different middleware ({each}): services and actions fail between them'
+    cure = 'start all of them with one RMW_IMPLEMENTATION'
+    return [Finding(WARN, 'RMW', what, cure)]
+
 
 #: Joint states that come more seldom are too few for control [Hz].
 SLOW = 50.0

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mesh files: the one place where they are read, for contact, for inertia and for drawing.
 
-reading.py opens a file and says what is wrong with it; stl.py, obj.py and collada.py know the
-formats. triangles.py holds what comes of it. The names below are loaded on first use.
+reading.py opens a file, says what is wrong with it, and knows STL and OBJ; collada.py knows that
+format. triangles.py holds what comes of it. The names below are loaded on first use.
 """
 
 from __future__ import annotations

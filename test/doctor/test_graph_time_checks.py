@@ -3,8 +3,7 @@
 
 import pytest
 
-from rbd_ros.doctor.graph import check_graph
-from rbd_ros.doctor.graph_nodes import lifecycle_findings, middleware_findings
+from rbd_ros.doctor.graph import check_graph, lifecycle_findings, middleware_findings
 from rbd_ros.doctor.graph_snapshot import Endpoint, Graph, HeardClock, some, Topic
 from rbd_ros.doctor.graph_time import clock_findings, sim_time_findings
 

@@ -13,7 +13,7 @@ import yaml
 
 from rbd_ros.cli.main import main
 from rbd_ros.hil import Fault, read_scenario
-from rbd_ros.hil.campaign import campaign_settings
+from rbd_ros.hil.campaign import campaign as campaign_module
 from rbd_ros.hil.campaign.campaign import _make_work, Campaign, failed, worst
 from rbd_ros.hil.campaign.variation import read_variations, Variation, varied
 from rbd_ros.hil.campaign.workers import in_processes, WorkerDied
@@ -208,13 +208,13 @@ def test_a_campaign_does_not_continue_with_another_controller_but_replays_it(
 
 def test_a_campaign_does_not_continue_with_another_version(path, tmp_path, monkeypatch):
     Campaign(str(path), tmp_path / 'runs').execute(1, 1, ignore)
-    monkeypatch.setattr(campaign_settings, '__version__', '0.0.1')
+    monkeypatch.setattr(campaign_module, '__version__', '0.0.1')
     with pytest.raises(ValueError, match='the version of rbd_ros has changed since'):
         Campaign(str(path), tmp_path / 'runs').execute(2, 1, ignore)
 
 
 def test_a_worker_with_another_controller_says_so(path, tmp_path):
-    expected = campaign_settings.fingerprints(str(path), read_scenario(path))
+    expected = campaign_module.fingerprints(str(path), read_scenario(path))
     _make_work(str(path), expected, (), None, tmp_path)
     path.with_name('controllers.py').write_text('hold = None')
     with pytest.raises(ValueError, match='controllers.py:hold differs; give it the same files'):
@@ -228,7 +228,7 @@ def test_the_files_that_a_controller_names_are_those_of_its_kind(tmp_path):
         Path(each).write_text('')
 
     def found(kind, *words):
-        return [each.name for each in campaign_settings.files_of(Controller(kind, words, {}))]
+        return [each.name for each in campaign_module.files_of(Controller(kind, words, {}))]
 
     assert found('python', f'{paths["a.py"]}:make') == ['a.py']
     assert found('python', 'rbd_ros.hil.controllers:computed_torque') == ['__init__.py']
@@ -245,12 +245,12 @@ def test_the_files_that_a_controller_names_are_those_of_its_kind(tmp_path):
 def test_another_plant_is_named(path):
     scenario = read_scenario(path)
     driven = replace(scenario, plant=PlantEntry('fmu', str(path), {}))
-    before = campaign_settings.fingerprints(str(path), driven)
+    before = campaign_module.fingerprints(str(path), driven)
     path.with_name('unit.fmu').write_text('')
     other = replace(scenario, plant=PlantEntry('fmu', str(path.with_name('unit.fmu')), {}))
-    after = campaign_settings.fingerprints(str(path), other)
-    assert campaign_settings.what_differs(before, before, driven) == ''
-    assert campaign_settings.what_differs(before, after, other).endswith('unit.fmu')
+    after = campaign_module.fingerprints(str(path), other)
+    assert campaign_module.what_differs(before, before, driven) == ''
+    assert campaign_module.what_differs(before, after, other).endswith('unit.fmu')
 
 
 def test_a_run_whose_worker_dies_is_a_failure_among_the_others(path, tmp_path):

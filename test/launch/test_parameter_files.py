@@ -4,8 +4,8 @@
 import pytest
 from support import outside
 
-from rbd_ros.launching import parameter_files
-from rbd_ros.launching.parameter_files import file_in_namespace, node_parameters
+from rbd_ros.launching import ros2_control
+from rbd_ros.launching.ros2_control import file_in_namespace, node_parameters
 
 rclpy = outside.load('rclpy')
 
@@ -59,7 +59,7 @@ def context():
 @pytest.fixture
 def file(tmp_path, monkeypatch):
     """Return the file for the namespace left."""
-    monkeypatch.setattr(parameter_files, 'log_folder', lambda: tmp_path)
+    monkeypatch.setattr(ros2_control, 'log_folder', lambda: tmp_path)
     path = tmp_path / 'controllers.yaml'
     path.write_text(CONTROLLERS)
     assert file_in_namespace(str(path), '') == str(path)

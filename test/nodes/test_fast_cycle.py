@@ -27,7 +27,7 @@ from rbd_ros.control import (
 )
 from rbd_ros.control.motion.tolerances import Tolerances
 from rbd_ros.lookup.resources import resource_path
-from rbd_ros.nodes.gravity.adjustments import Adjustments
+from rbd_ros.nodes.gravity.gravity_node import Adjustments
 from rbd_ros.nodes.gravity.guiding import GuidingMode
 from rbd_ros.nodes.inverse_dynamics import INTERFACE
 from rbd_ros.nodes.torque import (

@@ -30,7 +30,7 @@ from support.c_example import build_example
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from rbd_ros.control import TorqueLimiter
-from rbd_ros.nodes.bridge.bridge_commander import BridgeCommander
+from rbd_ros.nodes.bridge.bridge_node import BridgeCommander
 from rbd_ros.robot.wraparound import Wraparound
 
 NAMES = ('shoulder', 'elbow')

@@ -300,7 +300,7 @@ MODULES = {
         'rbd_ros.doctor.graph_snapshot',
         'rbd_ros.doctor.graph',
         'rbd_ros.doctor.graph_time',
-        'rbd_ros.doctor.graph_nodes',
+        'rbd_ros.doctor.graph',
         'rbd_ros.doctor.graph_reading',
         'rbd_ros.doctor.events_executor',
     ),

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from rbd_ros.meshes import Triangles
-from rbd_ros.viewer.triangle_reduction import simplified
+from rbd_ros.viewer.drawn_shapes import simplified
 
 
 def sphere(n):

@@ -3,26 +3,151 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Optional
+from typing import Any, Dict, Mapping, Optional
 
+from geometry_msgs.msg import InertiaStamped
 import numpy as np
+from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 from std_srvs.srv import SetBool
 
-from rbd_ros.control import GuidingSettings, mounted_gravity, TorqueLimiter
-from rbd_ros.nodes.common.communication import service
+from rbd_ros.control import GuidingSettings, mounted_gravity, TorqueLaw, TorqueLimiter
+from rbd_ros.control.law.bumpless_transfer import BumplessTransfer
+from rbd_ros.nodes.common.communication import service, subscription
+from rbd_ros.nodes.common.diagnostics import Diagnostics, WARN
 from rbd_ros.nodes.common.node_interface import NodeInterface
-from rbd_ros.nodes.gravity.adjustments import Adjustments
-from rbd_ros.nodes.gravity.gravity_interface import HAND_GUIDING
+from rbd_ros.nodes.common.parameter_table import ParameterTable
+from rbd_ros.nodes.gravity.gravity_interface import HAND_GUIDING, PAYLOAD
 from rbd_ros.nodes.gravity.guiding import GuidingMode, SUBJECT as HAND_GUIDING_SUBJECT
 from rbd_ros.nodes.gravity.imu import ImuGravity
-from rbd_ros.nodes.gravity.payload_messages import PayloadMessages
 from rbd_ros.nodes.gravity.servo_output import ServoOutput
 from rbd_ros.nodes.torque.commander import Commander
 from rbd_ros.nodes.torque.motion_reference import MeasuredPosition
 from rbd_ros.nodes.torque.prepared import per_joint
+from rbd_ros.nodes.torque.state_input import MeasuredState
 from rbd_ros.nodes.torque.torque_node import LawOptions, TorqueNode
 from rbd_ros.robot import Robot
+
+SUBJECT = 'payload'
+
+
+def payload_values(message: InertiaStamped) -> Dict[str, Any]:
+    """Return the parameters of the payload that a message describes, by name.
+
+    :raises ValueError: for a mass without a link
+    """
+    inertia, link = message.inertia, message.header.frame_id.lstrip('/')
+    if not link and inertia.m != 0.0:
+        raise ValueError('frame_id is empty; give it the link that carries the payload')
+    names = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
+    return {
+        'payload_link': link,
+        'payload_mass': float(inertia.m),
+        'payload_center_of_mass': (inertia.com.x, inertia.com.y, inertia.com.z),
+        'payload_inertia': tuple(getattr(inertia, name) for name in names),
+    }
+
+
+class PayloadMessages:
+    """Listener to payloads; each is set as the node's parameters of that name.
+
+    :param node: the node
+    :param parameters: its parameters
+    :param diagnostics: where rejected messages are reported
+    """
+
+    def __init__(self, node: Node, parameters: ParameterTable, diagnostics: Diagnostics):
+        self._node, self._parameters, self._diagnostics = node, parameters, diagnostics
+        subscription(node, PAYLOAD, self._on_message)
+
+    def _on_message(self, message: InertiaStamped) -> None:
+        try:
+            values = payload_values(message)
+        except ValueError as error:
+            self._refuse(str(error))
+            return
+        present = self._parameters.values
+        changed = {name: value for name, value in values.items() if value != present[name]}
+        if not changed:
+            return  # a payload that is published again and again costs nothing
+        result = self._node.set_parameters_atomically(
+            [
+                RosParameter(name, value=list(value) if isinstance(value, tuple) else value)
+                for name, value in changed.items()
+            ]
+        )
+        if not result.successful:
+            self._refuse(result.reason)
+
+    def _refuse(self, reason: str) -> None:
+        self._diagnostics.event(SUBJECT, WARN, f'message rejected: {reason}', code='rejected')
+
+
+class Adjustments:
+    """Hook of the control loop, called as `adjustments(law, state)` in its thread.
+
+    It is called before each answer that does not take the fast path. While there is nothing to do,
+    it changes nothing, and states take that path.
+
+    :param commander: sender of torques, into which it hooks itself
+    :param law: the law in use
+    :param imu: gravity of an IMU, if there is one
+    :param ramp: time in which the torque goes over to another model of gravity [s]
+    """
+
+    def __init__(
+        self, commander: Commander, law: TorqueLaw, imu: Optional[ImuGravity], ramp: float
+    ):
+        self._commander, self._imu = commander, imu
+        #: Time that a change takes [s]; another one may be assigned at any time
+        self.ramp = ramp
+        self._law = law
+        self._transfer = BumplessTransfer(law.gravity_function)
+        self._zero = np.zeros(law.robot.nv)
+        self._changing = False
+        #: Guiding by hand; None for robots that cannot be guided
+        self.guiding: Optional[GuidingMode] = None
+        commander.adjust = self
+
+    def begin_change(self) -> None:
+        """Disable the fast path, before another law or other settings."""
+        self._changing = True
+        self._commander.fast_path_open[0] = 0
+
+    def end_change(self, law: TorqueLaw) -> None:
+        """Note that the change has been made; `law` is in use from the next state on."""
+        self._law = law
+        self._changing = False
+
+    def __call__(self, law: TorqueLaw, state: MeasuredState) -> None:
+        """Set what the law adds, and its gravity, for a state."""
+        if not self.needed:
+            return
+        dt = state.dt
+        if self._imu is not None:
+            law.set_gravity(self._imu.advance(dt))
+        added = self._transfer(law.gravity_function, state.q, dt, self.ramp)
+        if self.guiding is not None:
+            self.guiding.advance(dt)
+        law.set_torque_offset(self._zero if added is None else added)
+
+    def report(self) -> None:
+        """Report what the last answer was about, beside its torque."""
+        if self.guiding is not None:
+            self.guiding.report()
+
+    @property
+    def needed(self) -> bool:
+        """True if there is something to do at the next state."""
+        guiding = self.guiding
+        return (
+            self._changing
+            or self._imu is not None
+            or self._transfer.is_active
+            or self._law.gravity_function is not self._transfer.holding
+            or (guiding is not None and guiding.changing)
+        )
+
 
 GUIDING = {
     'stiffness': 'hand_guiding.stiffness',

@@ -11,7 +11,7 @@ from support.tiny_distribution import install
 import yaml
 
 from rbd_ros.hil import Bench, controllers as folder, read_scenario, ScenarioError
-from rbd_ros.hil.campaign.campaign_settings import files_of, fingerprints
+from rbd_ros.hil.campaign.campaign import files_of, fingerprints
 from rbd_ros.hil.controllers import find_factory, make_controller
 from rbd_ros.hil.plants.plant import PLANTS
 from rbd_ros.hil.scenario.controller_entry import CONTROLLERS
