@@ -75,7 +75,6 @@ def open_regular(path: Path, max_bytes: int) -> BinaryIO:
 def read_bytes(path: Path, max_bytes: int) -> bytes:
     """Return the content of a regular file.
 
-    :param path: the file
     :param max_bytes: maximum size [bytes]
     :raises FileRefusedError: if it is not a regular file, or is larger
     :raises OSError: if it cannot be read
@@ -93,7 +92,6 @@ def read_bytes(path: Path, max_bytes: int) -> bytes:
 def read_text(path: Path, max_bytes: int, encoding: str = 'utf-8') -> str:
     """Return the text of a regular file.
 
-    :param path: the file
     :param max_bytes: maximum size [bytes]
     :raises FileRefusedError: if it is not a regular file, or is larger
     :raises OSError: if it cannot be read
@@ -124,7 +122,6 @@ def archive_problem(archive: ZipFile, max_bytes: int) -> str:
 def unpacked(data: bytes, max_bytes: int = MAX_MESSAGE) -> bytes:
     """Return data that may be compressed by zstd, as messages of bags are, without compression.
 
-    :param data: the data
     :param max_bytes: maximum size, unpacked [bytes]
     :raises ValueError: if they cannot be unpacked, or the library is missing
     """
@@ -197,7 +194,6 @@ def _zstandard() -> ModuleType:
 def read_end(path: Path, max_bytes: int) -> str:
     """Return the last part of the text of a log, however long the log is.
 
-    :param path: the file
     :param max_bytes: maximum size of the part [bytes]
     :raises OSError: if it is not a regular file, or cannot be read
     """

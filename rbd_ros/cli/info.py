@@ -57,7 +57,6 @@ def run(arguments: argparse.Namespace) -> int:
 def summary(model: Model, q: Optional[Sequence[float]] = None) -> Dict[str, Any]:
     """Return facts about a model in the types of JSON; an absent limit is None.
 
-    :param model: the model
     :param q: configuration that closes its loops, (nq,); None: the neutral one
     """
     masses = [0.0] * (len(model.bodies) + 1)

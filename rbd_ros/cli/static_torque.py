@@ -166,7 +166,6 @@ def summary(
 ) -> Dict[str, Any]:
     """Return facts about the static torques in the types of JSON; an absent limit is None.
 
-    :param robot: the robot
     :param found: what was found
     :param sampled: whether the poses are random ones and those of the search
     :param payload: payload as the command line gives it

@@ -86,7 +86,6 @@ class Tables(NamedTuple):
 class PlacedShape(NamedTuple):
     """A shape and where it is, a value that compiled loops pass.
 
-    :param kind: its kind
     :param size: its sizes, (3,) [m]
     :param pose: its rotation row by row, and its position, (12,)
     :param tables: tables of shapes with more sizes

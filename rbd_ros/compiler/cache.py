@@ -138,7 +138,6 @@ def store(name: str, header: Mapping[str, Any], object_file: bytes) -> None:
 
     :param name: file name, see `entry_name`
     :param header: what to know about the code before it is loaded, JSON values
-    :param object_file: object file
     """
     root = directory()
     if root is None:

@@ -126,7 +126,6 @@ class OperationCount:
     :param multiplications: products
     :param additions: sums and differences
     :param divisions: quotients
-    :param square_roots: square roots
     :param angles: angles of which the sine, the cosine or both are taken
     :param selections: choices between two values by the sign of a third
     """
@@ -150,7 +149,6 @@ class Symbol:
     Arithmetic returns a float where the result is known to be constant. What would need the value,
     such as a comparison, raises TypeError.
 
-    :param graph: the graph
     :param number: number of the node
     :param negative: whether the value is the opposite of the node's
     """

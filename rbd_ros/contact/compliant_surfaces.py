@@ -224,8 +224,6 @@ class SurfaceMemory:
     Where there is contact, the deformation is the gap; afterwards it is known in closed form from
     when and where contact was lost. Anyone who integrates the body calls `keep` after each step.
 
-    :param surface: the surface
-
     >>> from rbd_ros.contact import LinearSurface, SurfaceMemory
     >>> memory = SurfaceMemory(LinearSurface(1e4, 100.0))
     >>> memory.force(0.0, -0.001, 0.0)  # [N]

@@ -40,7 +40,6 @@ class LoopClosing:
     The independent joints are as many as the mechanism has DoFs: actuated ones first, since
     these are measured, then others if there are too few.
 
-    :param robot: the robot
     :raises LoopClosureError: if the loops cannot be closed at all
     """
 

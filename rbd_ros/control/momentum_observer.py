@@ -151,7 +151,6 @@ class WrenchEstimator:
     Of the wrenches that joints do not feel, as those along a singular direction, there is nothing
     in the estimate: it is the smallest that explains the torques.
 
-    :param robot: the robot
     :param frame: name of a link or joint
     :raises ValueError: for an unknown frame
 

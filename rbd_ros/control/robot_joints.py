@@ -27,7 +27,6 @@ def workspace(robot: Robot, count: int = 100) -> FloatArray:
 def free_inertia(robot: Robot, configurations: Any) -> FloatArray:
     """Return the inertia of each joint, others free, 1 / (H^-1)_ii, (N, nv) [kg m^2 or kg].
 
-    :param robot: the robot
     :param configurations: configurations, (N, nq) or (nq,)
     :raises ValueError: if a joint moves no mass
     """
@@ -43,7 +42,6 @@ def free_inertia(robot: Robot, configurations: Any) -> FloatArray:
 def inertia_of_all_joints(robot: Robot, configurations: Any) -> FloatArray:
     """Return the mass matrices, (N, nv, nv), of a robot each of whose joints moves mass.
 
-    :param robot: the robot
     :param configurations: configurations, (N, nq) or (nq,)
     :raises ValueError: if a joint moves no mass, naming it
     """

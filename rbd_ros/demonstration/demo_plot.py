@@ -48,7 +48,6 @@ def plot(
     :param path: file to write
     :param title: heading
     :param subtitle: second line of the heading
-    :param plan: the plan
     :param runs: results of its laws by key, in the order of the plan
     :param units: units of position and torque of each joint
     :param effort_limits: maximum torques, (n,) [N m or N]

@@ -26,7 +26,6 @@ def report(
 ) -> str:
     """Return all tables as text.
 
-    :param plan: the plan
     :param runs: results of its laws by key, in the order of the plan
     :param units: units of position and torque of each joint
     :param effort_limits: maximum torques, (n,) [N m or N]

@@ -68,7 +68,6 @@ def report(event: str, **values: Any) -> None:
 class TrajectoryExperiment(Node):
     """Node that runs the laws of a plan and records states and commands.
 
-    :param plan: the plan
     :param lockstep: whether the simulator waits for the answer to each state
     """
 

@@ -36,11 +36,6 @@ def lifecycle_findings(states: Sequence[Tuple[str, str]]) -> List[Finding]:
     """Return the managed nodes that are not active, and so do not act.
 
     :param states: states of managed nodes, by their full names
-
-    >>> from rbd_ros.doctor.graph import lifecycle_findings
-    >>> print(*lifecycle_findings([('/arm', 'inactive')])[0].text(), sep=chr(10))
-    warn   node /arm: it is inactive and does not publish commands
-           -> ros2 lifecycle set /arm activate, unless another node replaces it
     """
     return [
         Finding(
@@ -58,15 +53,6 @@ def middleware_findings(graph: Graph) -> List[Finding]:
     """Return the nodes that speak DDS by different middleware, between which services do not work.
 
     :param graph: the snapshot
-
-    >>> from rbd_ros.doctor.graph import middleware_findings
-    >>> from rbd_ros.doctor.graph_snapshot import Endpoint, Graph, Topic
-    >>> ends = [
-    ...     Endpoint(f'/{name}', 'std_msgs/msg/String', middleware=name)
-    ...     for name in ('rmw_fastrtps_cpp', 'rmw_cyclonedds_cpp')
-    ... ]
-    >>> middleware_findings(Graph(('/arm',), (Topic('/log', tuple(ends)),)))[0].subject
-    'RMW'
     """
     speakers: Dict[str, Set[str]] = {}
     for topic in graph.topics:

@@ -38,7 +38,6 @@ class Topic:
     """A topic with all its ends.
 
     :param name: full name
-    :param publishers: its publishers
     :param subscribers: its subscriptions
     """
 
@@ -103,7 +102,6 @@ class Graph:
     """Snapshot of a ROS graph, without the node that took it.
 
     :param nodes: full names of the nodes, twice if there are two of one name
-    :param topics: topics
     :param heard: what was heard of joint states
     :param joints: joints of the robot in the order of its description, by the topic of the
         description

@@ -91,8 +91,6 @@ class Run:
 class Bench:
     """A scenario that can be run again and again.
 
-    :param scenario: the scenario
-
     >>> from rbd_ros.hil import Bench, read_scenario
     >>> from rbd_ros.hil.controllers import find_factory
     >>> scenario = read_scenario('config/hil/sticking_joint.yaml')

@@ -184,10 +184,7 @@ def _payload(
 
 
 def last_link(robot: Robot) -> str:
-    """Return the link that is furthest from the base, where tools are.
-
-    :param robot: the robot
-    """
+    """Return the link that is furthest from the base, where tools are."""
     depth = {0: 0}
     for i, body in robot.model.outward():
         depth[i] = depth[body.parent] + 1

@@ -76,7 +76,6 @@ class LowPass:
     def for_recording(cls, recording: Recording, cutoff: float = 0.0) -> LowPass:
         """Return the filter of a recording.
 
-        :param recording: the recording
         :param cutoff: cutoff frequency [Hz]; 0: `CUTOFF`, less if the recording is slow
         """
         rate = 1.0 / recording.step
@@ -110,7 +109,6 @@ def motions(recording: Recording, robot: Robot, low_pass: LowPass) -> List[Motio
     """Return the parts of a recording with velocities and accelerations.
 
     :param recording: in the order of the robot (`Recording.for_robot`)
-    :param robot: the robot
     :param low_pass: its filter
     :raises RecordingError: if no part is long enough
     """

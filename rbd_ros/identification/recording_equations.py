@@ -77,7 +77,6 @@ def equations(
 ) -> List[Equations]:
     """Return the equations of the parts of a recording.
 
-    :param robot: the robot
     :param motions: the parts
     :param low_pass: the filter
     :param regressor: columns of the inertial parameters at N states, (N, n, count)

@@ -29,7 +29,6 @@ def read_recording(path: str, topic: str = TOPIC) -> Recording:
 
     .csv, .mcap, .db3, or the folder of a bag.
 
-    :param path: the file
     :param topic: topic of the joint states in files of messages, with or without a first slash;
         several with commas between, if each has some of the joints
     :raises RecordingError: if it cannot be read, naming file, line or message, and what to do

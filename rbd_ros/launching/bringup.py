@@ -88,7 +88,6 @@ class Request(NamedTuple):
 
     :param context: context of the launch
     :param arguments: arguments of the launch file
-    :param robot: the robot
     :param namespace: namespace of all nodes
     :param clock: topic of simulated time, empty if there is none
     :param frame_prefix: prefix of the names of all frames

@@ -38,7 +38,6 @@ def is_installed(package: str, executable: str) -> bool:
 def require(package: str, executable: str, cure: str = '') -> None:
     """Raise an error unless an executable is installed.
 
-    :param package: its package
     :param executable: its name
     :param cure: what to do if it is missing, for the message; empty: install the package by apt
     :raises MissingError: if it is not there

@@ -102,7 +102,6 @@ def described_by(
 ) -> RobotDescription:
     """Take a file as a description; xacro is expanded with its arguments, if there are any.
 
-    :param path: the file
     :param mappings: arguments of xacro by name
     :param package_paths: directories in which packages are looked for first
     :raises RobotNotFoundError: if xacro cannot expand it, or there are arguments without xacro

@@ -133,7 +133,6 @@ def transform_of_pose(name: str, pose: ArrayLike) -> PluckerTransform:
 class _Part:
     """A model as a part of a larger one.
 
-    :param model: the model
     :param prefix: what its names begin with
     :param placement: transform from base coordinates of the whole to its own; None: the same
     :param before: number of bodies before its own

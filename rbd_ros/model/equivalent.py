@@ -94,7 +94,6 @@ def with_inertia_moved(model: Model, i: int, delta: RigidBodyInertia) -> Model:
     The equation of motion is the same if the joint between the two does not excite it, as what
     `JointType.not_excited` gives (book eq 9.30, table 9.7). What the base gets, nothing moves.
 
-    :param model: the model
     :param i: number of the body that loses it
     :param delta: the inertia I_delta, in coordinates of that body
 

@@ -22,7 +22,6 @@ def unknown_name(what: str, name: str, known: Iterable[str]) -> str:
     """Return the message about an unknown name, with similar names, or all if none is.
 
     :param what: kind of thing that has the name, such as 'link'
-    :param name: the name
     :param known: known names
     """
     known = list(known)

@@ -115,8 +115,6 @@ def with_fixed_base(model: Model) -> Model:
 def base_inertia(model: Model) -> RigidBodyInertia:
     """Return the inertia of all links on the base, body 0, in its coordinates.
 
-    :param model: the model
-
     >>> from rbd_ros.model.floating_model import base_inertia
     >>> base_inertia(model).mass  # [kg]
     4.0
@@ -148,8 +146,6 @@ def not_floating(model: Model) -> str:
     """Return the reason why a model has no floating base, in words; '' if it has one.
 
     One body moves freely relative to the fixed base, and all others are carried by it.
-
-    :param model: the model
     """
     roots = [body for body in model.bodies if body.parent == 0]
     fixed = [body for body in roots if body.joint.pose_variables() is None]

@@ -115,7 +115,6 @@ class Geometry:
     :param link: name of the URDF link it belongs to
     :param body: index of the body that carries it (0 is the base)
     :param placement: transform from body to geometry coordinates
-    :param shape: the shape
     :param role: 'collision' or 'visual'
     :param color: color of the material of the URDF, None if it gives none
     """

@@ -44,7 +44,6 @@ INTERFACE = NodeInterface(
 def law_options(robot: Any, values: Mapping[str, Any]) -> Dict[str, Any]:
     """Return arguments of `LawSettings.for_robot`: gravity; damping and friction on request.
 
-    :param robot: the robot
     :param values: values of the node's parameters by name
     :raises ValueError: for a wrong number of values
     """

@@ -203,7 +203,6 @@ INTERFACE = NodeInterface(
 def law_options(robot: Any, values: Mapping[str, Any]) -> Dict[str, Any]:
     """Return the arguments of `LawSettings.for_robot`: the terms of the law and its gains.
 
-    :param robot: the robot
     :param values: values of the node's parameters by name; gains that are empty follow from the
         frequency and the damping ratio
     :raises ValueError: for a wrong number of values

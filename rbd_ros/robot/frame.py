@@ -48,7 +48,6 @@ class RobotFrame(Compiled):
     m/s], the acceleration a, (nv,) [rad/s^2, m/s^2], and `out`, an array for the result. A wrong
     shape or dtype raises ValueError.
 
-    :param kernels: kernels of the robot
     :param name: name of the link or joint
     :param reference: what motions are expressed in: 'body', 'base' or 'aligned', as explained at
         `Robot.jacobian`

@@ -168,7 +168,6 @@ def computes(algorithm: str) -> Callable[[Method], Method]:
 class Compiled:
     """Base class of objects with methods that compute algorithms.
 
-    :param kernels: kernels of the robot
     :param chosen: choices that are the same for all methods, such as a frame
     """
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rbd_ros.model import Body, JointLimits, Model
+from rbd_ros.model.model import position_periods
 from rbd_ros.robot.kernels import Array
 
 if TYPE_CHECKING:
@@ -135,9 +136,6 @@ class RobotDescription:
         >>> robot.position_periods
         array([inf, inf, inf, inf, inf, inf])
         """
-        # Imported by who asks: a model of hinges with limits has none.
-        from rbd_ros.model.model import position_periods
-
         periods = np.array(position_periods(self._model))
         periods.flags.writeable = False
         return periods

@@ -61,7 +61,6 @@ _KEPT = ('state', 'external_forces', 'contacts', 'objects', 'contact_state')
 class Physics:
     """A robot, the ground and the laws of physics, stepped in time.
 
-    :param robot: the robot
     :param timestep: h [s]
     :param integrator: name of an integrator; None: midpoint, with kinematic loops semi_implicit
     :param ground: compliant ground, None for none

@@ -188,7 +188,6 @@ class SimulatedObjects:
     def object_pose(self, name: str) -> FloatArray:
         """Return the pose of a movable object in the world, (4, 4) [1, m].
 
-        :param name: its name
         :raises ValueError: for an unknown name
 
         >>> ball = {'ball': {'type': 'sphere', 'radius': 0.1, 'static': False, 'mass': 1.0}}
@@ -210,7 +209,6 @@ class SimulatedObjects:
     def object_velocity(self, name: str) -> FloatArray:
         """Return the velocity of a movable object in world axes, angular first, (6,) [rad/s, m/s].
 
-        :param name: its name
         :raises ValueError: for an unknown name
 
         >>> ball = {'ball': {'type': 'sphere', 'radius': 0.1, 'static': False, 'mass': 1.0}}
@@ -234,7 +232,6 @@ class SimulatedObjects:
     def place_object(self, name: str, pose: Any = None, velocity: Any = None) -> None:
         """Set pose and velocity of a movable object.
 
-        :param name: its name
         :param pose: homogeneous matrix of its frame in the world, (4, 4); None: where it is
         :param velocity: angular velocity and velocity of its origin along the axes of the world,
             (6,) [rad/s, m/s]; None: at rest if a pose is given, else as it is
@@ -354,7 +351,6 @@ class SimulatedObjects:
     def remove_object(self, name: str) -> None:
         """Remove an object, movable or not; the motion of all else continues.
 
-        :param name: its name
         :raises ValueError: for an unknown name, or if the simulation has no world
 
         >>> simulator = Simulator(robot, world='config/table_world.yaml')

@@ -79,7 +79,6 @@ class SceneShape:
     :param kind: 'box', 'sphere', 'cylinder' and 'capsule' (about z), or 'mesh'
     :param size: lengths along x, y, z; radius; radius and length (of a capsule's cylinder); number
         of the mesh's part
-    :param color: its color
     :param owner: 'robot', or the name of an object or further robot of the world
 
     >>> shape = make_scene(robot.model).shapes[0]

@@ -23,7 +23,6 @@ FORMATS = ('.html', '.mp4', '.mcap')
 class MotionRecording:
     """A motion of a robot.
 
-    :param robot: the robot
     :param scene: what is drawn; None: the robot's visual shapes
     :param ground: what the grid is drawn on; None for no grid
 

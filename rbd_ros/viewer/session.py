@@ -233,7 +233,6 @@ def advance(
 ) -> None:
     """Step a simulation up to an instant, to half a step.
 
-    :param simulator: the simulation
     :param until: when to stop [s]
     :param torque: torque for each step, called with the simulator; None for none
     :param should_stop: asked after each step whether to stop before
@@ -291,7 +290,6 @@ def record(
 ) -> MotionRecording:
     """Simulate for a while and record it, 60 frames a second.
 
-    :param simulator: the simulation
     :param scene: what is drawn
     :param duration: how long [s]
     :param torque: torque for each step, called with the simulator; None for none

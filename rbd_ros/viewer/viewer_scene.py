@@ -53,7 +53,6 @@ class Scene:
 
     :param name: name of the robot or the world
     :param links: links that carry shapes, whose poses are to be given
-    :param shapes: the shapes
     :param parts: triangles of meshes, in meters
     :param notices: what is not drawn as the files have it, in words
     :param objects: movable objects of the world, whose poses may be given

@@ -43,7 +43,6 @@ def unavailable_reason() -> str:
 class McapWriter:
     """An MCAP file that is being written; a context manager.
 
-    :param path: the file
     :param profile: '' or `ROS2`
     :raises McapFileError: if there is no library, or the file cannot be begun
     :raises OSError: in `write` and `close`, as if the disk is full
@@ -89,7 +88,6 @@ class McapWriter:
     ) -> int:
         """Return the number of a new channel.
 
-        :param topic: its topic
         :param name: name of its schema
         :param encoding: of the schema: 'ros2msg', 'jsonschema'
         :param schema: the schema itself
@@ -147,7 +145,6 @@ class McapWriter:
 class Found(NamedTuple):
     """A message of a file.
 
-    :param topic: its topic
     :param schema: name of its schema, '' without one
     :param encoding: of the message: 'cdr', 'json'
     :param time: when it was recorded [ns]
@@ -201,7 +198,6 @@ class McapReader:
 
     Bags of ROS 2 may be compressed as a whole or message by message, both by zstd.
 
-    :param path: the file
     :raises McapFileError: while it is iterated over, if it is none, or there is no library
     :raises OSError: likewise, if it cannot be read
     """

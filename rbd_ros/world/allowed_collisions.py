@@ -179,7 +179,6 @@ class Element(NamedTuple):
     """An element of an SRDF.
 
     :param path: names of the elements that it is in, and its own, without that of the root
-    :param attributes: its attributes
     :param line: line of the file
     """
 

@@ -14,7 +14,6 @@ from rbd_ros.spatial.linear3 import Vector3
 class NamedPose:
     """A pose with a name.
 
-    :param name: its name
     :param placement: transform from world coordinates to those of the pose
     :param description: what it is, for people
     :param tags: words by which it is found

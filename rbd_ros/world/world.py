@@ -54,10 +54,7 @@ def is_solid(inertia: ArrayLike) -> bool:
 class WorldObject:
     """An object of the world.
 
-    :param name: name
-    :param shape: its shape
     :param placement: transform from world to object coordinates, at the start
-    :param surface: its surface
     :param inertia: inertia in object coordinates; None: it does not move
     :param velocity: velocity at the start, angular and of the object's origin, in object
         coordinates
@@ -123,7 +120,6 @@ class WorldObject:
 class WorldRobot:
     """A further robot of the world.
 
-    :param name: name
     :param path: URDF that it was read from
     :param model: its model; with a floating base, the joint of that name comes first
     :param placement: transform from world coordinates to those of its root link, at the start
@@ -189,7 +185,6 @@ class World:
     Names of pairs are those of objects and of robots, 'robot' for the one that is simulated, or
     with a link: 'robot/tool0'.
 
-    :param objects: the objects
     :param robots: further robots
     :param pairs: surfaces of pairs; directions of friction are those of the first
     :param disabled_collisions: pairs that do not touch

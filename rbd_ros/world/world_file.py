@@ -145,7 +145,6 @@ def read_object(
 ) -> WorldObject:
     """Return the object of an entry of a world file alone.
 
-    :param name: its name
     :param text: YAML of the entry, as it stands below the name
     :param surface: default of its surface
     :param package_paths: directories in which package:// names are looked for first

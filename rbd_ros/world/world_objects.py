@@ -39,9 +39,7 @@ _MASS = ('mass', 'density', 'inertia', 'center_of_mass', 'velocity')
 class Defaults(NamedTuple):
     """Defaults of objects.
 
-    :param surface: surface
     :param density: density of movable objects [kg/m^3]; None: it must be given
-    :param color: color
     """
 
     surface: Surface = Surface()

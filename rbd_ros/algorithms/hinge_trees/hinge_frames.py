@@ -122,7 +122,6 @@ def hinge_frames(model: Model) -> HingeFrames:
     one lies on its axis, so that of joints in a row only the last translates, which costs least
     there, and nothing if it ends a chain; next to the base, where the outer one lies.
 
-    :param model: the model
     :raises ModelError: if a joint is not revolute, naming it
     """
     subtree = {i: model.subtree(i) for i, _ in model.outward()}
@@ -159,8 +158,6 @@ def has_few_free_hinges(model: Model) -> bool:
     """Return whether `has_free_hinges` holds and a model is small enough to compile fast.
 
     Of larger ones it takes longer to count operations both ways than is gained.
-
-    :param model: the model
     """
     return len(model.bodies) <= _FEW and has_free_hinges(model)
 

@@ -27,7 +27,6 @@ def massless_joints(model: Model) -> Tuple[str, ...]:
     Their places on the diagonal of the mass matrix are zero. Joints that mimic one of them move
     with it. A joint of several degrees of freedom counts if one of its DoFs stores none.
 
-    :param model: the model
     :return: names of the independent joints, in their order; empty for a model fit for forward
         dynamics
 
@@ -48,7 +47,6 @@ def singular_joints(model: Model, q: Optional[ArrayLike] = None) -> Tuple[str, .
     These are the massless joints and those that share a DoF, as two joints on one axis with
     nothing between them: neither is massless, but their difference moves nothing.
 
-    :param model: the model
     :param q: ask at this configuration instead, (nq,); some matrices are singular there alone
     :return: names of the independent joints, in their order; empty if the mass matrix is regular
 

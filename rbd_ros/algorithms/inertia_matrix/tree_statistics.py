@@ -20,7 +20,6 @@ class Cost:
     :param multiplications: products, the book's m
     :param additions: sums and differences, a
     :param divisions: quotients, d
-    :param square_roots: square roots
     """
 
     multiplications: int = 0

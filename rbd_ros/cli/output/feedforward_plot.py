@@ -28,7 +28,6 @@ def plot_feedforward(
     :param names: joints of the trajectory
     :param samples: times, (N,), and efforts in the order of the robot, (N, nv)
     :param report: the check of these efforts, with their smallest margins
-    :param robot: its robot
     :param limits: effort limits in the order of the robot, (nv,) [N m or N]
     :param path: file to write
     :raises ValueError: if it cannot be written

@@ -36,7 +36,6 @@ class SceneShape(NamedTuple):
 
     :param name: whose it is: 'robot/link', or the name of an object
     :param geometry: name of the geometry of the link, '' if it has none
-    :param shape: the shape
     :param body_id: number of its body: 0 for the world, then the bodies of the robot, then
         the movable objects
     :param pose: pose in coordinates of the body, (4, 4)
@@ -53,7 +52,6 @@ class SceneShape(NamedTuple):
 class Scene:
     """Shapes of a robot and of a world, and the pairs of them that may touch.
 
-    :param shapes: the shapes
     :param objects: movable objects, in the order of their numbers
     :param body_count: how many bodies there are: the world, links, objects
     :param table: the same for compiled loops
@@ -205,10 +203,7 @@ def neutral_configuration(model: Model) -> List[float]:
 
 
 def start_configuration(robot: WorldRobot) -> List[float]:
-    """Return the configuration of a robot of a world at the start, (nq,); its loops may be open.
-
-    :param robot: the robot
-    """
+    """Return the start configuration of a robot of a world, (nq,); its loops may be open."""
     model, q = robot.model, neutral_configuration(robot.model)
     for i, (at_q, _) in model.independent_slices.items():
         name = model.body(i).joint_name

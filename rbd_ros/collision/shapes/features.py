@@ -42,7 +42,6 @@ class Feature(NamedTuple):
     :param polygon: its vertices, counterclockwise from outside, (N, 4)
     :param corners: how many there are
     :param normal: outward unit normal of a face
-    :param number: its number
     :param radius: radius around the core [m]
     """
 

@@ -207,8 +207,6 @@ def reach(shape: shapes.Shape) -> float:
 
     Infinite for a plane [m].
 
-    :param shape: the shape
-
     >>> from rbd_ros.collision import Box
     >>> from rbd_ros.collision.shapes.scene_shapes import reach
     >>> reach(Box((0.2, 0.4, 0.4)))

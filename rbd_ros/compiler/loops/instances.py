@@ -33,7 +33,6 @@ class Instance(NamedTuple):
     """A function for arguments of certain types.
 
     :param name: a name that no other one has
-    :param function: the function
     :param arguments: types of its arguments
     :param result: type of its result
     """

@@ -22,7 +22,6 @@ from rbd_ros.robot import Robot
 class ClosedPoses:
     """Poses of a robot with loops, each joint of which has one degree of freedom.
 
-    :param robot: the robot
     :raises ValueError: if a degree of freedom that the loops leave has no actuator to hold it
     :raises LoopClosureError: if the loops cannot be closed at all
     """

@@ -166,7 +166,6 @@ def effort_samples(
     At a point there are two where acceleration or friction jumps, and at the ends those at rest.
 
     :param feedforward: see `check_trajectory`
-    :param trajectory: the trajectory
     :param missing_joints: positions of the joints that it leaves out, by name
     :return: times, (N,) [s], and efforts of all joints, (N, nv) [N m or N]
     """

@@ -33,7 +33,6 @@ def default_gains(
     (p^2 + 2 z w p + w^2)(p + w) = p^3 + kd p^2 + kp p + ki, with 'pd' times the minimum inertia of
     each joint and raised where friction and gravity require it; docs/control_law.md explains how.
 
-    :param robot: the robot
     :param feedback: 'computed_torque' or 'pd'; of others, the gains are zero
     :param natural_frequency: frequency of the closed loop [rad/s]
     :param damping_ratio: damping of the closed loop as part of the critical one
@@ -118,7 +117,6 @@ def pd_gains(
     frequency asked for, so that gains stay modest even for the last, light joints; the median is
     taken over the configurations given.
 
-    :param robot: the robot
     :param configurations: typical configurations, (N, nq) or (nq,)
     :param natural_frequency: frequency of each joint [rad/s]
     :param damping_ratio: damping of each joint as part of the critical one
@@ -158,7 +156,6 @@ def gravity_gradient(
     As the second derivative of the potential energy it is symmetric; what the differences leave
     of asymmetry is removed.
 
-    :param robot: the robot
     :param configurations: configurations, (N, nq)
     :param gravity: acceleration of gravity, (3,) [m/s^2]; None: that of the robot
     :param payload: ten inertial parameters, (10,); None: none

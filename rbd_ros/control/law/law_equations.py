@@ -370,7 +370,6 @@ def law_kernel(robot: Robot, *variant: Any) -> LawKernel:
 def holding_kernel(robot: Robot, payload_link: Optional[str], own_weight: bool) -> LawKernel:
     """Return machine code of the torque against gravity, by configuration, gravity and payload.
 
-    :param robot: the robot
     :param payload_link: link that carries the payload; None: there is none, nor its argument
     :param own_weight: whether the robot's own links count
     """

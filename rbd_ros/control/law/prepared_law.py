@@ -37,7 +37,6 @@ Q, V, Q_DESIRED, GOAL = 0, 1, 2, 5  # literals, which compiled code knows
 class PreparedLaw:
     """Quantities of one call, derived from settings and replaced together with them.
 
-    :param settings: the settings
     :param kernel: machine code of the law
     :param layout: layout of its arrays
     :param inputs: gravity, (3,), and the payload, (10,), if there is one; they are copied

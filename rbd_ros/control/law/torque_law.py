@@ -29,7 +29,6 @@ class TorqueLaw:
     One thread computes; others may assign `settings` meanwhile, and each call uses one set of
     settings throughout.
 
-    :param robot: the robot
     :param settings: see LawSettings
     :param payload_link: link that carries the payload of the settings; None: no payload
     :param task_frame: link whose impedance the settings may be of; None: none

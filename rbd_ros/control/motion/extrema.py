@@ -20,7 +20,6 @@ def extrema(
 ) -> Tuple[Extremum, Extremum]:
     """Return the minimum and maximum of a joint's position or velocity, with their times.
 
-    :param trajectory: the trajectory
     :param joint: number of the joint in it
     :param velocity: whether the velocity is meant
 

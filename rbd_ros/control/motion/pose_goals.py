@@ -36,7 +36,6 @@ def joints_for_pose(robot: Robot, link: str, pose: Any, q: Any, starts: int = 1)
     """Return the positions near `q` at which a link has a pose, as far as limits and arm allow.
 
     :param robot: the robot, with one degree of freedom a joint
-    :param link: the link
     :param pose: homogeneous matrix of its pose in coordinates of the base, (4, 4)
     :param q: where the search begins, (nv,)
     :param starts: how often it may begin: after the first time, as long as the pose is not

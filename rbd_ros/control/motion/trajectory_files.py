@@ -73,7 +73,6 @@ def read_trajectory(path: str) -> JointTrajectory:
 def parse_trajectory(text: str, form: str = 'yaml', label: str = 'trajectory') -> JointTrajectory:
     r"""Return the trajectory from the text of a file.
 
-    :param text: the text
     :param form: one of FORMATS
     :param label: what the text is called in messages
     :raises TrajectoryError: naming the line, the key, and what to do

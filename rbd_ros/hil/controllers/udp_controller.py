@@ -137,10 +137,7 @@ def over_udp_apart(scenario: Scenario, folder: Path, seed: Optional[int]) -> Run
 
 
 def at_port(scenario: Scenario, port: int) -> Scenario:
-    """Return the scenario whose program listens at a port, which its command gets.
-
-    :param port: the port
-    """
+    """Return the scenario whose program listens at a port, which its command gets."""
     controller = scenario.controller
     words = tuple(each.replace(PORT, str(port)) for each in controller.words)
     options = {**controller.options, 'port': port}

@@ -89,7 +89,6 @@ def read_faults(
 
     :param source: the text, which may be the list alone, or a mapping with the same content
     :param joints: joints of the robot that faults may concern
-    :param links: its links
     :raises FaultError: for whatever is wrong with it, naming line, entry and cure
 
     >>> from rbd_ros.hil import read_faults

@@ -80,7 +80,6 @@ def _version(path: str) -> int:
 class FmuVariable(NamedTuple):
     """A number of double precision in an FMU.
 
-    :param name: its name
     :param reference: its value reference
     :param causality: 'input', 'output', 'parameter', ...
     :param maximum: largest value that it may have; infinite if none is given

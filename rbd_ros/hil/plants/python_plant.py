@@ -19,10 +19,7 @@ FACTORIES = Factories('plant', 'rbd_ros.plants')
 
 
 class PythonPlant:
-    """Passes all on to a plant, whatever it raises, and checks its state.
-
-    :param plant: the plant
-    """
+    """Passes all on to a plant, whatever it raises, and checks its state."""
 
     def __init__(self, plant: Plant):
         self._plant = plant

@@ -86,7 +86,6 @@ def _messages(reader: McapReader, path: Any) -> Any:
 def read_run(path: Any) -> RecordedRun:
     """Read a run of the bench.
 
-    :param path: the file
     :raises HilRecordingError: if it is no such recording, if joints or states are missing, or time
         goes back
     """

@@ -48,7 +48,6 @@ def replay(scenario: Scenario, path: Any) -> Replay:
     part already.
 
     :param scenario: the scenario that was recorded
-    :param path: the file
     :raises HilRecordingError: if it cannot be used: damaged, with gaps, or of another robot
     """
     recorded = read_run(path)

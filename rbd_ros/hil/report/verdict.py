@@ -60,7 +60,6 @@ def position_error(run: Run) -> FloatArray:
 def judge(scenario: Scenario, run: Run) -> Verdict:
     """Compare a run with the limits of its scenario.
 
-    :param scenario: the scenario
     :param run: a run of it
     """
     limits, checks = scenario.limits, []

@@ -81,7 +81,6 @@ class Rheonomic(JointType):
     force do not, and the gravity torque has in it what the acceleration of the motion takes.
 
     :param joint: the joint, with one position variable whose rate is the velocity
-    :param motion: its motion
     :raises ValueError: if the joint has more variables
     """
 

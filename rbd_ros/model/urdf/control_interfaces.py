@@ -16,8 +16,6 @@ def unread_commands(tag: Element) -> List[str]:
     Hardware by topics compares each command with the state that it is for, and deactivates itself
     where there is none. Tags of other hardware are left alone.
 
-    :param tag: the tag
-
     >>> from xml.etree import ElementTree
     >>> from rbd_ros.model.urdf.control_interfaces import PLUGIN, unread_commands
     >>> unread_commands(ElementTree.fromstring(f'''<ros2_control>
@@ -43,8 +41,6 @@ def unread_sensors(tag: Element) -> List[str]:
     """Return names with state interfaces beside joints, which topic hardware leaves at NaN.
 
     It has them for controllers to read, and sets those of joints alone.
-
-    :param tag: the tag
 
     >>> from xml.etree import ElementTree
     >>> from rbd_ros.model.urdf.control_interfaces import PLUGIN, unread_sensors

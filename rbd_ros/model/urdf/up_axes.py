@@ -20,7 +20,6 @@ _AXIS = re.compile(rb'<(?:\w+:)?up_axis>\s*([XY]_UP)\s*</')
 def ignored_up_axes(model: Model) -> Dict[str, Tuple[str, ...]]:
     """Return the readable mesh files with another up axis than z, by that axis.
 
-    :param model: the model
     :return: names of the files by 'X_UP' and 'Y_UP'
 
     >>> from rbd_ros.model.urdf.up_axes import ignored_up_axes

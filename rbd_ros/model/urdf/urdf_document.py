@@ -92,7 +92,6 @@ def is_xacro(data: Union[str, bytes]) -> bool:
 def urdf_of_file(path: str, package_paths: Iterable[Any] = ()) -> bytes:
     """Return the URDF of a file, which may be xacro.
 
-    :param path: the file
     :param package_paths: directories in which xacro looks for packages first
     :raises OSError: if it cannot be read
     :raises ModelError: as `expand_xacro`

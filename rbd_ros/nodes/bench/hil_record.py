@@ -64,7 +64,6 @@ class Recorded(NamedTuple):
 class DdsRecorder:
     """Writes the messages of topics as they come; a context manager.
 
-    :param path: the file
     :param simulator: name of the simulator node, whose parameters are recorded
     :param arguments: for ROS
     :raises ValueError: if it cannot be written, or the library mcap is missing

@@ -55,7 +55,6 @@ class Command(NamedTuple):
 class RecordedNode:
     """Record of a simulator node.
 
-    :param parameters: its parameters
     :param description: URDF of the robot, or the path of its file
     :param states: JointStates by their stamps [ns]
     :param commands: commands in the order in which they came

@@ -74,10 +74,7 @@ class _Topic:
 
 
 class Diagnostics:
-    """Conditions and events of a node, by subject; methods may be called from any thread.
-
-    :param node: the node
-    """
+    """Conditions and events of a node, by subject; methods may be called from any thread."""
 
     def __init__(self, node: Node):
         self._node = node

@@ -28,11 +28,7 @@ from rbd_ros.robot import Robot
 
 
 class ScopedEntities:
-    """Entities of a node that are created from now on, and subjects of its diagnostics.
-
-    :param node: the node
-    :param diagnostics: its diagnostics
-    """
+    """Entities of a node that are created from now on, and subjects of its diagnostics."""
 
     def __init__(self, node: Node, diagnostics: Diagnostics):
         self._node, self._diagnostics = node, diagnostics

@@ -204,10 +204,7 @@ class NodeInterface:
 
     :param name: name of the node, its executable, its configuration file and its page
     :param summary: what it does, in one sentence
-    :param parameters: its parameters
-    :param topics: its topics
     :param services: its services, without those that every ROS node has
-    :param actions: its actions
     """
 
     name: str

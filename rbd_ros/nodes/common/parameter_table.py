@@ -71,7 +71,6 @@ def descriptor(declaration: Parameter) -> ParameterDescriptor:
 class ParameterTable:
     """The parameters of a node: `table['name']` is the value in use, checked and converted.
 
-    :param node: the node
     :param declarations: what to declare
     :param prepare: builds what follows from a full set of values, by name, without side effects;
         raises ValueError with a reason to reject them

@@ -41,7 +41,6 @@ TOPIC = 'topic robot_description'
 class RobotSource:
     """Loads the robot as soon as there is a usable description, and hands it over once.
 
-    :param node: the node
     :param parameters: its parameters, with those of `DESCRIPTION_PARAMETERS`
     :param diagnostics: where to report
     :param use: takes the robot into use; may raise, and then the description counts as bad

@@ -51,8 +51,6 @@ def payload_values(message: InertiaStamped) -> Dict[str, Any]:
 class PayloadMessages:
     """Listener to payloads; each is set as the node's parameters of that name.
 
-    :param node: the node
-    :param parameters: its parameters
     :param diagnostics: where rejected messages are reported
     """
 

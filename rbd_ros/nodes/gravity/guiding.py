@@ -17,7 +17,6 @@ FADING = 0.5  # seconds in which the torque fades away when it is switched off
 class GuidingMode:
     """Torque of hand guiding while it is switched on, and fading away after that.
 
-    :param robot: the robot
     :param diagnostics: where to report
     """
 

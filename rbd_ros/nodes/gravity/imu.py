@@ -37,8 +37,6 @@ MAX_STEP = 0.1  # seconds that gravity turns at most in one step
 class ImuGravity:
     """Gravity that follows an IMU.
 
-    :param node: the node
-    :param robot: the robot
     :param configuration: returns the last measured configuration, (nq,), or None
     :param gravity: gravity before the first message, in base coordinates, (3,) [m/s^2]; its
         magnitude counts throughout

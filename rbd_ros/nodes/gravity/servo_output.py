@@ -29,8 +29,6 @@ class ServoOutput(TorqueOutput):
     Until every joint that is commanded has a target, nothing is published. Offsets begin at zero,
     and take at least `payload_transition_time` for the largest one.
 
-    :param node: the node
-    :param robot: the robot
     :param joints: joints to command, in the order of the array; empty: all
     :param form: which messages are published, as for `TorqueOutput`
     :param stiffness: stiffness of the servos, (nv,) [N m/rad or N/m]

@@ -225,10 +225,7 @@ def live_faults(text: str, cycle: SimulationCycle) -> Tuple[Fault, ...]:
 
 
 class Faults:
-    """Faults of a simulation, by its topic and its parameter.
-
-    :param node: the simulator node
-    """
+    """Faults of a simulation, by its topic and its parameter."""
 
     def __init__(self, node: SimulatorNode):
         self._node = node

@@ -42,10 +42,7 @@ class Kept(NamedTuple):
 
 
 class Snapshots:
-    """Snapshots of a simulator node.
-
-    :param node: the node
-    """
+    """Snapshots of a simulator node."""
 
     def __init__(self, node: SimulatorNode):
         self._node = node

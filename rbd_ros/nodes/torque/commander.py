@@ -88,7 +88,6 @@ class Commander:
     def answer(self, law: TorqueLaw, state: MeasuredState, motion: Motion) -> Optional[np.ndarray]:
         """Send the torque of the law, within the limits.
 
-        :param law: the law
         :param state: measured state
         :param motion: desired motion
         :return: what was sent, (n,) [N m or N], which may change with the next; None after `close`

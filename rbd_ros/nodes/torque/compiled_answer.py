@@ -170,7 +170,6 @@ class CompiledAnswer:
     def by_law(self, law: TorqueLaw, state: MeasuredState, motion: Motion, now: float) -> None:
         """Fill the messages with the torque of a law.
 
-        :param law: the law
         :param state: measured state
         :param motion: desired motion
         :param now: time of a monotonic clock [s]

@@ -16,7 +16,6 @@ from rbd_ros.robot import Robot
 class ControlledDofs:
     """Degrees of freedom that a torque node controls, and joints with and without actuators.
 
-    :param robot: the robot
     :param optional: joints that may be absent from its states
     :raises ValueError: if it has no joint that moves, one with several degrees of freedom, loops
         that cannot be closed, or no actuator; or if it lacks a joint of `optional`

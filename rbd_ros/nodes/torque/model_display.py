@@ -26,7 +26,6 @@ class ModelDisplay:
     """Publisher of the model markers.
 
     :param node: the torque node
-    :param robot: its robot
     :param frame: name of the frame of the robot's base
     :param state: returns the last usable state, None before the first
     :param gravity: returns the gravity torque at a configuration, (nv,) [N m or N]

@@ -32,7 +32,6 @@ def too_fast(most: np.ndarray, v: np.ndarray) -> int:
 class Overspeed:
     """Ends the torque at the first state with a joint beyond a multiple of its velocity limit.
 
-    :param robot: the robot
     :param factor: that multiple
     :param end: sends the last torque
     :param diagnostics: where to report

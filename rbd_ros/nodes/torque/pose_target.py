@@ -112,7 +112,6 @@ class PoseReference(TrajectoryReference):
     """Reference that follows trajectories, and goes to poses.
 
     :param node: the torque node, the interface of which has `~/desired_pose`
-    :param robot: its robot
     """
 
     def __init__(self, node: Any, robot: Any):

@@ -51,7 +51,6 @@ def check_safety(values: Mapping[str, Any]) -> None:
 def soft_stops(robot: Any, values: Mapping[str, Any]) -> Optional[Any]:
     """Return the soft stops that the parameters ask for, or None.
 
-    :param robot: the robot
     :param values: values of the node's parameters by name
     """
     positions, speeds = values['soft_stops'], values['brake_at_velocity_limits']

@@ -166,7 +166,6 @@ class StateInput:
     The leading source, whose time is that of the state, is the one with the first joint that must
     be seen.
 
-    :param robot: the robot
     :param diagnostics: where rejected messages are reported
     :param timeout: age at which a joint's state no longer counts [s]; 0 or less: never
     :param optional_joints: joints that may be absent; until they are seen they are at rest in
@@ -274,7 +273,6 @@ class StateInput:
     ) -> Optional[MeasuredState]:
         """Report what compiled code has found out about the last message.
 
-        :param status: its status
         :param now: present time of a steady clock [s]
         :param source: its source; None: the one whose messages compiled code decodes
         :return: the state of all joints, or None if it is not complete or cannot be trusted

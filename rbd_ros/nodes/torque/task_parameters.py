@@ -104,7 +104,6 @@ TASK_PARAMETERS: Tuple[Parameter, ...] = (
 def task_options(robot: Any, values: Mapping[str, Any]) -> Dict[str, Any]:
     """Return the arguments of `LawSettings.for_robot` with feedback task_impedance.
 
-    :param robot: the robot
     :param values: values of the node's parameters by name
     :raises ValueError: for a missing frame or a wrong number of values
     """

@@ -19,7 +19,6 @@ from rbd_ros.wire import Float64MultiArrayWriter, JointStateWriter
 class TorqueOutput:
     """Publishes torques on `joint_commands` and `effort_commands`.
 
-    :param node: the node
     :param joint_names: joints of the robot, in its order
     :param joints: joints to command, in the order of the array; empty: all
     :param form: which messages are published, one of `FORMS`

@@ -32,7 +32,6 @@ class TrajectoryReference(Reference):
     takes them over whole.
 
     :param node: the torque node
-    :param robot: its robot
     """
 
     def __init__(self, node: Node, robot: Robot):

@@ -12,10 +12,7 @@ from rbd_ros.robot.kernels import Compiled, computes, Forces, Kernels, Outs
 
 
 class HybridFunctions:
-    """Hybrid dynamics: forces given at some joints, accelerations at the others (book 9.1).
-
-    :param kernels: kernels of the robot
-    """
+    """Hybrid dynamics: forces given at some joints, accelerations at the others (book 9.1)."""
 
     def __init__(self, kernels: Kernels):
         self._kernels = kernels
@@ -72,7 +69,6 @@ class HybridFunctions:
 class Partition(Compiled):
     """Hybrid dynamics with the joints divided once and for all.
 
-    :param kernels: kernels of the robot
     :param forward_joints: names of the joints whose forces are given
     :raises ValueError: for an unknown joint
     """

@@ -25,7 +25,6 @@ FRICTION_ROUNDS = 2
 class Integrator(NamedTuple):
     """An integrator, declared in the file of its name.
 
-    :param name: its name
     :param order: its order of convergence in smooth motion
     :param step: compiled function that finds `next_v`, and `next_q` as well if nothing stops the
         motion, and returns which of them: `NOTHING`, `VELOCITY` or `EVERYTHING`; a

@@ -51,7 +51,6 @@ class ClosedStart(NamedTuple):
 def close_start(robot: Robot, q: FloatArray, v: FloatArray) -> ClosedStart:
     """Find the assembly that Newton's method leads to, and the velocity projected onto it.
 
-    :param robot: the robot
     :param q: configuration, (nq,)
     :param v: velocity, (nv,)
     :raises ValueError: if none was found, with the loop that stays open and by how much
@@ -83,7 +82,6 @@ def rounded_loops(robot: Robot, q: FloatArray, K: FloatArray) -> Tuple[Tuple[str
 
     Such constraints contradict each other as soon as the loop moves, and lock it.
 
-    :param robot: the robot
     :param q: configuration, (nq,)
     :param K: Jacobian of the constraints there, (n^c, nv)
     :return: names of the loops, and the largest such part of each

@@ -94,14 +94,12 @@ def make_simulation_model(
 ) -> SimulationModel:
     """Return constants of a simulation, and addresses of the kernels that it calls.
 
-    :param robot: the robot
     :param timestep: h [s]
     :param ground: the ground, None for none
     :param contact: parameters of soft contact
     :param shapes: collision shapes, none if there is nothing to touch
     :param speed_limit: guard on the speed of joints [rad/s or m/s]
     :param enforce_velocity_limits: whether the velocity limits of joints hold, too
-    :param integrator: the integrator
     :param scene: the world
     :param has_scene: whether there is one
     :raises SingularMassMatrixError: if joints move no mass

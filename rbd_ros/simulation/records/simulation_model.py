@@ -139,7 +139,6 @@ class SimulationModel(NamedTuple):
     :param bracket_value: the c of these terms, (T,)
     :param loop_first: first constraint of each loop, (loops + 1,)
     :param tree: the kinematic tree
-    :param ground: the ground
     :param scene: the world
     """
 

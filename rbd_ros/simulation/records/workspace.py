@@ -209,7 +209,6 @@ class Before(NamedTuple):
 
     :param q: configuration
     :param v: velocity
-    :param counters: counters
     :param objects: state of the objects
     """
 

@@ -86,7 +86,6 @@ class Island(NamedTuple):
     """Bodies that touch each other and are corrected together: a value that functions hand on.
 
     :param n: number of contacts, `SceneWork.listed`
-    :param label: its label
     :param of_robot: whether the robot is one of them
     :param h: time step [s]
     """

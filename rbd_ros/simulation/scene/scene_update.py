@@ -34,7 +34,6 @@ AnyRecord = Any
 class PreparedScene(NamedTuple):
     """Data that a simulation needs for another world.
 
-    :param world: the world
     :param scene: its shapes
     :param fields: the records
     :param record: their table
@@ -59,7 +58,6 @@ def prepare_scene(
 ) -> PreparedScene:
     """Make what a simulation needs for another world; the simulation stays as it is.
 
-    :param robot: the robot
     :param world: what is to be around it
     :param old: shapes until now
     :param before: table of the records until now

@@ -23,7 +23,6 @@ def default_start(physics: Physics) -> FloatArray:
 
     Robots of the world are as it has them; loops are closed.
 
-    :param physics: the physics
     :raises ValueError: if loops cannot be closed
 
     >>> from rbd_ros.simulation import Physics
@@ -48,10 +47,7 @@ def default_start(physics: Physics) -> FloatArray:
 
 
 def own_bases(physics: Physics) -> List[int]:
-    """Return the numbers of the free bodies that the world file does not place.
-
-    :param physics: the physics
-    """
+    """Return the numbers of the free bodies that the world file does not place."""
     model, world = physics.robot.model, physics.world
     others = () if world is None else world.moving_in(model)
     prefixes = tuple(f'{each.name}/' for each in others if not each.placed_on_surface)

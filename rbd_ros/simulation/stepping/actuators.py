@@ -278,7 +278,6 @@ def with_motors(robot: Robot, inertia: Mapping[str, float], suffix: str = '_moto
     joint: a `Transmission` does, whose torque acts on the joint and whose opposite acts on the
     motor. Gyroscopic effects of the rotors are left out (M. Spong, 1987).
 
-    :param robot: the robot
     :param inertia: inertia of the rotors reflected to the joints, by joint [kg m^2 or kg]
     :param suffix: what is appended to the name of a joint to name its motor
     :raises ValueError: for unknown joints, or inertias that are not positive

@@ -17,10 +17,7 @@ from rbd_ros.textbook.articulated_body.multi_handle_response import MultiHandleR
 
 @with_former_names
 class ArticulatedFunctions(Compiled):
-    """Articulated bodies, their handles and their assembly (book ch. 7).
-
-    :param kernels: kernels of the robot
-    """
+    """Articulated bodies, their handles and their assembly (book ch. 7)."""
 
     def __init__(self, kernels: Kernels):
         super().__init__(kernels)
@@ -214,7 +211,6 @@ class ArticulatedFunctions(Compiled):
 class Handles(Compiled):
     """Several handles: frames at which forces act, and how each responds to all (book eq 7.4).
 
-    :param kernels: kernels of the robot
     :param names: names of links or joints
     :param reference: what motions and forces are expressed in, as for `Robot.jacobian`
     :raises ValueError: for an unknown frame or reference, or none

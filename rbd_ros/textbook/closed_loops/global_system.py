@@ -254,7 +254,6 @@ def analyze(system: GlobalSystem) -> Analysis:
 class Factors:
     """Factors of the matrix of a system, for as many right-hand sides as one likes.
 
-    :param system: the system
     :param analysis: order of elimination; found if not given
     :raises SingularSystemError: if the constraints are not independent, as those of a planar loop
         closed by a hinge are not, or a body has no inertia

@@ -54,7 +54,6 @@ class ConstrainedMotion(NamedTuple):
 class ImplicitConstraints:
     """Constraints of a robot from their text, `Robot.loops.implicit` makes them.
 
-    :param kernels: kernels of the robot
     :param phi: from places to the values of the constraints, a text over scalars as
         `rbd_ros.textbook.closed_loops.implicit_constraints` shows
     :raises ValueError: for an unknown joint or link, or if there are no constraints

@@ -20,10 +20,7 @@ Pair = Tuple[Optional[str], Optional[str]]
 
 
 class ContactFunctions:
-    """Point contacts between bodies of a robot, and with the fixed base (book ch. 11).
-
-    :param kernels: kernels of the robot
-    """
+    """Point contacts between bodies of a robot, and with the fixed base (book ch. 11)."""
 
     def __init__(self, kernels: Kernels):
         self._kernels = kernels
@@ -60,7 +57,6 @@ class PointContacts(Compiled):
     the shape (c, 3), and so have the normals; with tangents `normals` has the shape (c, 3, 3): the
     normal and the two tangents of each contact. All may have a leading batch axis.
 
-    :param kernels: kernels of the robot
     :param pairs: names of predecessor and successor of each contact
     :param tangents: whether each contact has two tangents
     :raises ValueError: for an unknown name, two that move together, or no pair at all

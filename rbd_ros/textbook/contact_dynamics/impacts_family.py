@@ -18,8 +18,6 @@ class ImpactFunctions(Compiled):
 
     Rigid bodies know no waves: how an impact really propagates through a mechanism, compression
     waves and yielding bearings included, may differ from what these equations say.
-
-    :param kernels: kernels of the robot
     """
 
     def __init__(self, kernels: Kernels):
@@ -113,7 +111,6 @@ class ImpactPair(Compiled):
     predecessor to the successor in base coordinates, (3,), the coefficient of restitution e, and
     `out`, arrays for the results. Where the two separate already, nothing changes.
 
-    :param kernels: kernels of the robot
     :param predecessor: name of a link or joint
     :param successor: name of another one
     :raises ValueError: for an unknown link, or two that are fixed to one another

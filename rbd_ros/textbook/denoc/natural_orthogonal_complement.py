@@ -222,7 +222,6 @@ def driving_wrench(link: Link, force: Scalar) -> Wrench:
     The force of a slider is taken to pass the center of mass of the link: along a parallel line,
     it would do no other work, and the constraint would balance the couple.
 
-    :param link: the link
     :param force: force of the joint [N m, N]
     """
     if link.revolute:

@@ -26,7 +26,6 @@ class FloatingBaseFunctions(Compiled):
     (nq,), and velocities v, (nv,), are those of the whole robot, the base first. External forces
     on the base are external forces on its link.
 
-    :param kernels: kernels of the robot
     :raises ModelError: if the robot has no floating base
     """
 
@@ -198,7 +197,6 @@ class FloatingBaseFunctions(Compiled):
 class FloatingBaseFrame(Compiled):
     """Motion of a frame of a robot whose base yields; `FloatingBaseFunctions.frame` gives one.
 
-    :param kernels: kernels of the robot
     :param name: name of the link or joint
     :param reference: what motions are expressed in, as for `Robot.jacobian`
     :raises ValueError: for an unknown frame or reference

@@ -128,7 +128,6 @@ def accelerated(inertia: LTDL, force: ForceVector) -> MotionVector:
     """Return the acceleration I^-1 f that a force causes.
 
     :param inertia: factors of the inertia
-    :param force: the force
     """
     return MotionVector.from_array(inertia.solve(list(force)))
 

@@ -170,7 +170,6 @@ class ConnectivityGraph:
 class SpanningTree:
     """A spanning tree of a connectivity graph (book 4.1.1).
 
-    :param graph: the graph
     :param joints: names of the joints in the tree, as many as there are moving bodies
     :raises ModelError: if they are not a spanning tree
 

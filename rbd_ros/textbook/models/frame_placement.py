@@ -23,7 +23,6 @@ def with_frames_placed(model: Model, placements: Mapping[str, PluckerTransform])
     for are chosen anyway (`equivalent_model`); this is for studies, and for coordinates that are
     given.
 
-    :param model: the model
     :param placements: by name of the body, the transform from its coordinates to those that take
         their place
     :raises ModelError: for a name that is no body's

@@ -32,7 +32,6 @@ _ROUNDING = 1e-9
 class PlanarJoint:
     """A joint of any type that moves in the plane, with planar quantities.
 
-    :param joint: the joint
     :param plane: rotation from joint coordinates to those of the plane
 
     >>> from rbd_ros.textbook.planar.planar_model import planar_model

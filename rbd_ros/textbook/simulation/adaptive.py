@@ -99,7 +99,6 @@ def integrate_ode(
 ) -> OdeSolution:
     """Return the motion of a robot from a state, on its configuration space.
 
-    :param robot: the robot
     :param q: configuration at time zero, (nq,) [rad, m]
     :param v: velocity at time zero, (nv,) [rad/s, m/s]
     :param duration: how long [s]

@@ -19,7 +19,6 @@ from rbd_ros.textbook.simulation.event_search import Values
 class ConstrainedMotion:
     """Dynamics of a robot whose active contacts neither separate nor penetrate.
 
-    :param robot: the robot
     :param contacts: all contacts
     :param torque: generalized forces, as for `integrate_ode`
     :raises ValueError: for an unknown link, or torques of a wrong shape

@@ -148,8 +148,6 @@ class Gaps(NamedTuple):
 class CandidateContacts:
     """Gaps of some contacts as functions of the state of a robot.
 
-    :param robot: the robot
-    :param contacts: the contacts
     :raises ValueError: for an unknown link
     """
 

@@ -45,8 +45,6 @@ MAXIMUM_TURN = 0.5
 class Method(NamedTuple):
     """An explicit Runge-Kutta method with dense output.
 
-    :param name: its name
-    :param order: its order
     :param A: coefficients of the stages, (s, s)
     :param c: times of the stages, as parts of the step, (s,)
     :param W: coefficients of the interpolating weights, (s, degree); their sums over the powers
@@ -168,10 +166,7 @@ METHODS = {method.name: method for method in (EULER, HEUN, RK4, RK45)}
 
 
 class Group:
-    """The space of configurations of a robot, as steps need it.
-
-    :param robot: the robot
-    """
+    """The space of configurations of a robot, as steps need it."""
 
     def __init__(self, robot: Robot):
         self.robot = robot
@@ -228,7 +223,6 @@ class DenseStep:
     """A time step that can be asked for any moment within it.
 
     :param group: where configurations are
-    :param method: the method
     :param t: time at its beginning [s]
     :param h: its length [s]
     :param q: configuration at its beginning, (nq,)
@@ -293,7 +287,6 @@ def take_step(
     """Take a step of a Runge-Kutta method.
 
     :param group: where configurations are
-    :param method: the method
     :param acceleration: acceleration at a time, a configuration and a velocity
     :param t: time [s]
     :param q: configuration, (nq,)

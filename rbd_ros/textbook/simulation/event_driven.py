@@ -80,7 +80,6 @@ class EventDrivenSimulator:
     (Zeno's) those are left out. Joint limits and Coulomb friction are not part
     of this simulation; viscous damping is.
 
-    :param robot: the robot
     :param contacts: where it can touch itself or the fixed base
     :param torque: generalized forces, as for `integrate_ode`
     :param method: 'rk45' with tolerances, or 'euler', 'heun' or 'rk4' with a constant step

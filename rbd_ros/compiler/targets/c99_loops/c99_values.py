@@ -26,7 +26,6 @@ LOCAL, READS, CHANGES = range(3)
 class Value(NamedTuple):
     """Expression of C.
 
-    :param type: its type
     :param text: its text; of an array, that of the memory it is in
     :param binding: how tightly it is bound
     :param effect: what it has to do with memory

@@ -40,7 +40,6 @@ class FaultKind(NamedTuple):
     :param quantity: what its value is, with the unit; '' if it has none
     :param maximum: largest value that makes sense
     :param meaning: what it does
-    :param name: its name
     :param domain: where it acts: only a simulation of the robot has faults in `PHYSICS`
     :param apply: lets it act on a target
     :param minimum: smallest value that makes sense

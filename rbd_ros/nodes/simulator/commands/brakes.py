@@ -17,7 +17,6 @@ class Brakes:
 
     They would stop the objects of a world, too: there, servos hold the robot.
 
-    :param simulator: the simulation
     :param parameters: values of the simulator's parameters
     """
 

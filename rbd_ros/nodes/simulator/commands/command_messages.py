@@ -127,7 +127,6 @@ class KnownMessages(NamedTuple):
 class Commands(DrivenJoints):
     """Commands of all joints that can be commanded, as messages bring them.
 
-    :param robot: the robot
     :param diagnostics: where rejected messages are reported
     :param array_joints: joints that a Float64MultiArray names by its order; empty: all that can be
         commanded

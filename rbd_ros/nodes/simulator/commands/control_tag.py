@@ -34,7 +34,6 @@ class JointInterfaces(NamedTuple):
 class SensorTag(NamedTuple):
     """A `<sensor>` of a tag.
 
-    :param name: its name
     :param frame: its parameter `frame_id`, '' if it has none
     :param states: its state interfaces
     :param is_unread: whether they stay NaN in ros2_control

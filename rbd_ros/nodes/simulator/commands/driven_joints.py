@@ -63,7 +63,6 @@ class DrivenJoints:
 
     Of a robot with loops, only joints with actuators can; all others move freely.
 
-    :param robot: the robot
     :param diagnostics: where to report what is missing or contradictory
     :param bandwidth: natural frequency of the servo [rad/s]
     """

@@ -23,7 +23,6 @@ _SILENCE = 5  # looks for which a controller may be silent, on a busy machine, a
 class ConflictMonitor:
     """Monitor of the ROS graph, which it checks once a second.
 
-    :param node: the simulator node
     :param diagnostics: where to report
     """
 

@@ -30,7 +30,6 @@ class RosPorts:
     Messages stay bytes, and wait in subscriptions that no executor is shown until the cycle takes
     them: no callback ever stands between two steps.
 
-    :param node: the simulator node
     :param clock: whether /clock is published
     :param base: name of the link that moves freely; '' if the root link is fixed
     :param accelerations: whether there are commands of accelerations

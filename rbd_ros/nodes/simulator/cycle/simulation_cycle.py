@@ -81,7 +81,6 @@ class ReadyWorld(NamedTuple):
 class SimulationCycle:
     """The simulated robot with its inputs and outputs.
 
-    :param robot: the robot
     :param parameters: values of the simulator's parameters (simulator_interface.py)
     :param diagnostics: where to report
     :param ports: where messages come from and go to

@@ -155,7 +155,6 @@ class EntityRegistry:
     ) -> None:
         """Set pose and velocity of the floating base of a robot.
 
-        :param robot: the robot
         :param pose: position [m], quaternion x, y, z, w, (7,); None: where it is
         :param twist: angular velocity and velocity of the origin of the root link, along the axes
             of the world, (6,) [rad/s, m/s]; None: as it is

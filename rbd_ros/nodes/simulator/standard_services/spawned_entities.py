@@ -57,7 +57,6 @@ def spawned(request: Any, surface: Surface, package_paths: Tuple[str, ...]) -> W
 def spawnable(uri: str, surface: Surface, package_paths: Tuple[str, ...]) -> WorldObject:
     """Return the object of a file that may be spawned, without a name.
 
-    :param uri: its URI
     :param surface: what it is like to touch where nothing is known of it
     :param package_paths: directories in which package:// names are looked for first
     :raises RefusedRequestError: for what cannot be an object

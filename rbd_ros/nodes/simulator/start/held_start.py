@@ -37,7 +37,6 @@ class HeldStart:
 
     Nothing moves; commands wait in their topics for the first cycle.
 
-    :param robot: the robot
     :param parameters: values of the simulator's parameters
     :param tag: interfaces of the joints in the robot description
     :param ports: where messages go to

@@ -81,7 +81,6 @@ def held_configuration(
 
     It needs no simulation, which takes long to compile.
 
-    :param robot: the robot
     :param names: its joints with one degree of freedom
     :param at_q: where their positions are, (k,)
     :param parameters: values of the simulator's parameters
@@ -147,7 +146,6 @@ def _given(driven: Sequence[str], parameters: Mapping[str, Any]) -> List[str]:
 class StartWarnings:
     """Warnings about the start of a simulation, and about the shapes of its world.
 
-    :param simulator: the simulation
     :param warn: called with it
     """
 

@@ -57,7 +57,6 @@ def measured_robots(
 ) -> List[MeasuredRobot]:
     """Return the robots with measurements: the one that is described, and those with topics.
 
-    :param simulator: the simulation
     :param robots: names of the further robots that have topics of their own
     :param joints: joints whose torque is published, by their names in the simulation
     :param base: link of the described robot that moves freely, '' if there is none

@@ -14,10 +14,7 @@ from rbd_ros.nodes.simulator.interface.simulator_interface import INTERFACE
 
 
 class RosMeasurementPorts:
-    """The ports of `Measurements` as topics of a node.
-
-    :param node: the simulator node
-    """
+    """The ports of `Measurements` as topics of a node."""
 
     def __init__(self, node: Node):
         self._node = node

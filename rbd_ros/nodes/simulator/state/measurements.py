@@ -63,7 +63,6 @@ class _Torques(NamedTuple):
 class _Base:
     """Pose and velocity of a base as odometry, which here is exact, and on /tf.
 
-    :param base: the base
     :param prefix: what the name of its topic begins with
     :param ports: where messages go to
     :param publish_tf: whether anything is published on /tf
@@ -105,7 +104,6 @@ class _Base:
 class Measurements:
     """Sensors of the simulated robot, as topics show them.
 
-    :param simulator: the simulation
     :param parameters: values of the simulator node's parameters
     :param names: places of sensors by kind and name
     :param robots: robots whose joint torques and odometry are published

@@ -46,7 +46,6 @@ class RobotPorts(Protocol):
 class RosRobotPorts:
     """The ports of a further robot as topics of a node.
 
-    :param node: the simulator node
     :param name: name of the robot
     """
 

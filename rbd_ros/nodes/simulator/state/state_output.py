@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 class StateOutput:
     """Messages of the state; in a cycle, machine code writes the numbers (compiled_cycle.py).
 
-    :param simulator: the simulation
     :param commands: commands of all joints, which know their order
     :param shown: which of these joints each field has (control_tag.py)
     :param period: simulated time between two messages [ns]

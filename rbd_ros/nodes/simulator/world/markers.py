@@ -44,7 +44,6 @@ SHAFT, HEAD = 0.01, 0.02  # diameters of an arrow [m]
 class Placed:
     """A marker on something that may move.
 
-    :param marker: the marker
     :param owner: name of what it is on
     :param pose: its pose in coordinates of that, (4, 4)
     """
@@ -57,7 +56,6 @@ class Placed:
 def standing_markers(world: World, frame: str, moving: Sequence[WorldRobot] = ()) -> List[Marker]:
     """Return the markers of all that does not move.
 
-    :param world: the world
     :param frame: name of its frame
     :param moving: robots that do
     """
@@ -80,7 +78,6 @@ def standing_markers(world: World, frame: str, moving: Sequence[WorldRobot] = ()
 def object_markers(world: World, frame: str) -> List[Placed]:
     """Return the markers of the movable objects.
 
-    :param world: the world
     :param frame: name of its frame
     """
     found: List[Marker] = []
@@ -95,7 +92,6 @@ def object_markers(world: World, frame: str) -> List[Placed]:
 def robot_markers(robots: Iterable[WorldRobot], frame: str) -> List[Placed]:
     """Return the markers of robots that move; their owners are links, called 'robot/link'.
 
-    :param robots: the robots
     :param frame: name of the world's frame
     """
     found: List[Marker] = []

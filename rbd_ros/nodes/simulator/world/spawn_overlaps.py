@@ -16,7 +16,6 @@ SUBJECT = 'world'
 class SpawnOverlapMonitor:
     """Monitor that warns of objects and robots that overlap where they were put.
 
-    :param simulator: the simulation
     :param diagnostics: where to report
     """
 

@@ -82,7 +82,6 @@ class Frames(NamedTuple):
     def of(cls, simulator: Simulator, prefix: str, odom: str) -> Frames:
         """Return frames of a robot in a world: where its root link is fixed, that is the world's.
 
-        :param simulator: the simulation
         :param prefix: what the names of the robot's frames begin with
         :param odom: frame that the pose of its root link is in, without the prefix; '' if it does
             not move freely
@@ -157,7 +156,6 @@ class WorldInterface:
     def view_of(self, world: World, scene: Scene, bodies: FreeBodies) -> View:
         """Return the view of a world, perhaps of one that the simulation does not have yet.
 
-        :param world: the world
         :param scene: its shapes
         :param bodies: its movable objects
         """
@@ -228,7 +226,6 @@ class WorldInterface:
     ) -> None:
         """Set pose and velocity of a movable object.
 
-        :param name: its name
         :param pose: position [m], quaternion x, y, z, w, (7,); None: where it is
         :param velocity: angular velocity and velocity of its origin along the axes of the world,
             (6,) [rad/s, m/s]; None: as it is

@@ -21,7 +21,6 @@ CONTACT_MARKERS, OBJECT_MARKERS = '~/contact_markers', '~/object_markers'
 class RosWorldPorts:
     """The ports of a `WorldInterface` as topics of a node.
 
-    :param node: the simulator node
     :param tf: whether frames are published on /tf
     """
 
