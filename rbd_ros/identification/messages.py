@@ -20,7 +20,7 @@ from rbd_ros.identification.joint_series import chosen_topics, JointSeries
 from rbd_ros.identification.recording import RecordingError
 from rbd_ros.wire import JointStateReader, WireError
 from rbd_ros.wire.mcap_files import McapFileError, McapReader, unavailable_reason
-from rbd_ros.wire.plain_text import read_string
+from rbd_ros.wire.small_messages import read_string
 
 STRINGS = ('std_msgs/msg/String', 'std_msgs/String')
 JOINT_STATES = ('sensor_msgs/msg/JointState', 'sensor_msgs/JointState')

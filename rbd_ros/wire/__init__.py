@@ -25,15 +25,21 @@ if TYPE_CHECKING:
         NameList,
     )
     from rbd_ros.wire.joint_trajectory import JointTrajectoryData, JointTrajectoryReader
-    from rbd_ros.wire.measured import ImuWriter, OdometryWriter, WrenchStampedWriter
+    from rbd_ros.wire.message_writers import (
+        ImuWriter,
+        MultiDOFJointStateWriter,
+        OdometryWriter,
+        TransformsWriter,
+        WrenchStampedWriter,
+    )
     from rbd_ros.wire.pattern import has_layout, Layout, make_pattern, Pattern
-    from rbd_ros.wire.plain_text import read_string, string_message
-    from rbd_ros.wire.pose_messages import MultiDOFJointStateWriter, TransformsWriter
     from rbd_ros.wire.small_messages import (
         ClockWriter,
         Float64MultiArrayReader,
         Float64MultiArrayWriter,
         plain_array_pattern,
+        read_string,
+        string_message,
         WrenchStampedData,
         WrenchStampedReader,
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Float64MultiArray, Clock and WrenchStamped."""
+"""String, Float64MultiArray, Clock and WrenchStamped."""
 
 from __future__ import annotations
 
@@ -11,6 +11,36 @@ import numpy as np
 
 from rbd_ros.wire.cdr import Cursor, MessageBuffer, StampedMessage, WireError
 from rbd_ros.wire.pattern import make_pattern, Pattern
+
+MAX_BYTES = 1 << 26  # maximum size of a message [bytes]: URDFs with many links
+
+
+def string_message(text: str) -> bytes:
+    """Return the bytes of a String.
+
+    :raises ValueError: if it contains a zero byte
+
+    >>> from rbd_ros.wire import read_string, string_message
+    >>> read_string(string_message('hello'))
+    'hello'
+    """
+    memory = MessageBuffer()
+    memory.text(text)
+    memory.finish()
+    return memory.bytes.tobytes()
+
+
+def read_string(data: bytes) -> str:
+    """Return the text of a String.
+
+    :raises WireError: if it is none
+    """
+    text = Cursor(data, MAX_BYTES).text('the text')
+    try:
+        return str(text, 'utf-8')
+    except UnicodeDecodeError:
+        raise WireError('illegible text', 'the text is not UTF-8') from None
+
 
 MAX_BYTES = 1 << 18  # maximum size of a message [bytes]
 MAX_DIMENSIONS = 16  # of a Float64MultiArray; their labels and sizes are skipped

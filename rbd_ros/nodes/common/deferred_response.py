@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Responses of a service that another thread sends later, while the executor goes on.
+"""Responses of a service, and results of an action, that another thread sends later.
 
 Not all executors of rclpy can wait in a callback. What they have in common is that they hand its
 result to `Service.send_response`, so that is where a `DeferredResponse` is recognized.
@@ -10,7 +10,22 @@ from __future__ import annotations
 import threading
 from typing import Any, Callable, List
 
+from rclpy.action import ActionServer
 from rclpy.service import Service
+
+
+class LongRunningActionServer(ActionServer):
+    """Action server whose goals run until `finish` ends them, without a callback that waits.
+
+    Not all executors of rclpy can wait in a callback.
+    """
+
+    def notify_execute(self, goal_handle: Any, execute_callback: Any) -> None:
+        """Note that a goal is being executed; nothing is called."""
+
+    def finish(self, goal_handle: Any, end: Callable[[Any], Any]) -> None:
+        """Make the executor call `end`, which sets a state and returns the result."""
+        super().notify_execute(goal_handle, end)
 
 
 class DeferredResponse:

@@ -37,8 +37,11 @@ from rbd_ros.nodes.simulator.interface.simulator_interface import (
     has_rigid_ground,
     INTERFACE,
 )
-from rbd_ros.nodes.simulator.snapshot_place import check_snapshot_folder, check_snapshot_name
-from rbd_ros.nodes.simulator.snapshot_services import Snapshots
+from rbd_ros.nodes.simulator.snapshot_services import (
+    check_snapshot_folder,
+    check_snapshot_name,
+    Snapshots,
+)
 from rbd_ros.nodes.simulator.standard_services.simulation_interfaces import (
     offer_simulation_interfaces,
 )

@@ -20,8 +20,8 @@ from rclpy.action import CancelResponse, GoalResponse
 from rbd_ros.control import TrajectoryError
 from rbd_ros.control.motion.tolerances import GivenTolerance, ToleranceError, Tolerances
 from rbd_ros.nodes.common.communication import message_type, STEADY_CLOCK
+from rbd_ros.nodes.common.deferred_response import LongRunningActionServer
 from rbd_ros.nodes.common.diagnostics import OK, WARN
-from rbd_ros.nodes.common.long_running_action import LongRunningActionServer
 from rbd_ros.nodes.messages.conversions import representable
 from rbd_ros.nodes.messages.text import readable
 from rbd_ros.nodes.torque.following import (

@@ -11,8 +11,7 @@ from typing import Any, Optional, Tuple
 from rclpy.action import CancelResponse, GoalResponse
 
 from rbd_ros.nodes.common.communication import STEADY_CLOCK
-from rbd_ros.nodes.common.deferred_response import DeferredResponse
-from rbd_ros.nodes.common.long_running_action import LongRunningActionServer
+from rbd_ros.nodes.common.deferred_response import DeferredResponse, LongRunningActionServer
 from rbd_ros.nodes.messages.text import readable
 
 ACTION = '~/simulate_steps'

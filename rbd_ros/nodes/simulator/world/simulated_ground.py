@@ -8,7 +8,7 @@ from typing import Any, Dict, Mapping
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.model import Model
 from rbd_ros.nodes.simulator.interface.simulator_interface import has_rigid_ground
-from rbd_ros.nodes.simulator.world.srdf_source import srdf_of
+from rbd_ros.nodes.simulator.world.world_source import srdf_of
 from rbd_ros.world.world_objects import level_ground
 
 

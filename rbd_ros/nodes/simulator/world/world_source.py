@@ -10,9 +10,28 @@ import numpy as np
 
 from rbd_ros.lookup.worlds import find_world
 from rbd_ros.model import Model
-from rbd_ros.nodes.simulator.world.srdf_source import srdf_of
+from rbd_ros.model.urdf.mesh_paths import MeshPaths
 from rbd_ros.world.world import World
 from rbd_ros.world.world_file import read_world
+
+
+def srdf_of(parameters: Mapping[str, Any]) -> Optional[str]:
+    """Return SRDF of the robot: its XML, or the path of its file; None if the parameter is empty.
+
+    :param parameters: values of the simulator's parameters
+    :raises ValueError: for a package:// URI of nothing
+    """
+    given: str = parameters['robot_description_semantic'].strip()
+    if not given.startswith('package://'):
+        return given or None
+    path = MeshPaths(None, parameters['package_paths']).resolve(given)
+    if path is None:
+        raise ValueError(
+            f'parameter robot_description_semantic: {given[:200]!r} was not found below '
+            'package_paths and AMENT_PREFIX_PATH; install the package and source its workspace'
+        )
+    return path
+
 
 #: Frame of the world, in which poses of objects are given.
 WORLD_FRAME = 'world'
