@@ -378,6 +378,7 @@ NOT_FOR_USERS = {
     'rbd_ros.control.law.gains:gravity_gradient': 'a part of `default_gains`',
     'rbd_ros.control.law.gains:needed_stiffness': 'likewise',
     'rbd_ros.model.geared_tree:gear_limits': 'a part of a model',
+    'rbd_ros.model.geared_tree:GearLimits': 'likewise',
     'rbd_ros.model.model:position_periods': '`Robot.position_periods`',
     'rbd_ros.spatial.inertia:violated_conditions': 'a check of models',
     'rbd_ros.doctor.graph_reading:ask_nodes': 'a part of `read_graph`',
