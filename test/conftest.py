@@ -15,6 +15,9 @@ import sys
 # for one another. NumPy's library reads this when it is imported.
 os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
 
+# The options of this run, which colcon gives in this way, are not for what its tests start.
+os.environ.pop('PYTEST_ADDOPTS', None)
+
 import hypothesis
 import numpy as np
 import pytest
