@@ -15,9 +15,6 @@ import sys
 # for one another. NumPy's library reads this when it is imported.
 os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
 
-# The options of this run, which colcon gives in this way, are not for what its tests start.
-os.environ.pop('PYTEST_ADDOPTS', None)
-
 import hypothesis
 import numpy as np
 import pytest
@@ -58,6 +55,12 @@ hypothesis.settings.load_profile(os.environ.get('HYPOTHESIS_PROFILE', 'fixed'))
 def rng():
     """Return a random generator with a fixed seed: every run of a test sees the same numbers."""
     return np.random.default_rng(20080101)
+
+
+@pytest.fixture(autouse=True, scope='session')
+def options_of_this_run():
+    """Keep the options of this run, which colcon gives in this way, from what its tests start."""
+    os.environ.pop('PYTEST_ADDOPTS', None)
 
 
 @pytest.fixture(autouse=True, scope='module')
