@@ -37,7 +37,7 @@ _KINDS = (
 )
 
 
-class FileRefusedError(OSError):
+class FileRejectedError(OSError):
     """A file that is not read, because it is not a regular file or is too large."""
 
     def __str__(self) -> str:
@@ -53,14 +53,14 @@ def open_regular(path: Path, max_bytes: int) -> BinaryIO:
 
     :param path: the file; a symbolic link is followed
     :param max_bytes: maximum size [bytes]
-    :raises FileRefusedError: if it is not a regular file, or is larger
+    :raises FileRejectedError: if it is not a regular file, or is larger
     :raises OSError: if it cannot be opened
 
     >>> from rbd_ros.bounded_files import open_regular
     >>> open_regular('/dev/zero', 1000)
     Traceback (most recent call last):
         ...
-    rbd_ros.bounded_files.FileRefusedError: /dev/zero: it is a device, ...
+    rbd_ros.bounded_files.FileRejectedError: /dev/zero: it is a device, ...
     """
     _check(os.stat(path), path, max_bytes)
     number = os.open(path, os.O_RDONLY | getattr(os, 'O_NONBLOCK', 0) | getattr(os, 'O_BINARY', 0))
@@ -76,7 +76,7 @@ def read_bytes(path: Path, max_bytes: int) -> bytes:
     """Return the content of a regular file.
 
     :param max_bytes: maximum size [bytes]
-    :raises FileRefusedError: if it is not a regular file, or is larger
+    :raises FileRejectedError: if it is not a regular file, or is larger
     :raises OSError: if it cannot be read
     """
     with open_regular(path, max_bytes) as file:
@@ -93,7 +93,7 @@ def read_text(path: Path, max_bytes: int, encoding: str = 'utf-8') -> str:
     """Return the text of a regular file.
 
     :param max_bytes: maximum size [bytes]
-    :raises FileRefusedError: if it is not a regular file, or is larger
+    :raises FileRejectedError: if it is not a regular file, or is larger
     :raises OSError: if it cannot be read
     :raises UnicodeDecodeError: if it is no text in this encoding
     """
@@ -145,7 +145,7 @@ def unpacked_file(path: Path, max_bytes: int) -> Iterator[Path]:
 
     :param path: a regular file, which may be compressed by zstd
     :param max_bytes: maximum size, unpacked [bytes]
-    :raises FileRefusedError: if it cannot be unpacked, or the library is missing
+    :raises FileRejectedError: if it cannot be unpacked, or the library is missing
     :raises OSError: if it cannot be opened
     """
     with open_regular(path, max_bytes) as file:
@@ -158,10 +158,10 @@ def unpacked_file(path: Path, max_bytes: int) -> Iterator[Path]:
                 library = _zstandard()
                 _unpack(library.ZstdDecompressor().stream_reader(file), plain, path, max_bytes)
             except ValueError as error:
-                raise FileRefusedError(errno.EINVAL, str(error), os.fspath(path)) from None
+                raise FileRejectedError(errno.EINVAL, str(error), os.fspath(path)) from None
             except library.ZstdError as error:
                 text = f'it cannot be unpacked: {error}; copy it again'
-                raise FileRefusedError(errno.EINVAL, text, os.fspath(path)) from None
+                raise FileRejectedError(errno.EINVAL, text, os.fspath(path)) from None
             yield plain.name
 
 
@@ -207,7 +207,7 @@ def _check(status: os.stat_result, path: Path, max_bytes: int) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
     if not stat.S_ISREG(status.st_mode):
         kinds = (name for is_kind, name in _KINDS if is_kind(status.st_mode))
-        raise FileRefusedError(
+        raise FileRejectedError(
             errno.EINVAL,
             f'it is {next(kinds, "something else")}, not a regular file; write its content to a '
             'file',
@@ -217,8 +217,8 @@ def _check(status: os.stat_result, path: Path, max_bytes: int) -> None:
         raise _too_large(path, status.st_size, max_bytes)
 
 
-def _too_large(path: Path, size: int, max_bytes: int) -> FileRefusedError:
-    return FileRefusedError(
+def _too_large(path: Path, size: int, max_bytes: int) -> FileRejectedError:
+    return FileRejectedError(
         errno.EFBIG,
         f'it has {size} bytes or more, more than the limit of {max_bytes}; give a smaller file',
         os.fspath(path),

@@ -13,7 +13,7 @@ from support.source_imports import package_sources
 
 from rbd_ros.bounded_files import (
     archive_problem,
-    FileRefusedError,
+    FileRejectedError,
     open_regular,
     read_bytes,
     read_end,
@@ -87,7 +87,7 @@ def test_a_file_that_is_not_regular_is_rejected_without_waiting(tmp_path, read):
     os.mkfifo(pipe)
     (tmp_path / 'link').symlink_to('/dev/zero')
     for path, kind in ((pipe, 'named pipe'), (tmp_path / 'link', 'device')):
-        with pytest.raises(FileRefusedError, match=f'{path}: it is a {kind}.*write its content'):
+        with pytest.raises(FileRejectedError, match=f'{path}: it is a {kind}.*write its content'):
             read(path, 1000)
     with pytest.raises(IsADirectoryError):
         read(tmp_path, 1000)
@@ -105,14 +105,14 @@ def test_the_bound_is_the_largest_size_that_is_read(tmp_path, read):
             found = found.read()
     assert len(found) == 1000
     with pytest.raises(
-        FileRefusedError, match='a: it has 1000 bytes or more, more than the limit of 999'
+        FileRejectedError, match='a: it has 1000 bytes or more, more than the limit of 999'
     ):
         read(path, 999)
 
 
 def test_a_virtual_file_is_bounded_although_it_has_no_size():
     assert os.stat('/proc/self/maps').st_size == 0
-    with pytest.raises(FileRefusedError, match='more than the limit of 10'):
+    with pytest.raises(FileRejectedError, match='more than the limit of 10'):
         read_bytes('/proc/self/maps', 10)
 
 
@@ -129,7 +129,7 @@ def test_the_end_of_a_log_is_read_without_the_rest(tmp_path):
 # -- what refers to files
 
 
-def refused(read, path):
+def rejected(read, path):
     with pytest.raises(ValueError, match=f'{path}.*named pipe') as error:
         read(str(path))
     assert 'write its content to a file' in str(error.value)
@@ -155,7 +155,7 @@ def refused(read, path):
 )
 def test_a_pipe_is_rejected_by_its_name(tmp_path, module, function, name):
     os.mkfifo(tmp_path / name)
-    refused(getattr(importlib.import_module(module), function), tmp_path / name)
+    rejected(getattr(importlib.import_module(module), function), tmp_path / name)
 
 
 def test_the_files_of_a_bag_are_regular(tmp_path):

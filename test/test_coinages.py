@@ -31,6 +31,7 @@ COINAGES = {
     'known of, declared for': r'\bsaid of\b',
     'contacts, free bodies': r'\bwhat (touches|flies|is pressed)\b',
     'resources': r'\bbelongings\b',
+    'rejects, invalid, not supported': r'(?<!connection )\brefus(es?|ed|als?|ing)\b',
 }
 
 #: Patterns of what was replaced in messages, by the plain words for it.
@@ -51,7 +52,7 @@ NAMED = {
     **RIDDLES,
     'requested, desired': r'\bwant(s|ed)?\b',
     'a noun': r'^(of|who|whatever)\b|\bwhat\b',
-    'rejected, omitted': r'\brefus(es?|ed)\b|\bleft out\b',
+    'omitted, except': r'\bleft out\b',
     'gets a warning, with a notice': r'\bwarned of\b|\bsaid so\b',
     'continues, forever': r'\bgo on\b|\bfor ever\b',
 }

@@ -49,7 +49,7 @@ SENT = {
     'trajectory_feedforward': ('trajectories_published',),
     'simulator': ('commands_accepted',),
 }
-REFUSED = {
+REJECTED = {
     'gravity_compensation': ('states_rejected',),
     'inverse_dynamics': ('states_rejected',),
     'trajectory_feedforward': ('trajectories_rejected',),
@@ -91,7 +91,7 @@ class Found:
     def drift(self) -> float:
         """Largest difference between a counter of the node and what it should be."""
         changes = [abs(self._change(name) - self.sent) for name in SENT[self.node]]
-        changes += [self._change(name) for name in REFUSED[self.node]]
+        changes += [self._change(name) for name in REJECTED[self.node]]
         if self.node == 'simulator':  # simulated time is that of so many steps
             apart = abs(self.after['time'] / TIMESTEP - self.after['steps'])
             changes.append(apart if apart > MEANWHILE else 0.0)

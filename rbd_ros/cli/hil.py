@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     remove_old_reports(arguments)
     alone = arguments.scenario is None or arguments.replay_recording
     if alone or not CONTROLLERS[read_scenario(arguments.scenario).controller.kind].over_ros:
-        code, text = execute(arguments, _refuse)
+        code, text = execute(arguments, _reject)
         print(text)
         return code
     # Code that needs ROS runs in another process, as nodes do.
@@ -61,5 +61,5 @@ def words_of(arguments: argparse.Namespace) -> List[str]:
     return [*words, '--', arguments.scenario]
 
 
-def _refuse(*_: object) -> NoReturn:
+def _reject(*_: object) -> NoReturn:
     raise ValueError('the controller of the scenario has changed meanwhile; run the command again')

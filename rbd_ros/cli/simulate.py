@@ -143,7 +143,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.world is not None:
         world = read_world(find_world(arguments.world), model)
     if robot is None:
-        _refuse_what_needs_a_robot(arguments, world)
+        _reject_robot_options(arguments, world)
     if arguments.watch:
         watched = simulated_robot(robot, world)
         return _watch(arguments, watched, make_scene(watched.model, arguments.shapes, world=world))
@@ -216,7 +216,7 @@ def _robot(arguments: argparse.Namespace) -> Optional[Robot]:
     return None
 
 
-def _refuse_what_needs_a_robot(arguments: argparse.Namespace, world: Optional[World]) -> None:
+def _reject_robot_options(arguments: argparse.Namespace, world: Optional[World]) -> None:
     own = world is not None and any(each.movable for each in world.robots)
     for option in ('watch', 'srdf') if own else _OF_A_ROBOT:
         if getattr(arguments, option):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from rbd_ros.fmi.interface import refusals
+from rbd_ros.fmi.interface import unsupported_functions
 
 
 def source(token: str) -> str:
@@ -11,7 +11,7 @@ def source(token: str) -> str:
 
     :param token: what the description of this FMU is known by
     """
-    return _TEXT.replace('@TOKEN@', token) + '\n' + refusals()
+    return _TEXT.replace('@TOKEN@', token) + '\n' + unsupported_functions()
 
 
 _TEXT = r"""/* FMI 3.0 co-simulation: torque in, joint state out. Memory is taken where an
@@ -61,7 +61,7 @@ static fmi3Status report(const struct Instance *instance, fmi3Status status, con
     return status;
 }
 
-static fmi3Status refuse_function(fmi3Instance instance, const char *name, size_t count)
+static fmi3Status unsupported_function(fmi3Instance instance, const char *name, size_t count)
 {
     if (instance != NULL && count == 0) return fmi3OK;
     return report(instance, fmi3Error, "%s: this FMU has nothing of that kind", name);

@@ -127,7 +127,7 @@ _OWN: Dict[str, Tuple[str, str]] = {
 }
 
 
-def _refusing() -> Dict[str, str]:
+def _unsupported() -> Dict[str, str]:
     """Return the parameters after the instance of the functions that reject, by name."""
     found: Dict[str, str] = {}
     for kind in _TYPES:
@@ -207,7 +207,7 @@ def header() -> str:
     lines = [_HEAD]
     for name, (result, parameters) in _OWN.items():
         lines.append(f'FMI3_EXPORT {result}FMI3_NAME(fmi3{name})({parameters});')
-    for name, rest in _refusing().items():
+    for name, rest in _unsupported().items():
         given = f'fmi3Instance instance{", " * bool(rest)}{rest}'
         lines.append(f'FMI3_EXPORT fmi3Status FMI3_NAME(fmi3{name})({given});')
     for name, parameters in _OTHER_KINDS.items():
@@ -215,14 +215,14 @@ def header() -> str:
     return '\n'.join([*lines, '', '#endif', ''])
 
 
-def refusals() -> str:
+def unsupported_functions() -> str:
     """Return the text of the functions that this FMU does not support, which reject."""
     texts: List[str] = []
-    for name, rest in _refusing().items():
+    for name, rest in _unsupported().items():
         given = f'fmi3Instance instance{", " * bool(rest)}{rest}'
         texts.append(
             f'fmi3Status FMI3_NAME(fmi3{name})({given})\n{{\n'
-            f'{_unused(rest)}    return refuse_function(instance, "fmi3{name}"'
+            f'{_unused(rest)}    return unsupported_function(instance, "fmi3{name}"'
             f'{", count" if _has_values(name) else ", 1"});\n}}\n'
         )
     for name, parameters in _OTHER_KINDS.items():

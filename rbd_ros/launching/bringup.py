@@ -123,10 +123,10 @@ def bringup_launch_description(
         declared[known.index(name)] = with_default(declared[known.index(name)], text)
 
     def start(context: LaunchContext) -> List[Action]:
-        _refuse_ambiguous(context, ambiguous)
+        _reject_ambiguous(context, ambiguous)
         request = _request(context, Arguments(context, file, known))
         started = _names_of_nodes(request.arguments)
-        _refuse_idle(request.arguments, clear, started)
+        _reject_idle(request.arguments, clear, started)
         nodes = []
         for name in started:
             parameters = [uses[name] for uses in clear.values() if name in uses]
@@ -185,7 +185,7 @@ def _names_of_nodes(arguments: Arguments) -> List[str]:
     return [SIMULATOR] if controller == NO_CONTROLLER else [SIMULATOR, controller]
 
 
-def _refuse_ambiguous(context: LaunchContext, ambiguous: Dict[str, dict]) -> None:
+def _reject_ambiguous(context: LaunchContext, ambiguous: Dict[str, dict]) -> None:
     """Reject an argument for a parameter that differs between nodes, and say where to set it."""
     for name in (word.partition(':=')[0] for word in context.argv):
         if name in ambiguous:
@@ -195,7 +195,7 @@ def _refuse_ambiguous(context: LaunchContext, ambiguous: Dict[str, dict]) -> Non
             )
 
 
-def _refuse_idle(arguments: Arguments, clear: Dict[str, dict], started: List[str]) -> None:
+def _reject_idle(arguments: Arguments, clear: Dict[str, dict], started: List[str]) -> None:
     """Reject an argument of a node that is not started."""
     for name, uses in clear.items():
         if arguments[name] and not set(uses) & set(started):

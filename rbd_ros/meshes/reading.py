@@ -13,7 +13,7 @@ from typing import Dict, List, Sequence, Set, Tuple
 import numpy as np
 
 from rbd_ros.array_types import FloatArray
-from rbd_ros.bounded_files import FileRefusedError, open_regular, read_bytes
+from rbd_ros.bounded_files import FileRejectedError, open_regular, read_bytes
 from rbd_ros.meshes.collada import read_collada
 from rbd_ros.meshes.gltf import read_gltf
 from rbd_ros.meshes.library import read_ply
@@ -122,13 +122,13 @@ def read_obj(path: Path) -> List[Triangles]:
 def _colors(path: Path) -> Dict[str, Color]:
     """Return the diffuse colors of a material library; none where it is missing, as many are.
 
-    :raises FileRefusedError: if it is no regular file, or too large
+    :raises FileRejectedError: if it is no regular file, or too large
     """
     colors: Dict[str, Color] = {}
     name = ''
     try:
         lines = read_bytes(path, MAX_LIBRARY_SIZE).splitlines()
-    except FileRefusedError:
+    except FileRejectedError:
         raise
     except (OSError, ValueError):
         return colors
@@ -245,7 +245,7 @@ def _parts(path: str) -> List[Triangles]:
                 raise ValueError('a face names a vertex that does not exist')
     except MeshError:
         raise
-    except FileRefusedError as error:
+    except FileRejectedError as error:
         named = '' if str(error.filename) == path else f'{path} names a file that cannot be read: '
         raise MeshError(f'{named}{error}') from error
     except OSError as error:

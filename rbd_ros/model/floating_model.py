@@ -32,7 +32,7 @@ def with_floating_base(model: Model) -> Model:
     """
     if any(FLOATING_BASE_JOINT == body.joint_name for body in model.bodies):
         raise ModelError(f'there is a joint {FLOATING_BASE_JOINT!r} already; rename it')
-    refuse_second_base(model.bodies, model.links.values(), 0)
+    reject_second_base(model.bodies, model.links.values(), 0)
     joint, fixed = joint_types.Floating(), PluckerTransform.identity()
     names = [link.name for link in model.links.values() if link.body == 0]
     base = Body(
@@ -51,7 +51,7 @@ def with_floating_base(model: Model) -> Model:
     return replace(moved, bodies=(base, *moved.bodies), joint_frames=frames)
 
 
-def refuse_second_base(bodies: Sequence[Body], links: Iterable[Link], base: int) -> None:
+def reject_second_base(bodies: Sequence[Body], links: Iterable[Link], base: int) -> None:
     """Reject to let a base move that has no mass and carries only what moves freely on it.
 
     Such a base is the world: with another joint, the pose of the robot would be given twice.

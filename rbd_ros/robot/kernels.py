@@ -4,7 +4,7 @@
 `Robot` and its families are made of such methods. A method says which algorithm it computes, and
 passes its arguments on. When it has run once, in whatever way, the builtin function of the kernel
 takes its place on the object, and falls back on the method for what is not plain: the first batch,
-the first forces on other links, arguments to be refused.
+the first forces on other links, arguments to be rejected.
 """
 
 from __future__ import annotations

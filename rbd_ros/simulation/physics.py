@@ -24,7 +24,7 @@ from rbd_ros.simulation.records.record_assembly import (
     with_external_forces,
 )
 from rbd_ros.simulation.records.simulation_model import SimulationModel
-from rbd_ros.simulation.records.simulation_state import BUSY, REFUSED, State, STEPS
+from rbd_ros.simulation.records.simulation_state import BUSY, REJECTED, State, STEPS
 from rbd_ros.simulation.scene.scene_assembly import make_scene_model, scene_of
 from rbd_ros.simulation.scene.scene_update import carry_over, prepare_scene, PreparedScene
 from rbd_ros.simulation.stepping.step_loop import (
@@ -296,7 +296,7 @@ class Physics:
 
         :param taken: what `advance` returned
         """
-        if taken == REFUSED:
+        if taken == REJECTED:
             return ValueError(f'tau must be finite, got {self.commands.torque}')
         # What the step that failed had found: the state itself is that before it.
         in_contact = self.fields.work.scene.in_contact

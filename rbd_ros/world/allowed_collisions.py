@@ -12,7 +12,7 @@ import os
 from typing import Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Set, Tuple, Union
 from xml.parsers import expat
 
-from rbd_ros.bounded_files import FileRefusedError, MAX_TEXT, read_bytes
+from rbd_ros.bounded_files import FileRejectedError, MAX_TEXT, read_bytes
 from rbd_ros.model import Model, ModelError
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.model.urdf.schema import shorten
@@ -217,13 +217,13 @@ def srdf_elements(source: Union[str, os.PathLike[str]]) -> Tuple[str, List[Eleme
     def end(tag: str) -> None:
         open_tags.pop()
 
-    def refused(*details: object) -> None:
+    def reject_doctype(*details: object) -> None:
         raise SrdfError(f'{where()}: document types are not supported; remove it')
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end
     # Entities can expand without bound: expat rejects the declarations that define them.
-    parser.StartDoctypeDeclHandler = refused
+    parser.StartDoctypeDeclHandler = reject_doctype
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
@@ -244,7 +244,7 @@ def _read(source: Union[str, os.PathLike[str]]) -> Tuple[str, bytes]:
             data = read_bytes(source, MAX_BYTES)
         except (FileNotFoundError, IsADirectoryError):
             raise SrdfError(f'{label}: there is no such file; check the path') from None
-        except FileRefusedError as error:
+        except FileRejectedError as error:
             raise SrdfError(f'{label}: {error.strerror}') from None
         except (OSError, ValueError) as error:
             raise SrdfError(f'{label} cannot be read ({error}); check the path') from None

@@ -312,10 +312,10 @@ def test_a_missing_engine_or_impossible_scene_is_skipped_with_the_reason():
     found = engine.measure(moving(), absent, 1e-3, quick=True)
     assert 'no-such-package is not installed' in found.skipped and not found.errors
 
-    def refuse(the_scene, timestep):
+    def reject(the_scene, timestep):
         raise engine.NotPossible('it has no balls')
 
-    assert engine.measure(moving(), made_engine(refuse), 1e-3, True).skipped == 'it has no balls'
+    assert engine.measure(moving(), made_engine(reject), 1e-3, True).skipped == 'it has no balls'
 
 
 def test_a_motion_that_diverges_has_no_errors_but_a_time():

@@ -8,7 +8,7 @@ from support.ros_benchmark import board, endurance, loops, row, section, start, 
 
 
 def found(node='inverse_dynamics', **changes):
-    counters = dict.fromkeys((*endurance.SENT[node], *endurance.REFUSED[node]), 5.0)
+    counters = dict.fromkeys((*endurance.SENT[node], *endurance.REJECTED[node]), 5.0)
     after = dict(counters, **dict.fromkeys(endurance.SENT[node], 15.0))
     given = {
         'messages': 10,
@@ -62,7 +62,7 @@ def test_each_counter_of_sent_messages_is_compared(node, change):
 
 @pytest.mark.parametrize('node', endurance.PARAMETERS)
 def test_a_rejected_message_is_a_drift(node):
-    for name in endurance.REFUSED[node]:
+    for name in endurance.REJECTED[node]:
         assert found(node, after={**found(node).after, name: 7.0}).drift == 2.0
 
 

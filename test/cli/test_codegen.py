@@ -35,7 +35,7 @@ def written(capsys, folder, *argv):
     return {path.name: path for path in paths}
 
 
-def refusal(capsys, *argv):
+def error_of(capsys, *argv):
     """Return the one line by which a command line is rejected."""
     code = main(['codegen', *map(str, argv)])
     lines = [x for x in capsys.readouterr().err.splitlines() if not x.startswith('compiling')]
@@ -219,17 +219,17 @@ def test_an_fmu_without_a_compiler_has_sources_only(capsys, tmp_path, monkeypatc
 def test_options_that_an_fmu_cannot_have_are_rejected_in_one_line(capsys, tmp_path):
     arm = example_robots.path('ur5_robot')
     out = ['--fmu', '--output', tmp_path / 'it.fmu']
-    assert '--precision float' in refusal(capsys, arm, *out, '--precision', 'float')
-    assert '--external-forces' in refusal(capsys, arm, *out, '--external-forces', 'tool0')
-    assert 'timestep must be positive' in refusal(capsys, arm, *out, '--timestep', '0')
+    assert '--precision float' in error_of(capsys, arm, *out, '--precision', 'float')
+    assert '--external-forces' in error_of(capsys, arm, *out, '--external-forces', 'tool0')
+    assert 'timestep must be positive' in error_of(capsys, arm, *out, '--timestep', '0')
     (tmp_path / 'file').touch()
     (tmp_path / 'folder.fmu').mkdir()
     for place in ('file', 'file/it.fmu', 'folder.fmu', '/proc/nowhere/it.fmu'):
         place = tmp_path / place
-        assert f'--output {place} cannot be written' in refusal(
+        assert f'--output {place} cannot be written' in error_of(
             capsys, arm, '--fmu', '--output', place
         )
-    assert "'7 axes' is not a valid name in C" in refusal(capsys, arm, *out, '--name', '7 axes')
+    assert "'7 axes' is not a valid name in C" in error_of(capsys, arm, *out, '--name', '7 axes')
     assert not (tmp_path / 'it.fmu').exists()
 
 
@@ -243,17 +243,17 @@ def test_bad_input_is_rejected_in_one_line(capsys, tmp_path):
     file = tmp_path / 'file'
     file.write_text('')
     out = ['--output', tmp_path / 'out']
-    assert "unknown function 'rneaa'" in refusal(capsys, arm, '--functions', 'rneaa', *out)
-    assert 'jacobian needs a frame: link or joint by name' in refusal(
+    assert "unknown function 'rneaa'" in error_of(capsys, arm, '--functions', 'rneaa', *out)
+    assert 'jacobian needs a frame: link or joint by name' in error_of(
         capsys, arm, '--functions', 'jacobian', *out
     )
     words = ['--functions', 'jacobian', '--frame', 'hand', *out]
-    assert "'hand'" in refusal(capsys, arm, *words)
+    assert "'hand'" in error_of(capsys, arm, *words)
     words = ['--external-forces', 'hand', *out]
-    assert "'hand'" in refusal(capsys, arm, *words)
-    assert '--output is missing' in refusal(capsys, arm)
-    assert f'--output {file}' in refusal(capsys, arm, '--output', file)
-    assert "'3d_inverse_dynamics' is not a valid name" in refusal(
+    assert "'hand'" in error_of(capsys, arm, *words)
+    assert '--output is missing' in error_of(capsys, arm)
+    assert f'--output {file}' in error_of(capsys, arm, '--output', file)
+    assert "'3d_inverse_dynamics' is not a valid name" in error_of(
         capsys, arm, '--name', '3d', *out
     )
     assert not (tmp_path / 'out').exists()

@@ -374,12 +374,12 @@ def test_a_disk_that_takes_nothing_does_no_harm(two_links, own_cache, monkeypatc
 def test_a_read_only_file_system_is_read_with_one_warning(
     two_links, own_cache, traced, monkeypatch, caplog
 ):
-    def refuse(*args, **kwargs):
+    def fail(*args, **kwargs):
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
     compute(two_links)
-    monkeypatch.setattr(cache.os, 'utime', refuse)
-    monkeypatch.setattr(cache.tempfile, 'mkstemp', refuse)
+    monkeypatch.setattr(cache.os, 'utime', fail)
+    monkeypatch.setattr(cache.tempfile, 'mkstemp', fail)
     compute(two_links)
     assert traced == ['inverse_dynamics'] and not caplog.records
     for _ in range(2):

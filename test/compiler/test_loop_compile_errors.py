@@ -125,7 +125,7 @@ def error(tmp_path, body, end='    return 0\n', head=HEAD, compile_it=as_llvm):
 
 
 # Statements, the line with the error, and its message.
-REFUSED = [
+REJECTED = [
     ('y = [1.0]', 1, 'List ([1.0]) is not compiled'),
     ('y = 1.0\nn = "text"', 2, 'is not a number'),
     ('y = 2\nfor a in table:\n    y = a', 2, 'range(...) and simd_range(...) only'),
@@ -245,14 +245,14 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(('body', 'line', 'reason'), REFUSED)
+@pytest.mark.parametrize(('body', 'line', 'reason'), REJECTED)
 def test_an_unsupported_construct_is_rejected_at_its_line(tmp_path, body, line, reason):
     where, function, what = error(tmp_path, body)
     assert (where, function) == (line, 'top')
     assert reason in what
 
 
-@pytest.mark.parametrize(('body', 'line', 'said'), REFUSED)
+@pytest.mark.parametrize(('body', 'line', 'said'), REJECTED)
 def test_a_text_is_rejected_as_c_where_and_why_it_is_as_machine_code(tmp_path, body, line, said):
     head = HEAD.replace(', message: bytes', '')
     where, function, what = error(tmp_path, body, head=head, compile_it=as_c99)
@@ -280,12 +280,12 @@ def test_a_text_that_is_not_an_entry_point_is_rejected_by_file_and_line(
     path.write_text(head + text)
     names: dict = {}
     exec(compile(path.read_text(), str(path), 'exec'), names)
-    for refuse in (
+    for compile_again in (
         lambda: module_text(names['top'], (record().kind,), ('float',)),
         lambda: loop_module([(names['top'], (float,))], data(), [], str),
     ):
         with pytest.raises(ValueError, match=said) as caught:
-            refuse()
+            compile_again()
         assert str(caught.value).startswith(f'{path}:4: in top: ')
 
 

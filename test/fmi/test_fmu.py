@@ -285,7 +285,7 @@ def test_a_reset_starts_again(tmp_path):
     assert made.getFloat64([0])[0] == pytest.approx(2.05)
 
 
-def refused(running, status, words, call, *arguments):
+def rejected(running, status, words, call, *arguments):
     with pytest.raises(fmi1.FMICallException) as error:
         call(*arguments)
     assert error.value.status == status
@@ -302,23 +302,23 @@ def test_an_invalid_call_is_rejected_and_changes_nothing(arm):
         each.doStep(0.0, 0.01)
     for bad in (np.nan, np.inf, -np.inf):
         words = 'value reference 3 must be finite'
-        refused(running, DISCARD, words, made.setFloat64, [1, 2, 3], [7.0, 8.0, bad])
-    refused(running, ERROR, f'no value reference {last + 1}', made.getFloat64, [last + 1])
-    refused(running, ERROR, f'no value reference {last + 1}', made.setFloat64, [last + 1], [0.0])
-    refused(running, ERROR, 'is a start value', made.setFloat64, [1 + n], [0.0])
-    refused(running, ERROR, 'cannot be set', made.setFloat64, [0], [0.0])
-    refused(running, ERROR, 'cannot be set', made.setFloat64, [last], [0.0])
+        rejected(running, DISCARD, words, made.setFloat64, [1, 2, 3], [7.0, 8.0, bad])
+    rejected(running, ERROR, f'no value reference {last + 1}', made.getFloat64, [last + 1])
+    rejected(running, ERROR, f'no value reference {last + 1}', made.setFloat64, [last + 1], [0.0])
+    rejected(running, ERROR, 'is a start value', made.setFloat64, [1 + n], [0.0])
+    rejected(running, ERROR, 'cannot be set', made.setFloat64, [0], [0.0])
+    rejected(running, ERROR, 'cannot be set', made.setFloat64, [last], [0.0])
     for size in (0.0015, 0.0, -0.001, 4e-4, np.nan, np.inf):
-        refused(running, DISCARD, 'is no multiple of 0.001', made.doStep, 0.01, size)
-    refused(running, ERROR, 'a step from 0.02', made.doStep, 0.02, 0.001)
-    refused(running, ERROR, 'nothing of that kind', made.getInt32, [1])
-    refused(running, ERROR, 'not be called now', made.enterInitializationMode)
+        rejected(running, DISCARD, 'is no multiple of 0.001', made.doStep, 0.01, size)
+    rejected(running, ERROR, 'a step from 0.02', made.doStep, 0.02, 0.001)
+    rejected(running, ERROR, 'nothing of that kind', made.getInt32, [1])
+    rejected(running, ERROR, 'not be called now', made.enterInitializationMode)
     assert made.getFloat64(everything) == twin.getFloat64(everything)
     for each in (made, twin):
         each.doStep(0.01, 0.003)
     assert made.getFloat64(everything) == twin.getFloat64(everything)
     early = running.instance(begin=False)
-    refused(running, ERROR, 'fmi3DoStep must not be called now', early.doStep, 0.0, 0.001)
+    rejected(running, ERROR, 'fmi3DoStep must not be called now', early.doStep, 0.0, 0.001)
 
 
 def test_wrong_sizes_and_tokens_are_rejected(arm, monkeypatch):
@@ -342,7 +342,7 @@ def test_an_orientation_of_zero_is_rejected(tmp_path):
     made = running.instance(begin=False)
     made.setFloat64(outputs(robot)[:4], [0.0] * 4)
     made.enterInitializationMode()
-    refused(running, ERROR, 'orientation', made.exitInitializationMode)
+    rejected(running, ERROR, 'orientation', made.exitInitializationMode)
 
 
 def test_the_description_has_names_units_and_start_values(tmp_path):

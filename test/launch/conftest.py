@@ -72,7 +72,7 @@ class Machine:
         actions = [entity.execute(context) for entity in self.description(file).entities]
         return [a for a in actions[-1] if isinstance(a, Started)]
 
-    def refusal(self, file, *words):
+    def error_of(self, file, *words):
         """Return the one line by which a command line is rejected."""
         with pytest.raises(RuntimeError) as caught:
             self.launch(file, *words)

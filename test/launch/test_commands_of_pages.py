@@ -218,7 +218,7 @@ class Observed:
 
         until(condition, seen, spin)
 
-    def refusals(self, since):
+    def rejections(self, since):
         """Return the messages of nodes about rejected messages, after a time for each."""
         heard = {status.name for status in self.ros.diagnostics}
         begin = len(self.ros.diagnostics)
@@ -424,8 +424,8 @@ def run_once(command, observed, states, dropped):
             check_effect(command, observed, before, states, dropped)
     finally:
         shell.stop()
-    refused = observed.refusals(since)
-    assert not refused, f'{command}: {refused}'
+    rejected = observed.rejections(since)
+    assert not rejected, f'{command}: {rejected}'
 
 
 # -- tests ----------------------------------------------------------------------------------------

@@ -148,7 +148,7 @@ def test_robots_that_no_torque_node_can_drive_get_no_controller(machine):
     started = machine.every('bringup.launch.py', *words)
     assert [each.namespace for each in started][1:] == ['', 'on']
     (machine.folder / 'w.yaml').write_text('robots: [')
-    assert machine.refusal('bringup.launch.py', *words).startswith('launch argument world: ')
+    assert machine.error_of('bringup.launch.py', *words).startswith('launch argument world: ')
 
 
 def test_arguments_count_before_those_of_an_example(machine):
@@ -158,7 +158,7 @@ def test_arguments_count_before_those_of_an_example(machine):
     given = nodes['simulator'].parameters
     assert given['world'] == str(resource_path('config', 'table_world.yaml'))
     assert given['initial_positions'] == [0.0]
-    text = machine.refusal('push_world.launch.py', 'wrold:=table')
+    text = machine.error_of('push_world.launch.py', 'wrold:=table')
     assert text.startswith('push_world.launch.py has no argument wrold; did you mean world')
 
 
@@ -265,7 +265,7 @@ def test_arguments_of_xacro_have_a_launch_argument(machine):
 )
 def test_arguments_of_xacro_without_xacro_are_rejected(machine, words, text):
     (machine.folder / 'arm.urdf.xacro').write_text('<robot/>')
-    assert text in machine.refusal('simulator.launch.py', *words)
+    assert text in machine.error_of('simulator.launch.py', *words)
 
 
 def test_path_is_relative_to_the_caller(machine):
@@ -285,7 +285,7 @@ def test_paths_in_parameters_are_relative_to_the_caller(machine, monkeypatch):
         str(machine.folder / 'meshes'),
         str(machine.folder / 'more'),
     ]
-    assert 'no file' in machine.refusal('simulator.launch.py', 'armature_file:=no.yaml')
+    assert 'no file' in machine.error_of('simulator.launch.py', 'armature_file:=no.yaml')
 
 
 @pytest.mark.parametrize(
@@ -302,7 +302,7 @@ def test_paths_in_parameters_are_relative_to_the_caller(machine, monkeypatch):
 def test_description_without_a_robot_is_rejected(machine, file, content, words):
     if content is not None:
         (machine.folder / 'arm.urdf').write_text(content)
-    text = machine.refusal(file, 'urdf:=arm.urdf')
+    text = machine.error_of(file, 'urdf:=arm.urdf')
     assert 'launch argument urdf' in text
     assert all(word in text for word in words), text
 
@@ -406,7 +406,7 @@ def test_rviz_shows_the_frames_of_the_prefix(machine, monkeypatch):
 )
 def test_invalid_arguments_are_rejected_in_one_line(machine, words, packages, message):
     machine.packages = packages
-    text = machine.refusal('bringup.launch.py', *words)
+    text = machine.error_of('bringup.launch.py', *words)
     assert all(word in text for word in message), text
 
 
@@ -422,14 +422,14 @@ def test_world_is_found_by_name_by_path_or_by_the_node(machine):
     assert world('mine.yaml') == str(machine.folder / 'mine.yaml')
     # Below folders that its parameters name.
     assert world('package://cell/world.yaml') == 'package://cell/world.yaml'
-    text = machine.refusal('simulator.launch.py', 'world:=tabel_world')
+    text = machine.error_of('simulator.launch.py', 'world:=tabel_world')
     assert text.startswith('launch argument world: there is no file') and 'table_world' in text
 
 
 @pytest.mark.parametrize('content', ['a: [1', '- 1', 'simulator: {kp: 1}', ''])
 def test_file_without_parameters_is_rejected(machine, content):
     (machine.folder / 'mine.yaml').write_text(content)
-    text = machine.refusal('simulator.launch.py', 'params_file:=mine.yaml')
+    text = machine.error_of('simulator.launch.py', 'params_file:=mine.yaml')
     assert 'params_file' in text and 'mine.yaml' in text
 
 
@@ -437,7 +437,7 @@ def test_arguments_of_a_file_that_includes_ours_are_none_of_our_business(machine
     words = ('speed:=3', 'ground:=true')
     nodes = machine.launch('simulator.launch.py', *words, included_by='cell.launch.py')
     assert nodes['simulator'].parameters['ground'] is True
-    assert 'no argument speed' in machine.refusal('simulator.launch.py', *words)
+    assert 'no argument speed' in machine.error_of('simulator.launch.py', *words)
 
 
 def test_arguments_of_launch_itself_are_let_pass(machine):

@@ -143,7 +143,7 @@ def test_a_tag_of_the_description_is_kept_with_its_topics(stack):
 
 
 def test_a_tag_for_other_hardware_is_rejected_with_the_cure(stack):
-    text = stack.refusal(FILE, with_tag(stack.folder, 'mock_components/GenericSystem'))
+    text = stack.error_of(FILE, with_tag(stack.folder, 'mock_components/GenericSystem'))
     assert 'mock_components/GenericSystem' in text and 'simulated_hardware.xacro' in text
 
 
@@ -173,19 +173,19 @@ def test_tags_with_the_same_topics_are_all_connected(stack):
 @pytest.mark.parametrize('topic', ['commands', 'states'])
 def test_tags_with_different_topics_are_rejected(stack, topic):
     words = with_tags(stack.folder, tag('arm'), tag('gripper', 'elbow', **{topic: '/other'}))
-    text = stack.refusal(FILE, words)
+    text = stack.error_of(FILE, words)
     assert 'arm: /a, /b; gripper: ' in text and '/other' in text
 
 
 def test_a_second_tag_of_other_hardware_is_rejected_by_its_name(stack):
     other = 'mock_components/GenericSystem'
     words = with_tags(stack.folder, tag('arm'), tag('gripper', 'elbow', plugin=other))
-    assert "tag 'gripper' has mock_components/GenericSystem" in stack.refusal(FILE, words)
+    assert "tag 'gripper' has mock_components/GenericSystem" in stack.error_of(FILE, words)
 
 
 def test_a_command_interface_without_its_state_interface_is_rejected(stack):
     words = with_tags(stack.folder, tag('arm', state='velocity'))
-    assert 'shoulder/position' in stack.refusal(FILE, words)
+    assert 'shoulder/position' in stack.error_of(FILE, words)
 
 
 SENSOR = (
@@ -216,7 +216,7 @@ def test_a_controller_of_a_sensor_that_stays_nan_is_rejected(stack, kind, known)
     words = [FILE, urdf, f'controllers_file:={file}', 'inactive_controllers:=none']
     assert stack.launch(*words, 'controllers:=none')
     if known:
-        text = stack.refusal(*words, 'controllers:=reader')
+        text = stack.error_of(*words, 'controllers:=reader')
         assert 'launch argument controllers: reader' in text and 'NaN' in text
         assert ('imu/imu' if 'Imu' in kind or 'IMU' in kind else 'wrist/wrench') in text
     else:
@@ -249,12 +249,12 @@ def test_no_two_nodes_have_the_same_name(stack):
     'name', ['simulator', 'Simulator', 'controller_manager', 'joint_state_broadcaster']
 )
 def test_a_tag_with_the_name_of_a_node_is_rejected(stack, name):
-    text = stack.refusal(FILE, with_tags(stack.folder, tag(name)))
+    text = stack.error_of(FILE, with_tags(stack.folder, tag(name)))
     assert f'two nodes would have the name /{name.lower()}' in text
 
 
 #: Arguments that change how time goes on or what is sent, with a value other than the default;
-#: `refused` are those with which a controller manager does not cycle.
+#: `rejected` are those with which a controller manager does not cycle.
 VALUES = {
     'start_paused': 'true',
     'lockstep': 'order',
@@ -271,16 +271,16 @@ VALUES = {
     'joint_torques': 'true',
     'clock': 'time',
 }
-REFUSED = ('start_paused',)
+REJECTED = ('start_paused',)
 
 
 @pytest.mark.parametrize('pair', list(combinations(VALUES, 2)), ids='-'.join)
 def test_each_pair_of_arguments_is_started_or_rejected(stack, pair):
     words = [f'{name}:={VALUES[name]}' for name in pair]
-    refused = [name for name in pair if name in REFUSED]
-    if refused:
-        text = stack.refusal(FILE, *words)
-        assert any(f'launch argument {name}: ' in text for name in refused) and 'wait' in text
+    rejected = [name for name in pair if name in REJECTED]
+    if rejected:
+        text = stack.error_of(FILE, *words)
+        assert any(f'launch argument {name}: ' in text for name in rejected) and 'wait' in text
     else:
         parameters = stack.launch(FILE, *words)['simulator'].parameters
         assert all(name in parameters for name in pair if name != 'clock')
@@ -325,7 +325,7 @@ def test_two_namespaces_have_a_file_each(stack):
 
 
 @pytest.mark.parametrize(
-    'commands, states, refused',
+    'commands, states, rejected',
     [
         ('arm/commands', 'arm/states', ''),
         ('/left/commands', '/left/states', ''),
@@ -333,11 +333,11 @@ def test_two_namespaces_have_a_file_each(stack):
         ('arm/commands', '/lefty/states', '/lefty/states, outside of /left'),
     ],
 )
-def test_topics_of_a_tag_are_in_the_namespace(stack, commands, states, refused):
+def test_topics_of_a_tag_are_in_the_namespace(stack, commands, states, rejected):
     urdf = with_tags(stack.folder, tag('arm', commands=commands, states=states))
     assert stack.launch(FILE, urdf)['simulator'].remappings['joint_commands'] == commands
-    if refused:
-        assert refused in stack.refusal(FILE, urdf, 'namespace:=left')
+    if rejected:
+        assert rejected in stack.error_of(FILE, urdf, 'namespace:=left')
     else:
         given = stack.launch(FILE, urdf, 'namespace:=left')['simulator'].remappings
         assert (given['joint_commands'], given['joint_states']) == (commands, states)
@@ -368,7 +368,7 @@ def test_values_rejected_as_argument_are_rejected_in_the_file(stack, node, names
     file = stack.folder / 'simulator.yaml'
     file.write_text(f'{node}:\n  ros__parameters:\n    {line}\n')
     words = [f'namespace:={namespace}'] if namespace else []
-    assert f'launch argument {name}' in stack.refusal(FILE, f'params_file:={file}', *words)
+    assert f'launch argument {name}' in stack.error_of(FILE, f'params_file:={file}', *words)
 
 
 def test_in_lockstep_the_simulator_gets_the_rate_of_the_manager(stack):
@@ -381,9 +381,11 @@ def test_in_lockstep_the_simulator_gets_the_rate_of_the_manager(stack):
 
 
 def test_lockstep_with_hardware_that_does_not_answer_once_a_period_is_rejected(stack):
-    text = stack.refusal(FILE, with_tag(stack.folder), 'lockstep:=order')
+    text = stack.error_of(FILE, with_tag(stack.folder), 'lockstep:=order')
     assert 'without trigger_joint_command_threshold -1' in text
-    text = stack.refusal(FILE, with_tags(stack.folder, tag('arm'), tag('hand')), 'lockstep:=order')
+    text = stack.error_of(
+        FILE, with_tags(stack.folder, tag('arm'), tag('hand')), 'lockstep:=order'
+    )
     assert 'launch argument lockstep: each of the 2' in text and 'one tag' in text
 
 
@@ -396,7 +398,7 @@ def test_lockstep_that_yaml_reads_as_false_is_off(stack):
 @pytest.mark.parametrize('package', sorted(PACKAGES))
 def test_a_missing_package_is_named(stack, package):
     stack.packages.remove(package)
-    text = stack.refusal(FILE)
+    text = stack.error_of(FILE)
     assert package in text and f'ros-$ROS_DISTRO-{package.replace("_", "-")}' in text.replace(
         'jazzy', '$ROS_DISTRO'
     )
@@ -419,7 +421,7 @@ def test_a_gripper_controller_is_looked_for_in_its_own_package(stack, kind, pack
     content = {'controller_manager': {'ros__parameters': {'gripper': {'type': kind}}}}
     file.write_text(yaml.safe_dump(content))
     words = f'controllers_file:={file}', 'controllers:=gripper', 'inactive_controllers:=none'
-    assert f'package {package} is not installed' in stack.refusal(FILE, *words)
+    assert f'package {package} is not installed' in stack.error_of(FILE, *words)
     stack.packages.add(package)
     assert stack.launch(FILE, *words)['spawner'].arguments[0] == 'gripper'
 
@@ -437,4 +439,4 @@ def test_a_gripper_controller_is_looked_for_in_its_own_package(stack, kind, pack
     ],
 )
 def test_invalid_arguments_are_rejected(stack, words, part):
-    assert part in stack.refusal(FILE, *words)
+    assert part in stack.error_of(FILE, *words)

@@ -69,7 +69,7 @@ def xacro(tmp_path, monkeypatch):
     return write
 
 
-def refusal(function, *arguments):
+def error_of(function, *arguments):
     with pytest.raises(RobotNotFoundError) as caught:
         function(*arguments)
     text = str(caught.value)
@@ -119,8 +119,10 @@ def test_package_uri_is_found_below_the_ament_prefixes(here, tmp_path, monkeypat
     (folder / 'arm.urdf').write_text(URDF)
     monkeypatch.setenv('AMENT_PREFIX_PATH', f'/nowhere:{tmp_path / "prefix"}')
     assert find_robot('package://my_description/urdf/arm.urdf') == folder / 'arm.urdf'
-    assert 'no file urdf/leg.urdf' in refusal(find_robot, 'package://my_description/urdf/leg.urdf')
-    assert "no package 'other'" in refusal(find_robot, 'package://other/arm.urdf')
+    assert 'no file urdf/leg.urdf' in error_of(
+        find_robot, 'package://my_description/urdf/leg.urdf'
+    )
+    assert "no package 'other'" in error_of(find_robot, 'package://other/arm.urdf')
 
 
 @pytest.mark.parametrize(
@@ -137,12 +139,12 @@ def test_package_uri_is_found_below_the_ament_prefixes(here, tmp_path, monkeypat
     ],
 )
 def test_rejection_names_the_available_robots(here, name, words):
-    text = refusal(find_robot, name)
+    text = error_of(find_robot, name)
     assert all(word in text for word in words), text
 
 
 def test_near_name_of_an_example_is_offered(examples):
-    assert 'did you mean panda?' in refusal(find_robot, 'pandas')
+    assert 'did you mean panda?' in error_of(find_robot, 'pandas')
 
 
 @pytest.mark.parametrize(
@@ -160,7 +162,7 @@ def test_arguments_of_xacro_follow_the_name(here, text, name, mappings):
 
 @pytest.mark.parametrize('text', ['arm.xacro a:=1 b', 'arm.xacro :=1', "arm.xacro a:='1"])
 def test_malformed_arguments_of_xacro_are_rejected(here, text):
-    assert 'arm.xacro' in refusal(split_xacro_arguments, text)
+    assert 'arm.xacro' in error_of(split_xacro_arguments, text)
 
 
 ARGUMENT = '<xacro:arg name="prefix" default=""/><link name="$(arg prefix)base"/>'
@@ -187,27 +189,27 @@ def test_source_of_a_plain_urdf_is_its_path(here):
 def test_missing_xacro_is_named(here, monkeypatch):
     monkeypatch.setitem(sys.modules, 'xacro', None)
     (here / 'arm.xacro').write_text('<robot xmlns:xacro="x"><xacro:include filename="a"/></robot>')
-    assert 'pip install xacro' in refusal(load_robot, 'arm.xacro a:=1')
+    assert 'pip install xacro' in error_of(load_robot, 'arm.xacro a:=1')
 
 
 def test_arguments_for_a_plain_urdf_are_rejected(here):
-    assert 'not a xacro file' in refusal(load_robot, 'arm.urdf a:=1')
+    assert 'not a xacro file' in error_of(load_robot, 'arm.urdf a:=1')
 
 
 def test_arguments_may_come_beside_the_name_and_override(xacro):
     xacro('arm.xacro', '<link name="$(arg a)$(arg b)$(arg c)"/>')
     assert '<link name="13x y"/>' in load_robot('arm.xacro a:=1 b:=2', ['b:=3', 'c:=x y']).text
-    assert "name:=value, not 'b'" in refusal(load_robot, 'arm.xacro', ['b'])
-    assert "not ':=b'" in refusal(load_robot, 'arm.xacro', [':=b'])
+    assert "name:=value, not 'b'" in error_of(load_robot, 'arm.xacro', ['b'])
+    assert "not ':=b'" in error_of(load_robot, 'arm.xacro', [':=b'])
 
 
 def test_errors_of_xacro_have_the_cure(xacro):
     path = xacro('arm.xacro', '<xacro:nothing/>$(arg a)')
-    text = refusal(load_robot, 'arm.xacro a:=1')
+    text = error_of(load_robot, 'arm.xacro a:=1')
     assert f'xacro cannot expand {path}: ' in text and 'nothing' in text
     assert f'correct it until "xacro {path}" prints a URDF' in text
     xacro('arm.xacro', '<link name="$(arg prefix)$(arg a)"/>')
-    assert 'as prefix:=VALUE' in refusal(load_robot, 'arm.xacro a:=1')
+    assert 'as prefix:=VALUE' in error_of(load_robot, 'arm.xacro a:=1')
 
 
 def file_of(folder, path):
@@ -232,10 +234,10 @@ def test_names_are_found_in_any_case_by_common_names_and_by_parts(examples):
 
 
 def test_all_candidates_of_an_ambiguous_robot_are_named(examples):
-    text = refusal(find_robot, 'arm')
+    text = error_of(find_robot, 'arm')
     assert 'six_axis_arm, stanford_arm, two_link_arm; name one of them' in text
     file_of(examples, 'x_description/urdf/swarm.urdf')  # no word begins with it there
-    assert 'swarm' not in refusal(find_robot, 'arm')
+    assert 'swarm' not in error_of(find_robot, 'arm')
 
 
 def test_a_file_without_links_is_not_a_robot(examples):
@@ -245,7 +247,7 @@ def test_a_file_without_links_is_not_a_robot(examples):
 
 def test_a_rejection_says_how_to_install_robots(here, monkeypatch):
     for name in ('panda', 'g1', 'talos', 'anymal_c'):
-        assert 'pip install example-robot-data' in refusal(find_robot, name)
+        assert 'pip install example-robot-data' in error_of(find_robot, name)
 
 
 @pytest.mark.parametrize(
@@ -295,5 +297,5 @@ def test_without_examples_the_list_says_how_to_get_them(here, capsys):
 def test_a_package_uri_is_found_in_package_paths(here):
     (here / 'mine').mkdir()
     (here / 'mine' / 'arm.urdf').write_text(URDF)
-    assert "no package 'mine'" in refusal(find_robot, 'package://mine/arm.urdf')
+    assert "no package 'mine'" in error_of(find_robot, 'package://mine/arm.urdf')
     assert find_robot('package://mine/arm.urdf', [str(here)]) == here / 'mine' / 'arm.urdf'

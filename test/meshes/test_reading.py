@@ -239,9 +239,9 @@ EMPTY = [
 def test_damaged_files_are_rejected_by_name(tmp_path, name, content, problem, read):
     path = tmp_path / name
     path.write_bytes(content)
-    with pytest.raises(MeshError, match=problem) as refused:
+    with pytest.raises(MeshError, match=problem) as caught:
         read(str(path))
-    assert str(path) in str(refused.value)
+    assert str(path) in str(caught.value)
 
 
 @pytest.mark.parametrize('read', [read_mesh, mesh_triangles, mesh_vertices])

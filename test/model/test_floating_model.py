@@ -135,7 +135,7 @@ DYNAMICS = (
     'floating_reduced_equations',
     'floating_momentum',
 )
-REFUSED = {
+REJECTED = {
     'fixed': (
         load_urdf(random_trees.chain([{'type': 'revolute'}])),
         "is fixed .'joint1' connects",
@@ -151,7 +151,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(('model', 'match'), REFUSED.values(), ids=REFUSED.keys())
+@pytest.mark.parametrize(('model', 'match'), REJECTED.values(), ids=REJECTED.keys())
 def test_a_model_without_floating_base_is_rejected_by_name(model, match):
     """By the family, the kernels and the converter alike."""
     assert not_floating(model)

@@ -260,9 +260,9 @@ NUMBERS = re.findall(r'(\w+)="[-\d. ]+"', DOCUMENT)
 def test_numbers_that_a_message_proposes_make_a_robot(name, wrong):
     """Of sizes, scales, axes and masses that is no zero."""
     broken = re.sub(rf' {name}="[^"]*"', f' {name}="{wrong}"', DOCUMENT, count=1)
-    with pytest.raises(ModelError) as refused:
+    with pytest.raises(ModelError) as caught:
         load_urdf(broken)
-    (proposed,) = re.findall(rf'give ({name}="[^"]*") \(', str(refused.value))
+    (proposed,) = re.findall(rf'give ({name}="[^"]*") \(', str(caught.value))
     load_urdf(broken.replace(f'{name}="{wrong}"', proposed))
     numbers = [float(word) for word in proposed.split('"')[1].split()]
     if name in ('value', 'size', 'scale', 'radius', 'length', 'velocity', 'effort', 'ixx'):

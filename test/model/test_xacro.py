@@ -34,7 +34,7 @@ INCLUDING = f'<robot name="arm" {NAMESPACE}>{INCLUDED}</robot>'
 outside.load('xacro')
 
 
-def refusal(*arguments, **options):
+def error_of(*arguments, **options):
     with pytest.raises(ModelError) as error:
         load_urdf(*arguments, **options)
     return str(error.value)
@@ -60,7 +60,7 @@ def test_a_urdf_needs_no_xacro_although_it_was_made_by_it(monkeypatch):
     link = '<link name="a"/><gazebo><plugin file="$(find a)"/></gazebo>'
     load_urdf(f'<robot name="r">{comment}{link}</robot>')
     load_urdf(f'<robot name="r" {NAMESPACE}>{comment}<link name="a"/></robot>')
-    assert 'pip install xacro' in refusal(ARM)
+    assert 'pip install xacro' in error_of(ARM)
 
 
 def test_expressions_count_where_xacro_is_declared():
@@ -96,7 +96,7 @@ def package(tmp_path, monkeypatch):
 
 def test_packages_are_found_without_ros_as_those_of_meshes_are(package, tmp_path, monkeypatch):
     roots = tmp_path / 'roots'
-    text = refusal(package)
+    text = error_of(package)
     assert text.count("there is no package 'mine'") == 1 and '--package-path' in text
     assert load_urdf(package, package_paths=[roots]).nv == 1
     assert load_urdf(INCLUDING, package_paths=str(roots)).nv == 1
@@ -142,7 +142,7 @@ def test_an_unknown_argument_is_named(package, tmp_path):
 def test_errors_name_file_reason_and_cure_once(tmp_path, content, words):
     path = tmp_path / 'arm.urdf'
     path.write_text(f'<robot name="r" {NAMESPACE}>{content}</robot>')
-    text = refusal(path)
+    text = error_of(path)
     assert text.startswith(f'xacro cannot expand {path}: ') and '\n' not in text
     assert all(text.count(word) == 1 for word in words), text
 
@@ -151,12 +151,12 @@ def test_an_endless_expansion_is_ended(tmp_path, monkeypatch):
     (tmp_path / 'again.xacro').write_text(
         f'<robot {NAMESPACE}><xacro:include filename="again.xacro"/></robot>'
     )
-    assert 'xacro cannot expand' in refusal(tmp_path / 'again.xacro')
+    assert 'xacro cannot expand' in error_of(tmp_path / 'again.xacro')
     os.mkfifo(tmp_path / 'pipe')
     (tmp_path / 'arm.urdf').write_text(
         f'<robot {NAMESPACE}><xacro:include filename="pipe"/></robot>'
     )
-    assert 'named pipe' in refusal(tmp_path / 'arm.urdf')
+    assert 'named pipe' in error_of(tmp_path / 'arm.urdf')
     limits = []
     monkeypatch.setattr(xacro_process.resource, 'setrlimit', lambda *pair: limits.append(pair))
     monkeypatch.setattr(xacro_process, '_expanded', lambda request: {})

@@ -79,7 +79,7 @@ class Managed:
         for label in labels:
             assert self.change(label), label
 
-    def refused(self, label='', number=0, reason=''):
+    def rejected(self, label='', number=0, reason=''):
         """Return whether a transition fails with a reason, and the node stays in its state."""
         before, since = self.state(), len(self._ros.diagnostics)
         assert not self.change(label, number)

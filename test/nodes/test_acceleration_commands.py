@@ -123,7 +123,7 @@ def test_an_old_acceleration_no_longer_counts():
 def test_an_invalid_acceleration_is_rejected(values, text):
     rig = Rig()
     rig.accelerate(*values)
-    assert rig.commands.refused == 1 and text in rig.reported.events[-1]
+    assert rig.commands.rejected == 1 and text in rig.reported.events[-1]
     assert rig.modes == [POSITION] * 2
 
 
@@ -131,7 +131,7 @@ def test_rubbish_is_rejected():
     rig = Rig()
     rig.ports.accelerations.append(b'\x00\x01')
     rig.cycle.run()
-    assert rig.commands.refused == 1
+    assert rig.commands.rejected == 1
 
 
 def test_the_effort_limit_holds_and_is_counted():

@@ -84,7 +84,7 @@ def test_passive_joints_take_no_commands(robot):
     rocker = joint_state(['rocker_joint'], effort=[5.0])
     ports.by_name.append(serialize_message(rocker))
     cycle.run()
-    assert codes == ['no actuator', 'no actuator'] and cycle.commands.refused == 1
+    assert codes == ['no actuator', 'no actuator'] and cycle.commands.rejected == 1
     assert ports.states[-1].velocity[0] == 0.0  # still locked
     both = joint_state(['rocker_joint', 'crank_joint'], effort=[5.0, 1.0])
     for _ in range(6):  # read at first, then taken by machine code

@@ -182,7 +182,7 @@ def test_an_answer_is_that_of_its_parts(clock, name, joints, form, payload_link,
     first = settings()
     given = (robot, first, joints, form, payload_link, stops)
     short, long = Compiled(*given), Parts(*given)
-    refused = saturated = 0
+    rejected = saturated = 0
     stamp = 10**18
 
     for _ in range(STEPS):
@@ -220,10 +220,10 @@ def test_an_answer_is_that_of_its_parts(clock, name, joints, form, payload_link,
         ours, theirs = short.answer(state, motion), long.answer(state, motion)
         assert ours == theirs
         raised = isinstance(ours[0], str)
-        refused += raised
+        rejected += raised
         saturated += short.limiter.is_saturated
         assert len(short.sent) == (0 if raised else 2 if form == 'both' else 1)
-    assert min(refused, saturated) > 4, 'the stream has all kinds of states'
+    assert min(rejected, saturated) > 4, 'the stream has all kinds of states'
     assert short.commander.sent > STEPS / 2 and bool(short.commander.answers.stopped) == stops
 
 

@@ -116,7 +116,7 @@ def test_each_value_goes_to_the_joint_that_declares_the_interface(kind):
     assert rig.drive(C) == (POSITION, 0.1 * 6)
     assert rig.drives.velocity[rig.commands.names.index(C)] == 0.5
     assert rig.drive(B) == (GRAVITY, None)
-    assert rig.commands.accepted == 6 and rig.commands.refused == 0
+    assert rig.commands.accepted == 6 and rig.commands.rejected == 0
 
 
 @KINDS

@@ -323,4 +323,4 @@ def test_it_estimates_in_the_state_active_alone(ros, rig, managed):
         managed.must('configure', 'activate')
         count = len(torques)
         ros.until(lambda: len(torques) > count, 'an estimate')
-    assert managed.refused('configure', reason='possible: deactivate, shutdown')
+    assert managed.rejected('configure', reason='possible: deactivate, shutdown')

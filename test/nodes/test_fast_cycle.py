@@ -121,7 +121,7 @@ class Side:
         counts = (commander.sent, commander.saturated, commander.ever, commander.commanding)
         return {
             'sent': list(self.sent),
-            'counts': (*counts, self.states.messages, self.states.refused),
+            'counts': (*counts, self.states.messages, self.states.rejected),
             'last torque': None if self.limiter.last is None else self.limiter.last.tobytes(),
             'integral': self.law.integral.tobytes(),
             'state': None if state is None else (state.q.tobytes(), state.v.tobytes()),
@@ -255,7 +255,7 @@ def test_the_fast_path_gives_the_results_of_the_slow_path(clock, arm, reference,
     reports = [[s[1:] for s in side.diagnostics.reports] for side in sides]
     assert reports[0] == reports[1]
     assert STEPS / 20 < taken < 0.98 * STEPS
-    assert long.commander.saturated > 3 and long.states.refused > 3
+    assert long.commander.saturated > 3 and long.states.rejected > 3
 
 
 @pytest.fixture

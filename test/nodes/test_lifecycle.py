@@ -102,9 +102,9 @@ def test_a_transition_that_a_state_does_not_know_fails_with_the_possible_ones(ma
     possible = rig.life.transitions()
     for label in LABELS:
         if label not in possible:
-            assert rig.life.refused(label, reason=f'transition {label} is not possible in state')
+            assert rig.life.rejected(label, reason=f'transition {label} is not possible in state')
     for number in (0, 9, 30, 60, 255):  # create, destroy, those that callbacks return, none
-        assert rig.life.refused(number=number, reason='is not possible in state')
+        assert rig.life.rejected(number=number, reason='is not possible in state')
     for label in possible:
         assert label in rig.ros.status('is not possible', f'{rig.name[1:]}: lifecycle').message
     assert rig.process.alive()
@@ -252,11 +252,11 @@ def describe(rig, text):
 def test_activation_before_a_description_fails_with_the_reason(managed):
     rig = managed(robot_description='')
     rig.bring(INACTIVE)
-    assert rig.life.refused('activate', reason='the node has no robot description yet')
+    assert rig.life.rejected('activate', reason='the node has no robot description yet')
     assert lines_of(rig.process, 'activate failed', 'the node has no robot description yet')
     describe(rig, '<robot')
     rig.ros.until_status('cannot be used', f'{rig.name[1:]}: robot_description')
-    assert rig.life.refused('activate', reason='the node has no robot description yet')
+    assert rig.life.rejected('activate', reason='the node has no robot description yet')
     describe(rig, TWO_LINK_ARM)
     rig.ros.until_status('two_link, 2 degrees', f'{rig.name[1:]}: robot_description')
     assert rig.life.state() == INACTIVE
@@ -287,7 +287,7 @@ def test_configure_takes_the_newest_description_that_has_come(managed):
 def test_a_description_that_cannot_be_used_fails_to_configure_until_it_is_replaced(managed):
     rig = managed(robot_description='<robot name="x"><link name="a"/></robot>')
     for _ in range(2):
-        assert rig.life.refused('configure', reason='no movable joint')
+        assert rig.life.rejected('configure', reason='no movable joint')
     assert rig.process.alive()
     rig.must_set(robot_description=TWO_LINK_ARM)  # not live, but nothing was made of it yet
     rig.bring(ACTIVE)
@@ -317,7 +317,7 @@ def test_a_bad_description_of_the_topic_fails_to_configure(managed):
     if rig.life.change('configure'):  # the text was still on its way
         rig.ros.until_status('cannot be used', f'{rig.name[1:]}: robot_description')
         rig.life.must('cleanup')
-    assert rig.life.refused('configure', reason='topic robot_description cannot be used')
+    assert rig.life.rejected('configure', reason='topic robot_description cannot be used')
     assert rig.life.state() == UNCONFIGURED
 
 

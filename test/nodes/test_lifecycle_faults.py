@@ -72,7 +72,7 @@ def test_an_activation_that_raises_sends_nothing(faulty):
 def test_a_configuration_that_raises_is_reported_and_can_be_tried_again(faulty):
     rig = faulty('_report_limits')
     for _ in range(2):
-        assert rig.life.refused('configure', reason='fault in _report_limits')
+        assert rig.life.rejected('configure', reason='fault in _report_limits')
         assert rig.life.state() == UNCONFIGURED
 
 
@@ -119,7 +119,7 @@ def test_the_feedforward_node_answers_trajectories_when_it_is_active(ros, feedfo
     trajectories = ros.publisher(JointTrajectory, 'joint_trajectory')
     pose = joint_state(position=POSE, effort=list(gravity_torque(POSE).values()))
 
-    def refused(text):
+    def rejected(text):
         since = len(ros.diagnostics)
         trajectories.publish(trajectory(POSE, POSE))
         ros.until_status(text, 'trajectory_feedforward: trajectory', since=since)
@@ -131,15 +131,15 @@ def test_the_feedforward_node_answers_trajectories_when_it_is_active(ros, feedfo
         ros.until(lambda: len(out) > count, 'a trajectory with efforts')
         return efforts(out.pop())[-1] == pytest.approx(list(effort_by_name(pose).values()))
 
-    assert refused('the node has no robot description yet')
+    assert rejected('the node has no robot description yet')
     feedforward.must('configure')
-    assert refused('the node is inactive: ros2 lifecycle set /trajectory_feedforward activate')
+    assert rejected('the node is inactive: ros2 lifecycle set /trajectory_feedforward activate')
     feedforward.must('activate')
     assert answered()
     feedforward.must('deactivate')
-    assert refused('the node is inactive')
+    assert rejected('the node is inactive')
     ros.until_status('not active', 'trajectory_feedforward: trajectory')
     feedforward.must('cleanup')
-    assert refused('the node has no robot description yet')
+    assert rejected('the node has no robot description yet')
     feedforward.must('configure', 'activate')
     assert answered()

@@ -197,7 +197,7 @@ class Driver:
             SimpleNamespace(goal=goal, outcome=None, moment=moment, tolerances=self.tolerated)
         )
 
-    def refused(self, error):
+    def report_rejection(self, error):
         raise error
 
     def lost_for_good(self):

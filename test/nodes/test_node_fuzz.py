@@ -395,8 +395,8 @@ def test_torque_went_on_for_the_legal_states_in_between(attack):
 def test_trajectories_and_commands_went_on_in_between(attack):
     legal = sum(map(fuzz_messages.is_legal, range(attack.count)))
     motion = attack.targets['inverse_dynamics']
-    refused = motion.value('trajectories_rejected')
-    assert motion.value('trajectories_received') - refused > 0.3 * legal
+    rejected = motion.value('trajectories_rejected')
+    assert motion.value('trajectories_received') - rejected > 0.3 * legal
     simulated = of_simulator(attack)
     assert simulated.value('commands_accepted') > 2 * legal
     assert simulated.value('wrenches_accepted') > legal

@@ -181,7 +181,7 @@ def test_the_torque_is_that_of_the_reported_parameters_after_any_sequence_of_set
     parameters = {n: p for n, p in declared(rig).items() if n not in remembering}
     rig.answer(POSE)
     makers = (legal_value, extreme_value, illegal_value)
-    accepted = refused = 0
+    accepted = rejected = 0
     for _ in range(40):
         names = rng.choice(list(parameters), rng.integers(1, 5), replace=False)
         asked = {
@@ -198,11 +198,11 @@ def test_the_torque_is_that_of_the_reported_parameters_after_any_sequence_of_set
                 accepted += 1
                 expected[name] = list(value) if isinstance(value, (list, tuple)) else value
             else:
-                refused += 1
+                rejected += 1
                 assert result.reason and len(result.reason) <= 1000
         after = check_torque(rig, rng)
         assert {n: after[n] for n in parameters} == {n: expected[n] for n in parameters}
-    assert accepted > 20 and refused > 10  # otherwise little was tried
+    assert accepted > 20 and rejected > 10  # otherwise little was tried
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ class Follower:
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, 10**9)
         return message
 
-    def _refused(self):
+    def _rejected(self):
         """Return how many states the node says that it has rejected."""
         name = f'{self.rig.name}: torque'.lstrip('/')
         reported = next((s for s in reversed(self.ros.diagnostics) if s.name == name), None)
@@ -69,7 +69,7 @@ class Follower:
         :param brief: whether to go on after a moment, whatever became of it
         """
         self.stamp += dt_ns
-        count, refused = len(self.desired), self._refused()
+        count, rejected = len(self.desired), self._rejected()
         self.rig.states.publish(self.state(stamp))
         if brief or not self._heard:
             self.ros.executor.spin_once(timeout_sec=0.02)
@@ -80,7 +80,7 @@ class Follower:
             if time.monotonic() - sent[-1] > 2.0:  # best effort: it may have been lost
                 sent.append(time.monotonic())
                 self.rig.states.publish(self.state(stamp))
-            return len(self.desired) > count or self._refused() > refused
+            return len(self.desired) > count or self._rejected() > rejected
 
         self.ros.until(handled, 'answer to a state')
 

@@ -70,7 +70,7 @@ def test_arguments_reach_the_file(ros, file):
     assert found['elbow'] == pytest.approx(3.0 * elbow)
 
 
-def refused(ros, parameters, module='gravity_compensation'):
+def rejected(ros, parameters, module='gravity_compensation'):
     """Return the line with which a node ends."""
     process = NodeProcess(ros.folder, ros.domain, module, parameters)
     assert process.wait() == 1
@@ -81,24 +81,24 @@ def refused(ros, parameters, module='gravity_compensation'):
 
 @pytest.mark.parametrize('module', ['simulator', 'trajectory_feedforward'])
 def test_a_missing_argument_is_named_with_the_cure(ros, file, module):
-    line = refused(ros, {'robot_description_file': str(file)}, module)
+    line = rejected(ros, {'robot_description_file': str(file)}, module)
     for text in ('robot description', 'arm.urdf.xacro', 'upper_mass:=VALUE'):
         assert text in line
 
 
 def test_a_bad_file_is_named(ros, file):
     file.write_text('<robot xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:nothing/></robot>')
-    line = refused(ros, {'robot_description_file': str(file)})
+    line = rejected(ros, {'robot_description_file': str(file)})
     for text in ('arm.urdf.xacro', 'xacro:nothing', 'prints a URDF'):
         assert text in line
 
 
 def test_arguments_that_are_none_are_rejected(ros, file, tmp_path):
-    line = refused(ros, {'robot_description_file': str(file), 'xacro_args': ['mass=3']})
+    line = rejected(ros, {'robot_description_file': str(file), 'xacro_args': ['mass=3']})
     assert 'xacro_args' in line and "name:=value, not 'mass=3'" in line
     plain = tmp_path / 'arm.urdf'
     plain.write_text(TWO_LINK_ARM)
-    line = refused(ros, {'robot_description_file': str(plain), 'xacro_args': GIVEN})
+    line = rejected(ros, {'robot_description_file': str(plain), 'xacro_args': GIVEN})
     assert 'takes no arguments (upper_mass)' in line and 'leave them out' in line
 
 
@@ -106,5 +106,5 @@ def test_without_xacro_its_package_is_named(ros, file, tmp_path, monkeypatch):
     (tmp_path / 'none').mkdir()
     (tmp_path / 'none' / 'xacro.py').write_text("raise ImportError('no xacro')\n")
     monkeypatch.setenv('PYTHONPATH', f'{tmp_path / "none"}:{":".join(filter(None, sys.path))}')
-    line = refused(ros, {'robot_description_file': str(file), 'xacro_args': GIVEN})
+    line = rejected(ros, {'robot_description_file': str(file), 'xacro_args': GIVEN})
     assert 'pip install xacro' in line and 'arm.urdf.xacro' in line

@@ -17,7 +17,7 @@ from visualization_msgs.msg import Marker
 from rbd_ros.nodes.simulator.commands.wrenches import Acting
 from rbd_ros.nodes.simulator.standard_services.entities import Entities
 from rbd_ros.nodes.simulator.world import object_changes, world_ports
-from rbd_ros.nodes.simulator.world.object_changes import ObjectChanges, RefusedError
+from rbd_ros.nodes.simulator.world.object_changes import ChangeRejectedError, ObjectChanges
 from rbd_ros.spatial import PluckerTransform
 from rbd_ros.world import extend_world
 
@@ -236,11 +236,11 @@ def test_a_wrench_on_an_object_ends_with_it(rig):
 
 @pytest.mark.parametrize('name', ['', 'bok', 'robot', 'foot', 'x' * 10_000, '\x00', 'box '])
 def test_an_unknown_object_cannot_be_deleted(same, name):
-    refused = same.changes.values()['changes_rejected']
-    with pytest.raises(RefusedError, match='unknown object') as caught:
+    rejected = same.changes.values()['changes_rejected']
+    with pytest.raises(ChangeRejectedError, match='unknown object') as caught:
         same.changes.remove(name)
     assert len(str(caught.value)) < 1000
-    assert same.changes.values()['changes_rejected'] == refused + 1
+    assert same.changes.values()['changes_rejected'] == rejected + 1
     same.run()
 
 
@@ -321,8 +321,8 @@ def test_poses_may_be_in_the_axes_of_a_link(tmp_path):
     assert rig.simulator.object_velocity('box')[3:] == pytest.approx([1, 2, 3])
     assert place(rig, 'box', (0, 0, 2), 'left/base').result == OK
     assert rig.simulator.object_pose('box')[2, 3] == 2.0
-    refused = place(rig, 'box', (0, 0, 3), 'hand')
-    assert refused.result == FAILED and "'hand' is neither" in refused.error_message
+    rejected = place(rig, 'box', (0, 0, 3), 'hand')
+    assert rejected.result == FAILED and "'hand' is neither" in rejected.error_message
     assert rig.simulator.object_pose('box')[2, 3] == 2.0
 
 

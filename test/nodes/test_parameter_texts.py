@@ -259,7 +259,7 @@ def test_values_that_yaml_reads_otherwise_are_rejected_with_the_cure(context, na
 
 def test_a_read_only_parameter_may_be_set_to_its_value(context):
     made = rclpy.create_node('a_node', context=context, use_global_arguments=False)
-    ParameterTable(made, (), refused={'use_sim_time': 'it has its own'})
+    ParameterTable(made, (), read_only={'use_sim_time': 'it has its own'})
     results = made.set_parameters([Parameter('use_sim_time', value=x) for x in (False, True)])
     made.destroy_node()
     assert [each.successful for each in results] == [True, False]

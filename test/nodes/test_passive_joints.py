@@ -64,6 +64,6 @@ def test_torques_go_to_joints_with_motors_alone(ros, tmp_path):
         ros.until(lambda: commands and effort_by_name(commands[-1]) == held, 'the torque')
     assert node.stop() == 0
     assert 'joint elbow has no actuator' in node.output()
-    refused = ros.start('gravity_compensation', {**parameters, 'joints': ['elbow']})
-    assert refused.wait() != 0
-    assert 'parameter joints: elbow has no actuator' in refused.output()
+    rejected = ros.start('gravity_compensation', {**parameters, 'joints': ['elbow']})
+    assert rejected.wait() != 0
+    assert 'parameter joints: elbow has no actuator' in rejected.output()

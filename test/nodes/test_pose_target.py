@@ -45,7 +45,7 @@ class Reference:
     def follow(self, *given):
         self.followed.append(given)
 
-    def refused(self, error, what):
+    def report_rejection(self, error, what):
         assert what == 'pose'
         self.reported.append((error.code, str(error)))
 

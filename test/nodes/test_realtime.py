@@ -104,11 +104,11 @@ def test_a_thread_is_pinned_alone():
 def test_a_priority_that_is_rejected_is_reported_with_its_cure(monkeypatch):
     asked = []
 
-    def refuse(thread, policy, parameter):
+    def deny(thread, policy, parameter):
         asked.append((thread, policy, parameter.sched_priority))
         raise PermissionError(1, 'Operation not permitted')
 
-    monkeypatch.setattr(os, 'sched_setscheduler', refuse)
+    monkeypatch.setattr(os, 'sched_setscheduler', deny)
     reported = DiagnosticsRecorder()
     requested = realtime.RealTime(options(thread_priority=42), reported)
     in_a_thread(requested.enter)
@@ -125,10 +125,10 @@ def test_a_priority_that_is_rejected_is_reported_with_its_cure(monkeypatch):
 
 
 def test_a_core_that_is_not_permitted_is_reported(monkeypatch):
-    def refuse(thread, cores):
+    def deny(thread, cores):
         raise OSError(22, 'Invalid argument')
 
-    monkeypatch.setattr(os, 'sched_setaffinity', refuse)
+    monkeypatch.setattr(os, 'sched_setaffinity', deny)
     monkeypatch.setattr(os, 'sched_getaffinity', lambda thread: {0})
     problem = realtime.pin_this_thread((1,))
     assert 'core 1 was rejected (Invalid argument)' in problem

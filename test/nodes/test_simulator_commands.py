@@ -58,7 +58,7 @@ class Both:
         assert taken[0] == taken[1]
         for field in ('mode', 'received', 'effort', 'position', 'velocity'):
             assert_array_equal(getattr(fast.drives, field), getattr(slow.drives, field), field)
-        assert (fast.accepted, fast.refused) == (slow.accepted, slow.refused)
+        assert (fast.accepted, fast.rejected) == (slow.accepted, slow.rejected)
         assert fast.reports.diagnostics.codes == slow.reports.diagnostics.codes
         return taken[0]
 

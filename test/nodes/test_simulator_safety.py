@@ -284,16 +284,16 @@ def test_too_many_wrenches_are_rejected_and_time_continues(rig):
     until_time_passes(rig)
     assert rig.trigger('reset').success
 
-    def refused():
+    def rejected():
         return {v.key: v.value for v in rig.status('external_wrench').values}['count: too many']
 
     rig.ros.until(lambda: rig.status('external_wrench').message == 'OK', 'an end of that')
-    before = refused()
+    before = rejected()
     reports = rig.status('external_wrench')
     rig.wrench.publish(wrench(f'link_{LINKS - 1}', 1e-3))
     rig.ros.spin(0.2)
     rig.ros.until(lambda: rig.status('external_wrench') is not reports, 'the next diagnostics')
-    assert refused() == before
+    assert rejected() == before
 
 
 @pytest.mark.parametrize(
@@ -412,8 +412,8 @@ def test_a_failed_simulation_names_a_service_that_cures_it(another):
         reports = rig.until_reported('dynamics', 'simulation', since)
         advice = 'Call ~/reset, then ~/pause with data: false'
         assert 'turn' in reports.message and advice in reports.message
-        for refused in (rig.pause(False), rig.trigger('step')):
-            assert not refused.success and advice in refused.message
+        for rejected in (rig.pause(False), rig.trigger('step')):
+            assert not rejected.success and advice in rejected.message
         stood = rig.time()
         assert rig.time() == stood
         assert rig.trigger('reset').success

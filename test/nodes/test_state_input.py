@@ -158,7 +158,7 @@ def test_compiled_code_and_the_interpreter_accept_the_same_states(
                 for name in ('stamp', 'time', 'dt', 'restarted'):
                     assert getattr(one, name) == getattr(other, name)
         used += first is not None
-        assert compiled.refused == python.refused
+        assert compiled.rejected == python.rejected
     assert compiled._diagnostics.reports == python._diagnostics.reports
     taken = compiled.messages - compiled._read
     assert STEPS / 3 < taken < STEPS and STEPS / 20 < used < STEPS, (
@@ -262,7 +262,7 @@ def test_a_jump_that_no_velocity_explains_is_rejected(joint, velocity, stamped):
     wrong = q.copy()
     wrong[joint] += 0.7  # at 3 rad/s, 0.5 + 4 * 3 * 0.005 rad are allowed
     assert table.send(wrapped(wrong[0]), wrong[1], velocity, stamped=stamped) is None
-    assert table.input.refused == 1
+    assert table.input.rejected == 1
     subject, _, text, code = table.notes.reports[-1]
     assert code == 'position jumped' and subject == 'joint_states'
     assert repr(('turn', 'bend')[joint]) in text and 'check its encoder' in text
@@ -325,4 +325,4 @@ def test_two_publishers_a_turn_apart_do_not_contradict_each_other():
         q = 3.1 + 0.01 * k
         assert table.send(q, velocity=(2.0, 0.0)) is not None
         assert table.send(wrapped(q), names=('bend', 'turn'), velocity=(0.0, 2.0)) is not None
-    assert table.input.refused == 0
+    assert table.input.rejected == 0

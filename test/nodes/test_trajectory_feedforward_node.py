@@ -41,7 +41,7 @@ class Rig:
         self.ros.until(lambda: len(self.out) > count, 'a trajectory with efforts')
         return self.out[-1]
 
-    def refused(self, message, text):
+    def rejected(self, message, text):
         """Whether a trajectory is rejected with a text, and nothing published."""
         count, since = len(self.out), len(self.ros.diagnostics)
         self.trajectories.publish(message)
@@ -102,12 +102,12 @@ def test_a_trajectory_without_points_is_passed_on(rig):
     ids=['position', 'nan', 'name', 'time', 'length', 'speed'],
 )
 def test_an_impossible_trajectory_is_rejected_by_joint_and_point(rig, message, text):
-    rig.refused(message, text)
+    rig.rejected(message, text)
 
 
 def test_omitted_joints_are_at_the_measured_positions(rig, arm):
     alone = trajectory((0.1,), (0.4,), names=('elbow',))
-    rig.refused(alone, 'shoulder')
+    rig.rejected(alone, 'shoulder')
     with Feed(rig.states, joint_state(position=(0.7, 0.0))):
 
         def answered():  # once the state is known

@@ -68,10 +68,10 @@ OF_FORCES = ('no forces', 'None', 'forces', 'other forces', 'batch with forces')
 def without_python(monkeypatch):
     """From now on, a call that machine code cannot do by itself fails."""
 
-    def refuse(*_, **__):
+    def fail(*_, **__):
         raise AssertionError('the call entered Python')
 
-    monkeypatch.setattr(Compiled, '_call', refuse)
+    monkeypatch.setattr(Compiled, '_call', fail)
 
 
 def kinds_of(method):

@@ -202,9 +202,9 @@ def test_an_impossible_assembly_is_rejected_by_name_and_changes_nothing():
             [LoopJoint('out_of_reach', mechanisms.frame(0, 2.0), loop.successor, HINGE)]
         )
     )
-    with pytest.raises(ValueError, match=r"'out_of_reach' is open by 0\.85") as refusal:
+    with pytest.raises(ValueError, match=r"'out_of_reach' is open by 0\.85") as caught:
         Simulator(far)
-    assert 'closest assembly' in str(refusal.value)
+    assert 'closest assembly' in str(caught.value)
 
 
 def test_a_rejected_reset_changes_nothing():

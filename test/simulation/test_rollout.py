@@ -481,10 +481,10 @@ def test_without_another_thread_the_caller_does_it_all(rng, eager, monkeypatch):
     (q, v) = walker_starts(5, rng)
     expected = simulator.rollout(q, v, steps=20)
 
-    def refuse(self):
+    def fail(self):
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(threading.Thread, 'start', refuse)
+    monkeypatch.setattr(threading.Thread, 'start', fail)
     assert np.array_equal(simulator.rollout(q, v, steps=20).q, expected.q)
 
 

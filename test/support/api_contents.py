@@ -411,7 +411,7 @@ NOT_FOR_USERS = {
     'rbd_ros.control.law.hand_guiding:guide': 'a part of machine code that answers states',
     'rbd_ros.control.law.limits:limit': 'a part of machine code that limits',
     'rbd_ros.control.law.limits:limiter_sent': 'likewise',
-    'rbd_ros.model.floating_model:refuse_second_base': 'a part of `with_floating_base`',
+    'rbd_ros.model.floating_model:reject_second_base': 'a part of `with_floating_base`',
     'rbd_ros.control.motion.pose_goals:joints_for_pose': 'a part of the node inverse_dynamics',
     'rbd_ros.control.motion.pose_goals:PoseGoal': 'likewise',
     'rbd_ros.control.analysis.closed_loop_statics:ClosedPoses': 'a part of `static_torque_margin`',

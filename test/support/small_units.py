@@ -87,7 +87,7 @@ def _source(version, variables, step):
     if version[0] == '2':
         named = set(re.findall(r'\b(fmi2\w+)\(', text))
         return text + '\n'.join(f'int {x}(void) {{ return 3; }}' for x in _ALL2 - named)
-    return text + interface.refusals()
+    return text + interface.unsupported_functions()
 
 
 _MEMORY = """
@@ -106,7 +106,7 @@ _FMI3 = (
 #include "fmi3Interface.h"
 #include <math.h>
 static fmi3LogMessageCallback log_message;
-static fmi3Status refuse_function(fmi3Instance i, const char *n, size_t count)
+static fmi3Status unsupported_function(fmi3Instance i, const char *n, size_t count)
 { (void)i; (void)n; (void)count; return fmi3Error; }
 """
     + _MEMORY

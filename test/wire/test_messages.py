@@ -259,7 +259,7 @@ def test_a_message_larger_than_promised_is_rejected_even_if_it_is_known_otherwis
         reader.read(data + bytes(MAX_BYTES - len(data) + 1))
 
 
-REFUSED = {
+REJECTED = {
     'empty': (b'', 'truncated'),
     'encapsulation only': (b'\0\1\0\0', 'truncated'),
     'parameter list': (b'\0\3\0\0' + encode(full_state())[4:], 'not plain CDR'),
@@ -298,9 +298,9 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize('case', REFUSED)
+@pytest.mark.parametrize('case', REJECTED)
 def test_bytes_that_are_no_message_are_rejected_with_a_reason(case):
-    data, code = REFUSED[case]
+    data, code = REJECTED[case]
     reader = JointStateReader()
     reader.read(encode(joint_state(['abc'])))
     with pytest.raises(WireError) as caught:

@@ -279,11 +279,11 @@ def png(rows, columns, data=b'', depth=8, kind=0):
 def test_the_size_of_a_height_field_is_seen_before_it_is_decoded(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
-    def refuse(*args, **kwargs):
+    def fail(*args, **kwargs):
         raise AssertionError('it was decoded')
 
-    monkeypatch.setattr('matplotlib.image.imread', refuse)
-    monkeypatch.setattr(np, 'load', refuse)
+    monkeypatch.setattr('matplotlib.image.imread', fail)
+    monkeypatch.setattr(np, 'load', fail)
     entry = {'type': 'height_field', 'size': [1, 1]}
     Path('a.png').write_bytes(png(4097, 2))
     with pytest.raises(WorldFileError, match='holds 4097x2 .*at most 4096x4096 .* scale .*npy'):
@@ -799,7 +799,7 @@ def test_no_edit_of_the_example_gives_another_error(tmp_path, edits):
         text = text[:at] + new + text[at + cut :]
     path = tmp_path / 'edited.yaml'
     path.write_bytes(text.replace('../urdf', str(ARM.parent)).encode('utf-8', 'replace'))
-    read_or_refused(path)
+    read_or_rejected(path)
 
 
 VALUES = st.recursive(
@@ -822,10 +822,10 @@ def test_no_value_in_the_example_gives_another_error(data):
             break
         place = inside
     place[key] = data.draw(VALUES)
-    read_or_refused(content)
+    read_or_rejected(content)
 
 
-def read_or_refused(source):
+def read_or_rejected(source):
     try:
         world = read_world(source)
     except WorldFileError as error:

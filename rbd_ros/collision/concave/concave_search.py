@@ -126,7 +126,7 @@ def mesh_candidates(
     waiting, away, tables = stack_array(64), stack_array(64), surface.tables
     no_pose(own)
     middle = bounds_of(shape, 0.0, bounds)
-    refused = False
+    unresolved = False
     mesh = int(surface.size[0])
     root, leaves, first = tables.mesh[mesh, 0], tables.mesh[mesh, 1], tables.mesh[mesh, 2]
     search = Search(nearest, free, tables.mesh[mesh, 3] != 0, False)
@@ -178,7 +178,7 @@ def mesh_candidates(
                     third_of_neighbor(tables, first, t, other, across[edge])
             triangle = PlacedShape(TRIANGLE, corners, own, tables)
             number = triangle_contacts(triangle, across, search, middle, shape, limit, found)
-            refused = refused or number < 0
+            unresolved = unresolved or number < 0
             if nearest and number > 0:
                 # All that was found before is farther away.
                 count, best = 0, 0
@@ -190,7 +190,7 @@ def mesh_candidates(
                 lead = load_vec(found.normal[best], 3)
                 level = level_along(shape, lead)
             count = collect(found, number, t, candidates, count)
-    return count, refused
+    return count, unresolved
 
 
 @compiled
@@ -235,7 +235,7 @@ def field_candidates(
     no_pose(own)
     # Cells are compared with the whole shape, with its radius.
     middle = bounds_of(shape, radius_of(shape), bounds)
-    refused = False
+    unresolved = False
     field = int(surface.size[0])
     rows, columns = tables.field[field, 1], tables.field[field, 2]
     x0, y0 = tables.grid[field, 0], tables.grid[field, 1]
@@ -296,9 +296,9 @@ def field_candidates(
                     continue
                 number = triangle_contacts(triangle, across, search, middle, shape, within, found)
                 cell = 2 * (row * columns + column) + half
-                refused = refused or number < 0
+                unresolved = unresolved or number < 0
                 count = collect(found, number, cell, candidates, count)
-    return count, refused
+    return count, unresolved
 
 
 @compiled
@@ -311,11 +311,11 @@ def convex_concave(
     """
     pose, candidates = stack_array(12), stack_matrix(64, 8)
     relative_pose(b.pose, a.pose, pose)
-    shape, count, refused, limit = PlacedShape(a.kind, a.size, pose, a.tables), 0, False, margin
+    shape, count, unresolved, limit = PlacedShape(a.kind, a.size, pose, a.tables), 0, False, margin
     # Most pairs need only the first search; the others repeat it with fewer assumptions.
     for search in range(3):
         if search == ANY_SIDE:
-            within = refused and (nearest or count == 0)
+            within = unresolved and (nearest or count == 0)
             beside = nearest and count == 0 and b.kind != MESH
             if not (within or beside):
                 continue
@@ -327,9 +327,9 @@ def convex_concave(
             limit = math.inf
         free = search != FACING
         if b.kind == MESH:
-            count, refused = mesh_candidates(b, shape, limit, nearest, free, found, candidates)
+            count, unresolved = mesh_candidates(b, shape, limit, nearest, free, found, candidates)
         else:
-            count, refused = field_candidates(b, shape, limit, nearest, free, found, candidates)
+            count, unresolved = field_candidates(b, shape, limit, nearest, free, found, candidates)
     if nearest and count > 0:
         count = turn_outward(b, shape, candidates, count)
     if b.kind != MESH or not nearest:

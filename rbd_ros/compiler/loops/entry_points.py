@@ -39,7 +39,7 @@ _NUMBERS = {
 }
 _log = logging.getLogger('rbd_ros')
 #: Why all loops are interpreted though there is a compiler; see `EntryPoint.address`.
-_refusal: Optional[str] = None
+_compile_failure: Optional[str] = None
 #: Says at INFO what is compiled: it takes seconds, of which commands inform on a terminal.
 _progress = logging.getLogger('rbd_ros.compiler')
 
@@ -130,13 +130,13 @@ class EntryPoint:
 
     def address(self, *records: Record) -> int:
         """Return address for `call_loop`, so that callers need not be compiled with all of it."""
-        global _refusal
+        global _compile_failure
         if interpreted_reason() is None:
             code = self._machine_code(records)
             if code is not None:
                 return code.address('entry')
             # Machine code cannot call Python: from here on, loops that would are interpreted too.
-            _refusal = f'{self.__name__} cannot be compiled'
+            _compile_failure = f'{self.__name__} cannot be compiled'
         return handles.register(self.function)
 
     def _machine_code(self, records: Sequence[Record]) -> Optional[native.MachineCode]:
@@ -292,4 +292,4 @@ def excludes_threads() -> bool:
 
 def interpreted_reason() -> Optional[str]:
     """Return the reason why loops run in the interpreter, None if they do not."""
-    return native.unavailable_reason() or _refusal
+    return native.unavailable_reason() or _compile_failure

@@ -129,11 +129,11 @@ class ClosedLoopLaw:
             )
         if not self.closing.is_underactuated:
             return
-        for what, mode, refused in (
+        for what, mode, unsupported in (
             ('feedforward', settings.feedforward, 'inverse_dynamics'),
             ('feedback', settings.feedback, 'computed_torque'),
         ):
-            if mode == refused:
+            if mode == unsupported:
                 raise ValueError(
                     f'{what} {mode} does not support an underactuated robot, which cannot follow '
                     'a trajectory; choose feedforward gravity or none with feedback damping or '

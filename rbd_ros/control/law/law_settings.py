@@ -213,12 +213,12 @@ def check_integral(robot: Robot, settings: LawSettings) -> None:
     kp, kd, ki = settings.kp, settings.kd, settings.ki
     bad = (ki > 0.0) & (kp == 0.0)
     if bad.any():
-        _refuse_integral(robot, ki, bad, 'give kp too, since an integral without kp oscillates')
+        _reject_integral(robot, ki, bad, 'give kp too, since an integral without kp oscillates')
     if settings.feedback == 'computed_torque':
         # All joints are alike: p^3 + kd p^2 + kp p + ki, stable by Hurwitz if kd kp > ki.
         bad = (ki > 0.0) & (ki >= kp * kd)
         if bad.any():
-            _refuse_integral(robot, ki, bad, f'keep it below kp kd = {(kp * kd)[bad][0]:.6g}')
+            _reject_integral(robot, ki, bad, f'keep it below kp kd = {(kp * kd)[bad][0]:.6g}')
         return
     H = robot.mass_matrix(workspace(robot, 50))
     if not np.einsum('nii->ni', H).all():
@@ -228,10 +228,10 @@ def check_integral(robot: Robot, settings: LawSettings) -> None:
         most = min_damping_rate(H, kd + settings.viscous) * kp
         bad = np.zeros(robot.nv, dtype=bool)
         bad[np.argmax(np.abs(motion) * np.sqrt(kp) * (ki > 0.0))] = True
-        _refuse_integral(robot, ki, bad, f'ki below {most[bad][0]:.4g} is certainly stable')
+        _reject_integral(robot, ki, bad, f'ki below {most[bad][0]:.4g} is certainly stable')
 
 
-def _refuse_integral(robot: Robot, ki: FloatArray, bad: BoolArray, cure: str) -> None:
+def _reject_integral(robot: Robot, ki: FloatArray, bad: BoolArray, cure: str) -> None:
     i = int(np.flatnonzero(bad)[0])
     raise ValueError(
         f'ki of joint {dof_names(robot)[i]!r} is {ki[i]:.6g}, which makes the loop unstable; '

@@ -372,7 +372,7 @@ class JointTrajectory:
             out |= polynomials.beyond(slope, -velocity, velocity)
             if out.any():
                 k, j = (int(i) for i in np.argwhere(out)[0])
-                self._refuse_segment(here.start + k, j, lower, upper, velocity)
+                self._reject_segment(here.start + k, j, lower, upper, velocity)
 
     def speed_bounds(self) -> FloatArray:
         """Return upper bounds of the joints' speeds, (n,) [rad/s or m/s], close to the maximum."""
@@ -399,7 +399,7 @@ class JointTrajectory:
             beyond = (q < lower) | (q > upper)
             if beyond.any():
                 point, joint = (int(i) for i in np.argwhere(beyond)[0])
-                self._refuse_position(
+                self._reject_position(
                     here.start + point, joint, q[point, joint], lower, upper, 'at'
                 )
             if self.velocities is None:
@@ -407,9 +407,9 @@ class JointTrajectory:
             speed = np.abs(self.velocities[here])
             if (speed > velocity).any():
                 point, joint = (int(i) for i in np.argwhere(speed > velocity)[0])
-                self._refuse_speed(here.start + point, joint, speed[point, joint], velocity, 'at')
+                self._reject_speed(here.start + point, joint, speed[point, joint], velocity, 'at')
 
-    def _refuse_segment(
+    def _reject_segment(
         self, k: int, j: int, lower: FloatArray, upper: FloatArray, velocity: FloatArray
     ) -> None:
         duration = self.times[k + 1] - self.times[k]
@@ -417,11 +417,11 @@ class JointTrajectory:
         low, high = polynomials.extrema(c)
         if low < lower[j] or high > upper[j]:
             worst = low if low < lower[j] else high
-            self._refuse_position(k, j, worst, lower, upper, 'after')
+            self._reject_position(k, j, worst, lower, upper, 'after')
         slowest, fastest = polynomials.extrema(c[1:] * np.arange(1, len(c)))
-        self._refuse_speed(k, j, max(-slowest, fastest) / duration, velocity, 'after')
+        self._reject_speed(k, j, max(-slowest, fastest) / duration, velocity, 'after')
 
-    def _refuse_position(
+    def _reject_position(
         self, point: int, j: int, value: float, lower: FloatArray, upper: FloatArray, where: str
     ) -> None:
         name = self.joint_names[j]
@@ -432,7 +432,7 @@ class JointTrajectory:
             point,
         )
 
-    def _refuse_speed(
+    def _reject_speed(
         self, point: int, j: int, value: float, velocity: FloatArray, where: str
     ) -> None:
         name = self.joint_names[j]

@@ -198,7 +198,7 @@ def checked_values(
             raise TrajectoryError(f'{what} must be numbers: {str(error)[:200]}') from None
         # One comparison says all is well: NaN compares false.
         if not np.abs(result[here]).max() <= MAXIMUM[what][0]:
-            _refuse_values(what, result[here], here.start, names)
+            _reject_values(what, result[here], here.start, names)
     return result
 
 
@@ -255,7 +255,7 @@ def _block(rows: Any, n: int) -> FloatArray:
     return np.array(rows, dtype=float)
 
 
-def _refuse_values(what: str, block: FloatArray, start: int, names: Sequence[str]) -> None:
+def _reject_values(what: str, block: FloatArray, start: int, names: Sequence[str]) -> None:
     most, unit = MAXIMUM[what]
     row, joint = (int(i) for i in np.argwhere(~(np.abs(block) <= most))[0])
     name, value, point = names[joint], block[row, joint], start + row

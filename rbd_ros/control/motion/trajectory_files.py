@@ -17,7 +17,7 @@ import numpy as np
 import yaml
 
 from rbd_ros.array_types import FloatArray
-from rbd_ros.bounded_files import FileRefusedError, read_bytes
+from rbd_ros.bounded_files import FileRejectedError, read_bytes
 from rbd_ros.control.analysis.feedforward_trajectory import FeedforwardTrajectory
 from rbd_ros.control.motion.trajectory import JointTrajectory
 from rbd_ros.control.motion.trajectory_checks import TrajectoryError
@@ -55,7 +55,7 @@ def read_trajectory(path: str) -> JointTrajectory:
     """
     try:
         data = read_bytes(path, MAX_BYTES)
-    except FileRefusedError as error:
+    except FileRejectedError as error:
         raise TrajectoryError(str(error)) from None
     except OSError as error:
         raise TrajectoryError(
@@ -154,7 +154,7 @@ class _Content:
         self.rows: Dict[str, List[List[float]]] = {name: [] for name in READ}
         self.lines: List[int] = []
 
-    def refuse(self, text: str, line: int = 0, point: Optional[int] = None) -> NoReturn:
+    def reject(self, text: str, line: int = 0, point: Optional[int] = None) -> NoReturn:
         raise TrajectoryError(f'{_where(self.label, line)}: {text}', point=point)
 
 
@@ -169,35 +169,35 @@ class _Csv(_Content):
                 if any(word.strip() for word in row):
                     self._add(row, head, columns, reader.line_num)
         except csv.Error as error:
-            self.refuse(f'{error}; correct the CSV there', reader.line_num)
+            self.reject(f'{error}; correct the CSV there', reader.line_num)
 
     def _columns(self, head: Sequence[str]) -> List[Tuple[str, str]]:
         """Return the quantity and joint of each column."""
         example = 'time,JOINT.position,JOINT.velocity'
         if head[:1] != ['time']:
-            self.refuse(f'the first column must be "time", as in {example}', 1)
+            self.reject(f'the first column must be "time", as in {example}', 1)
         columns = [('time', '')]
         for word in head[1:]:
             joint, _, quantity = word.rpartition('.')
             if quantity not in QUANTITIES or not joint:
                 joint, quantity = word, 'position'
             if not joint:
-                self.refuse(f'column {len(columns) + 1} has no name; write {example}', 1)
+                self.reject(f'column {len(columns) + 1} has no name; write {example}', 1)
             if (QUANTITIES[quantity], joint) in columns:
-                self.refuse(f'there are two columns {joint}.{quantity}; leave one out', 1)
+                self.reject(f'there are two columns {joint}.{quantity}; leave one out', 1)
             columns.append((QUANTITIES[quantity], joint))
         self.names = [joint for name, joint in columns if name == 'positions']
         for name in READ[1:]:
             have = [joint for quantity, joint in columns if quantity == name]
             lacking = [joint for joint in self.names if joint not in have]
             if have and lacking:
-                self.refuse(
+                self.reject(
                     f'{name} of {listed(lacking)} are missing; give those of all joints, or none',
                     1,
                 )
         alone = [joint for _, joint in columns[1:] if joint not in self.names]
         if alone:
-            self.refuse(f'there is no column {alone[0]}.position; add it', 1)
+            self.reject(f'there is no column {alone[0]}.position; add it', 1)
         return columns
 
     def _add(
@@ -208,14 +208,14 @@ class _Csv(_Content):
         line: int,
     ) -> None:
         if len(row) != len(columns):
-            self.refuse(f'there are {len(row)} values for {len(columns)} columns', line)
+            self.reject(f'there are {len(row)} values for {len(columns)} columns', line)
         values: Dict[Tuple[str, str], float] = {}
         for word, name, column in zip(row, head, columns):
             if column[0] != 'effort':
                 try:
                     values[column] = float(word)
                 except ValueError:
-                    self.refuse(f'{name} must be a number, got {shown(word)}', line)
+                    self.reject(f'{name} must be a number, got {shown(word)}', line)
         self.lines.append(line)
         self.times.append(values[('time', '')])
         for quantity, rows in self.rows.items():
@@ -229,7 +229,7 @@ class _Yaml(_Content):
         keys = self._mapping(root, 'the file')
         for key in ('joint_names', 'points'):
             if key not in keys:
-                self.refuse(f'{key} is missing; write joint_names: [...] and points: [...]', 1)
+                self.reject(f'{key} is missing; write joint_names: [...] and points: [...]', 1)
         for k, node in enumerate(self._sequence(keys['joint_names'], 'joint_names')):
             self.names.append(self._text(node, f'joint_names[{k}]'))
         for k, node in enumerate(self._sequence(keys['points'], 'points')):
@@ -242,7 +242,7 @@ class _Yaml(_Content):
         except yaml.YAMLError as error:
             mark = getattr(error, 'problem_mark', None)
             reason = getattr(error, 'problem', None) or 'it is not YAML'
-            self.refuse(f'{reason}; correct the YAML there', 0 if mark is None else mark.line + 1)
+            self.reject(f'{reason}; correct the YAML there', 0 if mark is None else mark.line + 1)
 
     def _add(self, k: int, node: Any) -> None:
         what = f'points[{k}]'
@@ -250,19 +250,19 @@ class _Yaml(_Content):
         known = (*READ, 'effort', 'time_from_start')
         for key in keys:
             if key not in known:
-                self.refuse(
+                self.reject(
                     f'{what} has an unknown key {shown(key)}; there are {", ".join(known)}',
                     node.start_mark.line + 1,
                 )
         for key in ('positions', 'time_from_start'):
             if key not in keys:
-                self.refuse(f'{what} has no {key}; add it', node.start_mark.line + 1)
+                self.reject(f'{what} has no {key}; add it', node.start_mark.line + 1)
         self.lines.append(node.start_mark.line + 1)
         self.times.append(self._time(keys['time_from_start'], f'{what}.time_from_start'))
         for key, rows in self.rows.items():
             row = self._sequence(keys[key], f'{what}.{key}') if key in keys else []
             if row and len(row) != len(self.names):
-                self.refuse(
+                self.reject(
                     f'{what}.{key} has {len(row)} numbers for {len(self.names)} joints',
                     keys[key].start_mark.line + 1,
                 )
@@ -274,7 +274,7 @@ class _Yaml(_Content):
             return self._number(node, what)
         keys = self._mapping(node, what)
         if not keys or not set(keys) <= {'sec', 'nanosec'}:
-            self.refuse(
+            self.reject(
                 f'{what} must be seconds, or {{sec: 1, nanosec: 500000000}}',
                 node.start_mark.line + 1,
             )
@@ -284,24 +284,24 @@ class _Yaml(_Content):
     def _mapping(self, node: Any, what: str) -> Dict[str, Any]:
         if not isinstance(node, yaml.MappingNode):
             line = 1 if node is None else node.start_mark.line + 1
-            self.refuse(f'{what} must be a mapping, as in docs/feedforward.md', line)
+            self.reject(f'{what} must be a mapping, as in docs/feedforward.md', line)
         result: Dict[str, Any] = {}
         for key, value in node.value:
             name = self._text(key, f'a key of {what}')
             if name in result:
-                self.refuse(f'{what} has {shown(name)} twice', key.start_mark.line + 1)
+                self.reject(f'{what} has {shown(name)} twice', key.start_mark.line + 1)
             result[name] = value
         return result
 
     def _sequence(self, node: Any, what: str) -> Sequence[Any]:
         if not isinstance(node, yaml.SequenceNode):
-            self.refuse(f'{what} must be a list', node.start_mark.line + 1)
+            self.reject(f'{what} must be a list', node.start_mark.line + 1)
         nodes: Sequence[Any] = node.value
         return nodes
 
     def _text(self, node: Any, what: str) -> str:
         if not isinstance(node, yaml.ScalarNode):
-            self.refuse(f'{what} must be a name', node.start_mark.line + 1)
+            self.reject(f'{what} must be a name', node.start_mark.line + 1)
         return str(node.value)
 
     def _number(self, node: Any, what: str) -> float:
@@ -309,4 +309,4 @@ class _Yaml(_Content):
         try:
             return float(text.replace('.nan', 'nan').replace('.inf', 'inf'))
         except ValueError:
-            self.refuse(f'{what} must be a number, got {shown(text)}', node.start_mark.line + 1)
+            self.reject(f'{what} must be a number, got {shown(text)}', node.start_mark.line + 1)

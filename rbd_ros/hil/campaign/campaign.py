@@ -241,7 +241,7 @@ class Campaign:
         path, settings = self.folder / SETTINGS, self._settings()
         if path.is_file():
             before = self._settings_before()
-            self._refuse_another(before)
+            self._reject_another(before)
             if other := what_differs(before, settings, self.scenario):
                 raise ValueError(
                     f'{other} has changed since the campaign in {self.folder} began, and one '
@@ -250,7 +250,7 @@ class Campaign:
             return
         replace_file(path, json.dumps(settings, indent=2) + '\n')
 
-    def _refuse_another(self, before: Mapping[str, Any]) -> None:
+    def _reject_another(self, before: Mapping[str, Any]) -> None:
         settings = self._settings()
         if any(before.get(name) != settings[name] for name in ('scenario', 'variations')):
             raise ValueError(
@@ -265,7 +265,7 @@ class Campaign:
         """
         if not (self.folder / SETTINGS).is_file():
             raise ValueError(f'{self.folder} has no campaign; run one with --seeds')
-        self._refuse_another(self._settings_before())
+        self._reject_another(self._settings_before())
         return self._rows()
 
     def _rows(self) -> Dict[int, Row]:

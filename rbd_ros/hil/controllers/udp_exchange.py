@@ -43,7 +43,7 @@ class UdpExchange:
             raise ValueError(f'UDP to {self.place}: {error}; check address and port') from None
         self._room = bytearray(MAX_PACKET)
         self._view = memoryview(self._room)
-        self._begins, self._refused = True, False
+        self._begins, self._port_closed = True, False
         #: States sent; answers used; packets left out: of other states, and of no known kind
         self.sent = self.answered = self.late = self.foreign = 0
 
@@ -68,7 +68,7 @@ class UdpExchange:
         """
         self.sent += 1
         self.writer.set_head(self.sent, stamp, self._begins)
-        self._refused = False
+        self._port_closed = False
         self._send()
         end = monotonic() + timeout
         while (left := end - monotonic()) > 0.0:
@@ -96,7 +96,7 @@ class UdpExchange:
                 self._socket.send(self.writer.data)
                 return
             except ConnectionRefusedError:  # what an earlier packet met; this one was not sent
-                self._refused = True
+                self._port_closed = True
             except OSError as error:
                 raise PacketError(f'UDP to {self.place}: {error}') from None
 
@@ -108,7 +108,7 @@ class UdpExchange:
         except TimeoutError:
             return -1
         except ConnectionRefusedError:
-            self._refused = True
+            self._port_closed = True
             sleep(min(wait, LOOK))
             return -1
         except OSError as error:
@@ -116,9 +116,9 @@ class UdpExchange:
 
     def silence(self) -> str:
         """Return what is known of why no answer came, for an error message."""
-        self._send()  # once more: a port that was closed after the state had come refuses now
+        self._send()  # once more: a port that was closed after the state had come is noticed now
         self._receive(LOOK)
-        if self._refused:
+        if self._port_closed:
             return f'no program listens at {self.place}'
         found = [
             text.format(count)

@@ -20,7 +20,7 @@ import zlib
 import numpy as np
 
 from rbd_ros.array_types import FloatArray
-from rbd_ros.bounded_files import archive_problem, FileRefusedError, open_regular
+from rbd_ros.bounded_files import archive_problem, FileRejectedError, open_regular
 from rbd_ros.model.bounded_xml import parse_xml
 
 VERSIONS = ('2', '3')
@@ -58,7 +58,7 @@ def _version(path: str) -> int:
             root = parse_xml(archive.read(_DESCRIPTION), MAX_ELEMENTS)
     except FmuError:
         raise
-    except FileRefusedError as error:
+    except FileRejectedError as error:
         raise FmuError(str(error)) from None
     except (
         OSError,

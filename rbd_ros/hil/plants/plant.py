@@ -217,7 +217,7 @@ def read_plant(field: Field, folder: Path) -> PlantEntry:
     return kind.read(entries[name], entries, folder)
 
 
-def refuse_faults(field: Field, robot: Robot) -> None:
+def reject_faults(field: Field, robot: Robot) -> None:
     """Reject faults that a plant cannot have, by line and name.
 
     :param field: the list of faults

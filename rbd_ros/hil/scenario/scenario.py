@@ -13,7 +13,7 @@ import numpy as np
 from rbd_ros.array_types import FloatArray
 from rbd_ros.control import JointTrajectory, TrajectoryError
 from rbd_ros.hil.faults.faults import Fault, FaultError, faults_of, PAGE
-from rbd_ros.hil.plants.plant import PlantEntry, PLANTS, read_plant, refuse_faults
+from rbd_ros.hil.plants.plant import PlantEntry, PLANTS, read_plant, reject_faults
 from rbd_ros.hil.scenario.controller_entry import Controller, read_controller
 from rbd_ros.hil.update_rate import steps_of_period
 from rbd_ros.lookup.robots import load_robot
@@ -186,11 +186,11 @@ def _scenario(top: Field, folder: Path) -> Scenario:
     faults: Tuple[Fault, ...] = ()
     if 'faults' in entries:
         if plant is not None:
-            refuse_faults(entries['faults'], robot)
+            reject_faults(entries['faults'], robot)
         links = tuple(robot.model.links) if plant is None else ()
         faults = faults_of(entries['faults'], robot.joint_names, links)
         last = (round(duration / timestep) - 1) * timestep
-        _refuse_late_faults(entries['faults'], faults, last)
+        _reject_late_faults(entries['faults'], faults, last)
     controller, substeps = read_controller(entries['controller'], folder), 1
     if 'update_rate' in controller.options:
         h = round(1e9 * timestep)
@@ -220,7 +220,7 @@ def _scenario(top: Field, folder: Path) -> Scenario:
     )
 
 
-def _refuse_late_faults(field: Field, faults: Tuple[Fault, ...], last: float) -> None:
+def _reject_late_faults(field: Field, faults: Tuple[Fault, ...], last: float) -> None:
     """Reject faults that never begin, of which nobody would see that nothing was tested.
 
     :param last: time of the last state [s]

@@ -13,7 +13,7 @@ from typing import Any, Dict, Mapping, Sequence, Union
 
 import yaml
 
-from rbd_ros.bounded_files import FileRefusedError, read_text
+from rbd_ros.bounded_files import FileRejectedError, read_text
 from rbd_ros.model.bounded_yaml import BoundedDepth
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.urdf.schema import shorten
@@ -191,7 +191,7 @@ def _read_file(path: Union[str, os.PathLike[str]], label: str) -> Item:
         text = read_text(path, MAX_BYTES)
     except (FileNotFoundError, IsADirectoryError):
         raise ModelError(f'{label}: there is no such file; check the path') from None
-    except FileRefusedError as error:
+    except FileRejectedError as error:
         raise ModelError(f'{label}: {error.strerror}') from None
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b'\n') + 1

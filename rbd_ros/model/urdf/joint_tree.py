@@ -45,11 +45,11 @@ def find_root(links: Mapping[str, Any], joints: Mapping[str, Any]) -> str:
             f'{len(roots)} links have no parent: {_names(roots)}; a robot has one root, '
             'connect the others by joints (of type fixed if they do not move)'
         )
-    _refuse_cycles(links, parents)
+    _reject_cycles(links, parents)
     return roots[0]
 
 
-def _refuse_cycles(links: Mapping[str, Any], parents: Mapping[str, Any]) -> None:
+def _reject_cycles(links: Mapping[str, Any], parents: Mapping[str, Any]) -> None:
     safe: Set[str] = set()  # links from which the way to a root is known to end
     for link in links:
         path: Dict[str, None] = {}

@@ -133,7 +133,7 @@ def _prepare_joint(node: Element, owner: str, description: Description) -> None:
             f'{owner} has the unknown type {quote(kind)}; use '
             + (hint or f'one of {", ".join(JOINT_TYPES)}')
         )
-    refuse_quaternion(node, owner)
+    reject_quaternion(node, owner)
     soft = node.find('safety_controller')
     if soft is not None:
         for gain in ('k_position', 'k_velocity'):
@@ -159,9 +159,9 @@ def _prepare_link(
 ) -> None:
     inertial = node.find('inertial')
     if inertial is not None:
-        refuse_quaternion(inertial, owner)
+        reject_quaternion(inertial, owner)
     for shape in [*node.findall('collision'), *node.findall('visual')]:
-        refuse_quaternion(shape, owner)
+        reject_quaternion(shape, owner)
         materials.paint(shape)
         geometry = shape.find('geometry')
         assert geometry is not None  # check_element has seen to that
@@ -204,7 +204,7 @@ def _split_capsule(link: Element, shape: Element, geometry: Element) -> None:
         link.append(sphere)
 
 
-def refuse_quaternion(node: Element, owner: str) -> None:
+def reject_quaternion(node: Element, owner: str) -> None:
     """Reject an <origin> whose rotation is a quaternion."""
     origin = node.find('origin')
     if origin is not None and origin.get('quat_xyzw') is not None:
@@ -249,7 +249,7 @@ def omit_shapes(link: Element, rule: ElementRule, owner: str) -> List[str]:
     for visual in link.findall('visual'):
         try:
             check_element(visual, rule.children['visual'].rule, owner)
-            refuse_quaternion(visual, owner)
+            reject_quaternion(visual, owner)
             found = visual.find('geometry')
             if found is not None and not len(found):
                 raise ModelError(f'{owner}: <geometry> (line {line_of(found)}) holds no shape')

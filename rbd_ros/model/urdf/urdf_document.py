@@ -14,7 +14,7 @@ from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple, Union
 from xml.etree import ElementTree
 from xml.parsers import expat
 
-from rbd_ros.bounded_files import FileRefusedError, MAX_TEXT, read_bytes
+from rbd_ros.bounded_files import FileRejectedError, MAX_TEXT, read_bytes
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.geometry import Color
 from rbd_ros.model.urdf.schema import ElementRule, ROBOT
@@ -165,7 +165,7 @@ def _read_file(source: Union[str, os.PathLike[str]]) -> Tuple[bytes, str]:
         raise ModelError(
             f'{quote(path, 200)} is a directory; give the path of a URDF file in it'
         ) from None
-    except FileRefusedError as error:
+    except FileRejectedError as error:
         raise ModelError(f'cannot read {quote(path, 200)}: {error.strerror}') from None
     except FileNotFoundError:
         raise ModelError(

@@ -14,7 +14,7 @@ from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple, TYPE_CH
 
 from rbd_ros.model import joints as joint_types  # loads a type on first use
 from rbd_ros.model.errors import ModelError
-from rbd_ros.model.floating_model import refuse_second_base
+from rbd_ros.model.floating_model import reject_second_base
 from rbd_ros.model.geometry import Box, Cylinder, Geometry, Mesh, Shape, Sphere
 from rbd_ros.model.joints import JointType
 from rbd_ros.model.model import Body, FLOATING_BASE_JOINT, Frame, JointLimits, Link, Model
@@ -172,7 +172,7 @@ class _Builder:
             frames[joint.child] = self.joint_frames[name] = frame
             self._add_link(links[joint.child], frame, joint.parent, name)
         if floating_base:
-            refuse_second_base(self.bodies, self.links, 1)
+            reject_second_base(self.bodies, self.links, 1)
         self._finish_warnings()
         return Model.create(
             self.description.name,

@@ -101,11 +101,11 @@ def _check_clock(message: Clock) -> None:
 
 def _explained(request: Any, response: Any, error: Exception) -> Any:
     """Return the answer that reports an error, where it has room for that."""
-    refusal = SetParametersResult(successful=False, reason=readable(error))
+    rejection = SetParametersResult(successful=False, reason=readable(error))
     if hasattr(response, 'results') and hasattr(request, 'parameters'):
         # What came before is done; what follows is not looked at.
         missing = len(request.parameters) - len(response.results)
-        response.results.extend([refusal] * missing)
+        response.results.extend([rejection] * missing)
     elif isinstance(getattr(response, 'result', None), SetParametersResult):
-        response.result = refusal
+        response.result = rejection
     return response

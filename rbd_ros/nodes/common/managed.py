@@ -76,7 +76,7 @@ SUCCESS, FAILURE, FAULT = (
 )
 
 
-class TransitionRefused(RuntimeError):
+class TransitionRejected(RuntimeError):
     """A transition cannot work as things are; the message says why and what to do."""
 
 
@@ -130,7 +130,7 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
     def activate(self) -> None:
         """Begin to publish.
 
-        :raises TransitionRefused: if that cannot work
+        :raises TransitionRejected: if that cannot work
         """
 
     @abstractmethod
@@ -257,11 +257,11 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
             if not self.spinning:
                 raise
             # a stop signal, of which the executor knows; it would write a traceback of this
-            raise TransitionRefused('the node is ending') from None
+            raise TransitionRejected('the node is ending') from None
 
     def _activate_with_robot(self) -> None:
         if self._source.robot is None:
-            raise TransitionRefused(
+            raise TransitionRejected(
                 'the node has no robot description yet; publish one on the topic '
                 'robot_description, or clean up and set the parameter robot_description or '
                 'robot_description_file'
@@ -273,7 +273,7 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
         try:
             work()
             return SUCCESS
-        except (TransitionRefused, StartupError) as error:
+        except (TransitionRejected, StartupError) as error:
             self._problem, result = error, FAILURE
         except Exception as error:
             self._problem, result = error, FAULT

@@ -76,7 +76,7 @@ class ParameterTable:
         raises ValueError with a reason to reject them
     :param commit: takes what `prepare` returned into use, with the changed values by name; must
         not raise
-    :param refused: parameters of rclpy that cannot be changed while the node runs, with the reason
+    :param read_only: parameters of rclpy that cannot be changed at run time, with the reason
     :raises StartupError: for an illegal value given at start
     """
 
@@ -86,12 +86,12 @@ class ParameterTable:
         declarations: Sequence[Parameter],
         prepare: Optional[Prepare] = None,
         commit: Optional[Commit] = None,
-        refused: Optional[Mapping[str, str]] = None,
+        read_only: Optional[Mapping[str, str]] = None,
     ):
         self._node = node
         self._declarations = {d.name: d for d in declarations}
         self._prepare, self._commit = prepare, commit
-        self._refused = dict(refused or {})
+        self._read_only = dict(read_only or {})
         self._pending: Optional[Tuple[Dict[str, Any], Any]] = None
         self._problem = ''
         #: Whether parameters can be set that are not live: nothing was made of them yet
@@ -234,11 +234,11 @@ class ParameterTable:
         new = {}
         for parameter in parameters:
             name = parameter.name
-            if name in self._refused:
+            if name in self._read_only:
                 # ros2 param load sets all that dump has written, as it is.
                 if self._is_present(parameter):
                     continue
-                raise ValueError(f'{name} cannot be changed: {self._refused[name]}')
+                raise ValueError(f'{name} cannot be changed: {self._read_only[name]}')
             if name not in self._declarations:
                 if not name:  # rclpy would declare it
                     raise ValueError('a parameter must have a name')

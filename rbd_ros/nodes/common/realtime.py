@@ -89,7 +89,7 @@ class RealTime:
         self._lock: bool = parameters['lock_memory']
         self._diagnostics = diagnostics
         self._granted: List[str] = []
-        self._refused: List[str] = []
+        self._denied: List[str] = []
 
     @property
     def requested(self) -> bool:
@@ -114,15 +114,15 @@ class RealTime:
             self._report()
 
     def _note(self, what: str, problem: Optional[str]) -> None:
-        notes, text = (self._granted, what) if problem is None else (self._refused, problem)
+        notes, text = (self._granted, what) if problem is None else (self._denied, problem)
         if text not in notes:  # several threads ask for the same
             notes.append(text)
 
     def _report(self) -> None:
-        texts = [*self._refused, *self._granted]
-        level = WARN if self._refused else OK
+        texts = [*self._denied, *self._granted]
+        level = WARN if self._denied else OK
         text = '; '.join(texts)
-        if self._refused:
+        if self._denied:
             text += '; the node continues without it'
         self._diagnostics.condition(SUBJECT, level, text, code=text)
 

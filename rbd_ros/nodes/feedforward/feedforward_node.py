@@ -49,7 +49,7 @@ class FeedforwardNode(AnsweringNode[Feedforward]):
     def __init__(self, interface: NodeInterface):
         super().__init__(interface, SUBJECT)
         self._positions: Dict[str, Tuple[float, float]] = {}  # and when they arrived [s]
-        self._published = self._refused = 0
+        self._published = self._rejected = 0
         self._publisher = publisher(self, interface.topic('feedforward_trajectory'))
         self._states, self._trajectories = JointStateReader(), JointTrajectoryReader()
         subscription(self, interface.topic('joint_states'), self._on_states, raw=True)
@@ -132,7 +132,7 @@ class FeedforwardNode(AnsweringNode[Feedforward]):
             message = self._trajectories.read(data)
             result = self._answer(self._prepared, message)
         except (TrajectoryError, WireError, ValueError) as error:
-            self._refused += 1
+            self._rejected += 1
             self.diagnostics.event(
                 SUBJECT,
                 WARN,
@@ -202,7 +202,7 @@ class FeedforwardNode(AnsweringNode[Feedforward]):
     def _values(self) -> Dict[str, Any]:
         return {
             'trajectories_published': self._published,
-            'trajectories_rejected': self._refused,
+            'trajectories_rejected': self._rejected,
         }
 
 

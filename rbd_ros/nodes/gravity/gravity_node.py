@@ -62,7 +62,7 @@ class PayloadMessages:
         try:
             values = payload_values(message)
         except ValueError as error:
-            self._refuse(str(error))
+            self._reject(str(error))
             return
         present = self._parameters.values
         changed = {name: value for name, value in values.items() if value != present[name]}
@@ -75,9 +75,9 @@ class PayloadMessages:
             ]
         )
         if not result.successful:
-            self._refuse(result.reason)
+            self._reject(result.reason)
 
-    def _refuse(self, reason: str) -> None:
+    def _reject(self, reason: str) -> None:
         self._diagnostics.event(SUBJECT, WARN, f'message rejected: {reason}', code='rejected')
 
 

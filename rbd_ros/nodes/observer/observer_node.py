@@ -55,7 +55,7 @@ class ObserverNode(AnsweringNode[Estimator]):
         super().__init__(interface, SUBJECT)
         self._writer: Optional[JointStateWriter] = None
         self._begin()
-        self._refused = 0
+        self._rejected = 0
         self._torques = publisher(self, interface.topic('~/external_torque'))
         self._wrenches = publisher(self, interface.topic('~/external_wrench'))
         self._collisions = publisher(self, interface.topic('~/collision'))
@@ -152,7 +152,7 @@ class ObserverNode(AnsweringNode[Estimator]):
                 return
             self._answer(estimator, message.stamp)
         except (WireError, ValueError) as error:
-            self._refused += 1
+            self._rejected += 1
             code = getattr(error, 'code', 'not usable')
             self.diagnostics.event(STATES, WARN, f'joint state not used: {error}', code=code)
 
@@ -270,7 +270,7 @@ class ObserverNode(AnsweringNode[Estimator]):
     def _values(self) -> Dict[str, Any]:
         values: Dict[str, Any] = {
             'estimates': self._estimates,
-            'states_not_used': self._refused,
+            'states_not_used': self._rejected,
             'stops': self._stopped,
         }
         if self._prepared is not None:

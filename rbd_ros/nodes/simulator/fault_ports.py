@@ -242,9 +242,9 @@ class Faults:
         try:
             node.loop.request(lambda: self.begin(node.cycle, faults))
         except (ValueError, TimeoutError, RuntimeError) as error:
-            self._refuse(error)
+            self._reject(error)
 
-    def _refuse(self, error: Exception) -> None:
+    def _reject(self, error: Exception) -> None:
         self._node.diagnostics.event(SUBJECT, ERROR, f'rejected: {error}', code='rejected')
 
     def forget(self) -> None:

@@ -68,13 +68,13 @@ class SimulatorNode(GuardedNode):
 
     def __init__(self):
         super().__init__(INTERFACE.name)
-        self._refuse_simulated_time()
+        self._reject_simulated_time()
         self.parameters = ParameterTable(
             self,
             INTERFACE.parameters,
             self._prepare,
             self._commit,
-            refused={'use_sim_time': OWN_CLOCK},
+            read_only={'use_sim_time': OWN_CLOCK},
         )
         self.diagnostics = Diagnostics(self)
         self.diagnostics.add_values(SUBJECT, self._values)
@@ -117,7 +117,7 @@ class SimulatorNode(GuardedNode):
         """Create a service of `simulation_interfaces`."""
         allow_deferred_responses(self.create_service(kind, name, callback))
 
-    def _refuse_simulated_time(self) -> None:
+    def _reject_simulated_time(self) -> None:
         if self.get_parameter('use_sim_time').value:
             self.get_logger().warning(f'{OWN_CLOCK}: use_sim_time is set to false')
             self.set_parameters([Parameter('use_sim_time', value=False)])
@@ -560,9 +560,9 @@ class SimulatorNode(GuardedNode):
             'lost_time_s': loop.lost_time,
             'saturated_steps': cycle.simulator.status.saturated_steps,
             'commands_accepted': cycle.commands.accepted,
-            'commands_rejected': cycle.commands.refused,
+            'commands_rejected': cycle.commands.rejected,
             'wrenches_accepted': cycle.wrenches.accepted,
-            'wrenches_rejected': cycle.wrenches.refused,
+            'wrenches_rejected': cycle.wrenches.rejected,
         }
 
     def stop(self) -> None:

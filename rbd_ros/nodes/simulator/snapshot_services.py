@@ -90,7 +90,7 @@ class Snapshots:
         self._past: Deque[Kept] = deque(maxlen=node.parameters['rewind_count'])
         self._period = round(node.parameters['rewind_period'] * NANOSECONDS)
         self._next = 0
-        self.saved = self.restored = self.refused = 0
+        self.saved = self.restored = self.rejected = 0
         node.diagnostics.add_values(SUBJECT, self._values)
         node.diagnostics.condition(SUBJECT, OK, 'none taken', code='none')
 
@@ -111,7 +111,7 @@ class Snapshots:
                 raise ValueError('the node has no robot description yet')
             text = verb()
         except (ValueError, TimeoutError, RuntimeError) as error:
-            self.refused += 1
+            self.rejected += 1
             node.diagnostics.event(SUBJECT, ERROR, readable(error), code=readable(error)[:100])
             return False, str(error)
         node.get_logger().info(readable(text))
@@ -255,7 +255,7 @@ class Snapshots:
             'named': len(self._named),
             'saved': self.saved,
             'restored': self.restored,
-            'rejected': self.refused,
+            'rejected': self.rejected,
             'rewind_snapshots': len(past),
             'rewind_span_s': (newest - oldest) / NANOSECONDS,
         }

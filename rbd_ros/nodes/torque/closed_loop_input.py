@@ -51,7 +51,7 @@ class ClosingStateInput(StateInput):
         try:
             q, v, _ = self._closing.complete(state.q, state.v, seen)
         except (ValueError, np.linalg.LinAlgError) as error:
-            self.refused += 1
+            self.rejected += 1
             self.last_problem = str(error)
             code = 'loops open' if isinstance(error, LoopClosureError) else 'loops contradicted'
             self._diagnostics.event(SUBJECT, WARN, f'message rejected: {error}', code=code)

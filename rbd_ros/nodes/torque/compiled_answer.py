@@ -182,7 +182,7 @@ class CompiledAnswer:
         status = self._answer(state.dt, now, state.stamp)
         if status == NOT_FINITE:
             raise FloatingPointError(law.problem)
-        _refuse(status)
+        _check_status(status)
 
     def by_torque(
         self, torque: np.ndarray, weight: Optional[np.ndarray], state: MeasuredState, now: float
@@ -201,7 +201,7 @@ class CompiledAnswer:
         numbers = [np.ascontiguousarray(x, dtype=float) for x in (torque, state.q, state.v)]
         if any(x.shape != self.torque.shape for x in numbers):
             raise ValueError('the torque is not one of all joints of the robot')
-        _refuse(self._pass_on(*numbers, now, state.stamp))
+        _check_status(self._pass_on(*numbers, now, state.stamp))
 
     def by_last_torque(self, torque: np.ndarray, now: float, stamp: int) -> None:
         """Fill the messages with the next torque towards one to end with, within the limits.
@@ -211,9 +211,9 @@ class CompiledAnswer:
         :param stamp: present time [ns]
         :raises FloatingPointError: if it is not finite
         """
-        _refuse(self._pass_on_last(torque, torque, torque, now, stamp))
+        _check_status(self._pass_on_last(torque, torque, torque, now, stamp))
 
 
-def _refuse(status: int) -> None:
+def _check_status(status: int) -> None:
     if status == NOT_A_NUMBER:
         raise FloatingPointError('the torque is NaN and cannot be limited')

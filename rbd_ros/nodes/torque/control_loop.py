@@ -251,7 +251,7 @@ class ControlLoop:
         """Return the key-value pairs for diagnostics."""
         return {
             'states_received': self._states.messages,
-            'states_rejected': self._states.refused,
+            'states_rejected': self._states.rejected,
             'torques_published': self._commander.sent,
             'torques_saturated': self._commander.saturated,
             'torques_soft_stopped': self._commander.answers.stopped,

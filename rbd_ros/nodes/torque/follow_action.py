@@ -79,7 +79,7 @@ class Driver(Protocol):
     def cancel(self, following: Following) -> None:
         """Stop one smoothly."""
 
-    def refused(self, error: Exception) -> None:
+    def report_rejection(self, error: Exception) -> None:
         """Report a trajectory that cannot be followed."""
 
     def lost_for_good(self) -> str:
@@ -127,11 +127,11 @@ class FollowGoals:
         try:
             self._follow(handle)
         except (TrajectoryError, ToleranceError, ValueError) as error:
-            self._driver.refused(error)
+            self._driver.report_rejection(error)
             self._finish(handle, 'abort', _code(error, names, self._driver), str(error))
         # a goal must get a result whatever is wrong with it
         except Exception as error:
-            self._driver.refused(error)
+            self._driver.report_rejection(error)
             self._finish(handle, 'abort', INVALID_GOAL, f'{type(error).__name__}: {error}')
 
     def _follow(self, handle: Any) -> None:

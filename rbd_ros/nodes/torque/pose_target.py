@@ -53,31 +53,29 @@ class PoseTargets:
         try:
             self._go(message)
         except (TrajectoryError, ValueError) as error:
-            self._reference.refused(error, 'pose')
+            self._reference.report_rejection(error, 'pose')
 
     def _go(self, message: PoseStamped) -> None:
         reference, values = self._reference, self._node.parameters
         if not self._speeds.size:
-            raise _refusal(
-                'loops', 'the robot has kinematic loops; send a trajectory of its joints'
-            )
+            raise _error('loops', 'the robot has kinematic loops; send a trajectory of its joints')
         if not values['task_frame']:
-            raise _refusal(
+            raise _error(
                 'no task_frame', 'task_frame is empty; set it to the link of the desired pose'
             )
         now = reference.present_time()
         if now is None or not self._node.answering:
-            raise _refusal('no state', 'there is no usable state of the robot')
+            raise _error('no state', 'there is no usable state of the robot')
         frame = message.header.frame_id.lstrip('/')
         if frame not in ('', self._base):
-            raise _refusal(
+            raise _error(
                 'frame',
                 f'frame_id is {short_name(frame)!r}; give the pose in the frame {self._base!r}',
             )
         stamp, tolerance = nanoseconds(message.header.stamp), values['pose_stamp_tolerance']
         age = abs(now - stamp) / NANOSECONDS
         if stamp and 0.0 < tolerance < age:
-            raise _refusal(
+            raise _error(
                 'stale',
                 f'its stamp differs from the time of joint_states by {age:.3g} s, above '
                 f'pose_stamp_tolerance {tolerance:g} s; stamp 0 means now',
@@ -88,7 +86,7 @@ class PoseTargets:
         attempts = values['ik_attempts'] if reference.is_at_rest else 1
         goal = joints_for_pose(self._robot, values['task_frame'], pose, start, attempts)
         if goal.distance > NEAR or goal.angle > NEARLY_TURNED:
-            raise _refusal(
+            raise _error(
                 'out of reach',
                 f'{values["task_frame"]!r} comes no closer than {goal.distance:.3g} m and '
                 f'{goal.angle:.3g} rad within the limits of the joints, starting at the present '
@@ -127,17 +125,17 @@ def _pose_matrix(message: PoseStamped) -> np.ndarray:
     numbers = floating_joint_from_pose(message.pose)
     quaternion, position = numbers[:4], numbers[4:]
     if not np.isfinite(numbers).all():
-        raise _refusal('not finite', 'the pose is not finite')
+        raise _error('not finite', 'the pose is not finite')
     if np.abs(position).max() > MAX_DISTANCE:
-        raise _refusal('too far', f'the position is beyond {MAX_DISTANCE:g} m')
+        raise _error('too far', f'the position is beyond {MAX_DISTANCE:g} m')
     with np.errstate(over='ignore'):
         square = float(quaternion @ quaternion)
     if not 0.5 < square < 2.0:
-        raise _refusal('not a unit quaternion', 'its orientation is not a unit quaternion')
+        raise _error('not a unit quaternion', 'its orientation is not a unit quaternion')
     pose = np.eye(4)
     pose[:3, :3], pose[:3, 3] = quaternion_to_rotation(tuple(quaternion)), position
     return pose
 
 
-def _refusal(code: str, text: str) -> TrajectoryError:
+def _error(code: str, text: str) -> TrajectoryError:
     return TrajectoryError(text, code=f'pose {code}')

@@ -217,7 +217,7 @@ class StateInput:
         self._conflict = ''
         self._lonely_seconds = 0
         self._read = 0  # messages that compiled code has not decoded
-        self.refused = 0
+        self.rejected = 0
         self.last_problem = ''
         self._subscription: Optional[Subscription] = None
 
@@ -262,7 +262,7 @@ class StateInput:
             source = self._sources.get(message.names) or self._new_source(message.names)
             source.load(message)
         except (MessageProblem, WireError) as problem:
-            return self._refuse(problem)
+            return self._reject(problem)
         state = self.outcome(source.check(now, 0), now, source)
         if state is not None and self._reader.layout is not self._layout:
             self._learn(source, now)
@@ -292,7 +292,7 @@ class StateInput:
         self._report_notes(source, now)
         if status == COMPLETE:
             return self._measured()
-        return None if status == INCOMPLETE else self._refuse(self._problem(source, status))
+        return None if status == INCOMPLETE else self._reject(self._problem(source, status))
 
     def _measured(self) -> MeasuredState:
         # Filled in, not made: once in a millisecond that is not the same.
@@ -337,8 +337,8 @@ class StateInput:
 
     # -- what is wrong with a message -------------------------------------------------------------
 
-    def _refuse(self, problem: Exception) -> None:
-        self.refused += 1
+    def _reject(self, problem: Exception) -> None:
+        self.rejected += 1
         self.last_problem = str(problem)
         code = problem.code
         level = ERROR if code == CONTRADICTION_CODE else WARN

@@ -45,7 +45,7 @@ class TrajectoryReference(Reference):
         self._time: Optional[int] = None  # of the last state [ns]
         self._shown = False
         self._close: Callable[[], None] = lambda: None
-        self._received = self._refused = 0  # trajectories
+        self._received = self._rejected = 0  # trajectories
         self._desired = JointStateWriter(robot.joint_names, ('position', 'velocity', 'effort'))
         self._error = JointStateWriter(robot.joint_names, ('position', 'velocity'))
         topic = self._interface.topic
@@ -185,7 +185,7 @@ class TrajectoryReference(Reference):
                 self.tolerances(),
             )
         except (TrajectoryError, WireError, ValueError) as error:
-            self.refused(error)
+            self.report_rejection(error)
 
     def follow(
         self,
@@ -256,9 +256,9 @@ class TrajectoryReference(Reference):
         """Count something that is to be followed."""
         self._received += 1
 
-    def refused(self, error: Exception, what: str = 'trajectory') -> None:
+    def report_rejection(self, error: Exception, what: str = 'trajectory') -> None:
         """Report a trajectory or pose that cannot be followed."""
-        self._refused += 1
+        self._rejected += 1
         self._diagnostics.event(
             SUBJECT,
             WARN,
@@ -301,5 +301,5 @@ class TrajectoryReference(Reference):
         return {
             'trajectory_left_s': self._motion.time_left,
             'trajectories_received': self._received,
-            'trajectories_rejected': self._refused,
+            'trajectories_rejected': self._rejected,
         }

@@ -34,7 +34,7 @@ from rbd_ros.compiler.loops import floats, integers, nested, view
 COUNTERS = 13
 
 #: Answer of `stepping.advance` to commands that are not finite.
-REFUSED = -1
+REJECTED = -1
 
 #: Answer of `Steps.alone` if the mutex has to be asked for, or the torque to be converted.
 BUSY = -2

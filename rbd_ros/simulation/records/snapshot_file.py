@@ -19,7 +19,7 @@ import zlib
 import numpy as np
 
 from rbd_ros import __version__
-from rbd_ros.bounded_files import archive_problem, FileRefusedError, open_regular
+from rbd_ros.bounded_files import archive_problem, FileRejectedError, open_regular
 from rbd_ros.simulation.records.snapshots import Snapshot
 
 FORMAT = 'rbd_ros snapshot 1'
@@ -114,7 +114,7 @@ def load_snapshot(path: Union[str, 'os.PathLike[str]']) -> Snapshot:
             arrays = _arrays(path, file)
     except FileNotFoundError:
         raise SnapshotError(f'{path}: no such file; check the path') from None
-    except FileRefusedError as error:
+    except FileRejectedError as error:
         raise SnapshotError(str(error)) from None
     except OSError as error:
         raise SnapshotError(

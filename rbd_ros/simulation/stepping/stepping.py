@@ -14,7 +14,7 @@ from rbd_ros.simulation.records.simulation_state import (
     FORCES,
     GroundContactPoints,
     NEAR,
-    REFUSED,
+    REJECTED,
     SATURATED,
     State,
     STEPS,
@@ -182,11 +182,11 @@ def advance(physics: PhysicsRecord, count: int) -> int:
     """Take `count` steps under the commands.
 
     :return: how many were taken; fewer than `count` if the dynamics stopped being finite;
-        `REFUSED` if the commands are not: then nothing has been changed
+        `REJECTED` if the commands are not: then nothing has been changed
     """
     model, state = physics.model, physics.state
     if not is_finite(physics.commands.torque):
-        return REFUSED
+        return REJECTED
     # Commands are the same in all steps, and so is what is left of them.
     cut = saturate(model, physics.commands, state)
     if model.has_servos:

@@ -66,23 +66,23 @@ def nonnegative_least_squares(E: Array, f: Array) -> LeastSquares:
     :raises NotSolvedError: if rounding keeps it from ending
     """
     n = E.shape[1]
-    u, positive, refused = np.zeros(n), np.zeros(n, dtype=bool), np.zeros(n, dtype=bool)
+    u, positive, rejected = np.zeros(n), np.zeros(n, dtype=bool), np.zeros(n, dtype=bool)
     size = np.linalg.norm(E, axis=0)
     unit = E / np.where(size > 0.0, size, 1.0)
     tolerance = GRADIENT * float(np.linalg.norm(f))
     limit = STEPS * (n + 1)
     for steps in range(limit):
         # In units of each column's length, so that the scale of a column is no matter.
-        slope = np.where(positive | refused, 0.0, unit.T @ (f - unit @ u))
+        slope = np.where(positive | rejected, 0.0, unit.T @ (f - unit @ u))
         if slope.max(initial=0.0) <= tolerance:
             return LeastSquares(u / np.where(positive, size, 1.0), np.flatnonzero(positive), steps)
         entering = int(np.argmax(slope))
         positive[entering] = True
         z = _free_solution(unit, f, positive)
         if not z[entering] > 0.0:  # a slope of nothing but rounding
-            positive[entering], refused[entering] = False, True
+            positive[entering], rejected[entering] = False, True
             continue
-        refused[:] = False
+        rejected[:] = False
         while z[positive].min(initial=np.inf) <= 0.0:
             # As far towards z as no element turns negative; the first that would is taken out.
             blocking = positive & (z <= 0.0)

@@ -77,17 +77,17 @@ def _by_pivots(problem: LcpProblem) -> Optional[LcpSolution]:
     end = lemke(problem.M, problem.d)
     if end.solved:
         return problem.solution_of(end.active, end.pivots)
-    refusal = problem.refusal(end.direction)
-    if refusal is not None:
-        raise refusal
+    error = problem.infeasibility(end.direction)
+    if error is not None:
+        raise error
     return None
 
 
 def _by_program(problem: LcpProblem) -> Optional[LcpSolution]:
     u, positive, steps = force_qp(problem.M, problem.d)
-    refusal = problem.refusal(u) if np.any(u > 0.0) else None
-    if refusal is not None:
-        raise refusal
+    error = problem.infeasibility(u) if np.any(u > 0.0) else None
+    if error is not None:
+        raise error
     return problem.solution_of(positive, steps)
 
 

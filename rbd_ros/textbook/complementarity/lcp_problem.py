@@ -153,7 +153,7 @@ class LcpProblem:
             iterations,
         )
 
-    def refusal(self, direction: Array) -> Optional[InfeasibleContactError]:
+    def infeasibility(self, direction: Array) -> Optional[InfeasibleContactError]:
         """Return the error to raise where scaled forces prove that there is no solution.
 
         :param direction: forces of the scaled problem, (r,), not all zero

@@ -326,7 +326,7 @@ def test_where_llvm_fails_loops_run_in_the_interpreter_and_say_so():
     assert 'LLVM is broken' in done.stderr
 
 
-REFUSED = """
+REJECTED = """
 import sys
 from rbd_ros import Robot, Simulator
 from rbd_ros.compiler.loops import entry_points
@@ -345,12 +345,12 @@ print(simulator.q.tolist(), simulator.object_pose('ball')[:3, 3].tolist())
 """
 
 
-@pytest.mark.parametrize('refused', ['advance', 'scene_contacts_of'])
-def test_a_simulation_goes_to_the_interpreter_with_a_loop_that_machine_code_would_call(refused):
+@pytest.mark.parametrize('rejected', ['advance', 'scene_contacts_of'])
+def test_a_simulation_goes_to_the_interpreter_with_a_loop_that_machine_code_would_call(rejected):
     """A loop that cannot be compiled has no address: machine code that called it would crash."""
-    reason, states = fresh_python.run(REFUSED, refused).stdout.splitlines()
-    assert reason == f'{refused} cannot be compiled'
-    assert ['None', states] == fresh_python.run(REFUSED, 'nothing').stdout.splitlines()
+    reason, states = fresh_python.run(REJECTED, rejected).stdout.splitlines()
+    assert reason == f'{rejected} cannot be compiled'
+    assert ['None', states] == fresh_python.run(REJECTED, 'nothing').stdout.splitlines()
 
 
 def test_no_place_on_disk_is_needed():

@@ -235,7 +235,7 @@ def line(names, **options):
     return JointTrajectory(names, [0.0, 1.0], np.zeros((2, len(names))), **options)
 
 
-def refused(feedforward, names, *arguments, **options):
+def rejected(feedforward, names, *arguments, **options):
     with pytest.raises(TrajectoryError) as caught:
         add_feedforward(feedforward, line(names), *arguments, **options)
     return str(caught.value), caught.value.joint
@@ -243,17 +243,17 @@ def refused(feedforward, names, *arguments, **options):
 
 def test_unusable_trajectories_are_rejected_by_name(arm, plain):
     names = arm.joint_names
-    text, joint = refused(plain, names[:4], {names[4]: 0.0})
+    text, joint = rejected(plain, names[:4], {names[4]: 0.0})
     assert 'leaves out joint' in text and 'at which it is held' in text and joint == names[5]
-    text, joint = refused(plain, (*names[:5], 'wrist_4_joint'))
+    text, joint = rejected(plain, (*names[:5], 'wrist_4_joint'))
     assert "'wrist_4_joint' of the trajectory is not a joint of the robot" in text
-    text, _ = refused(plain, names, {'wing': 0.0})
+    text, _ = rejected(plain, names, {'wing': 0.0})
     assert "'wing' to be held is not a joint of the robot" in text
-    text, _ = refused(plain, names[1:], {names[0]: np.nan})
+    text, _ = rejected(plain, names[1:], {names[0]: np.nan})
     assert 'held at nan' in text
     for spacing in (0.0, -1.0, np.nan, np.inf):
-        assert 'point_spacing must be positive' in refused(plain, names, point_spacing=spacing)[0]
-    assert 'points for 6 joints, more than' in refused(plain, names, point_spacing=1e-9)[0]
+        assert 'point_spacing must be positive' in rejected(plain, names, point_spacing=spacing)[0]
+    assert 'points for 6 joints, more than' in rejected(plain, names, point_spacing=1e-9)[0]
 
 
 def test_mimic_joints_count_with_the_joint_that_they_follow(rng):
@@ -273,7 +273,7 @@ def test_mimic_joints_count_with_the_joint_that_they_follow(rng):
     )
     expected = robot.inverse_dynamics(result.positions, result.velocities, result.accelerations)
     assert_allclose(result.efforts[:-1], expected[:-1], rtol=1e-12, atol=1e-12)
-    text, joint = refused(feedforward, ['j2'])
+    text, joint = rejected(feedforward, ['j2'])
     assert "'j2' mimics joint 'j1'" in text and joint == 'j2'
 
 

@@ -172,7 +172,7 @@ def test_an_underactuated_robot_follows_no_trajectory():
     robot = with_pendulum()
     closing = LoopClosing(robot)
     assert closing.is_underactuated and closing.independent == [0, 3]
-    for refused in (
+    for rejected in (
         {},
         {'feedback': 'none'},
         {'feedback': 'damping', 'kp': 0.0, 'kd': 1.0},
@@ -181,11 +181,11 @@ def test_an_underactuated_robot_follows_no_trajectory():
     ):
         word = (
             'feedforward inverse_dynamics'
-            if 'feedforward' not in refused
+            if 'feedforward' not in rejected
             else 'feedback computed_torque'
         )
         with pytest.raises(ValueError, match=f'^{word}.*underactuated robot.*gravity or none'):
-            law_of(robot, **refused)
+            law_of(robot, **rejected)
     with pytest.raises(ValueError, match='feedback pd'):
         law_of(robot, feedforward='none', feedback='pd', kp=1.0, kd=1.0, ki=0.0)
 

@@ -88,9 +88,9 @@ def test_illegal_settings_are_rejected(arm, case):
 def test_the_integral_that_is_surely_stable_is_accepted(arm):
     """The number that a rejection names."""
     gains = {'feedback': 'pd', 'kp': 100.0, 'kd': 1.0}
-    with pytest.raises(ValueError, match='ki of joint') as refusal:
+    with pytest.raises(ValueError, match='ki of joint') as caught:
         LawSettings.for_robot(arm, ki=1e5, **gains)
-    most = float(str(refusal.value).split('ki below ')[1].split()[0])
+    most = float(str(caught.value).split('ki below ')[1].split()[0])
     LawSettings.for_robot(arm, ki=0.99 * most, **gains)
 
 

@@ -669,7 +669,7 @@ def test_holding_drops_a_trajectory_that_has_not_begun(loop):
     assert_array_equal(loop.q[-1], [1.0, 1.0])
 
 
-REFUSED = {
+REJECTED = {
     'unknown joint': ({'names': ('hip', 'wing')}, 'not a joint of the robot; there are',
         'not valid'),
     'joint twice': ({'names': ('hip', 'hip')}, 'named twice', 'not valid'),
@@ -694,9 +694,9 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize('case', REFUSED)
+@pytest.mark.parametrize('case', REJECTED)
 def test_an_invalid_goal_is_rejected_and_the_motion_continues(loop, case):
-    changes, text, code = REFUSED[case]
+    changes, text, code = REJECTED[case]
     arguments = {'times': [1.0], 'positions': [[0.5, 0.5]], **changes}
     loop.follow(*swing())
     loop.motion.hold([0.0, 0.0])
@@ -985,11 +985,11 @@ def test_planning_in_another_thread_disturbs_nothing():
             begin = loop.stamp + int(rng.integers(0, 2)) * 20 * MS
             try:
                 followed.append(loop.follow([4.0], [rng.uniform(-1.0, 1.0, 2)], begin=begin))
-            except TrajectoryError as refused:
+            except TrajectoryError as error:
                 # Where the motion is by then the other thread decides: perhaps too fast to turn,
                 # or past the end, as its seconds take some milliseconds only.
-                if not re.search('above its limit of|trajectory ended', str(refused)):
-                    problems.append(refused)
+                if not re.search('above its limit of|trajectory ended', str(error)):
+                    problems.append(error)
             except Exception as problem:  # whatever it is, the test must see it
                 problems.append(problem)
         done.set()

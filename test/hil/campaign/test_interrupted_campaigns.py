@@ -86,15 +86,15 @@ def test_a_campaign_killed_twenty_times_is_the_one_that_was_never_killed(path, t
 
 def test_a_second_command_in_the_folder_is_rejected_while_one_is_at_work(path, tmp_path):
     folder = tmp_path / 'runs'
-    refused = []
+    rejected = []
 
     def second(done, count):
         with pytest.raises(ValueError, match='another process runs the campaign') as error:
             Campaign(str(path), folder).execute(2, 1, lambda *_: None)
-        refused.append(str(error.value))
+        rejected.append(str(error.value))
 
     Campaign(str(path), folder).execute(2, 1, second)
-    assert len(refused) == 3 and str(folder) in refused[0]
+    assert len(rejected) == 3 and str(folder) in rejected[0]
     Campaign(str(path), folder).execute(3, 1, lambda *_: None)  # free again
 
 

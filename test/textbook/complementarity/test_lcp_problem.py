@@ -73,11 +73,11 @@ def test_a_vector_that_is_not_a_solution_is_reported():
 
 def test_an_imperfect_certificate_is_reported():
     slot = LcpProblem.of([[1.0, -1.0], [-1.0, 1.0]], [-1.0, 0.9])
-    error = slot.refusal(np.array([2.0, 2.0]))
+    error = slot.infeasibility(np.array([2.0, 2.0]))
     assert error.certificate.tolist() == [0.5, 0.5] and error.rate == pytest.approx(-0.05)
-    assert slot.refusal(np.array([1.0, 0.9])) is None
-    assert LcpProblem.of([[1.0, -1.0], [-1.0, 1.0]], [-0.9, 1.0]).refusal(np.ones(2)) is None
-    assert LcpProblem.of([[1.0, -1.0], [-1.0, 1.0]], [-1.0, 1.0]).refusal(np.ones(2)) is None
+    assert slot.infeasibility(np.array([1.0, 0.9])) is None
+    assert LcpProblem.of([[1.0, -1.0], [-1.0, 1.0]], [-0.9, 1.0]).infeasibility(np.ones(2)) is None
+    assert LcpProblem.of([[1.0, -1.0], [-1.0, 1.0]], [-1.0, 1.0]).infeasibility(np.ones(2)) is None
     again = pickle.loads(pickle.dumps(error))
     assert again.rate == error.rate and str(again) == str(error)
     assert np.array_equal(again.certificate, error.certificate)
@@ -87,7 +87,7 @@ def test_certificates_are_in_units_of_forces():
     """Unequal inertias: the forces that balance each other are equal all the same."""
     T, d = np.array([[3.0, -1.0]]), np.array([-2.0, 0.1])
     problem = LcpProblem.of(T.T @ T, d)
-    error = problem.refusal(np.array([1.0, 1.0]))
+    error = problem.infeasibility(np.array([1.0, 1.0]))
     assert_allclose(error.certificate, [0.25, 0.75])
     assert error.rate == pytest.approx(0.25 * -2.0 + 0.75 * 0.1)
 

@@ -180,9 +180,9 @@ class Commands(DrivenJoints):
         return self.reports.accepted
 
     @property
-    def refused(self) -> int:
+    def rejected(self) -> int:
         """Number of messages that have been rejected."""
-        return self.reports.refused
+        return self.reports.rejected
 
     # -- input ------------------------------------------------------------------------------------
 
@@ -215,7 +215,7 @@ class Commands(DrivenJoints):
                 raise MessageProblem('no values', 'effort, position and velocity are all empty')
             given = {name: named.values(name, values) for name, values in fields.items()}
         except (MessageProblem, WireError) as problem:
-            self.reports.refuse(problem)
+            self.reports.reject(problem)
             return False
         self.heard[named.naming] = None
         counts = {name: values.size for name, values in fields.items()}
@@ -306,7 +306,7 @@ class Commands(DrivenJoints):
                 raise MessageProblem('not finite', 'an effort is not finite')
             check_size('effort', values)
         except (MessageProblem, WireError) as problem:
-            self.reports.refuse(problem)
+            self.reports.reject(problem)
             return False
         return self._take(order, {'effort': values[order.source]}, now)
 
@@ -326,7 +326,7 @@ class Commands(DrivenJoints):
                 )
             check_size('acceleration', values)
         except (MessageProblem, WireError) as problem:
-            self.reports.refuse(problem)
+            self.reports.reject(problem)
             return False
         given = ~np.isnan(values[order.source])
         joints = order.target[given]

@@ -21,7 +21,7 @@ class CommandReports:
     def __init__(self, diagnostics: Diagnostics):
         self.diagnostics = diagnostics
         #: How many messages have been taken, and rejected.
-        self.accepted = self.refused = 0
+        self.accepted = self.rejected = 0
         #: Whether messages are coming.
         self.receiving = False
         self._accepted_before = 0
@@ -38,9 +38,9 @@ class CommandReports:
             self.receiving, self._accepted_before = True, self.accepted
             self.condition(OK, 'receiving', 'receiving')
 
-    def refuse(self, problem: Union[MessageProblem, WireError]) -> None:
+    def reject(self, problem: Union[MessageProblem, WireError]) -> None:
         """Count a message that cannot be used, and report why."""
-        self.refused += 1
+        self.rejected += 1
         self.event(WARN, f'command rejected: {problem}', problem.code)
 
     def event(self, level: bytes, text: str, code: str) -> None:

@@ -64,7 +64,7 @@ class ExternalWrenches:
         self._reader = WrenchStampedReader()
         self._forces: Dict[str, Acting] = {}
         self.accepted = 0
-        self.refused = 0
+        self.rejected = 0
 
     def take(self, data: bytes, duration: float, robot: str = '', ramp: float = 0.0) -> None:
         """Apply the wrench of a message.
@@ -77,7 +77,7 @@ class ExternalWrenches:
         try:
             message = self._reader.read(data)
         except WireError as error:
-            self._refuse(str(error), error.code)
+            self._reject(str(error), error.code)
             return
         link = message.frame_id.lstrip('/')
         if link.startswith(self._prefix):
@@ -87,7 +87,7 @@ class ExternalWrenches:
         force = np.concatenate([message.torque, message.force])
         problem = self._problem(link, force)
         if problem is not None:
-            self._refuse(*problem)
+            self._reject(*problem)
             return
         self.accepted += 1
         now, present = self._simulator.time, self._forces.get(link)
@@ -95,8 +95,8 @@ class ExternalWrenches:
         until = now + duration if duration > 0.0 else math.inf
         self._forces[link] = Acting(force, before, now, until, ramp)
 
-    def _refuse(self, text: str, code: str) -> None:
-        self.refused += 1
+    def _reject(self, text: str, code: str) -> None:
+        self.rejected += 1
         self._diagnostics.event(SUBJECT, WARN, f'wrench rejected: {text}', code=code)
 
     def _problem(self, link: str, force: np.ndarray) -> Optional[Tuple[str, str]]:

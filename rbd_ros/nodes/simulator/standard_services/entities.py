@@ -39,9 +39,9 @@ from rbd_ros.nodes.simulator.standard_services.standard_answers import (
     FAILED,
     NOT_FOUND,
     OK,
-    RefusedRequestError,
+    RequestError,
 )
-from rbd_ros.nodes.simulator.world.object_changes import RefusedError
+from rbd_ros.nodes.simulator.world.object_changes import ChangeRejectedError
 from rbd_ros.nodes.simulator.world.object_poses import (
     matrix_row,
     NO_LINK,
@@ -162,12 +162,12 @@ class Entities:
             pose = np.array([*position, x, y, z, w])
             problem = pose_problem(pose[:3], pose[3:])
             if problem is not None:
-                raise RefusedRequestError(INVALID_POSE, problem[0])
+                raise RequestError(INVALID_POSE, problem[0])
             pose = matrix_row(frame @ row_matrix(pose))
         if getattr(request, 'set_twist', True):
             velocity = motion_from_twist(state.twist)
             if not np.abs(velocity).max() <= MAX_VELOCITY:
-                raise RefusedRequestError(
+                raise RequestError(
                     FAILED,
                     f'twist {velocity.tolist()} is not finite, or beyond {MAX_VELOCITY:g}',
                 )
@@ -195,7 +195,7 @@ class Entities:
         robot = self._registry.robots.get(name)
         if robot is not None:
             if robot.base is None:
-                raise RefusedRequestError(
+                raise RequestError(
                     FAILED, f'the base of {name!r} is fixed; its joints move by commands'
                 )
             self._registry.place_base(robot, pose, velocity)
@@ -205,23 +205,21 @@ class Entities:
             self._simulator.loop.request(lambda: world_interface.set_state(name, pose, velocity))
             return
         if moved:
-            raise RefusedRequestError(FAILED, f'{name!r} is static and cannot have a velocity')
+            raise RequestError(FAILED, f'{name!r} is static and cannot have a velocity')
         if pose is not None:
             self._changes.move(name, PluckerTransform.from_pose(row_matrix(pose).tolist()))
 
     def _spawn_all(self, request: Any, response: Any) -> None:
         requested = request.spawn_requests
         if len(requested) > MAX_SPAWNED:
-            raise RefusedRequestError(
-                FAILED, f'too many objects; spawn at most {MAX_SPAWNED} at a time'
-            )
+            raise RequestError(FAILED, f'too many objects; spawn at most {MAX_SPAWNED} at a time')
         results = []
         for each in requested:
             results.append(answering(self._spawn)(each, self._msg.SpawnResult()))
         response.results = results
         failed = [k for k, result in enumerate(results) if result.result.result != OK]
         if failed:
-            raise RefusedRequestError(
+            raise RequestError(
                 SPAWN_FAILED,
                 f'{len(failed)} of {len(results)} failed; the first: '
                 f'{results[failed[0]].result.error_message}',
@@ -246,15 +244,15 @@ class Entities:
         name = request.entity if hasattr(request, 'entity') else request.name
         try:
             self._changes.remove(name)
-        except RefusedError as error:
-            raise RefusedRequestError(NOT_FOUND, str(error)) from None
+        except ChangeRejectedError as error:
+            raise RequestError(NOT_FOUND, str(error)) from None
 
     # -- details ----------------------------------------------------------------------------------
 
     @property
     def _changes(self) -> Any:
         if self._simulator.world_interface is None:
-            raise RefusedRequestError(
+            raise RequestError(
                 FAILED, 'the simulation has no world; start it with the parameter world'
             )
         return self._simulator.changes
@@ -275,7 +273,7 @@ class Entities:
         simulation = self._simulator.cycle.simulator
         link = frame if world_interface is None else world_interface.frames.local(frame)
         if link not in simulation.robot.model.links:
-            raise RefusedRequestError(
+            raise RequestError(
                 code,
                 f'header.frame_id {short_name(frame)!r} is neither the frame of the world, '
                 f'{self._world_frame!r}, nor a link of the robot',
@@ -288,7 +286,7 @@ class Entities:
     def _known(self, name: str) -> str:
         names = self._registry.names
         if name not in names:
-            raise RefusedRequestError(
+            raise RequestError(
                 NOT_FOUND,
                 f'there is no entity {short_name(name)!r}; there are {shorten(names) or "none"}',
             )

@@ -14,7 +14,7 @@ import numpy as np
 from rbd_ros.collision import Box, ConvexHull, distance
 from rbd_ros.nodes.simulator.standard_services.entity_info import EntityInfos
 from rbd_ros.nodes.simulator.standard_services.entity_registry import EntityRegistry
-from rbd_ros.nodes.simulator.standard_services.standard_answers import RefusedRequestError
+from rbd_ros.nodes.simulator.standard_services.standard_answers import RequestError
 
 # Constants of the standard.
 FAILED, UNSUPPORTED = 4, 0
@@ -33,7 +33,7 @@ def matching(registry: EntityRegistry, infos: EntityInfos, filters: Any) -> Tupl
     :param registry: what there is
     :param infos: its information
     :param filters: EntityFilters of any version of the standard
-    :raises RefusedRequestError: for invalid filters
+    :raises RequestError: for invalid filters
     """
     names = _by_name(registry.names, filters.filter)
     categories = {each.category for each in getattr(filters, 'categories', ())}
@@ -58,27 +58,25 @@ def has_tags(tags: Sequence[str], requested: Any) -> bool:
 
 def _by_name(names: Tuple[str, ...], text: str) -> Tuple[str, ...]:
     if len(text) > MAX_FILTER:
-        raise RefusedRequestError(FAILED, f'the filter is too long, with {len(text)} characters')
+        raise RequestError(FAILED, f'the filter is too long, with {len(text)} characters')
     try:
         pattern = re.compile(text)
     except (re.error, RecursionError, OverflowError) as error:
-        raise RefusedRequestError(
-            FAILED, f'the filter is not a regular expression: {error}'
-        ) from None
+        raise RequestError(FAILED, f'the filter is not a regular expression: {error}') from None
     try:
         with _limited(MAX_SEARCH_TIME):
             return tuple(name for name in names if pattern.search(name))
     except TimeoutError:
-        raise RefusedRequestError(FAILED, 'the filter takes too long to match') from None
+        raise RequestError(FAILED, 'the filter takes too long to match') from None
 
 
 def _within(registry: EntityRegistry, names: Tuple[str, ...], bounds: Any) -> Tuple[str, ...]:
     """Return the names of entities whose boxes overlap with bounds."""
     points = np.array([[p.x, p.y, p.z] for p in bounds.points], dtype=float).reshape(-1, 3)
     if not np.isfinite(points).all() or (points.size and np.abs(points).max() > FAR):
-        raise RefusedRequestError(FAILED, f'points of bounds are not finite, or beyond {FAR:g} m')
+        raise RequestError(FAILED, f'points of bounds are not finite, or beyond {FAR:g} m')
     if bounds.type in (BOX, SPHERE) and len(points) != 2:
-        raise RefusedRequestError(FAILED, f'bounds have {len(points)} points instead of 2')
+        raise RequestError(FAILED, f'bounds have {len(points)} points instead of 2')
     if bounds.type == BOX:
         low, high = points.min(axis=0), points.max(axis=0)
 
@@ -93,11 +91,11 @@ def _within(registry: EntityRegistry, names: Tuple[str, ...], bounds: Any) -> Tu
 
     elif bounds.type == CONVEX_HULL:
         if len(points) > MAX_POINTS:
-            raise RefusedRequestError(FAILED, f'the hull has more than {MAX_POINTS} points')
+            raise RequestError(FAILED, f'the hull has more than {MAX_POINTS} points')
         try:
             hull = ConvexHull(points)
         except ValueError as error:
-            raise RefusedRequestError(FAILED, f'bounds: {error}') from None
+            raise RequestError(FAILED, f'bounds: {error}') from None
 
         def overlaps(box: np.ndarray) -> bool:
             low, high = np.clip(box, -FAR, FAR)
@@ -106,7 +104,7 @@ def _within(registry: EntityRegistry, names: Tuple[str, ...], bounds: Any) -> Tu
             return distance(Box(tuple(high - low)), pose, hull, np.eye(4)).gap <= 0.0
 
     else:
-        raise RefusedRequestError(UNSUPPORTED, f'bounds of type {bounds.type} are not supported')
+        raise RequestError(UNSUPPORTED, f'bounds of type {bounds.type} are not supported')
     return tuple(
         name
         for name, boxes in zip(names, checked_boxes(registry, names))
@@ -117,12 +115,12 @@ def _within(registry: EntityRegistry, names: Tuple[str, ...], bounds: Any) -> Tu
 def checked_boxes(registry: EntityRegistry, names: Sequence[str]) -> List[Tuple[np.ndarray, ...]]:
     """Return the boxes that enclose entities; see `EntityRegistry.boxes`.
 
-    :raises RefusedRequestError: for a mesh that cannot be read
+    :raises RequestError: for a mesh that cannot be read
     """
     try:
         return registry.boxes(names)
     except ValueError as error:
-        raise RefusedRequestError(FAILED, str(error)) from None
+        raise RequestError(FAILED, str(error)) from None
 
 
 def finite_box(boxes: Tuple[np.ndarray, ...]) -> Optional[np.ndarray]:

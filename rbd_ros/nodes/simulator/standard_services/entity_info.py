@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, Dict, NamedTuple, Tuple
 
 from rbd_ros.nodes.simulator.standard_services.entity_registry import EntityRegistry
-from rbd_ros.nodes.simulator.standard_services.standard_answers import RefusedRequestError
+from rbd_ros.nodes.simulator.standard_services.standard_answers import RequestError
 
 # Constants of the standard.
 FAILED = 4
@@ -43,16 +43,14 @@ class EntityInfos:
     def set(self, name: str, message: Any) -> None:
         """Show an EntityInfo of an entity from now on, until it is taken out.
 
-        :raises RefusedRequestError: for a category that there is not, and very long texts
+        :raises RequestError: for a category that there is not, and very long texts
         """
         category = message.category.category
         if category not in CATEGORIES:
-            raise RefusedRequestError(
-                FAILED, f'unknown category {category}; there are {CATEGORIES}'
-            )
+            raise RequestError(FAILED, f'unknown category {category}; there are {CATEGORIES}')
         tags = tuple(message.tags)
         if len(message.description) + sum(map(len, tags)) + len(tags) > MAX_TEXT:
-            raise RefusedRequestError(FAILED, f'the text has more than {MAX_TEXT} characters')
+            raise RequestError(FAILED, f'the text has more than {MAX_TEXT} characters')
         self._drop_unknown()
         self._given[name] = Info(category, message.description, tags)
 

@@ -22,7 +22,7 @@ from rbd_ros.nodes.simulator.standard_services.standard_answers import (
     Callback,
     FAILED,
     NOT_FOUND,
-    RefusedRequestError,
+    RequestError,
 )
 from rbd_ros.world.named_poses import NamedPose
 from rbd_ros.world.world import WorldObject
@@ -87,7 +87,7 @@ class SpawnServices:
         found = {each.name: each for each in self._named}
         if request.name not in found:
             text = unknown_name('pose', short_name(request.name), found)
-            raise RefusedRequestError(NOT_FOUND, text)
+            raise RequestError(NOT_FOUND, text)
         size = found[request.name].size
         box = None if size is None else np.outer([-0.5, 0.5], size)
         self._fill(response.bounds, box)
@@ -116,7 +116,7 @@ class SpawnServices:
             except ValueError as error:
                 if asked_for:
                     text = f'{path} cannot be spawned: {error}'
-                    raise RefusedRequestError(FAILED, text) from None
+                    raise RequestError(FAILED, text) from None
         response.spawnables = found
 
     def _files(self, sources: List[str]) -> Iterator[Tuple[Path, bool]]:
@@ -124,7 +124,7 @@ class SpawnServices:
 
         Of a folder, those that could be.
 
-        :raises RefusedRequestError: for a source that is not there
+        :raises RequestError: for a source that is not there
         """
         left = MAX_FILES
         for source in sources:
@@ -137,11 +137,11 @@ class SpawnServices:
                 yield from ((file, False) for file in files)
             else:
                 text = f'there is no folder or file {short_name(source)!r}'
-                raise RefusedRequestError(FAILED, text)
+                raise RequestError(FAILED, text)
 
     def _path(self, source: str) -> Path:
         if '\0' in source:
-            raise RefusedRequestError(FAILED, f'there is no folder or file {short_name(source)!r}')
+            raise RequestError(FAILED, f'there is no folder or file {short_name(source)!r}')
         paths = MeshPaths(None, tuple(self._simulator.parameters['package_paths']))
         found = paths.resolve(source) or paths.folder(source)
         return Path(found or source.removeprefix('file://')).expanduser()
@@ -160,7 +160,7 @@ class SpawnServices:
         uri = f'file://{path.absolute()}'
         try:
             each = spawnable(uri, surface, paths)
-        except RefusedRequestError as error:
+        except RequestError as error:
             raise ValueError(str(error)) from None
         made = self._msg.Spawnable()
         if hasattr(made, 'entity_resource'):

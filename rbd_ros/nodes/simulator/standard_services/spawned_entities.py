@@ -15,7 +15,7 @@ from rbd_ros.model.urdf.urdf_document import is_xacro
 from rbd_ros.model.urdf.xacro_expansion import expand_xacro
 from rbd_ros.nodes.messages.conversions import floating_joint_from_pose
 from rbd_ros.nodes.messages.text import short_name
-from rbd_ros.nodes.simulator.standard_services.standard_answers import RefusedRequestError
+from rbd_ros.nodes.simulator.standard_services.standard_answers import RequestError
 from rbd_ros.nodes.simulator.world.object_changes import MAX_NAME_LENGTH
 from rbd_ros.nodes.simulator.world.object_poses import pose_matrix, pose_problem
 from rbd_ros.spatial import PluckerTransform
@@ -40,10 +40,10 @@ def spawned(request: Any, surface: Surface, package_paths: Tuple[str, ...]) -> W
     :param request: of any version of the standard
     :param surface: what it is like to touch where nothing is known of it
     :param package_paths: directories in which package:// names are looked for first
-    :raises RefusedRequestError: for what cannot be an object
+    :raises RequestError: for what cannot be an object
     """
     if not NAMESPACE.fullmatch(request.entity_namespace):
-        raise RefusedRequestError(
+        raise RequestError(
             NAMESPACE_INVALID, f'{short_name(request.entity_namespace)!r} is not a valid namespace'
         )
     # Newer versions of the standard have a message for it.
@@ -59,7 +59,7 @@ def spawnable(uri: str, surface: Surface, package_paths: Tuple[str, ...]) -> Wor
 
     :param surface: what it is like to touch where nothing is known of it
     :param package_paths: directories in which package:// names are looked for first
-    :raises RefusedRequestError: for what cannot be an object
+    :raises RequestError: for what cannot be an object
     """
     return object_of(_content(uri, package_paths), '', surface, package_paths)
 
@@ -70,55 +70,55 @@ def object_of(
     """Return the object that a text describes: a URDF of one link, or an entry of a world file.
 
     :param name: its name; '': that of the URDF, or none
-    :raises RefusedRequestError: for what cannot be an object
+    :raises RequestError: for what cannot be an object
     """
     if not text.strip():
-        raise RefusedRequestError(NO_RESOURCE, 'uri and resource_string are both empty; give one')
+        raise RequestError(NO_RESOURCE, 'uri and resource_string are both empty; give one')
     try:
         if not text.lstrip().startswith('<'):
             made = read_object(name or 'object', text, surface, package_paths)
             return made if name else replace(made, name='')
         if re.search(r'<sdf\b', text):
-            raise RefusedRequestError(
+            raise RequestError(
                 UNSUPPORTED_FORMAT, 'SDF is not supported; give a URDF of one link, or YAML'
             )
         if is_xacro(text):
-            raise RefusedRequestError(
+            raise RequestError(
                 UNSUPPORTED_FORMAT, 'xacro is not supported; give the expanded URDF'
             )
         return urdf_object(text, name, surface, package_paths)
     except ValueError as error:
-        raise RefusedRequestError(PARSE_ERROR, str(error)) from None
+        raise RequestError(PARSE_ERROR, str(error)) from None
 
 
 def _content(uri: str, package_paths: Tuple[str, ...]) -> str:
     """Return the text of the file that a URI, or an absolute path, means."""
     path = MeshPaths(None, package_paths).resolve(uri) if '\0' not in uri else None
     if path is None:
-        raise RefusedRequestError(
+        raise RequestError(
             NO_RESOURCE, f'there is no file {uri[:200]!r}; give an absolute path, or package://...'
         )
     try:
         text = read_text(path, MAX_BYTES)
         return expand_xacro(path, None, {}, package_paths) if is_xacro(text) else text
     except (OSError, ValueError) as error:
-        raise RefusedRequestError(PARSE_ERROR, f'{path} cannot be read: {error}') from None
+        raise RequestError(PARSE_ERROR, f'{path} cannot be read: {error}') from None
 
 
 def checked_name(name: str, taken: bool) -> None:
     """Reject what cannot be the name of a new object.
 
     :param taken: whether something has it already
-    :raises RefusedRequestError: saying why
+    :raises RequestError: saying why
     """
     if taken and name != ROBOT:
-        raise RefusedRequestError(
+        raise RequestError(
             NAME_NOT_UNIQUE,
             f'{short_name(name)!r} is already the name of an object, link or robot; choose '
             'another name, or allow renaming',
         )
     if not name.strip() or '/' in name or name == ROBOT or len(name) > MAX_NAME_LENGTH:
-        raise RefusedRequestError(
+        raise RequestError(
             NAME_INVALID,
             f'{short_name(name)!r} is not a valid name of an object; a name must not be empty, '
             f'not {ROBOT!r}, without a slash, and have at most {MAX_NAME_LENGTH} characters',
@@ -130,11 +130,11 @@ def placed(each: WorldObject, pose: Any, frame: np.ndarray) -> WorldObject:
 
     :param pose: geometry_msgs/Pose
     :param frame: pose in the world of the frame that it is given in, (4, 4)
-    :raises RefusedRequestError: if that is no pose
+    :raises RequestError: if that is no pose
     """
     w, x, y, z, *position = floating_joint_from_pose(pose).tolist()
     problem = pose_problem(np.array(position), np.array([x, y, z, w]))
     if problem is not None:
-        raise RefusedRequestError(POSE_INVALID, problem[0])
+        raise RequestError(POSE_INVALID, problem[0])
     here = frame @ pose_matrix(position, (x, y, z, w))
     return replace(each, placement=each.placement * PluckerTransform.from_pose(here.tolist()))

@@ -13,7 +13,7 @@ OK, NOT_FOUND, FAILED = 1, 2, 4
 Callback = Callable[[Any, Any], Any]
 
 
-class RefusedRequestError(Exception):
+class RequestError(Exception):
     """A request that is answered by a code and a text."""
 
     def __init__(self, code: int, text: str):
@@ -24,15 +24,15 @@ class RefusedRequestError(Exception):
 def answering(work: Callable[[Any, Any], None]) -> Callback:
     """Return the callback of a service that does some work, and answers whatever becomes of it.
 
-    :param work: fills in the response to a request; raises `RefusedRequestError` for another code
+    :param work: fills in the response to a request; raises `RequestError` for another code
     """
 
     def answer(request: Any, response: Any) -> Any:
         code, text = OK, ''
         try:
             work(request, response)
-        except RefusedRequestError as refusal:
-            code, text = refusal.code, str(refusal)
+        except RequestError as error:
+            code, text = error.code, str(error)
         except Exception as error:  # a service must answer
             code, text = FAILED, str(error) or type(error).__name__
         response.result.result, response.result.error_message = code, readable(text)

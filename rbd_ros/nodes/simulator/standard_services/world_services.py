@@ -19,7 +19,7 @@ from rbd_ros.nodes.simulator.standard_services.standard_answers import (
     answering,
     Callback,
     FAILED,
-    RefusedRequestError,
+    RequestError,
 )
 from rbd_ros.world.world import World
 
@@ -76,7 +76,7 @@ class WorldServices:
             except (OSError, ValueError):
                 failed.append(short_name(source))
         if failed and not request.continue_on_error:
-            raise RefusedRequestError(
+            raise RequestError(
                 FAILED,
                 f'there is no folder or file {", ".join(failed)}; set continue_on_error to '
                 'ignore it',
@@ -88,7 +88,7 @@ class WorldServices:
     def _current(self, request: Any, response: Any) -> None:
         world_interface, parameters = self._simulator.world_interface, self._simulator.parameters
         if world_interface is None or self.unloaded:
-            raise RefusedRequestError(NO_WORLD_LOADED, 'the simulation has no world')
+            raise RequestError(NO_WORLD_LOADED, 'the simulation has no world')
         if self._loaded is not None:
             response.world = self._world(*self._loaded)
         elif parameters['world'].strip():
@@ -102,11 +102,9 @@ class WorldServices:
         resource = getattr(request, 'world_resource', request)
         uri, text = resource.uri, resource.resource_string
         if not (uri or text.strip()):
-            raise RefusedRequestError(
-                NO_RESOURCE, 'uri and resource_string are both empty; give one'
-            )
+            raise RequestError(NO_RESOURCE, 'uri and resource_string are both empty; give one')
         if (text if not uri else '').lstrip().startswith('<') or uri.endswith(('.sdf', '.usd')):
-            raise RefusedRequestError(
+            raise RequestError(
                 UNSUPPORTED_FORMAT, 'SDF and USD are not supported; give YAML as in docs/world.md'
             )
         changes = self._changes
@@ -117,7 +115,7 @@ class WorldServices:
 
     def _unload(self, request: Any, response: Any) -> None:
         if self._simulator.world_interface is None or self.unloaded:
-            raise RefusedRequestError(NO_WORLD_LOADED, 'the simulation has no world')
+            raise RequestError(NO_WORLD_LOADED, 'the simulation has no world')
         changes = self._changes
         empty = World(gravity=tuple(self._simulator.parameters['gravity']))
         self._replace(lambda: changes.load(empty))
@@ -128,7 +126,7 @@ class WorldServices:
     @property
     def _changes(self) -> Any:
         if self._simulator.world_interface is None:
-            raise RefusedRequestError(
+            raise RequestError(
                 FAILED,
                 'the simulation was started without a world and cannot load one; start it with '
                 'the parameter world, such as world:=empty',
@@ -148,16 +146,16 @@ class WorldServices:
                 try:
                     path = find_world(name, parameters['package_paths'])
                 except WorldNotFoundError as error:
-                    raise RefusedRequestError(NO_RESOURCE, str(error)) from None
+                    raise RequestError(NO_RESOURCE, str(error)) from None
             elif len(text) > MAX_TEXT:
-                raise RefusedRequestError(PARSE_ERROR, f'more than {MAX_TEXT} characters')
+                raise RequestError(PARSE_ERROR, f'more than {MAX_TEXT} characters')
             else:
                 path.write_text(text, encoding='utf-8')
             values: Any = ChainMap({'world': str(path)}, parameters.values)
             try:
                 world = world_of(values, robot)
             except ValueError as error:
-                raise RefusedRequestError(PARSE_ERROR, str(error)) from None
+                raise RequestError(PARSE_ERROR, str(error)) from None
         assert world is not None
         return world, path.stem, str(path) if uri else ''
 
@@ -170,7 +168,7 @@ class WorldServices:
             change()
         except ValueError as error:
             simulator.pause(stood_still)
-            raise RefusedRequestError(FAILED, str(error)) from None
+            raise RequestError(FAILED, str(error)) from None
         simulator.reset()
         self._stopped()
 

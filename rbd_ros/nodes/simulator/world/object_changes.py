@@ -26,7 +26,7 @@ MAX_OBJECTS = 300
 MAX_NAME_LENGTH = 100  # characters
 
 
-class RefusedError(ValueError):
+class ChangeRejectedError(ValueError):
     """A change of the world that is rejected."""
 
 
@@ -39,7 +39,7 @@ class ObjectChanges:
     def __init__(self, simulator: Any):
         self._node = simulator
         self._first = self.world
-        self.added = self.removed = self.refused = 0
+        self.added = self.removed = self.rejected = 0
         self._pause = 0.0
 
     @property
@@ -64,10 +64,10 @@ class ObjectChanges:
         try:
             world = self.world.without(name)
         except ValueError:
-            self.refused += 1
+            self.rejected += 1
             names = [each.name for each in self.world.objects]
             text = unknown_name('object', short_name(name), names)
-            raise RefusedError(text) from None
+            raise ChangeRejectedError(text) from None
         self._change(world, 'removed', short_name(name))
 
     def move(self, name: str, placement: PluckerTransform) -> None:
@@ -129,13 +129,13 @@ class ObjectChanges:
     def _change(self, world: World, code: str, names: str = '') -> None:
         try:
             if len(world.objects) > max(MAX_OBJECTS, len(self._first.objects)):
-                raise RefusedError(
+                raise ChangeRejectedError(
                     f'there would be {len(world.objects)} objects, more than the limit of '
                     f'{MAX_OBJECTS}; remove some',
                 )
             for each in world.objects:
                 if len(each.name) > MAX_NAME_LENGTH:
-                    raise RefusedError(
+                    raise ChangeRejectedError(
                         f'{short_name(each.name)!r} is longer than {MAX_NAME_LENGTH} letters'
                     )
             model, odom_frame = (
@@ -146,7 +146,7 @@ class ObjectChanges:
             begin = perf_counter()
             ready = self._prepared(world)
         except ValueError:
-            self.refused += 1
+            self.rejected += 1
             raise
         made = perf_counter()
         before, after = set(self.world.names), set(world.names)
@@ -163,7 +163,7 @@ class ObjectChanges:
             with interruptible():  # compiling may take longer than anybody waits for an end
                 return self._node.cycle.prepared_world(world)
         except KeyboardInterrupt:
-            raise RefusedError('the simulator is ending') from None
+            raise ChangeRejectedError('the simulator is ending') from None
 
     def _timed(self, ready: Any) -> float:
         """Switch to a world in the loop; return the time that it took [s]."""
@@ -178,6 +178,6 @@ class ObjectChanges:
             'objects': len(self.world.objects),
             'objects_added': self.added,
             'objects_removed': self.removed,
-            'changes_rejected': self.refused,
+            'changes_rejected': self.rejected,
             'last_change_ms': 1e3 * self._pause,
         }
