@@ -54,7 +54,7 @@ MAX_LAG = 0.1  # a schedule that is further behind starts again from the present
 WAIT_NS = 1_000_000_000
 LISTENING_NS = 900_000  # after a state, for its answer; then the next state is due
 STAMP = struct.Struct('<4xiI').unpack_from  # seconds and nanoseconds of a header
-FOR_EVER = 1e6  # some builds of rclpy only wait well with an end [s]
+FOREVER = 1e6  # some builds of rclpy only wait well with an end [s]
 
 
 def quality(depth: int = 1, reliable: bool = True) -> QoSProfile:
@@ -92,7 +92,7 @@ def spin(node: Node) -> None:
     """Serve the subscriptions of a node, for ever."""
     executor = create_executor()
     executor.add_node(node)
-    executor.spin_until_future_complete(Future(), timeout_sec=FOR_EVER)
+    executor.spin_until_future_complete(Future(), timeout_sec=FOREVER)
 
 
 class Waiting:

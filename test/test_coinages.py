@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Docstrings, comments, pages, configuration files and names of tests use the field's words.
+"""Docstrings, comments, pages, configuration, identifiers and tests use the field's words.
 
 Each coinage that was replaced is a pattern here, with the field's word as the cure. What stands in
 backticks, examples and the names of fields are names or output, which are not looked at. Further
@@ -55,6 +55,13 @@ NAMED = {
     'omitted, except': r'\bleft out\b',
     'gets a warning, with a notice': r'\bwarned of\b|\bsaid so\b',
     'continues, forever': r'\bgo on\b|\bfor ever\b',
+}
+
+#: Patterns of what was replaced in identifiers.
+IDENTIFIERS = {
+    **COINAGES,
+    'requested, desired': r'\bwant(s|ed)?\b',
+    'continues, always': r'\bgoes on\b|\bfor ever\b',
 }
 
 #: British spellings, in names as well as in prose; ROS, URDF and SDF spell otherwise.
@@ -142,6 +149,14 @@ def names_of_tests(source):
             yield number, found[1].replace('_', ' ')
 
 
+def identifiers(source):
+    """Yield the identifiers of a source as words, with their numbers."""
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.NAME and token.string != 'tell':  # a stream's method
+            words = re.sub(r'_|(?<=[a-z])(?=[A-Z])', ' ', token.string)
+            yield token.start[0], words
+
+
 def page(text):
     """Yield the lines of a page that are not code, with their numbers."""
     is_code = False
@@ -175,6 +190,12 @@ def test_docstrings_and_comments_use_the_words_of_the_field(path):
 @pytest.mark.parametrize('path', sorted((ROOT / 'rbd_ros').rglob('*.py')), ids=name_of)
 def test_messages_are_plain(path):
     found = list(coinages(messages(path.read_text(encoding='utf-8')), {**COINAGES, **RIDDLES}))
+    assert not found, '\n'.join(found)
+
+
+@pytest.mark.parametrize('path', sorted((ROOT / 'rbd_ros').rglob('*.py')), ids=name_of)
+def test_identifiers_use_the_words_of_the_field(path):
+    found = list(coinages(identifiers(path.read_text(encoding='utf-8')), IDENTIFIERS))
     assert not found, '\n'.join(found)
 
 
@@ -214,6 +235,12 @@ def test_a_coinage_is_detected_in_the_name_of_a_test():
     source = ''.join(f'def test_{name}():\n    told = 1\n' for name in names)
     found = [line.partition(':')[0] for line in coinages(names_of_tests(source), NAMED)]
     assert found == ['1', '5', '7', '9']
+
+
+def test_a_coinage_is_detected_in_an_identifier():
+    source = 'class FileRefused:\n    pass\n_BLOW = untold = 0\nawanted = ConnectionRefusedError\n'
+    found = [line.partition(':')[0] for line in coinages(identifiers(source), IDENTIFIERS)]
+    assert found == ['1', '3']
 
 
 def test_a_coinage_is_detected_in_prose_alone():

@@ -254,9 +254,9 @@ class PinocchioWorld:
             if not coal.collide(first.shape, A, second.shape, B, request, result):
                 continue
             contact = result.getContact(0)
-            wanted = coal.ContactPatchRequest()
-            patches = coal.ContactPatchResult(wanted)
-            coal.computeContactPatch(first.shape, A, second.shape, B, result, wanted, patches)
+            request = coal.ContactPatchRequest()
+            patches = coal.ContactPatchResult(request)
+            coal.computeContactPatch(first.shape, A, second.shape, B, result, request, patches)
             frame = _frame(contact.normal)
             if patches.numContactPatches() == 0:
                 where = [np.array(contact.pos)]

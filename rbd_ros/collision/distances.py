@@ -140,7 +140,7 @@ class RobotInWorld:
         pairs: Optional[Sequence[NamePair]] = None,
         srdf: Union[None, str, os.PathLike[str]] = None,
     ):
-        self.robot, self._wanted_pairs = robot, pairs
+        self.robot, self._requested_pairs = robot, pairs
         model = robot.model
         if world is None:
             world = World()
@@ -189,7 +189,7 @@ class RobotInWorld:
 
     def __reduce__(self) -> Tuple[Any, ...]:
         # Newly made: its memory belongs to the threads of this process.
-        return type(self), (self.robot, self.world, self._wanted_pairs)
+        return type(self), (self.robot, self.world, self._requested_pairs)
 
     def distances(
         self,

@@ -246,7 +246,7 @@ def _robot_state_publisher(request: Request) -> Action:
         obstacle = 'it needs the robot description as a file, not from a topic'
     requested = request.arguments.boolean(PUBLISHER, (AUTO,))
     if requested == 'false' or (requested == AUTO and obstacle):
-        return _left_out(PUBLISHER, requested, obstacle)
+        return _not_started(PUBLISHER, requested, obstacle)
     require(PUBLISHER, PUBLISHER)
     if obstacle:
         raise ArgumentError(f'launch argument {PUBLISHER}: {obstacle}')
@@ -280,7 +280,7 @@ def _rviz(request: Request) -> Action:
         obstacle = 'there is no display (DISPLAY is not set)'
     requested = request.arguments.boolean('rviz', (AUTO,))
     if requested == 'false' or (requested == AUTO and obstacle):
-        return _left_out('RViz', requested, obstacle)
+        return _not_started('RViz', requested, obstacle)
     require(RVIZ, RVIZ)
     if obstacle:
         raise ArgumentError(f'launch argument rviz: {obstacle}')
@@ -300,7 +300,7 @@ def _rviz(request: Request) -> Action:
     )
 
 
-def _left_out(what: str, requested: str, obstacle: Optional[str]) -> Action:
+def _not_started(what: str, requested: str, obstacle: Optional[str]) -> Action:
     reason = f': {obstacle}' if requested == AUTO else ''
     return LogInfo(msg=f'{what} is not started{reason}')
 

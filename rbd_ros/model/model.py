@@ -306,13 +306,13 @@ def position_periods(model: Model) -> List[float]:
     infinite for joints with limits or springs, joints that slide or have several degrees of
     degree of freedom, and joints that a mimic joint of that kind follows.
     """
-    turns: Dict[int, int] = {i: int(_turns_for_ever(model, i)) for i in model.independent}
+    turns: Dict[int, int] = {i: int(_is_periodic(model, i)) for i in model.independent}
     for coupling in model.couplings:
         if coupling.ratio == 0.0 or not turns[coupling.master]:
             continue
         ratio = Fraction(coupling.ratio).limit_denominator(MAX_TURNS)
         exact = abs(float(ratio) - coupling.ratio) <= ROUNDING * abs(coupling.ratio)
-        if not exact or not _turns_for_ever(model, coupling.body):
+        if not exact or not _is_periodic(model, coupling.body):
             turns[coupling.master] = 0
             continue
         # The fewest turns that are whole multiples of both numbers.
@@ -325,7 +325,7 @@ def position_periods(model: Model) -> List[float]:
     ]
 
 
-def _turns_for_ever(model: Model, i: int) -> bool:
+def _is_periodic(model: Model, i: int) -> bool:
     """Return whether the joint of a body turns without limits, and nothing pulls it back."""
     body = model.body(i)
     return _is_unlimited(body.limits) and body.stiffness == 0.0 and _repeats(body.joint)

@@ -37,7 +37,7 @@ from rbd_ros.spatial.scalar import Scalar
 
 # Of the robots tried, none with more DoFs takes fewer operations by differentiation. It is not
 # tried, since its time grows faster than the number of joints.
-_MANY_FREEDOMS = 12
+_MANY_DOFS = 12
 
 
 def has_many_dofs(model: Model) -> bool:
@@ -45,7 +45,7 @@ def has_many_dofs(model: Model) -> bool:
 
     They take constant motion subspaces.
     """
-    return model.tree_nv > _MANY_FREEDOMS and has_constant_subspaces(model)
+    return model.tree_nv > _MANY_DOFS and has_constant_subspaces(model)
 
 
 INVERSE_DYNAMICS_DERIVATIVES = derivatives_of(

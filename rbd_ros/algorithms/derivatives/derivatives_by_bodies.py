@@ -45,12 +45,12 @@ from rbd_ros.spatial.scalar import Scalar, simd_hint
 
 # With more DoFs the number of operations is not worth its being found out: scalar products
 # are compiled in a fraction of the time.
-_VERY_MANY_FREEDOMS = 60
+_VERY_MANY_DOFS = 60
 
 
 def has_very_many_dofs(model: Model) -> bool:
     """Return whether analytical_derivatives.py takes the place of this in any case."""
-    return model.tree_nv > _VERY_MANY_FREEDOMS
+    return model.tree_nv > _VERY_MANY_DOFS
 
 
 def always(model: Model) -> bool:

@@ -138,23 +138,23 @@ def reduce_to_nearest(simplex: FloatArray, count: int) -> Tuple[int, Vec3]:
         least = math.inf
         # Of a tetrahedron the nearest of four triangles, unless it encloses the origin: triangles
         # are robust where volumes are flat.
-        for left_out in range(4):
-            if count == 3 and left_out < 3:
+        for vertex in range(4):
+            if count == 3 and vertex < 3:
                 continue
             i, j, k = 0, 1, 2
-            if left_out < 3:
-                i, j, k = (left_out + 1) % 3, (left_out + 2) % 3, 3
+            if vertex < 3:
+                i, j, k = (vertex + 1) % 3, (vertex + 2) % 3, 3
             squared, shares, point = nearest_on_triangle(
                 load_vec(simplex[i], 3), load_vec(simplex[j], 3), load_vec(simplex[k], 3)
             )
             if squared < least:
                 least, nearest = squared, point
                 best = Vec(shares[0], shares[1], shares[2], 0.0)
-                if left_out == 0:
+                if vertex == 0:
                     best = Vec(0.0, shares[0], shares[1], shares[2])
-                elif left_out == 1:
+                elif vertex == 1:
                     best = Vec(shares[1], 0.0, shares[0], shares[2])
-                elif left_out == 2:
+                elif vertex == 2:
                     best = Vec(shares[0], shares[1], 0.0, shares[2])
         if count == 4 and encloses_origin(simplex):
             return 4, nearest

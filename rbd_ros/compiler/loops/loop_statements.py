@@ -306,9 +306,9 @@ class _Reader(Expressions):
             if not self._ended:
                 after.append(self.assigned)
         self._do(ir.If(line, condition, *blocks))
-        self._go_on(after)
+        self._join(after)
 
-    def _go_on(self, ways: Sequence[Set[str]]) -> None:
+    def _join(self, ways: Sequence[Set[str]]) -> None:
         """Continue at the join of branches, merging the values of their variables."""
         self._ended = not ways
         if ways:
@@ -327,7 +327,7 @@ class _Reader(Expressions):
         self.blocks.append([])
         self._round(node.body, ways)
         self._do(ir.While(line, condition, self.blocks.pop()))
-        self._go_on(ways)
+        self._join(ways)
 
     def _round(self, statements: Sequence[ast.stmt], breaks: List[Set[str]]) -> None:
         """Read what a loop repeats, and enter which variables have a value at each `break`."""
@@ -366,7 +366,7 @@ class _Reader(Expressions):
         body = self.blocks.pop()
         in_vectors = meaning is simd_range
         self._do(ir.For(line, counter, first, end, step, body, in_vectors))
-        self._go_on([had])  # it may not have run at all
+        self._join([had])  # it may not have run at all
 
     def _range(self, call: ast.Call) -> Tuple[ir.Expression, ir.Expression, int]:
         """Return the first number, end and step of a range."""

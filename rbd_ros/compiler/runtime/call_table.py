@@ -67,7 +67,7 @@ def next_double() -> Tuple[int, int]:
     return ctypes.cast(interface.next_double, ctypes.c_void_p).value or 0, interface.state_address
 
 
-def _draw_anew() -> None:
+def _reseed() -> None:
     """Reseed a forked process, so that it does not repeat its parent's numbers."""
     generator.cache_clear()  # its lock may have been another thread's, which the child has not
     if _of_machine_code.cache_info().currsize:  # in place: machine code knows where it is
@@ -75,7 +75,7 @@ def _draw_anew() -> None:
 
 
 if hasattr(os, 'register_at_fork'):
-    os.register_at_fork(after_in_child=_draw_anew)
+    os.register_at_fork(after_in_child=_reseed)
 
 
 class CallTable:

@@ -58,7 +58,7 @@ class KeptController:
         """
         try:
             if self._runs:
-                self._topics.begin_anew(start_timeout())
+                self._topics.restart(start_timeout())
             self._topics.connect(start_timeout(), known=self._runs > 0)
             run = self._bench.run(self._topics, seed, scenario.faults)
         except ControllerFailure as error:

@@ -97,7 +97,7 @@ class TopicController:
         self._node.destroy_node()
         rclpy.shutdown(context=self._context)
 
-    def begin_anew(self, timeout: float) -> None:
+    def restart(self, timeout: float) -> None:
         """Restart the controller: nodes with a lifecycle are deactivated and activated.
 
         Others have to see by the stamps of states, which go back.
@@ -274,7 +274,7 @@ class TopicController:
         if self._receipts is not None:  # /clock is to wake only who has taken the state
             self._receipts.ask(anybody=self._paced)
             while not self._receipts.come(PACE / 2) and not self._paced:
-                if not self._goes_on(end):
+                if not self._keeps_waiting(end):
                     return None
             self._publish_time(stamp)
         elif stamp // CLOCK_PERIOD != self._last_tick:
@@ -293,13 +293,13 @@ class TopicController:
                 if found == stamp:
                     return self._efforts(taken[0])
                 self._unstamped = self._unstamped or found == 0
-            if not self._goes_on(end):
+            if not self._keeps_waiting(end):
                 return None
             if self._by_order and monotonic() > nudge_at:
                 nudges += 1
                 self._publish_time(nudged(stamp, nudges))
 
-    def _goes_on(self, end: float) -> bool:
+    def _keeps_waiting(self, end: float) -> bool:
         """Return whether to wait on.
 
         :param end: when not [s]

@@ -98,7 +98,7 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
         GuardedNode.__init__(self, interface.name)
         LifecycleNodeMixin.__init__(self)
         self.interface = interface
-        self._wanted_active = False  # as soon as there is a robot
+        self._activation_pending = False  # as soon as there is a robot
         self._problem: Optional[Exception] = None  # of the transition under way
         self._scoped_entities: Optional[ScopedEntities] = None  # before it was configured
         #: Whether signals reach the node and its threads may run
@@ -165,7 +165,7 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
                 f'{name} configure'
             )
             return
-        self._wanted_active = True
+        self._activation_pending = True
         self.trigger_configure()
         if self._problem is not None:
             raise self._problem
@@ -179,8 +179,8 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
 
     def _activate_if_requested(self) -> None:
         ready = self.spinning and self.state == INACTIVE and self._source.robot is not None
-        if self._wanted_active and ready:
-            self._wanted_active = False
+        if self._activation_pending and ready:
+            self._activation_pending = False
             self.trigger_activate()
             self._report()
 
@@ -198,7 +198,7 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
 
     def _cleanup(self) -> None:
         """Destroy all that was created since the node was configured."""
-        self._wanted_active = False
+        self._activation_pending = False
         self.cleanup()
         if self._scoped_entities is not None:
             self._scoped_entities.destroy()
@@ -278,7 +278,7 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
         except Exception as error:
             self._problem, result = error, FAULT
             self.get_logger().debug(traceback.format_exc())
-        if self.spinning or not self._wanted_active:  # else the node ends, and says why
+        if self.spinning or not self._activation_pending:  # else the node ends, and says why
             self._report_event(ERROR, f'{name} failed: {self._problem}', f'{name} failed')
         return result
 

@@ -389,11 +389,11 @@ class SimulatorNode(GuardedNode):
         return True, f'robot at its initial position, {state}, at {self._time()}'
 
     def _reset(self) -> None:
-        self.begin_anew('~/reset')
+        self.forget_progress('~/reset')
         self.cycle.reset()
         self._report_state()
 
-    def begin_anew(self, by: str) -> None:
+    def forget_progress(self, by: str) -> None:
         """Forget what is under way, and a failure, for another state; by the loop.
 
         :param by: what ends steps under way, for the one who waits

@@ -212,7 +212,7 @@ class Snapshots:
         node, cycle, memory = self._node, self._node.cycle, snapshot.extra
         faults = memory.get('faults')
         lag = 0 if faults is None else faults['lag']
-        cycle.restore(snapshot, lambda: node.begin_anew(by), lag)
+        cycle.restore(snapshot, lambda: node.forget_progress(by), lag)
         if faults is not None or node.faults is not None:
             node.faults_made().restore(faults, cycle.time_ns - memory.get('time', cycle.time_ns))
         self._next = cycle.time_ns + self._period

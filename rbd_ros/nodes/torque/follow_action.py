@@ -117,7 +117,7 @@ class FollowGoals:
         if not problem and not self._node.answering:
             problem = 'there is no usable state of the robot'
         if problem:
-            self._tell(WARN, f'goal rejected: {problem}', 'goal rejected')
+            self._report(WARN, f'goal rejected: {problem}', 'goal rejected')
             return GoalResponse.REJECT
         return GoalResponse.ACCEPT
 
@@ -157,7 +157,7 @@ class FollowGoals:
             tolerances,
             handle,
         )
-        self._tell(OK, 'following a goal', f'following {id(handle)}')
+        self._report(OK, 'following a goal', f'following {id(handle)}')
         self._timer.reset()
 
     def _on_cancel(self, handle: Any) -> CancelResponse:
@@ -189,7 +189,7 @@ class FollowGoals:
         kind, text = following.outcome
         event = {REACHED: 'succeed', CANCELED: 'canceled'}.get(kind, 'abort')
         level = OK if event != 'abort' else WARN
-        self._tell(level, f'goal {kind}: {text}', kind)
+        self._report(level, f'goal {kind}: {text}', kind)
         self._finish(following.goal, event, CODES.get(kind, INVALID_GOAL), text)
 
     def _finish(self, handle: Any, event: str, code: int, text: str) -> None:
@@ -220,7 +220,7 @@ class FollowGoals:
             point.time_from_start.sec, point.time_from_start.nanosec = passed
         return feedback
 
-    def _tell(self, level: Any, text: str, code: str) -> None:
+    def _report(self, level: Any, text: str, code: str) -> None:
         if level == OK:
             self._node.diagnostics.condition(SUBJECT, OK, text, code=code)
         else:

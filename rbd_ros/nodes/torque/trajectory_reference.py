@@ -105,13 +105,13 @@ class TrajectoryReference(Reference):
 
     def resume_after_gap(self, state: MeasuredState, gap: float) -> None:
         """Resume the trajectory or drop it, as `state_loss_policy` says."""
-        self._tell(self._motion.resume_after_gap(state.q, gap))
+        self._report(self._motion.resume_after_gap(state.q, gap))
 
     def restart_time(self, state: MeasuredState) -> None:
         """Resume the trajectory or drop it: times that were scheduled mean nothing any more."""
-        self._tell(self._motion.restart_time(state.q))
+        self._report(self._motion.restart_time(state.q))
 
-    def _tell(self, text: str) -> None:
+    def _report(self, text: str) -> None:
         if text:
             # The log leaves out some of many that are resumed, but none that is dropped.
             code = 'interrupted' if self._motion.is_following else 'dropped'

@@ -135,11 +135,11 @@ class ConnectivityGraph:
         :param loop_joints: names of joints that are to stay outside of the tree
         :raises ModelError: if the graph without these is not connected; it names the bodies
         """
-        left_out = set(loop_joints)
-        unknown = left_out - {joint.name for joint in self.joints}
+        excluded = set(loop_joints)
+        unknown = excluded - {joint.name for joint in self.joints}
         if unknown:
             raise ModelError(f'there is no joint {", ".join(map(repr, sorted(unknown)))}')
-        joints = tuple(joint for joint in self.joints if joint.name not in left_out)
+        joints = tuple(joint for joint in self.joints if joint.name not in excluded)
         replace(self, joints=joints).require_connected()
         return SpanningTree(self, tuple(self._reached(self.base, joints).values())[1:])
 

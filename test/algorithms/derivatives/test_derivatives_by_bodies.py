@@ -118,7 +118,7 @@ def test_a_pair_of_joints_takes_as_much_however_far_apart():
 @pytest.mark.parametrize('few', [2, 3])
 def test_trees_of_very_many_dofs_use_the_alternative(few, monkeypatch):
     """Though it takes more operations where axes are parallel."""
-    monkeypatch.setattr(module, '_VERY_MANY_FREEDOMS', few)
+    monkeypatch.setattr(module, '_VERY_MANY_DOFS', few)
     model = load_urdf(resource_path('urdf', 'four_bar.urdf'))
     chosen, here, there = (
         len(definition.program().live)

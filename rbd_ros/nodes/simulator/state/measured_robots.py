@@ -23,14 +23,14 @@ class MeasuredBase(NamedTuple):
     :param child: frame of its link
     :param at_q: where its quaternion and position begin in q
     :param at_v: where its velocity begins in v
-    :param tells_frame: whether its frame is published here, on /tf, not with the world
+    :param publishes_frame: whether its frame is published here, on /tf, not with the world
     """
 
     frame: str
     child: str
     at_q: int
     at_v: int
-    tells_frame: bool
+    publishes_frame: bool
 
 
 class MeasuredRobot(NamedTuple):

@@ -75,7 +75,7 @@ class _Base:
         self._odometry = OdometryWriter(base.frame, base.child)
         self._frame = TransformsWriter(base.frame, [base.child])
         self._has_odometry = ports.open(self._topic, f'<robot>/{ODOM}' if prefix else ODOM)
-        self._has_frame = base.tells_frame and publish_tf and ports.open(TF, TF)
+        self._has_frame = base.publishes_frame and publish_tf and ports.open(TF, TF)
         self._published_frame = -1
 
     def send(self, simulator: Simulator, time: int) -> None:
