@@ -91,7 +91,7 @@ class DistanceStates(NamedTuple):
     gradient: FloatArray = floats('states', 'pairs', 'nv')
 
 
-class LeastStates(NamedTuple):
+class NearestStates(NamedTuple):
     """Configurations, and the nearest pair in each of them; see `Minimum`."""
 
     q: FloatArray = floats('states', 'nq')
@@ -278,8 +278,8 @@ def find_distances(
 
 
 @entry_point
-def find_least(
-    table: DistanceTable, buffers: DistanceBuffers, states: LeastStates, begin: int, end: int
+def find_nearest(
+    table: DistanceTable, buffers: DistanceBuffers, states: NearestStates, begin: int, end: int
 ) -> int:
     """Return the nearest pair in each configuration, the first one of several.
 

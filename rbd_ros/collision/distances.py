@@ -29,8 +29,8 @@ from rbd_ros.collision.distance_loops import (
     DistanceBuffers,
     DistanceStates,
     find_distances,
-    find_least,
-    LeastStates,
+    find_nearest,
+    NearestStates,
 )
 from rbd_ros.collision.distance_table import (
     chosen_pairs,
@@ -47,7 +47,7 @@ from rbd_ros.world.world import World
 #: Configurations between two looks at whether to go on: after Ctrl-C not.
 _SLICE = 256
 
-_AnyStates = TypeVar('_AnyStates', DistanceStates, LeastStates)
+_AnyStates = TypeVar('_AnyStates', DistanceStates, NearestStates)
 
 
 class Distances(NamedTuple):
@@ -284,14 +284,14 @@ class RobotInWorld:
         states, batch = self._configurations(q)
         buffers = self._buffers(poses)
         if not batch:
-            fields, run = buffers.bound(find_least, LeastStates)
+            fields, run = buffers.bound(find_nearest, NearestStates)
             fields.q[0] = states[0]
             run(0, 1)
             number = int(fields.pair[0])
             rest = [each[0].copy() for each in fields[3:]]
             return Minimum(self._names(number), number, float(fields.distance[0]), *rest)
-        many = allocate(LeastStates, states=len(states), **self._sizes)._replace(q=states)
-        run = find_least.bind(self._table, buffers.record, Record(many))
+        many = allocate(NearestStates, states=len(states), **self._sizes)._replace(q=states)
+        run = find_nearest.bind(self._table, buffers.record, Record(many))
         for begin in range(0, len(states), _SLICE):
             run(begin, min(begin + _SLICE, len(states)))
         return Minimum(tuple(map(self._names, many.pair.tolist())), *many[1:])

@@ -14,7 +14,7 @@ from typing import Callable, Iterator, Optional, Tuple, TYPE_CHECKING
 
 from rbd_ros.hil.bench import Bench, Run
 from rbd_ros.hil.report.run_report import JUNIT, NUMBERS, PAGE, reported
-from rbd_ros.hil.scenario.controller_entry import CONTROLLERS, RunApart
+from rbd_ros.hil.scenario.controller_entry import CONTROLLERS, IsolatedRun
 from rbd_ros.hil.scenario.scenario import MAX_SEED, read_scenario, Scenario
 
 if TYPE_CHECKING:
@@ -93,12 +93,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(
-    arguments: argparse.Namespace, over_ros: OverRosRecorded, apart: Optional[RunApart] = None
+    arguments: argparse.Namespace,
+    over_ros: OverRosRecorded,
+    isolated: Optional[IsolatedRun] = None,
 ) -> Tuple[int, str]:
     """Run a scenario, or a campaign of it, and write the report.
 
     :param over_ros: runs one whose controller is a process
-    :param apart: the same, so that several at a time do not hear each other
+    :param isolated: the same, so that several at a time do not hear each other
     :return: 0 if all limits were kept, else 1; and what to say
     :raises ValueError: for a wrong scenario, controller or argument
     """
@@ -113,7 +115,7 @@ def execute(
     if arguments.seeds is not None or arguments.replay is not None:
         from rbd_ros.hil.campaign.campaign_command import execute_campaign
 
-        return execute_campaign(arguments, folder, apart)
+        return execute_campaign(arguments, folder, isolated)
     for name in ('vary', 'scheduler', 'table'):
         if getattr(arguments, name):
             raise ValueError(

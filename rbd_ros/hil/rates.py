@@ -27,12 +27,12 @@ from rbd_ros.hil.report.run_report import (
     write_report,
 )
 from rbd_ros.hil.report.verdict import judge, position_error, row
-from rbd_ros.hil.scenario.scenario import most_steps, Scenario
+from rbd_ros.hil.scenario.scenario import max_steps, Scenario
 
 PAGE, NUMBERS = 'rates.html', 'rates.json'
 FOLDER = 'rate_'  # of each rate, with the rate behind
 MAX_RATE_COUNT, MAX_RATE = 12, 100
-LEAST_STEP = 1000  # of the simulation [ns]
+MIN_STEP = 1000  # of the simulation [ns]
 
 
 class AtRate(NamedTuple):
@@ -100,8 +100,8 @@ def at_rates(scenario: Scenario, rates: Sequence[Fraction]) -> List[Tuple[Fracti
     period = round(1e9 * scenario.timestep)
     parts = math.lcm(*(each.numerator for each in rates))
     step = period // parts
-    too_many = scenario.duration / (1e-9 * step) > most_steps(scenario.robot.nv)
-    if period % parts or step < LEAST_STEP or too_many:
+    too_many = scenario.duration / (1e-9 * step) > max_steps(scenario.robot.nv)
+    if period % parts or step < MIN_STEP or too_many:
         listed = ','.join(str(each) for each in rates)
         raise ValueError(
             f'--rates {listed}: no timestep of whole microseconds divides all periods of a '

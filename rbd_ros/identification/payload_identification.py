@@ -45,7 +45,7 @@ GYRATION = 0.05
 #: How sure that is, beside measurements: standard deviation of log-Cholesky parameters.
 LOOSE = 30.0
 #: Share of a moment of inertia about the origin that the center of mass is given.
-_SHARE = 0.5
+_CENTRAL = 0.5
 #: Standard deviations, and part of the largest parameter, by which a body may miss the estimate.
 _SIGNIFICANT, _CLOSE = 3.0, 1e-6
 #: A payload of less mass than this is none [kg].
@@ -266,7 +266,7 @@ def _usual(base: BaseParameters, x: Floats) -> Optional[Floats]:
     else:
         guess = np.linalg.pinv(base.grouping) @ x
         about_origin = guess[[4, 7, 9]].max()  # m |c|^2 is not more
-        mass = guess[1:4] @ guess[1:4] / (_SHARE * about_origin) if about_origin > 0.0 else 0.0
+        mass = guess[1:4] @ guess[1:4] / (_CENTRAL * about_origin) if about_origin > 0.0 else 0.0
     if mass < LIGHTEST:
         return None
     about: Any = (mass * GYRATION**2 * np.eye(3)).tolist()

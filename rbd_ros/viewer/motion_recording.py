@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from rbd_ros.array_types import FloatArray
 from rbd_ros.contact.ground import HalfSpace
 from rbd_ros.robot import Robot
-from rbd_ros.viewer.page_text import floats, page, reach, SMALLEST
+from rbd_ros.viewer.page_text import floats, MIN_RADIUS, page, reach
 from rbd_ros.viewer.viewer_scene import make_scene, Scene
 
 #: Endings of the files that recordings are written to.
@@ -165,7 +165,7 @@ class MotionRecording:
         >>> 0.5 < recording.radius < 0.7
         True
         """
-        return max(reach(self.scene, self.poses()[0])[1], SMALLEST)
+        return max(reach(self.scene, self.poses()[0])[1], MIN_RADIUS)
 
     def write(self, path: Union[str, 'os.PathLike[str]']) -> None:
         """Write a file: a page (.html), a video (.mp4) or an MCAP file (.mcap).

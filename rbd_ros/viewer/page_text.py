@@ -21,7 +21,7 @@ from rbd_ros.viewer.drawn_shapes import SceneShape
 from rbd_ros.viewer.viewer_scene import Ground, Scene
 
 #: Radius of a scene at least, for the camera [m].
-SMALLEST = 0.05
+MIN_RADIUS = 0.05
 _SIGNS = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)], dtype=float)
 _FOLDER = Path(__file__).parent / 'page'
 

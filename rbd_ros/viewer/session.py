@@ -15,7 +15,7 @@ from rbd_ros.simulation.simulated_objects import ContactPoint
 from rbd_ros.viewer.drawn_shapes import ROBOT
 from rbd_ros.viewer.live import LivePage
 from rbd_ros.viewer.motion_recording import MotionRecording
-from rbd_ros.viewer.page_text import floats, page, reach, SMALLEST
+from rbd_ros.viewer.page_text import floats, MIN_RADIUS, page, reach
 from rbd_ros.viewer.pull import LinkPull, ObjectPull, Pull
 from rbd_ros.viewer.viewer_scene import Scene
 
@@ -74,7 +74,7 @@ class LiveSession:
         self._static_reason = self._message = static_reason
         self._start, self._begin = simulator.snapshot(), self._now()
         poses = self._poses()[0]
-        self._radius = max(reach(scene, poses)[1], SMALLEST)
+        self._radius = max(reach(scene, poses)[1], MIN_RADIUS)
         self._pull: Optional[Pull] = None
         self._pulled_at = 0.0
         live = 'static' if static_reason else 'simulation'

@@ -55,15 +55,15 @@ class Cursor:
     """Reads a message from front to back, never beyond its end.
 
     :param data: the message with its encapsulation
-    :param largest: maximum size [bytes]
+    :param max_size: maximum size [bytes]
     :raises WireError: if it is larger, or is not plain CDR
     """
 
-    def __init__(self, data: bytes, largest: int):
+    def __init__(self, data: bytes, max_size: int):
         size = len(data)
-        if size > largest:
+        if size > max_size:
             raise WireError(
-                'too large', f'a message of {size} bytes, more than the limit of {largest}'
+                'too large', f'a message of {size} bytes, more than the limit of {max_size}'
             )
         if size < HEADER:
             raise WireError('truncated', f'a message of {size} bytes')
@@ -103,14 +103,14 @@ class Cursor:
         self.at += 4
         return value
 
-    def count(self, what: str, smallest: int) -> int:
+    def count(self, what: str, min_size: int) -> int:
         """Return the number of elements of a sequence.
 
-        :param smallest: minimum size of an element [bytes]
+        :param min_size: minimum size of an element [bytes]
         :raises WireError: if the rest of the message is too short for that many
         """
         count = self.unsigned(what)
-        if count * smallest > self.size - self.at:
+        if count * min_size > self.size - self.at:
             raise WireError(
                 'truncated', f'the message ends within {what}, of which it declares {count}'
             )

@@ -84,7 +84,7 @@ class _Layout:
             at.append(cursor.at - 4)
             values.append(cursor.doubles(field, counts[-1]))
         order = cursor.order
-        self._smallest = cursor.at
+        self._min_size = cursor.at
         self._raw = cursor.data[FRAME:head]
         self._head = head
         self._mask = int.from_bytes(mask, 'little')
@@ -119,7 +119,7 @@ class _Layout:
         """See `JointStateReader.pattern`."""
         if self._foreign is not None or sys.byteorder != 'little':
             return None
-        content, mask = bytearray(self._smallest), bytearray(self._smallest)
+        content, mask = bytearray(self._min_size), bytearray(self._min_size)
 
         def put(at: int, data: bytes, counts: bytes) -> None:
             content[at : at + len(data)] = data
@@ -138,7 +138,7 @@ class _Layout:
         Not only few operations, but few different ones: once in a millisecond, most of them have
         left the processor's caches.
         """
-        if not self._smallest <= len(data) <= MAX_BYTES:
+        if not self._min_size <= len(data) <= MAX_BYTES:
             return False
         kind, seconds, nanoseconds, positions, velocities, efforts = self._unpack(data)
         if (kind, positions, velocities, efforts) != self._fixed:

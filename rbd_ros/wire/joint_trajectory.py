@@ -20,7 +20,7 @@ _TIME = 2 * len(FIELDS)  # row of the table with the places of the times
 
 MAX_BYTES = 1 << 26  # maximum size of a message [bytes]
 MAX_POINTS = 250_000
-SMALLEST_POINT = 24  # bytes: four counts and a time
+MIN_POINT_SIZE = 24  # bytes: four counts and a time
 
 # Runs shorter than this are no faster than points one by one; so many of them are tried.
 SHORT_RUN = 64
@@ -61,7 +61,7 @@ class JointTrajectoryReader:
         stamp = cursor.stamp()
         cursor.text('frame_id')
         names = cursor.names()
-        count = cursor.count('the points', SMALLEST_POINT)
+        count = cursor.count('the points', MIN_POINT_SIZE)
         if count > MAX_POINTS:
             raise WireError(
                 'too many points', f'{count} points, more than the limit of {MAX_POINTS}'

@@ -18,15 +18,15 @@ WORD = 8  # bytes
 class Layout(NamedTuple):
     """Words that a message must contain.
 
-    :param smallest: minimum size of a message [bytes]
-    :param largest: maximum size [bytes]
+    :param min_size: minimum size of a message [bytes]
+    :param max_size: maximum size [bytes]
     :param places: where the words begin, (k,) [bytes]
     :param masks: which of their bits count, (k,)
     :param words: what those bits are, (k,)
     """
 
-    smallest: int
-    largest: int
+    min_size: int
+    max_size: int
     places: np.ndarray
     masks: np.ndarray
     words: np.ndarray
@@ -50,7 +50,7 @@ def has_layout(layout: Layout, data: bytes, size: int) -> bool:
     :param data: the serialized message
     :param size: its number of bytes
     """
-    if size < layout.smallest or size > layout.largest:
+    if size < layout.min_size or size > layout.max_size:
         return False
     for k in range(len(layout.places)):
         if (load_i64(data, layout.places[k]) ^ layout.words[k]) & layout.masks[k] != 0:
@@ -58,7 +58,7 @@ def has_layout(layout: Layout, data: bytes, size: int) -> bool:
     return True
 
 
-def make_pattern(content: bytes, mask: bytes, largest: int, values: Mapping[str, int]) -> Pattern:
+def make_pattern(content: bytes, mask: bytes, max_size: int, values: Mapping[str, int]) -> Pattern:
     """Return the pattern of messages that begin with `content` where `mask` is not zero.
 
     :param content: at least one word
@@ -74,8 +74,8 @@ def make_pattern(content: bytes, mask: bytes, largest: int, values: Mapping[str,
 
     masks = words(mask)
     layout = Layout(
-        smallest=size,
-        largest=largest,
+        min_size=size,
+        max_size=max_size,
         places=np.array(places, dtype=np.int64),
         masks=masks,
         words=words(content) & masks,

@@ -44,7 +44,7 @@ def assert_describes(found, values):
     assert found.count == len(values)
     assert found.mean == pytest.approx(statistics.fmean(values), rel=1e-12)
     assert found.deviation == pytest.approx(statistics.pstdev(values), rel=1e-9)
-    assert (found.smallest, found.largest) == (min(values), max(values))
+    assert (found.minimum, found.maximum) == (min(values), max(values))
 
 
 def test_sums_are_the_statistics_of_all_cycles():
@@ -77,7 +77,7 @@ def test_an_interruption_is_not_a_period():
     for begin in (100.0, 100.5):
         timer.note(begin, begin)
     _, period = timer.take()
-    assert (period.count, period.largest) == (2, 0.5)
+    assert (period.count, period.maximum) == (2, 0.5)
 
 
 def test_overruns_are_cycles_longer_than_expected():

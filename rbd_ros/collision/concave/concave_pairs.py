@@ -20,7 +20,7 @@ from rbd_ros.collision.arrays import (
     PlacedShape,
 )
 from rbd_ros.collision.convex.convex_pairs import BASE, nearest_of_convex
-from rbd_ros.collision.convex.gjk import APART, BEYOND
+from rbd_ros.collision.convex.gjk import BEYOND, SEPARATED
 from rbd_ros.collision.convex.manifolds import add_manifold, code_of, NEARLY
 from rbd_ros.collision.shapes.supports import NUMBER_A, NUMBER_B, radius_of, support
 from rbd_ros.collision.vectors import add, origin, turned_back
@@ -181,12 +181,16 @@ def triangle_contacts(
     if status == BEYOND or (gap > margin and not (solid_below and forward < 0.0)):
         return 0
     code = code_of(simplex, points, NUMBER_B, BASE)
-    if search.nearest and status == APART and (search.free or not (solid_below and forward < 0.0)):
+    if (
+        search.nearest
+        and status == SEPARATED
+        and (search.free or not (solid_below and forward < 0.0))
+    ):
         return add(found, 0, code, gap, margin, on_a, normal)
     use = OWN
     if search.free:
         use = OWN
-    elif forward <= -NEARLY and status == APART and not solid_below:
+    elif forward <= -NEARLY and status == SEPARATED and not solid_below:
         use = NONE
     elif forward <= -NEARLY:
         use = OF_FACE
@@ -195,13 +199,13 @@ def triangle_contacts(
         if solid_below and forward < 0.0:
             use = OF_FACE
     if use == NONE:
-        return 0 if status == APART else -1
+        return 0 if status == SEPARATED else -1
     of_face = use == OF_FACE or (use == OWN and forward >= NEARLY)
     direction = face_normal if of_face else normal
     count = add_manifold(triangle, shape, direction, MAX_FACE_POINTS, margin, found)
     if count > 0:
         return count
     if use == OF_FACE:
-        return 0 if status == APART else -1
+        return 0 if status == SEPARATED else -1
     feature = code_of(simplex, points, NUMBER_A, 4) * BASE**3 + code
     return add(found, 0, feature, gap, margin, on_a, normal)

@@ -20,7 +20,7 @@ from rbd_ros.collision.arrays import (
     PlacedShape,
 )
 from rbd_ros.collision.convex.epa import depth_of_cores
-from rbd_ros.collision.convex.gjk import APART, BEYOND, nearest_of_cores, point_by_shares
+from rbd_ros.collision.convex.gjk import barycentric_point, BEYOND, nearest_of_cores, SEPARATED
 from rbd_ros.collision.convex.manifolds import add_manifold, code_of
 from rbd_ros.collision.convex.polishing import polish
 from rbd_ros.collision.shapes.supports import (
@@ -132,8 +132,8 @@ def nearest_of_convex(
 
     :param b: the second shape, with its pose in coordinates of the first one
     :param limit: signed distance beyond which nothing is asked for [m]
-    :param simplex: points of the difference with their shares; a result, (4, 12)
-    :return: BEYOND (the limit), APART or OVERLAPPING, the number of points, the signed distance
+    :param simplex: points of the difference with their weights; a result, (4, 12)
+    :return: BEYOND (the limit), SEPARATED or OVERLAPPING, number of points, the signed distance
         [m], the unit normal from the first core to the second, and the point of the first core [m]
     """
     curved = a.kind == CYLINDER or b.kind == CYLINDER
@@ -147,7 +147,7 @@ def nearest_of_convex(
         # Cheapest first: a bound on the distance rejects most pairs before it is exact.
         if status == BEYOND:
             return status, count, math.inf, normal, on_a
-        if status == APART:
+        if status == SEPARATED:
             distance = norm(between)
             normal = -between / distance
         else:
@@ -156,20 +156,20 @@ def nearest_of_convex(
             if distance > limit:
                 return BEYOND, count, math.inf, normal, on_a
         # The point of the first core belongs to the nearest point of the difference with the same
-        # shares.
-        on_a = point_by_shares(simplex, count, OF_A)
+        # weights.
+        on_a = barycentric_point(simplex, count, OF_A)
         if not curved:
             break
         distance, exact, normal, on_a = polish(a, b, simplex, count, distance, normal)
         # The second round only sharpens distances; depths are exact to their bounds already.
-        if exact or status != APART:
+        if exact or status != SEPARATED:
             break
     if curved:
         distance, normal, on_a = try_faces(a, b, distance, normal, on_a)
         if distance > limit:
             return BEYOND, count, math.inf, normal, on_a
         if distance > 0.0:
-            status = APART
+            status = SEPARATED
     return status, count, distance, normal, on_a
 
 

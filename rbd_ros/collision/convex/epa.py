@@ -18,7 +18,7 @@ from rbd_ros.collision.arrays import (
     CYLINDER,
     PlacedShape,
 )
-from rbd_ros.collision.shapes.supports import OF_A, SHARE, support_of_difference
+from rbd_ros.collision.shapes.supports import OF_A, support_of_difference, WEIGHT
 from rbd_ros.collision.vectors import COINCIDENT, perpendicular, unit_vector
 from rbd_ros.compiler.loops import (
     compiled,
@@ -249,12 +249,12 @@ def grow(
 
 
 @compiled
-def shares_of_foot(p: Vec3, q: Vec3, r: Vec3, normal: Vec3) -> Tuple[float, Vec3]:
-    """Return the shares of three points in the foot of the origin on their plane.
+def barycentric_coordinates(p: Vec3, q: Vec3, r: Vec3, normal: Vec3) -> Tuple[float, Vec3]:
+    """Return the barycentric coordinates of the foot of the origin on the plane of three points.
 
     :param p: the points [m]
     :param normal: unit normal, with which they run counterclockwise
-    :return: the least of the shares: not negative where the foot is on the triangle; the shares
+    :return: the least of the weights: not negative where the foot is on the triangle; the weights
     """
     total = cross(q - p, r - p) @ normal
     if not total > 0.0:
@@ -300,7 +300,7 @@ def depth_of_cores(
 
     :param b: the second shape, with its pose in coordinates of the first one
     :param least: depth below which nothing is asked for: then what is found is a bound on it [m]
-    :param simplex: points of the difference around the origin, with their shares, as they were
+    :param simplex: points of the difference around the origin, with their weights, as they were
         found; a result: those of the face that is nearest, (4, 12)
     :param count: how many there are
     :return: the depth, negative where the cores are a little apart [m], the number of points, and
@@ -349,23 +349,23 @@ def depth_of_cores(
             total = 0
             break
     # Of triangles of one face, the one that the origin is above.
-    most, shares = shares_of_foot(
+    most, weights = barycentric_coordinates(
         load_vec(simplex[0], 3), load_vec(simplex[1], 3), load_vec(simplex[2], 3), normal
     )
     for f in range(total):
         if faces[f, LEVEL] <= depth + agreement and most < 0.0:
             i, j, k = int(faces[f, 0]), int(faces[f, 1]), int(faces[f, 2])
-            inside, other = shares_of_foot(
+            inside, other = barycentric_coordinates(
                 load_vec(vertices[i], 3),
                 load_vec(vertices[j], 3),
                 load_vec(vertices[k], 3),
                 normal,
             )
             if inside > most:
-                most, shares = inside, other
+                most, weights = inside, other
                 take_face(faces[f], vertices, simplex)
     # Where the foot is outside of all triangles by rounding, the nearest point of one of them.
-    x, y, z = max(0.0, shares[0]), max(0.0, shares[1]), max(0.0, shares[2])
+    x, y, z = max(0.0, weights[0]), max(0.0, weights[1]), max(0.0, weights[2])
     whole = x + y + z
-    simplex[0, SHARE], simplex[1, SHARE], simplex[2, SHARE] = x / whole, y / whole, z / whole
+    simplex[0, WEIGHT], simplex[1, WEIGHT], simplex[2, WEIGHT] = x / whole, y / whole, z / whole
     return depth, 3, normal

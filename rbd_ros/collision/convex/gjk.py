@@ -17,14 +17,14 @@ from rbd_ros.array_types import FloatArray
 from rbd_ros.collision.arrays import (
     PlacedShape,
 )
-from rbd_ros.collision.shapes.supports import NUMBER_A, NUMBER_B, SHARE, support_of_difference
+from rbd_ros.collision.shapes.supports import NUMBER_A, NUMBER_B, support_of_difference, WEIGHT
 from rbd_ros.collision.vectors import are_equal, COINCIDENT, origin
 from rbd_ros.compiler.loops import compiled, cross, load_vec, Vec, Vec3
 
 
 @compiled
 def nearest_on_edge(p: Vec3, q: Vec3) -> Tuple[float, float]:
-    """Return the squared distance of a segment from the origin [m^2], and the share of its end.
+    """Return the squared distance of a segment from the origin [m^2], and the weight of its end.
 
     :param p: its start [m]
     :param q: its end [m]
@@ -44,7 +44,7 @@ def nearest_on_triangle(p: Vec3, q: Vec3, r: Vec3) -> Tuple[float, Vec3, Vec3]:
     """Return the squared distance of a triangle from the origin.
 
     :param p: its vertices [m]
-    :return: the square [m^2], the shares of p, q and r in the nearest point, and that [m]
+    :return: the square [m^2], the weights of p, q and r in the nearest point, and that [m]
     """
     # From the vertex that is nearest to the origin: of a long triangle with a short edge that is
     # near, differences with a vertex far away would be rounded as that one is.
@@ -59,24 +59,24 @@ def nearest_on_triangle(p: Vec3, q: Vec3, r: Vec3) -> Tuple[float, Vec3, Vec3]:
     if square > 0.0:
         # Volumes that the origin spans with the edges: where all are positive, it is above the
         # triangle itself.
-        shares = Vec(normal @ cross(q, r), normal @ cross(r, p), normal @ cross(p, q))
-        if shares[0] > 0.0 and shares[1] > 0.0 and shares[2] > 0.0:
+        weights = Vec(normal @ cross(q, r), normal @ cross(r, p), normal @ cross(p, q))
+        if weights[0] > 0.0 and weights[1] > 0.0 and weights[2] > 0.0:
             # Along the normal, which is exact also where the distance is small.
             nearest = normal @ base / square * normal
-            return nearest @ nearest, shares / (shares[0] + shares[1] + shares[2]), nearest
+            return nearest @ nearest, weights / (weights[0] + weights[1] + weights[2]), nearest
     # Else the nearest point is on an edge: all three are compared, which is safer than deciding by
     # signs that are rounding (van den Bergen 2003, section 4.3.3, on the pitfalls of Johnson's
     # recursion).
     least, t = nearest_on_edge(p, q)
-    shares = Vec(1.0 - t, t, 0.0)
+    weights = Vec(1.0 - t, t, 0.0)
     squared, t = nearest_on_edge(p, r)
     if squared < least:
-        least, shares = squared, Vec(1.0 - t, 0.0, t)
+        least, weights = squared, Vec(1.0 - t, 0.0, t)
     squared, t = nearest_on_edge(q, r)
     if squared < least:
-        least, shares = squared, Vec(0.0, 1.0 - t, t)
-    nearest = shares[0] * p + shares[1] * q + shares[2] * r
-    return nearest @ nearest, shares, nearest
+        least, weights = squared, Vec(0.0, 1.0 - t, t)
+    nearest = weights[0] * p + weights[1] * q + weights[2] * r
+    return nearest @ nearest, weights, nearest
 
 
 @compiled
@@ -89,7 +89,7 @@ def side(p: Vec3, q: Vec3, r: Vec3, s: Vec3) -> float:
 def encloses_origin(simplex: FloatArray) -> bool:
     """Return whether the origin is within a tetrahedron that has a volume.
 
-    Sets the shares if it is.
+    Sets the weights if it is.
     """
     a, b = load_vec(simplex[0], 3), load_vec(simplex[1], 3)
     c, d = load_vec(simplex[2], 3), load_vec(simplex[3], 3)
@@ -100,23 +100,23 @@ def encloses_origin(simplex: FloatArray) -> bool:
     if whole == 0.0:
         return False
     of_a, of_b = side(b, d, c, zero), side(a, c, d, zero)
-    shares = Vec(of_a, of_b, side(a, d, b, zero), side(a, b, c, zero)) / whole
-    if not min(shares[0], shares[1], shares[2], shares[3]) >= 0.0:
+    weights = Vec(of_a, of_b, side(a, d, b, zero), side(a, b, c, zero)) / whole
+    if not min(weights[0], weights[1], weights[2], weights[3]) >= 0.0:
         return False
     for k in range(4):
-        simplex[k, SHARE] = shares[k]
+        simplex[k, WEIGHT] = weights[k]
     return True
 
 
 @compiled
-def point_by_shares(simplex: FloatArray, count: int, column: int) -> Vec3:
-    """Return the sum of some points of a simplex, each by its share.
+def barycentric_point(simplex: FloatArray, count: int, column: int) -> Vec3:
+    """Return the sum of some points of a simplex, each by its weight.
 
     :param column: first column of the points
     """
     point = Vec(0.0, 0.0, 0.0)
     for i in range(count):
-        point += simplex[i, SHARE] * load_vec(simplex[i], 3, column)
+        point += simplex[i, WEIGHT] * load_vec(simplex[i], 3, column)
     return point
 
 
@@ -126,7 +126,7 @@ def reduce_to_nearest(simplex: FloatArray, count: int) -> Tuple[int, Vec3]:
 
     Of the simplex remains the part that it is on.
 
-    :param simplex: vertices; those that remain come first, with their shares, (4, 12)
+    :param simplex: vertices; those that remain come first, with their weights, (4, 12)
     :param count: how many there are, up to 4
     :return: how many vertices remain, 4 if the origin is within the tetrahedron, and the point [m]
     """
@@ -144,38 +144,38 @@ def reduce_to_nearest(simplex: FloatArray, count: int) -> Tuple[int, Vec3]:
             i, j, k = 0, 1, 2
             if vertex < 3:
                 i, j, k = (vertex + 1) % 3, (vertex + 2) % 3, 3
-            squared, shares, point = nearest_on_triangle(
+            squared, weights, point = nearest_on_triangle(
                 load_vec(simplex[i], 3), load_vec(simplex[j], 3), load_vec(simplex[k], 3)
             )
             if squared < least:
                 least, nearest = squared, point
-                best = Vec(shares[0], shares[1], shares[2], 0.0)
+                best = Vec(weights[0], weights[1], weights[2], 0.0)
                 if vertex == 0:
-                    best = Vec(0.0, shares[0], shares[1], shares[2])
+                    best = Vec(0.0, weights[0], weights[1], weights[2])
                 elif vertex == 1:
-                    best = Vec(shares[1], 0.0, shares[0], shares[2])
+                    best = Vec(weights[1], 0.0, weights[0], weights[2])
                 elif vertex == 2:
-                    best = Vec(shares[0], shares[1], 0.0, shares[2])
+                    best = Vec(weights[0], weights[1], 0.0, weights[2])
         if count == 4 and encloses_origin(simplex):
             return 4, nearest
     kept = 0
     for i in range(count):
-        # Vertices without a share do not carry the nearest point: dropping them keeps simplices
+        # Vertices without a weight do not carry the nearest point: dropping them keeps simplices
         # small and independent.
         if best[i] > 0.0:
             if kept < i:
-                for c in range(SHARE):
+                for c in range(WEIGHT):
                     simplex[kept, c] = simplex[i, c]
-            simplex[kept, SHARE] = best[i]
+            simplex[kept, WEIGHT] = best[i]
             kept += 1
-    # The foot on a triangle was found along its normal, more exactly than by shares.
+    # The foot on a triangle was found along its normal, more exactly than by weights.
     if count < 3 or kept < 3:
-        nearest = point_by_shares(simplex, kept, 0)
+        nearest = barycentric_point(simplex, kept, 0)
     return kept, nearest
 
 
 #: What `nearest_of_cores` finds.
-BEYOND, APART, OVERLAPPING = 0, 1, 2
+BEYOND, SEPARATED, OVERLAPPING = 0, 1, 2
 
 #: Distance, relative to the size of the difference, below which cores count as overlapping: the
 #: direction between them would be made of rounding errors.
@@ -197,9 +197,9 @@ def nearest_of_cores(
     :param limit: distance from which on nothing is asked for [m]
     :param agreement: relative difference of the squares of both bounds on the distance at which
         they agree
-    :param simplex: points of the difference with their shares in the nearest one; a result,
+    :param simplex: points of the difference with their weights in the nearest one; a result,
         (4, 12)
-    :return: BEYOND (the limit), APART or OVERLAPPING, the number of points, and the nearest point
+    :return: BEYOND (the limit), SEPARATED or OVERLAPPING, number of points, and the nearest point
         of the difference, from the second core to the first one [m]
     """
     # From the middle of the difference toward the origin, roughly: the first support is on its
@@ -208,7 +208,7 @@ def nearest_of_cores(
     if not direction @ direction > 0.0:
         direction = Vec(1.0, direction[1], direction[2])
     nearest, number_a, number_b = support_of_difference(a, b, direction, 0, 0, simplex[0])
-    simplex[0, SHARE] = 1.0
+    simplex[0, WEIGHT] = 1.0
     count, squared = 1, nearest @ nearest
     largest = squared
     for _ in range(MAX_STEPS):
@@ -227,12 +227,12 @@ def nearest_of_cores(
             return BEYOND, count, nearest
         rounding = ROUNDING * math.sqrt(squared * largest)
         if squared - bound <= agreement * squared + rounding:
-            return APART, count, nearest
+            return SEPARATED, count, nearest
         # A point that is there already: of polytopes the nearest feature is found, exactly.
         for i in range(count):
             if simplex[i, NUMBER_A] == number_a and simplex[i, NUMBER_B] == number_b:
                 if are_equal(load_vec(simplex[i], 3), point):
-                    return APART, count, nearest
+                    return SEPARATED, count, nearest
         count, nearest = reduce_to_nearest(simplex, count + 1)
         if count == 4:
             return OVERLAPPING, count, nearest
@@ -240,5 +240,5 @@ def nearest_of_cores(
         squared = nearest @ nearest
         # In exact arithmetic the distance falls with each step: rounding has taken over.
         if squared >= before:
-            return APART, count, nearest
-    return APART, count, nearest
+            return SEPARATED, count, nearest
+    return SEPARATED, count, nearest

@@ -17,7 +17,7 @@ from rbd_ros.collision.arrays import (
     CYLINDER,
     PlacedShape,
 )
-from rbd_ros.collision.convex.gjk import point_by_shares
+from rbd_ros.collision.convex.gjk import barycentric_point
 from rbd_ros.collision.shapes.supports import (
     NUMBER_A,
     NUMBER_B,
@@ -76,7 +76,7 @@ def find_feature(
 ) -> Tuple[int, int]:
     """Return the feature of a shape that a simplex is made of.
 
-    :param simplex: points of the difference with their shares, (4, 12)
+    :param simplex: points of the difference with their weights, (4, 12)
     :param count: how many there are
     :param column: column of the points of this shape
     :param number: column of their numbers
@@ -247,7 +247,7 @@ def polish(
     """Improve nearest or deepest points.
 
     :param b: the second shape, with its pose in coordinates of the first one
-    :param simplex: points of the difference with their shares, (4, 12)
+    :param simplex: points of the difference with their weights, (4, 12)
     :param count: how many there are
     :param gap: signed distance of the cores so far [m]
     :param normal: from the first shape to the second
@@ -263,7 +263,7 @@ def polish(
     first, zero = PlacedShape(a.kind, a.size, own, a.tables), Vec(0.0, 0.0, 0.0)
     feature_a, total_a = find_feature(first, simplex, count, OF_A, NUMBER_A, normal, tangents_a)
     feature_b, total_b = find_feature(b, simplex, count, OF_B, NUMBER_B, normal, tangents_b)
-    p, q = point_by_shares(simplex, count, OF_A), point_by_shares(simplex, count, OF_B)
+    p, q = barycentric_point(simplex, count, OF_A), barycentric_point(simplex, count, OF_B)
     on_a, total = p, total_a + total_b
     largest, settled = 0.0, False
     if feature_a != FLAT:

@@ -40,7 +40,7 @@ def area(points: FloatArray, a: int, b: int, c: int) -> float:
 
 
 @compiled
-def share(gap: float, lowest: float) -> float:
+def point_weight(gap: float, lowest: float) -> float:
     """Return the weight of a point: 1 if it touches or is as deep as the deepest, then less.
 
     :param gap: its gap [m]
@@ -135,7 +135,7 @@ def choose(points: FloatArray, count: int, chosen: FloatArray) -> int:
     most, length, width = -1.0, 0.0, 0.0
     for i in range(count):
         x, y = points[i, 0] - points[first, 0], points[i, 1] - points[first, 1]
-        square, counts = x * x + y * y, share(points[i, HEIGHT], lowest)
+        square, counts = x * x + y * y, point_weight(points[i, HEIGHT], lowest)
         length = max(length, square)
         if square * counts * counts > LARGER * most:
             second, most = i, square * counts * counts
@@ -143,8 +143,8 @@ def choose(points: FloatArray, count: int, chosen: FloatArray) -> int:
     for i in range(count):
         size = abs(area(points, first, second, i))
         width = max(width, size)
-        if size * share(points[i, HEIGHT], lowest) > LARGER * most:
-            third, most = i, size * share(points[i, HEIGHT], lowest)
+        if size * point_weight(points[i, HEIGHT], lowest) > LARGER * most:
+            third, most = i, size * point_weight(points[i, HEIGHT], lowest)
     if not width > STRAIGHT * length:
         return choose_of_line(points, count, chosen)
     if count <= 4:
@@ -163,7 +163,7 @@ def choose(points: FloatArray, count: int, chosen: FloatArray) -> int:
             -turn * area(points, third, first, i),
         )
         if added > 0.0:
-            added *= share(points[i, HEIGHT], lowest)
+            added *= point_weight(points[i, HEIGHT], lowest)
         if added > most + (LARGER - 1.0) * abs(most):
             fourth, most = i, added
     chosen[0], chosen[1], chosen[2], chosen[3] = first, second, third, fourth

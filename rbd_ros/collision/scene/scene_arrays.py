@@ -86,7 +86,7 @@ class SceneContacts(NamedTuple):
     :param feature: number of the features that touch
     :param body_id: number of the body of the first and of the second shape
     :param position: where forces act, on either surface or in the middle between both, see
-        `share_of_second` [m]
+        `surface_fraction` [m]
     :param frame: normal from the first to the second shape and two tangents, the rows
     :param gap: signed gap along the normal [m]
     """
@@ -115,7 +115,7 @@ class SceneBuffers(NamedTuple):
     :param near: numbers of the pairs that are near each other
     :param listed: one more than there are of them; 0: they are not known
     :param slack: how far shapes may still move towards each other before others come near [m]
-    :param apart: how far the shapes of a pair may still move before they must be looked at [m]
+    :param clearance: how far the shapes of a pair may still move before they must be looked at [m]
     :param shifted: how far shapes were moved besides what their velocities say [m]
     :param dropped: how many contacts had no room
     :param found: contacts of one pair
@@ -137,7 +137,7 @@ class SceneBuffers(NamedTuple):
     near: IntArray = integers('pairs')
     listed: IntArray = integers(1)
     slack: FloatArray = floats(1)
-    apart: FloatArray = floats('pairs')
+    clearance: FloatArray = floats('pairs')
     shifted: FloatArray = floats(1)
     dropped: IntArray = integers(1)
     found: FoundPoints = FoundPoints  # type: ignore[assignment]

@@ -228,12 +228,12 @@ def list_near_pairs(
     for p in range(len(scene.pair)):
         between = clearance(scene, buffers, scene.pair[p, 0], scene.pair[p, 1]) - MARGIN
         if between > skin:
-            buffers.apart[p] = 0.0
+            buffers.clearance[p] = 0.0
         else:
             buffers.near[count] = p
             # Of those that were listed before, more is known.
-            known = buffers.apart[p] if buffers.listed[0] > 0 else 0.0
-            buffers.apart[p] = max(known, between, 0.0)
+            known = buffers.clearance[p] if buffers.listed[0] > 0 else 0.0
+            buffers.clearance[p] = max(known, between, 0.0)
             count += 1
     # One more than there are: zero says that nothing is known.
     buffers.listed[0] = count + 1

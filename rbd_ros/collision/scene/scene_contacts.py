@@ -85,7 +85,7 @@ def have_one_normal(found: FoundPoints, j: int, k: int) -> bool:
 
 
 @compiled
-def share_of_second(found: FoundPoints, begin: int, end: int, first: bool, second: bool) -> float:
+def surface_fraction(found: FoundPoints, begin: int, end: int, first: bool, second: bool) -> float:
     """Return the place of a face's points between both surfaces: 0 is the first, 1 the second.
 
     What rests on something has tiny gaps, different ones, which it closes by turning. All its
@@ -139,13 +139,13 @@ def find_scene_contacts(
         speeds = speed_of(scene, buffers, a) + speed_of(scene, buffers, b)
         way = timestep * speeds + 2.0 * buffers.shifted[0]
         # In further looks, the speeds are those of all looks.
-        if buffers.look[0] == 0 and buffers.apart[p] < SOON * way:
+        if buffers.look[0] == 0 and buffers.clearance[p] < SOON * way:
             way = min(
                 way, timestep * closing_speed(scene, buffers, a, b) + 2.0 * buffers.shifted[0]
             )
-        left = buffers.apart[p] - way
+        left = buffers.clearance[p] - way
         if left > 1.5 * way:
-            buffers.apart[p] = left
+            buffers.clearance[p] = left
             continue
         # Half as much again for what forces speed up within the step, as with `rate` below.
         margin = MARGIN + 1.5 * way
@@ -153,28 +153,29 @@ def find_scene_contacts(
         place_shape(scene, buffers, b)
         one = PlacedShape(scene.kind[a], scene.size[a], buffers.shape_pose[a], scene.tables)
         other = PlacedShape(scene.kind[b], scene.size[b], buffers.shape_pose[b], scene.tables)
-        if buffers.apart[p] > 0.0:
+        if buffers.clearance[p] > 0.0:
             # It was apart, and mostly is.
             distance = distance_within(one, other, max(FAR, margin), found)
             if distance > margin:
-                buffers.apart[p] = distance - MARGIN
+                buffers.clearance[p] = distance - MARGIN
                 continue
         # Exact distance was enough to skip the pair; contact needs all points of faces.
         points = find_contacts(one, other, margin, False, found)
         if points == 0:
-            buffers.apart[p] = distance_within(one, other, FAR, found) - MARGIN
+            buffers.clearance[p] = distance_within(one, other, FAR, found) - MARGIN
             continue
-        buffers.apart[p] = 0.0
-        share, thin = 0.5, THIN if scene.of_robot[p] > 0 else -1.0
+        buffers.clearance[p] = 0.0
+        fraction, thin = 0.5, THIN if scene.of_robot[p] > 0 else -1.0
         first, second = scene.body_id[a], scene.body_id[b]
         last = t = u = Vec(0.0, 0.0, 0.0)
         for k in range(points):
             if thin > 0.0 and (k == 0 or not have_one_normal(found, k - 1, k)):
-                share = share_of_second(found, k, points, first == 0, second == 0)
+                fraction = surface_fraction(found, k, points, first == 0, second == 0)
             if count == len(contacts.gap):
                 dropped += 1
                 continue
-            at, normal = share if abs(found.gap[k]) <= thin else 0.5, load_vec(found.normal[k], 3)
+            at = fraction if abs(found.gap[k]) <= thin else 0.5
+            normal = load_vec(found.normal[k], 3)
             point = (1.0 - at) * load_vec(found.on_a[k], 3) + at * load_vec(found.on_b[k], 3)
             # Half a step more than the velocity says, for forces that act in the meantime.
             rate = approach(buffers.velocity[first], buffers.velocity[second], point, normal)

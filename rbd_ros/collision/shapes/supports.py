@@ -29,8 +29,8 @@ from rbd_ros.compiler.loops import compiled, load_vec, Vec, Vec3
 FEW = 16
 
 #: Columns of a point of the difference of two shapes: itself, the points of both shapes that it is
-#: the difference of, their numbers, and its share of the nearest point of a simplex.
-OF_A, OF_B, NUMBER_A, NUMBER_B, SHARE = 3, 6, 9, 10, 11
+#: the difference of, their numbers, and its weight in the nearest point of a simplex.
+OF_A, OF_B, NUMBER_A, NUMBER_B, WEIGHT = 3, 6, 9, 10, 11
 
 
 @compiled

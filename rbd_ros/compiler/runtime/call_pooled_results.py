@@ -107,7 +107,7 @@ def _remember() -> str:
     Not if it has many rows: memory is kept for good.
     """
     r = CallWriter('internal void @remember(ptr %d, ptr %result, i64 %rows)')
-    r.when(r.value(f'icmp sgt i64 %rows, {r.word("most_rows")}'), 'done')
+    r.when(r.value(f'icmp sgt i64 %rows, {r.word("max_rows")}'), 'done')
     places, moving = r.word('batches', 'ptr'), r.variable('ptr', '%result')
     r.do(f'call void {r.api("retain")}(ptr %result)')
     with r.loop(str(BATCHES)) as k:

@@ -136,7 +136,7 @@ class CallTable:
         # stays where it is, as nothing else changes it.
         self._batches = [None] * result_pool.BATCHES
         self._set('batches', ctypes.c_void_p.from_address(id(self._batches) + LIST_ITEMS).value)
-        self._set('most_rows', result_pool.most_rows(outputs, definition.result))
+        self._set('max_rows', result_pool.max_rows(outputs, definition.result))
 
     @staticmethod
     def fits(definition: Definition) -> bool:

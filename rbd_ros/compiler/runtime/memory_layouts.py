@@ -44,7 +44,7 @@ MAX_FORCED = 4
 _CALL_WORDS = (
     'inputs', 'outputs', 'one', 'lanes', 'result_type', 'out_name', 'total', 'by_place', 'batch',
     'run', 'scratch', 'scratch_size', 'kept_rows', 'alone_rows', 'chunk', 'ready', 'own',
-    'batches', 'most_rows',
+    'batches', 'max_rows',
 )  # fmt: skip
 AT = {name: k for k, name in enumerate(_CALL_WORDS)}
 SIZES = len(_CALL_WORDS)

@@ -67,7 +67,7 @@ def pooled_results(outputs: Sequence[Output], result: Optional[type] = None) -> 
     return own
 
 
-def most_rows(outputs: Sequence[Output], result: Optional[type] = None) -> int:
+def max_rows(outputs: Sequence[Output], result: Optional[type] = None) -> int:
     """Return most rows of a batch whose result is used again, -1 if none is.
 
     :param result: type of a named tuple of several outputs

@@ -18,11 +18,11 @@ from rbd_ros.robot.wraparound import whole_periods
 
 #: Share of the effort limits for the position error with computed torque; the rest is left for the
 #: other terms, and to brake.
-ELASTIC_SHARE = 0.5
+ELASTIC_FRACTION = 0.5
 
 #: Bounds of the integral and of the position error's torque in place of infinite effort limits,
 #: which a kernel does not take [N m or N].
-MAXIMUM_INTEGRAL, MAXIMUM_SHARE = 1e6, 1e150
+MAXIMUM_INTEGRAL, MAX_ELASTIC_EFFORT = 1e6, 1e150
 
 #: Maximum time by which one call advances the integral [s], whatever pause there was.
 MAX_STEP = 0.02
@@ -64,7 +64,7 @@ class PreparedLaw:
         # stiffness to go with it.
         if computed and settings.friction != 'measured':
             stiffness = friction_stiffness(settings.viscous, settings.kp)
-        share = np.minimum(ELASTIC_SHARE * settings.effort_limits, MAXIMUM_SHARE)
+        share = np.minimum(ELASTIC_FRACTION * settings.effort_limits, MAX_ELASTIC_EFFORT)
         #: Maximum integral torque, (nv,) [N m or N].
         self.bound = np.minimum(settings.effort_limits, MAXIMUM_INTEGRAL)
         friction = settings.friction != 'none'

@@ -28,7 +28,7 @@ APPROACH_RATE = 12.5
 
 #: Part of the effort beside the weight that braking before a limit may take; the rest is left for
 #: what other joints do to it.
-BRAKE_SHARE = 0.5
+BRAKE_FRACTION = 0.5
 
 #: Speed at which a joint beyond its soft limit is led back, at most [rad/s or m/s].
 RETURN_SPEED = 0.1
@@ -111,7 +111,7 @@ def bound(
             continue
         limit = min(limits[j], UNLIMITED_TORQUE)
         # a joint that moves no mass can stop at once
-        braking = BRAKE_SHARE * max(limit - abs(weight), 0.0) / (m if m > 0.0 else 1e-9)
+        braking = BRAKE_FRACTION * max(limit - abs(weight), 0.0) / (m if m > 0.0 else 1e-9)
         rate = BRAKE_RATE * m + stops.drag[j]
         upwards = _permitted(stops.upper[j] - q[j], braking, stops.speed[j]) - v[j]
         downwards = _permitted(q[j] - stops.lower[j], braking, stops.speed[j]) + v[j]

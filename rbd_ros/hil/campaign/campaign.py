@@ -27,7 +27,7 @@ from rbd_ros.hil.campaign.workers import in_processes, WorkerDied
 from rbd_ros.hil.controllers import make_controller
 from rbd_ros.hil.plants.plant import PLANTS
 from rbd_ros.hil.report.verdict import row
-from rbd_ros.hil.scenario.controller_entry import Controller, CONTROLLERS, RunApart
+from rbd_ros.hil.scenario.controller_entry import Controller, CONTROLLERS, IsolatedRun
 from rbd_ros.hil.scenario.scenario import read_scenario, Scenario
 
 FORMAT = 'rbd_ros campaign 2'
@@ -105,7 +105,7 @@ class Campaign:
         path: str,
         folder: Path,
         variations: Sequence[Variation] = (),
-        over_ros: Optional[RunApart] = None,
+        over_ros: Optional[IsolatedRun] = None,
     ):
         # Workers may have another working directory.
         self.path, self.folder = str(Path(path).resolve()), folder.resolve()
@@ -115,10 +115,10 @@ class Campaign:
         if kind.over_ros and over_ros is None:
             raise ValueError('a controller that is a process needs ROS: use rbd_ros hil')
         #: Runs each by itself; None: in the processes of the campaign.
-        self._apart = over_ros if kind.over_ros else kind.apart(self.scenario.controller)
+        self._isolated = over_ros if kind.over_ros else kind.isolated(self.scenario.controller)
         self.variations = tuple(variations)
         varied(self.scenario.faults, {each.kind: each.low for each in variations})
-        if self._apart is None:
+        if self._isolated is None:
             make_controller(self.scenario)  # what cannot be made is reported now
 
     # -- the runs ---------------------------------------------------------------------------------
@@ -135,12 +135,12 @@ class Campaign:
         """Repeat one run bitwise, with the scenario that has the values of this run."""
         faults = varied(self.scenario.faults, self.values(number))
         seed = self.seed(number)
-        if self._apart is None:
+        if self._isolated is None:
             return self.scenario, Bench(self.scenario).run(
                 make_controller(self.scenario), seed, faults
             )
         folder = self.folder / run_folder(number)
-        return self.scenario, self._apart(replace(self.scenario, faults=faults), folder, seed)
+        return self.scenario, self._isolated(replace(self.scenario, faults=faults), folder, seed)
 
     def execute(
         self, count: int, jobs: int, progress: Progress, scheduler: Optional[str] = None
@@ -185,7 +185,7 @@ class Campaign:
             self.path,
             self._fingerprints,
             self.variations,
-            self._apart,
+            self._isolated,
             self.folder,
         )
         if scheduler is None:
@@ -286,7 +286,7 @@ def _make_work(
     path: str,
     expected: Mapping[str, str],
     variations: Sequence[Variation],
-    apart: Optional[RunApart],
+    isolated: Optional[IsolatedRun],
     folder: Path,
 ) -> Callable[[int], Dict[str, Any]]:
     """Make, in a worker, what does one run.
@@ -303,11 +303,11 @@ def _make_work(
         values = {each.kind: each.draw(scenario.seed, number) for each in variations}
         return varied(scenario.faults, values)
 
-    if apart is not None:
+    if isolated is not None:
 
         def process(number: int) -> Dict[str, Any]:
             changed = replace(scenario, faults=faults_of(number))
-            return _process_row(changed, apart, folder / run_folder(number), number)
+            return _process_row(changed, isolated, folder / run_folder(number), number)
 
         return process
     bench = Bench(scenario)
@@ -319,9 +319,11 @@ def _make_work(
     return work
 
 
-def _process_row(scenario: Scenario, apart: RunApart, folder: Path, number: int) -> Dict[str, Any]:
+def _process_row(
+    scenario: Scenario, isolated: IsolatedRun, folder: Path, number: int
+) -> Dict[str, Any]:
     """Return the row of a run of a process; what it wrote is kept only if the run has failed."""
-    facts = row(scenario, apart(scenario, folder, scenario.seed + number))
+    facts = row(scenario, isolated(scenario, folder, scenario.seed + number))
     if not facts['failure']:
         (folder / 'controller.log').unlink(missing_ok=True)
         try:

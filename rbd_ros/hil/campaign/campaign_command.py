@@ -16,7 +16,7 @@ from rbd_ros.hil.campaign.campaign import Campaign, failed, number_of, run_folde
 from rbd_ros.hil.campaign.campaign_files import check_table, Row, write_table
 from rbd_ros.hil.campaign.variation import read_variations
 from rbd_ros.hil.report.run_report import document, FAULT, figure_of, reported, svg_of
-from rbd_ros.hil.scenario.controller_entry import RunApart
+from rbd_ros.hil.scenario.controller_entry import IsolatedRun
 
 CAMPAIGN_PAGE = 'campaign.html'
 SHOWN = 'largest_error'  # what is plotted
@@ -118,12 +118,12 @@ MAX_RUNS = 10_000_000
 
 
 def execute_campaign(
-    arguments: argparse.Namespace, folder: Path, apart: Optional[RunApart]
+    arguments: argparse.Namespace, folder: Path, isolated: Optional[IsolatedRun]
 ) -> Tuple[int, str]:
     """Run a campaign, or one of its runs again.
 
     :param folder: folder of the report
-    :param apart: runs one whose controller is a process, several at a time
+    :param isolated: runs one whose controller is a process, several at a time
     :return: 0 if all limits were kept, or the run is the same, else 1; and what to say
     :raises ValueError: for a wrong scenario, controller or argument
     """
@@ -133,7 +133,7 @@ def execute_campaign(
             'the file; leave it out'
         )
     variations = read_variations(arguments.vary)
-    campaign = Campaign(arguments.scenario, folder, variations, apart)
+    campaign = Campaign(arguments.scenario, folder, variations, isolated)
     if arguments.replay is not None:
         return _replay(campaign, arguments.replay, folder)
     count, jobs = arguments.seeds, arguments.jobs

@@ -23,8 +23,8 @@ from rbd_ros.hil.scenario.controller_entry import (
     ControllerFailure,
     ControllerKind,
     files_among,
+    IsolatedRun,
     RunAlone,
-    RunApart,
     words_of,
 )
 from rbd_ros.hil.scenario.desired import desired_samples
@@ -125,7 +125,7 @@ def over_udp(
         return bench.run(controller, seed, recorder=recorder)
 
 
-def over_udp_apart(scenario: Scenario, folder: Path, seed: Optional[int]) -> Run:
+def over_udp_isolated(scenario: Scenario, folder: Path, seed: Optional[int]) -> Run:
     """Exchange packets at a separate port, so that parallel runs do not interfere.
 
     :param folder: where its output is kept, controller.log
@@ -204,14 +204,14 @@ class UdpKind(ControllerKind):
         """Return what runs a scenario with it."""
         return over_udp
 
-    def apart(self, controller: Controller) -> RunApart:
+    def isolated(self, controller: Controller) -> IsolatedRun:
         """Return what runs it at a port of its own."""
         if not any(PORT in each for each in controller.words):
             raise ValueError(
                 'each run of a campaign starts its own program: give its command, with '
                 f'{PORT} for the port, see docs/hil_controllers.md'
             )
-        return over_udp_apart
+        return over_udp_isolated
 
     def files(self, controller: Controller) -> List[str]:
         """Return the program and files among its arguments."""

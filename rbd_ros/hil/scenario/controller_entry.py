@@ -34,7 +34,7 @@ Callback = Callable[[float, FloatArray, FloatArray], FloatArray]
 RunAlone = Callable[['Scenario', Path, Optional[int], Optional['RunRecorder']], 'Run']
 #: Runs a scenario whose controller is a process, beside others: scenario, folder for files, seed.
 #: A function that other processes can import.
-RunApart = Callable[['Scenario', Path, Optional[int]], 'Run']
+IsolatedRun = Callable[['Scenario', Path, Optional[int]], 'Run']
 
 #: What is the answer to a state: the command with its stamp, or the next one, whatever its stamp.
 BY_STAMP, BY_ORDER = 'stamp', 'order'
@@ -95,7 +95,7 @@ class ControllerKind(ABC):
         """Return what runs a scenario with it; None: the bench, in this process."""
         return None
 
-    def apart(self, controller: Controller) -> Optional[RunApart]:
+    def isolated(self, controller: Controller) -> Optional[IsolatedRun]:
         """Return what runs it several times at once; None: in each process of a campaign.
 
         :raises ValueError: if it cannot

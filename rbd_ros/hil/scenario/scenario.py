@@ -33,13 +33,13 @@ class ScenarioError(FaultError):
     """A scenario that cannot be used; the message names file, line, key and cure."""
 
 
-def most_steps(joints: int) -> int:
+def max_steps(joints: int) -> int:
     """Return how many time steps a run may have, so that what it keeps fits into memory.
 
     :param joints: number of joints
 
-    >>> from rbd_ros.hil.scenario.scenario import most_steps
-    >>> most_steps(6)
+    >>> from rbd_ros.hil.scenario.scenario import max_steps
+    >>> max_steps(6)
     6849315
     """
     return MAX_MEMORY // (STEP_MEMORY + joints * JOINT_MEMORY)
@@ -167,7 +167,7 @@ def _scenario(top: Field, folder: Path) -> Scenario:
     if abs(nanoseconds - round(nanoseconds)) > 1e-3 or timestep > 1.0:
         raise entries['timestep'].error('give a whole number of nanoseconds up to 1 s')
     duration = _positive(entries, 'duration', trajectory.end_time + 1.0)
-    most = most_steps(robot.nv)
+    most = max_steps(robot.nv)
     if duration / timestep > most:
         raise entries.get('duration', top).error(
             f'more than {most} timesteps, which do not fit into memory; give a shorter duration '

@@ -16,7 +16,7 @@ from rbd_ros.spatial.linear3 import IDENTITY3, ZERO3
 from rbd_ros.spatial.scalar import cos, sin
 
 # Angular velocities need rates of yaw and roll that are larger by 1 / |cos pitch|.
-SMALLEST_COSINE = 0.05
+MIN_COSINE = 0.05
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class SphericalYawPitchRoll(JointType):
 
     def singularity(self, q: Scalars) -> Optional[str]:
         """Return the warning if the pitch is within about 3 degrees of 90 degrees either way."""
-        if abs(cos(q[1])) >= SMALLEST_COSINE:
+        if abs(cos(q[1])) >= MIN_COSINE:
             return None
         return (
             f'its pitch of {math.degrees(q[1]):.1f} deg is at the singularity of yaw, pitch and '

@@ -17,7 +17,7 @@ from rbd_ros.hil.bench import Bench, Run
 from rbd_ros.hil.command import add_arguments, execute, is_of_a_node
 from rbd_ros.hil.controllers.controller_process import ControllerProcess, start_timeout
 from rbd_ros.hil.report.run_recorder import RunRecorder
-from rbd_ros.hil.scenario.controller_entry import ControllerFailure, CONTROLLERS, RunApart
+from rbd_ros.hil.scenario.controller_entry import ControllerFailure, CONTROLLERS, IsolatedRun
 from rbd_ros.hil.scenario.scenario import Scenario
 from rbd_ros.programs import INTERRUPTED, unguard
 
@@ -64,7 +64,7 @@ def _replayed(arguments: argparse.Namespace) -> Tuple[int, str]:
 _one_at_a_time = threading.Lock()
 
 
-def over_ros_apart(scenario: Scenario, folder: Path, seed: Optional[int]) -> Run:
+def over_ros_isolated(scenario: Scenario, folder: Path, seed: Optional[int]) -> Run:
     """Run it in a ROS domain of this process, one run at a time.
 
     If the scenario says so, the controller's process stays for the next run.
@@ -85,10 +85,10 @@ def over_ros_apart(scenario: Scenario, folder: Path, seed: Optional[int]) -> Run
         return over_ros(scenario, folder, seed)
 
 
-def importable(function: RunApart) -> RunApart:
+def importable(function: IsolatedRun) -> IsolatedRun:
     """Return the function as other processes find it, also if this module is the program."""
     module = import_module('rbd_ros.nodes.bench.hil_run')
-    found: RunApart = getattr(module, function.__name__)
+    found: IsolatedRun = getattr(module, function.__name__)
     return found
 
 
@@ -107,7 +107,7 @@ def main(args: Optional[Sequence[str]] = None) -> None:
         if is_of_a_node(given):
             code, text = _replayed(given)
         else:
-            code, text = execute(given, over_ros, importable(over_ros_apart))
+            code, text = execute(given, over_ros, importable(over_ros_isolated))
         sys.stdout.write(text + '\n')
     except ValueError as error:
         sys.stderr.write(f'hil_run: error: {error}\n')

@@ -13,7 +13,7 @@ import numpy as np
 
 from rbd_ros.compiler.loops import allocate, compiled, entry_point, floats, Record
 
-COUNT, MEAN, SQUARES, SMALLEST, LARGEST = range(5)
+COUNT, MEAN, SQUARES, MINIMUM, MAXIMUM = range(5)
 SUMS = 5  # numbers in a table of sums
 NEVER = -1.0  # begin of the cycle before, if there was none; a monotonic clock is not negative
 
@@ -21,7 +21,7 @@ NEVER = -1.0  # begin of the cycle before, if there was none; a monotonic clock 
 class CycleMemory(NamedTuple):
     """Record of the cycles since the last report.
 
-    :param execution: count, mean [s], sum of squared deviations [s^2], smallest and largest [s] of
+    :param execution: count, mean [s], sum of squared deviations [s^2], minimum and maximum [s] of
         the execution time, (5,)
     :param period: the same of the time between the begins of two cycles, (5,)
     :param taken: where both go when they are taken, (10,)
@@ -44,32 +44,32 @@ class Statistics(NamedTuple):
     :param count: how many
     :param mean: their mean [s]
     :param deviation: their standard deviation [s]
-    :param smallest: the smallest [s]
-    :param largest: the largest [s]
+    :param minimum: shortest time [s]
+    :param maximum: longest time [s]
     """
 
     count: int
     mean: float
     deviation: float
-    smallest: float
-    largest: float
+    minimum: float
+    maximum: float
 
 
 @compiled
 def add(sums: np.ndarray, value: float) -> None:
     """Take a number into sums, by Welford's method: no difference of large numbers is formed.
 
-    :param sums: count, mean, sum of squared deviations, smallest and largest, (5,)
+    :param sums: count, mean, sum of squared deviations, minimum and maximum, (5,)
     :param value: the number, not negative
     """
     sums[COUNT] += 1.0
     before = value - sums[MEAN]
     sums[MEAN] += before / sums[COUNT]
     sums[SQUARES] += before * (value - sums[MEAN])
-    if sums[COUNT] == 1.0 or value < sums[SMALLEST]:
-        sums[SMALLEST] = value
-    if value > sums[LARGEST]:
-        sums[LARGEST] = value
+    if sums[COUNT] == 1.0 or value < sums[MINIMUM]:
+        sums[MINIMUM] = value
+    if value > sums[MAXIMUM]:
+        sums[MAXIMUM] = value
 
 
 @compiled
@@ -147,6 +147,6 @@ class CycleTimer:
 
 
 def _statistics(sums: list[float]) -> Statistics:
-    count, mean, squares, smallest, largest = sums
+    count, mean, squares, minimum, maximum = sums
     deviation = math.sqrt(max(squares, 0.0) / count) if count else 0.0
-    return Statistics(int(count), mean, deviation, smallest, largest)
+    return Statistics(int(count), mean, deviation, minimum, maximum)

@@ -74,8 +74,8 @@ def rates(period: Statistics) -> Numbers:
         'average': _inverse(mean),
         # To first order, and unlike that of 1/period not ruled by two cycles close together.
         'standard_deviation': period.deviation * _inverse(mean) ** 2,
-        'min': _inverse(period.largest),
-        'max': _inverse(period.smallest),
+        'min': _inverse(period.maximum),
+        'max': _inverse(period.minimum),
     }
 
 
@@ -84,8 +84,8 @@ def microseconds(execution: Statistics) -> Numbers:
     return {
         'average': 1e6 * execution.mean,
         'standard_deviation': 1e6 * execution.deviation,
-        'min': 1e6 * execution.smallest,
-        'max': 1e6 * execution.largest,
+        'min': 1e6 * execution.minimum,
+        'max': 1e6 * execution.maximum,
     }
 
 

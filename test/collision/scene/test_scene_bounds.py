@@ -239,15 +239,15 @@ def test_a_pair_that_moves_together_is_checked_once(gap):
     first = None
     for _ in range(200):
         assert find_scene_contacts(table, buffers, H, found)[0] == 0
-        first = buffers.apart[0] if first is None else first
-        assert buffers.apart[0] == pytest.approx(first, abs=1e-12) and first > 0.01
+        first = buffers.clearance[0] if first is None else first
+        assert buffers.clearance[0] == pytest.approx(first, abs=1e-12) and first > 0.01
         buffers.pose[1:, 9:] += H * buffers.velocity[1:, 3:]
     buffers.velocity[2, 3] -= 1.0
     looked = 0
     while gap > 0.0:
-        before = buffers.apart[0]
+        before = buffers.clearance[0]
         count, _ = find_scene_contacts(table, buffers, H, found)
-        looked += buffers.apart[0] > before
+        looked += buffers.clearance[0] > before
         # What the velocity says for a step and a half; once it is just within the margin.
         assert (count > 0) == (gap - 1.5e-3 <= MARGIN)
         buffers.pose[1:, 9:] += H * buffers.velocity[1:, 3:]
@@ -262,17 +262,19 @@ def test_a_new_list_keeps_known_distances():
     buffers.listed[0] = 0
     assert find_scene_contacts(table, buffers, H, found)[0] == 0
     # The spheres around the boxes overlap, so that their distance was asked for.
-    assert buffers.listed[0] == 2 and buffers.apart[0] == pytest.approx(0.08 - MARGIN, abs=1e-12)
+    assert buffers.listed[0] == 2 and buffers.clearance[0] == pytest.approx(
+        0.08 - MARGIN, abs=1e-12
+    )
     buffers.slack[0] = 0.0
     list_near_pairs(table, buffers, H, 0.0)
-    assert buffers.apart[0] == pytest.approx(0.08 - MARGIN, abs=1e-12)
+    assert buffers.clearance[0] == pytest.approx(0.08 - MARGIN, abs=1e-12)
     # Nothing is known of where it was put otherwise; spheres that are apart tell how far.
     buffers.listed[0], buffers.pose[2, 9], buffers.placed[:] = 0, 0.28, 0
     list_near_pairs(table, buffers, H, 0.0)
-    assert buffers.apart[0] == 0.0
+    assert buffers.clearance[0] == 0.0
     buffers.listed[0], buffers.pose[2, 9], buffers.placed[:] = 0, 0.36, 0
     list_near_pairs(table, buffers, H, 0.0)
-    assert buffers.apart[0] == pytest.approx(0.36 - 0.2 * 3**0.5 - MARGIN, abs=1e-12)
+    assert buffers.clearance[0] == pytest.approx(0.36 - 0.2 * 3**0.5 - MARGIN, abs=1e-12)
 
 
 def test_a_position_correction_invalidates_distances():

@@ -398,9 +398,9 @@ def test_lists_do_not_change_contacts_of_bodies_that_turn_together(together, tmp
             buffers.pose[1:, :9] = turn.as_matrix().reshape(count, 9)
             buffers.pose[1:, 9:] = at
             buffers.velocity[1:, :3], buffers.velocity[1:, 3:] = spin, rate - np.cross(spin, at)
-        before = kept.apart.copy()
+        before = kept.clearance.copy()
         number, _ = find_scene_contacts(scene.table, kept, h, found)
-        looked += int((kept.apart > before).sum())
+        looked += int((kept.clearance > before).sum())
         fresh.listed[0] = 0
         again, _ = find_scene_contacts(scene.table, fresh, h, expected)
         assert number == again

@@ -543,7 +543,7 @@ def test_named_tuples_of_batches_are_used_again(equations):
 
 def test_large_batches_keep_no_memory():
     wide = kernel(lambda x: [x[0]] * 1000, shape=(1000,)).function
-    most = result_pool.most_rows([Output('x', (1000,))])
+    most = result_pool.max_rows([Output('x', (1000,))])
     assert most == result_pool.MAX_BATCH // 1000
     for rows, kept in ((most, True), (most + 1, False)):
         x = np.zeros((rows, 1))

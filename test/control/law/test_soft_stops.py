@@ -10,8 +10,8 @@ from rbd_ros import Robot
 from rbd_ros.control.law.soft_stops import (
     APPROACH_RATE,
     BAND,
+    BRAKE_FRACTION,
     BRAKE_RATE,
-    BRAKE_SHARE,
     RETURN_SPEED,
     SoftLimits,
     SoftStops,
@@ -99,7 +99,7 @@ def reference(robot, limits, torque, weight, q, v):
             near, far = np.clip(left / BAND, 0.0, 1.0), np.clip(left / BAND - 1.0, 0.0, 1.0)
             return rate * left + robot.friction[j] * near + 2.0 * LIMITS[j] * far  # noqa: B023
 
-        braking = BRAKE_SHARE * max(LIMITS[j] - abs(weight[j]), 0.0) / m
+        braking = BRAKE_FRACTION * max(LIMITS[j] - abs(weight[j]), 0.0) / m
 
         def permitted(room):
             stoppable = np.sqrt(2.0 * braking * max(room, 0.0))  # noqa: B023
