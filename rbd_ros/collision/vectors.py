@@ -82,13 +82,13 @@ def clamped(point: Vec3, half: FloatArray) -> Vec3:
 
 
 @compiled
-def turned(pose: FloatArray, local: Vec3) -> Vec3:
+def rotated(pose: FloatArray, local: Vec3) -> Vec3:
     """Return the direction in the common frame of one in the coordinates of a shape."""
     return load_transform(pose).rotation @ local
 
 
 @compiled
-def turned_back(pose: FloatArray, direction: Vec3) -> Vec3:
+def rotated_back(pose: FloatArray, direction: Vec3) -> Vec3:
     """Return the direction in the coordinates of a shape of one in the common frame."""
     return load_transform(pose).rotation.T @ direction
 
@@ -102,7 +102,7 @@ def placed(pose: FloatArray, local: Vec3) -> Vec3:
 @compiled
 def localized(pose: FloatArray, point: Vec3) -> Vec3:
     """Return the coordinates in the frame of a shape of a point in the common frame [m]."""
-    return turned_back(pose, point - origin(pose))
+    return rotated_back(pose, point - origin(pose))
 
 
 @compiled

@@ -47,7 +47,7 @@ QUEUE = 1000
 # Nothing that is waited for takes so long, unless it never comes: the first time of all, the
 # simulation's loops are compiled, beside other load of the machine [s].
 CEILING = 600.0
-PATIENCE = 5.0  # after which it is printed what is waited for [s]
+NOTICE_DELAY = 5.0  # after which it is printed what is waited for [s]
 WAY_PART = 0.8  # fraction of the lead for the way to the start of the motion
 SETTLING = 0.05  # recorded after the motion [s]
 CONTROLLER = 'inverse_dynamics'
@@ -235,7 +235,7 @@ class TrajectoryExperiment(Node):
             now = time.monotonic()
             if now - begin > CEILING:
                 raise ExperimentError(f'no {what} within {CEILING:.0f} s')
-            if now - reported > PATIENCE:
+            if now - reported > NOTICE_DELAY:
                 reported = now
                 report('waiting', what=what)
             rclpy.spin_once(self, timeout_sec=DRAIN_INTERVAL)

@@ -25,7 +25,7 @@ from rbd_ros.doctor.graph_time import CLOCK_TYPE
 from rbd_ros.model import load_urdf, ModelError
 
 #: Time that nodes have to answer [s], and the maximum number of nodes that are asked.
-PATIENCE = 2.0
+RESPONSE_TIMEOUT = 2.0
 MAX_NODES = 200
 
 _PARAMETERS, _STATE = 'rcl_interfaces/srv/GetParameters', 'lifecycle_msgs/srv/GetState'
@@ -59,7 +59,7 @@ def ask_nodes(
             from lifecycle_msgs.srv import GetState
 
             asked.append((node.create_client(GetState, f'{name}/get_state'), states, name))
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + RESPONSE_TIMEOUT
     waiting = asked
     while waiting and time.monotonic() < end:
         later = []
@@ -104,7 +104,7 @@ NODE = 'rbd_ros_doctor'
 #: Time that the others have to be found once one is, before what comes is counted [s].
 _DISCOVERY = 1.0
 #: Time until the first one must be found: what is lost of an announcement is repeated after 3 s.
-_PATIENCE = 6.0
+_DISCOVERY_TIMEOUT = 6.0
 _STATES, _STRING = 'sensor_msgs/msg/JointState', 'std_msgs/msg/String'
 #: Middleware by the vendor that the identifiers of its endpoints begin with, as DDSI-RTPS has it.
 _VENDORS = {(1, 15): 'Fast DDS', (1, 16): 'Cyclone DDS', (1, 1): 'Connext'}
@@ -170,7 +170,7 @@ class _Listener:
     def listen(self, duration: float) -> Graph:
         """Find topics, listen to those of robots, and look at all of them at last."""
         begin = time.monotonic()
-        while not self._nodes() and time.monotonic() < begin + _PATIENCE:
+        while not self._nodes() and time.monotonic() < begin + _DISCOVERY_TIMEOUT:
             self._spin(0.1)
         self._spin(_DISCOVERY)
         for heard in (*self._states.values(), *self._clocks.values()):

@@ -93,7 +93,7 @@ NO_CONTROLLERS = 'none'
 
 #: How long spawners wait for the manager, and for each switch [s]: on a busy machine, each process
 #: takes many seconds to start.
-PATIENCE = 60
+TIMEOUT = 60
 #: First versions of controller_manager whose spawner takes a timeout for a switch:
 #: of ROS 2 Humble, and of Jazzy and later. Those before wait 5 s.
 PATIENT_SPAWNERS = ((2, 46), (4, 21))
@@ -206,7 +206,7 @@ def _start(context: LaunchContext, arguments: Arguments) -> List[Action]:
         given['frame_prefix'] = prefix
     time = {'use_sim_time': True}
     remappings = clock_remapping(clock)
-    patience = _patience(package_version(MANAGER))
+    timeouts = _timeout_options(package_version(MANAGER))
     return [
         start_own_node(
             context,
@@ -245,7 +245,7 @@ def _start(context: LaunchContext, arguments: Arguments) -> List[Action]:
                     *names,
                     '--controller-manager',
                     f'{root}/{MANAGER}',
-                    *patience,
+                    *timeouts,
                     *options,
                 ],
                 must_succeed=True,
@@ -256,17 +256,17 @@ def _start(context: LaunchContext, arguments: Arguments) -> List[Action]:
     ]
 
 
-def _patience(version: Tuple[int, ...]) -> List[str]:
+def _timeout_options(version: Tuple[int, ...]) -> List[str]:
     """Return the options by which a spawner waits long enough, and not for ever.
 
     :param version: of controller_manager
     """
-    options = ['--controller-manager-timeout', str(PATIENCE)]
+    options = ['--controller-manager-timeout', str(TIMEOUT)]
     humble, later = PATIENT_SPAWNERS
     if humble <= version < (3,) or version >= later:
         # The call of a switch must outlast the switch, or it is repeated.
-        call = PATIENCE + 10
-        options += ['--switch-timeout', str(PATIENCE), '--service-call-timeout', str(call)]
+        call = TIMEOUT + 10
+        options += ['--switch-timeout', str(TIMEOUT), '--service-call-timeout', str(call)]
     return options
 
 

@@ -476,7 +476,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
             raise ValueError(f'time must be finite, got {time}')
         deepest = self._physics.reset(q, v, time)
         self._handles.clear()
-        self._start.look(self._physics, self.q, self.v, deepest)
+        self._start.set_start(self._physics, self.q, self.v, deepest)
 
     @exclusive
     def standing_configuration(self, q: Any) -> FloatArray:

@@ -202,8 +202,8 @@ from rbd_ros.nodes.common import node_process
 def end():
     os.kill(os.getpid(), signal.SIGTERM)
 
-node_process.END_PATIENCE = 0.5
-node_process.START_UP_PATIENCE = 0.1
+node_process.END_TIMEOUT = 0.5
+node_process.START_UP_TIMEOUT = 0.1
 
 class Node:
     def __init__(self):

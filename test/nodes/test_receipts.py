@@ -50,7 +50,7 @@ def receipts():
 def test_a_request_that_is_seen_before_the_state_does_not_count(receipts, monkeypatch):
     client = LateLook()
     monkeypatch.setattr(receipts, '_clients', {'/hardware': client})
-    monkeypatch.setattr(receipts, '_look', lambda: None)
+    monkeypatch.setattr(receipts, '_poll', lambda: None)
     receipts.ask(anybody=True)
     assert receipts.come(1.0)
     assert client.taken

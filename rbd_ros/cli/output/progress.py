@@ -8,7 +8,7 @@ import time
 from typing import Any, Optional
 
 PERIOD = 0.2  # time between two numbers [s]
-PATIENCE = 1.0  # time before the first number [s]
+FIRST_NUMBER_DELAY = 1.0  # time before the first number [s]
 
 
 class TerminalProgress:
@@ -27,7 +27,7 @@ class TerminalProgress:
     def __init__(self, what: str, stream: Optional[Any] = None):
         self._what, self._stream = what, sys.stderr if stream is None else stream
         self._shown = False
-        self._next = time.monotonic() + PATIENCE
+        self._next = time.monotonic() + FIRST_NUMBER_DELAY
 
     def __enter__(self) -> TerminalProgress:
         return self

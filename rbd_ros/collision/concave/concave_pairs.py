@@ -23,7 +23,7 @@ from rbd_ros.collision.convex.convex_pairs import BASE, nearest_of_convex
 from rbd_ros.collision.convex.gjk import BEYOND, SEPARATED
 from rbd_ros.collision.convex.manifolds import add_manifold, code_of, NEARLY
 from rbd_ros.collision.shapes.supports import NUMBER_A, NUMBER_B, radius_of, support
-from rbd_ros.collision.vectors import add, origin, turned_back
+from rbd_ros.collision.vectors import add, origin, rotated_back
 from rbd_ros.compiler.loops import (
     compiled,
     cross,
@@ -169,7 +169,7 @@ def triangle_contacts(
         if number == 1 and solid_below:
             continue
         outward = -face_normal if number == 0 else face_normal
-        local = turned_back(shape.pose, outward)
+        local = rotated_back(shape.pose, outward)
         point, _ = support(shape, local, 0)
         if radius + outward @ (origin(shape.pose) - corner) + local @ point < -margin:
             return 0

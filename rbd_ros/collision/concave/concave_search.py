@@ -21,7 +21,7 @@ from rbd_ros.collision.concave.candidates import collect, FEATURE, GAP, NORMAL, 
 from rbd_ros.collision.concave.concave_pairs import FREE, Search, SHARED, triangle_contacts
 from rbd_ros.collision.concave.inside import begins_inside, LEAF, turn_outward
 from rbd_ros.collision.shapes.supports import radius_of, support
-from rbd_ros.collision.vectors import add, origin, placed, relative_pose, turned, turned_back
+from rbd_ros.collision.vectors import add, origin, placed, relative_pose, rotated, rotated_back
 from rbd_ros.compiler.loops import compiled, load_vec, stack_array, stack_matrix, Vec, Vec3
 
 #: Searches of `convex_concave`, in their order. Triangles that are touched from the side that they
@@ -53,7 +53,7 @@ def bounds_of(shape: PlacedShape, radius: float, bounds: FloatArray) -> Vec3:
 def level_along(shape: PlacedShape, direction: Vec3) -> float:
     """Return the least height of a convex shape along a direction of the frame of its pose [m]."""
     # Against the direction, in coordinates of the shape: its lowest point there.
-    local = -turned_back(shape.pose, direction)
+    local = -rotated_back(shape.pose, direction)
     point, _ = support(shape, local, 0)
     return direction @ origin(shape.pose) - local @ point - radius_of(shape)
 
@@ -339,7 +339,7 @@ def convex_concave(
         gap, feature = candidates[i, GAP], int(candidates[i, FEATURE])
         # Candidates are points of the mesh with its normal; contacts are points of the first
         # shape, with the normal from it to the mesh.
-        normal = turned(b.pose, load_vec(candidates[i], 3, NORMAL))
+        normal = rotated(b.pose, load_vec(candidates[i], 3, NORMAL))
         point = placed(b.pose, load_vec(candidates[i], 3)) + gap * normal
         total = add(found, total, feature, gap, margin, point, -normal)
     return total

@@ -15,7 +15,7 @@ from rbd_ros.collision.arrays import (
 )
 from rbd_ros.collision.concave.candidates import GAP, NORMAL
 from rbd_ros.collision.shapes.supports import radius_of, support
-from rbd_ros.collision.vectors import placed, turned_back
+from rbd_ros.collision.vectors import placed, rotated_back
 from rbd_ros.compiler.loops import compiled, cross, load_vec, stack_array, Vec, Vec3
 
 #: Triangles of a leaf.
@@ -151,7 +151,7 @@ def lowest_point(shape: PlacedShape, direction: Vec3) -> Vec3:
 
     :param direction: a unit vector
     """
-    core, _ = support(shape, -turned_back(shape.pose, direction), 0)
+    core, _ = support(shape, -rotated_back(shape.pose, direction), 0)
     return placed(shape.pose, core) - radius_of(shape) * direction
 
 

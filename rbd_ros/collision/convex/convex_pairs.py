@@ -33,7 +33,7 @@ from rbd_ros.collision.shapes.supports import (
     radius_of,
     support_of_difference,
 )
-from rbd_ros.collision.vectors import add, COINCIDENT, placed, relative_pose, turned, turned_back
+from rbd_ros.collision.vectors import add, COINCIDENT, placed, relative_pose, rotated, rotated_back
 from rbd_ros.compiler.loops import (
     compiled,
     load_vec,
@@ -96,8 +96,8 @@ def try_faces(
         if side == 0:
             near, tried = face_normal(a, before)
         else:
-            near, found = face_normal(b, -turned_back(b.pose, before))
-            tried = -turned(b.pose, found)
+            near, found = face_normal(b, -rotated_back(b.pose, before))
+            tried = -rotated(b.pose, found)
         if not near:
             continue
         point, _, _ = support_of_difference(a, b, tried, 0, 0, row)
@@ -231,4 +231,4 @@ def convex_convex(
     feature = code_of(simplex, points, NUMBER_A, BASE) * BASE**3
     feature += code_of(simplex, points, NUMBER_B, BASE)
     point = placed(a.pose, on_a + radius_a * normal)
-    return add(found, count, feature, gap, margin, point, turned(a.pose, normal))
+    return add(found, count, feature, gap, margin, point, rotated(a.pose, normal))

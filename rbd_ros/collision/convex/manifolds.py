@@ -17,7 +17,7 @@ from rbd_ros.collision.convex.reduction import choose
 from rbd_ros.collision.pairs.capsules import SIDE_BY_SIDE
 from rbd_ros.collision.shapes.features import EDGE, edge_beside, Feature, feature_along
 from rbd_ros.collision.shapes.supports import radius_of
-from rbd_ros.collision.vectors import add, perpendicular, placed, turned, turned_back
+from rbd_ros.collision.vectors import add, perpendicular, placed, rotated, rotated_back
 from rbd_ros.compiler.loops import (
     compiled,
     cross,
@@ -138,12 +138,12 @@ def add_on_face(
         for i in range(kept):
             chosen[i] = i
     # Contacts are points of the first shape, and normals point from it: for a face of the second
-    # one that is the other polygon's point, by its radius, and the normal turned round.
+    # one that is the other polygon's point, by its radius, and the normal reversed.
     base = 1024 * face.number + other.number
     outward = normal
     if of_second:
         base, outward = 1024 * other.number + face.number + (1 << 20), -normal
-    total, direction = 0, turned(pose, outward)
+    total, direction = 0, rotated(pose, outward)
     for n in range(number):
         i = int(chosen[n])
         height = flat[i, _OF_CORE]
@@ -187,7 +187,7 @@ def add_along_lines(
     if not last - first > SIDE_BY_SIDE:
         return 0
     base = (1 << 21) + (a.number << 16) + b.number
-    count, direction = 0, turned(pose, normal)
+    count, direction = 0, rotated(pose, normal)
     for number in range(2):
         s = first if number == 0 else last
         # The point of the second line beside it; other - one is at least the length of the
@@ -219,15 +219,15 @@ def add_manifold(
     :return: how many were found, none where they touch at a point
     """
     polygon_a, polygon_b, polygon = stack_matrix(64, 4), stack_matrix(64, 4), stack_matrix(64, 4)
-    # R^T n of the second shape, turned round: its features look at the first shape.
-    back = -turned_back(b.pose, normal)
+    # R^T n of the second shape, reversed: its features look at the first shape.
+    back = -rotated_back(b.pose, normal)
     count_a, number_a, normal_a = feature_along(a, normal, polygon_a)
     count_b, number_b, normal_b = feature_along(b, back, polygon)
     for i in range(count_b):
         polygon_b[i, 0:3] = placed(b.pose, load_vec(polygon[i], 3))
         polygon_b[i, EDGE] = polygon[i, EDGE]
     of_a = Feature(polygon_a, count_a, normal_a, number_a, radius_of(a))
-    of_b = Feature(polygon_b, count_b, turned(b.pose, normal_b), number_b, radius_of(b))
+    of_b = Feature(polygon_b, count_b, rotated(b.pose, normal_b), number_b, radius_of(b))
     towards_a = normal_a @ normal if count_a > 2 else 0.0
     towards_b = normal_b @ back if count_b > 2 else 0.0
     # The first one's face, unless that of the second is closer to the normal by more than
@@ -240,7 +240,7 @@ def add_manifold(
     if count_a == 2 and count_b > 2:
         # The line of the first shape, in coordinates of the second one.
         line = load_vec(polygon_a[1], 3) - load_vec(polygon_a[0], 3)
-        number_b = edge_beside(b, back, turned_back(b.pose, line), polygon)
+        number_b = edge_beside(b, back, rotated_back(b.pose, line), polygon)
         polygon_b[0, 0:3] = placed(b.pose, load_vec(polygon[0], 3))
         polygon_b[1, 0:3] = placed(b.pose, load_vec(polygon[1], 3))
     elif count_b == 2 and count_a > 2:

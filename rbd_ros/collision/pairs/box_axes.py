@@ -22,7 +22,7 @@ from rbd_ros.collision.vectors import (
     localized,
     origin,
     placed,
-    turned_back,
+    rotated_back,
     unit_vector,
     with_item,
 )
@@ -80,7 +80,7 @@ def best_axis(a: PlacedShape, b: PlacedShape, plain: bool) -> Tuple[float, int, 
         offset = trial @ center
         # Separating axis theorem (Gottschalk, Lin and Manocha 1996): convex polytopes are apart if
         # and only if one of these axes shows it; where none does, the largest is the depth.
-        width = radius_along(half_b, turned_back(pose, trial)) + radius_along(half_a, trial)
+        width = radius_along(half_b, rotated_back(pose, trial)) + radius_along(half_a, trial)
         separation = abs(offset) - width
         threshold = best
         if not plain and (number == 3 or number == 6):
@@ -172,7 +172,7 @@ def deepest_vertex(
     """
     if number < 3:
         # The deepest vertex is the support against the normal.
-        local = -toward(turned_back(b.pose, normal), b.size)
+        local = -toward(rotated_back(b.pose, normal), b.size)
         # From the vertex to the face, where the point of the first box is.
         on_a = placed(b.pose, local) - separation * normal
     else:
@@ -195,7 +195,7 @@ def crossing_edges(
     """
     middle = with_item(toward(normal, a.size), i, 0.0)
     # Its edge is the extreme one against the normal.
-    local = with_item(-toward(turned_back(b.pose, normal), b.size), j, 0.0)
+    local = with_item(-toward(rotated_back(b.pose, normal), b.size), j, 0.0)
     feature = 27 * feature_of(middle, a.size) + feature_of(local, b.size)
     # Lines middle + x e_i and middle + offset + y direction: x where they are nearest.
     direction, offset = axis(b.pose, j), placed(b.pose, local) - middle

@@ -36,8 +36,8 @@ from rbd_ros.collision.vectors import (
     origin,
     placed,
     relative_pose,
-    turned,
-    turned_back,
+    rotated,
+    rotated_back,
     with_item,
 )
 from rbd_ros.compiler.loops import compiled, load_vec, norm, stack_array, Vec, Vec3
@@ -147,7 +147,7 @@ def face_contacts(
     back, k = stack_array(12), number - 3
     # Clipping takes the box with the face as the first one.
     relative_pose(b.pose, a.pose, back)
-    side = 0 if turned_back(pose, normal)[k] >= 0.0 else 1
+    side = 0 if rotated_back(pose, normal)[k] >= 0.0 else 1
     first = PlacedShape(a.kind, a.size, back, a.tables)
     return add_face(b, first, 2 * k + side, True, margin, found)
 
@@ -187,7 +187,7 @@ def box_box(
         settled, on_a, on_b = settle_boxes(a, second)
         distance = norm(on_b - on_a)
         if settled and distance > COINCIDENT:
-            normal = turned(a.pose, (on_b - on_a) / distance)
+            normal = rotated(a.pose, (on_b - on_a) / distance)
             return add(found, 0, 0, distance, margin, placed(a.pose, on_a), normal)
     separation, number, along = best_axis(a, second, nearest)
     if not separation <= margin:  # NaN as well
@@ -199,13 +199,13 @@ def box_box(
             return 0
         if distance > COINCIDENT:
             along = (on_b - on_a) / distance
-            face = face_along(along, turned_back(pose, along))
+            face = face_along(along, rotated_back(pose, along))
             if face >= 0 and not nearest:
                 count = face_contacts(a, b, pose, face, along, margin, found)
                 if count > 0:
                     return count
             point = placed(a.pose, on_a)
-            return add(found, 0, feature, distance, margin, point, turned(a.pose, along))
+            return add(found, 0, feature, distance, margin, point, rotated(a.pose, along))
     if number < 6:
         count = face_contacts(a, b, pose, number, along, margin, found)
         if count > 0:
@@ -222,4 +222,4 @@ def box_box(
     else:
         feature, on_a = crossing_edges(a, second, (number - 6) // 3, (number - 6) % 3, along)
     point = placed(a.pose, on_a)
-    return add(found, 0, feature, separation, margin, point, turned(a.pose, along))
+    return add(found, 0, feature, separation, margin, point, rotated(a.pose, along))

@@ -28,7 +28,7 @@ from rbd_ros.collision.vectors import (
     end_of_segment,
     localized,
     placed,
-    turned,
+    rotated,
     unit_vector,
     with_item,
 )
@@ -114,7 +114,7 @@ def add_at_box(
     """
     local = segment.start + t * segment.step
     distance, at, outward = distance_from_box(local, box.size)
-    ball, normal = Ball(placed(box.pose, local), segment.radius), turned(box.pose, outward)
+    ball, normal = Ball(placed(box.pose, local), segment.radius), rotated(box.pose, outward)
     number = feature + 3 * at if feature > 0 else at
     return add_ball_at_solid(ball, normal, distance, number, margin, found, count)
 
@@ -149,7 +149,7 @@ def add_inside(
             first, last = part_between(start[j], step[j], half[j], first, last)
             t = 0.5 * (first + last) if first <= last else t
     ball = Ball(placed(box.pose, start + t * step), segment.radius)
-    normal = turned(box.pose, outward)
+    normal = rotated(box.pose, outward)
     return add_ball_at_solid(ball, normal, depth, INSIDE + feature, margin, found, 0)
 
 
@@ -172,7 +172,7 @@ def add_on_face(
     s, t = (k + 1) % 3, (k + 2) % 3
     first, last = part_between(start[s], step[s], half[s], 0.0, 1.0)
     first, last = part_between(start[t], step[t], half[t], first, last)
-    count, normal = 0, turned(box.pose, outward)
+    count, normal = 0, rotated(box.pose, outward)
     for number in range(2):
         # Nothing between the planes, or one end that is the other one, too.
         if first > last or (number == 1 and not last > first):

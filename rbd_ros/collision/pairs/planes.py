@@ -22,7 +22,7 @@ from rbd_ros.collision.vectors import (
     origin,
     perpendicular,
     placed,
-    turned_back,
+    rotated_back,
 )
 from rbd_ros.compiler.loops import (
     compiled,
@@ -173,7 +173,7 @@ def plane_hull(
     points, chosen, tables = stack_matrix(256, 4), stack_array(4), b.tables
     normal, first = axis(a.pose, 2), tables.hull[hull, 0]
     if nearest:
-        lowest = highest_vertex(tables, hull, -turned_back(b.pose, normal), 0)
+        lowest = highest_vertex(tables, hull, -rotated_back(b.pose, normal), 0)
         point = placed(b.pose, load_vec(tables.vertex[first + lowest], 3))
         return above_plane(a.pose, point, 0.0, lowest, margin, found, 0)
     u = perpendicular(normal)

@@ -18,7 +18,7 @@ from rbd_ros.collision.vectors import (
     localized,
     origin,
     perpendicular,
-    turned,
+    rotated,
 )
 from rbd_ros.compiler.loops import compiled, norm, Vec, Vec3
 
@@ -118,7 +118,7 @@ def sphere_box(a: PlacedShape, b: PlacedShape, margin: float, found: FoundPoints
     ball = Ball(origin(a.pose), a.size[0])
     # The signed distance holds inside as well: the way out through the nearest face.
     distance, feature, outward = distance_from_box(localized(b.pose, ball.center), b.size)
-    return add_ball_at_solid(ball, turned(b.pose, outward), distance, feature, margin, found, 0)
+    return add_ball_at_solid(ball, rotated(b.pose, outward), distance, feature, margin, found, 0)
 
 
 @compiled
@@ -129,4 +129,4 @@ def sphere_cylinder(a: PlacedShape, b: PlacedShape, margin: float, found: FoundP
     """
     ball = Ball(origin(a.pose), a.size[0])
     distance, feature, outward = distance_from_cylinder(localized(b.pose, ball.center), b.size)
-    return add_ball_at_solid(ball, turned(b.pose, outward), distance, feature, margin, found, 0)
+    return add_ball_at_solid(ball, rotated(b.pose, outward), distance, feature, margin, found, 0)

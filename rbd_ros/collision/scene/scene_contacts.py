@@ -17,7 +17,7 @@ from rbd_ros.collision.scene.scene_bounds import (
     place_shape,
     speed_of,
 )
-from rbd_ros.collision.vectors import are_equal, turned, unit_vector
+from rbd_ros.collision.vectors import are_equal, rotated, unit_vector
 from rbd_ros.compiler.loops import (
     compiled,
     cross,
@@ -189,7 +189,7 @@ def find_scene_contacts(
             # The points of a face have one normal.
             if not are_equal(normal, last):
                 directed = buffers.pose[scene.directed_by[p]]
-                t, u = tangents_of(normal, turned(directed, load_vec(scene.direction[p], 3)))
+                t, u = tangents_of(normal, rotated(directed, load_vec(scene.direction[p], 3)))
                 last = normal
             contacts.position[count], contacts.frame[count] = point, Mat(normal, t, u)
             contacts.pair[count] = p

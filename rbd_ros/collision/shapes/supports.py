@@ -22,7 +22,7 @@ from rbd_ros.collision.arrays import (
     Tables,
     TRIANGLE,
 )
-from rbd_ros.collision.vectors import placed, turned_back, unit_vector
+from rbd_ros.collision.vectors import placed, rotated_back, unit_vector
 from rbd_ros.compiler.loops import compiled, load_vec, Vec, Vec3
 
 #: Number of vertices up to which all are looked at; of more, edges are followed upwards.
@@ -178,7 +178,7 @@ def support_of_difference(
     # The support of a - b along d is that of a along d less that of b along -d, in b's
     # coordinates.
     on_a, number_a = support(a, direction, start_a)
-    local, number_b = support(b, -turned_back(b.pose, direction), start_b)
+    local, number_b = support(b, -rotated_back(b.pose, direction), start_b)
     on_b = placed(b.pose, local)
     point = on_a - on_b
     row[0:OF_A], row[OF_A:OF_B], row[OF_B:NUMBER_A] = point, on_a, on_b

@@ -20,7 +20,7 @@ from rbd_ros.hil.campaign.workers import Maker, MAX_FAILED_STARTS, WorkerDied
 LOCAL = 'local'
 CONNECT_TIMEOUT = 15.0  # for the answer of a scheduler [s]
 WORKERS_TIMEOUT = 60.0  # for the first worker of a scheduler [s]
-LOOK = 1.0  # pause between two looks at the scheduler while nothing is done [s]
+POLL_PERIOD = 1.0  # pause between two looks at the scheduler while nothing is done [s]
 AHEAD = 2  # pieces for each thread of the cluster: one that it works on, and the next
 
 _own = threading.local()  # what does the work, for each thread of a worker
@@ -89,7 +89,7 @@ def _client(distributed: Any, address: str, count: int) -> Iterator[Any]:
         if client is not None:
             # One whose scheduler has gone away may not close in time.
             with suppress(OSError, distributed.TimeoutError):
-                client.close(timeout=LOOK)
+                client.close(timeout=POLL_PERIOD)
 
 
 def _results(
@@ -107,7 +107,7 @@ def _results(
     try:
         room, looked, alone = AHEAD * _threads(client), time.monotonic(), False
         while left or running or suspects:
-            if time.monotonic() - looked > LOOK:  # workers come and go
+            if time.monotonic() - looked > POLL_PERIOD:  # workers come and go
                 threads, looked = _threads(client), time.monotonic()
                 room = AHEAD * max(1, threads)
                 if not threads and not alone:
@@ -124,7 +124,7 @@ def _results(
                 # Not pure: what was computed for another campaign is not taken.
                 running[client.submit(_do, packed, number, pure=False)] = number
             try:
-                done = distributed.wait(list(running), LOOK, 'FIRST_COMPLETED').done
+                done = distributed.wait(list(running), POLL_PERIOD, 'FIRST_COMPLETED').done
             except distributed.TimeoutError:
                 done = set()
             if client.status != 'running':

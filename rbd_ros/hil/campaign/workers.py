@@ -17,7 +17,7 @@ Maker = Callable[..., Callable[[int], Any]]
 #: Workers that may end before they have done any work, in a row, before all is given up.
 MAX_FAILED_STARTS = 3
 
-PATIENCE = 5.0  # for the end of a worker that has nothing left to do [s]
+JOIN_TIMEOUT = 5.0  # for the end of a worker that has nothing left to do [s]
 
 
 class WorkerDied:
@@ -53,7 +53,7 @@ class _Worker:
     def end(self) -> None:
         self.pipe.close()
         if self.number is None:
-            self.process.join(PATIENCE)  # it reads the end of the pipe, and tidies up
+            self.process.join(JOIN_TIMEOUT)  # it reads the end of the pipe, and tidies up
         self.process.terminate()
         self.process.join()
 

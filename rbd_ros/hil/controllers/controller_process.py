@@ -13,7 +13,7 @@ from typing import Any, Sequence
 
 from rbd_ros.bounded_files import read_end
 
-PATIENCE = 5.0  # for the end after a signal [s]
+END_TIMEOUT = 5.0  # for the end after a signal [s]
 LAST_WORDS = 400  # characters of its output that an error shows
 START_TIMEOUT = 120.0  # for the first answer of a controller, which may have to compile [s]
 START_VARIABLE = 'RBD_ROS_HIL_START_TIMEOUT'  # of the environment, instead of it
@@ -84,7 +84,7 @@ class ControllerProcess:
             except ProcessLookupError:
                 break
             try:
-                self._process.wait(PATIENCE)
+                self._process.wait(END_TIMEOUT)
             except subprocess.TimeoutExpired:
                 continue
             if number is signal.SIGINT and not self._group_lives():

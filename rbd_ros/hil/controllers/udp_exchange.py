@@ -16,7 +16,7 @@ from rbd_ros.hil.controllers.udp_packets import (
     torque_of,
 )
 
-LOOK = 0.02  # real time of waiting after which the process is looked at again [s]
+POLL_PERIOD = 0.02  # real time of waiting after which the process is looked at again [s]
 
 
 class UdpExchange:
@@ -72,7 +72,7 @@ class UdpExchange:
         self._send()
         end = monotonic() + timeout
         while (left := end - monotonic()) > 0.0:
-            size = self._receive(min(left, LOOK))
+            size = self._receive(min(left, POLL_PERIOD))
             if size < 0:
                 if problem := ended():
                     raise PacketError(problem)
@@ -109,7 +109,7 @@ class UdpExchange:
             return -1
         except ConnectionRefusedError:
             self._port_closed = True
-            sleep(min(wait, LOOK))
+            sleep(min(wait, POLL_PERIOD))
             return -1
         except OSError as error:
             raise PacketError(f'UDP to {self.place}: {error}') from None
@@ -117,7 +117,7 @@ class UdpExchange:
     def silence(self) -> str:
         """Return what is known of why no answer came, for an error message."""
         self._send()  # once more: a port that was closed after the state had come is noticed now
-        self._receive(LOOK)
+        self._receive(POLL_PERIOD)
         if self._port_closed:
             return f'no program listens at {self.place}'
         found = [

@@ -42,7 +42,7 @@ STEPS_BEFORE = 100  # states at the rate of the scenario before it begins
 
 WAIT = 20_000_000  # for a message, before the process is looked at again [ns]
 FIRST_CONTACT = 0.05  # real time after which the first state is sent again [s]
-TRAJECTORY_PATIENCE = 2.0  # for who wants a trajectory, after the first answer [s]
+TRAJECTORY_TIMEOUT = 2.0  # for who wants a trajectory, after the first answer [s]
 # Real time after which it is sent again, and that a controller has to take it up then [s]; of one
 # that has had a trajectory before, and so is known to listen.
 FIRST_WAITS, KNOWN_WAITS = (0.3, 0.5), (0.1, 0.25)
@@ -120,11 +120,11 @@ class TopicController:
         executor.add_node(self._node)
         try:
             while not client.service_is_ready():
-                self._look(name, end)
+                self._check_running(name, end)
                 executor.spin_once(timeout_sec=0.01)
             answer = client.call_async(ChangeState.Request(transition=Transition(id=step)))
             while not answer.done():
-                self._look(name, end)
+                self._check_running(name, end)
                 executor.spin_once(timeout_sec=0.01)
         finally:
             executor.remove_node(self._node)
@@ -133,7 +133,7 @@ class TopicController:
             word = 'activate' if step == Transition.TRANSITION_ACTIVATE else 'deactivate'
             raise ControllerFailure(f'{name}: the controller does not {word} between two runs')
 
-    def _look(self, name: str, end: float) -> None:
+    def _check_running(self, name: str, end: float) -> None:
         if problem := self._ended():
             raise ControllerFailure(problem)
         if monotonic() > end:
@@ -157,7 +157,7 @@ class TopicController:
         begin = monotonic()
         while (
             not self._trajectories.get_subscription_count()
-            and monotonic() - begin < TRAJECTORY_PATIENCE
+            and monotonic() - begin < TRAJECTORY_TIMEOUT
         ):
             stamp += CONTACT_STEP
             self._held(stamp)
@@ -180,7 +180,7 @@ class TopicController:
         command. How many there are of them depends on the machine; when time 0 is does not.
         """
         period = round(self._scenario.timestep * NANOSECONDS)
-        seconds = timeout + TRAJECTORY_PATIENCE + sum(FIRST_WAITS)
+        seconds = timeout + TRAJECTORY_TIMEOUT + sum(FIRST_WAITS)
         self._begin = CONTACT + (math.ceil(seconds / PACE) + STEPS_BEFORE) * period
         stamps = iter(range(CONTACT, self._begin, period))
         self._paced, self._ready = True, False
@@ -190,7 +190,7 @@ class TopicController:
                 + (f': {self._problem}' if self._problem else '')
                 + '; a controller_manager must have use_sim_time, and a controller active'
             )
-        self._pass(stamps, TRAJECTORY_PATIENCE, self._trajectories.get_subscription_count)
+        self._pass(stamps, TRAJECTORY_TIMEOUT, self._trajectories.get_subscription_count)
         for settling in FIRST_WAITS:
             self._trajectories.publish(self._trajectory())
             self._pass(stamps, settling, lambda: False)

@@ -90,7 +90,7 @@ class Diagnostics:
         self._credit = BURST  # publications that may follow at once
         self._counted = time.monotonic()  # when the credit was computed [s]
         self._waiting = False  # whether a change has not been published yet
-        self._timer = node.create_timer(ANNOUNCEMENT_PERIOD, self._look, clock=STEADY_CLOCK)
+        self._timer = node.create_timer(ANNOUNCEMENT_PERIOD, self._on_timer, clock=STEADY_CLOCK)
 
     def add_values(self, subject: str, values: Values) -> None:
         """Show the key-value pairs that `values()` returns whenever `subject` is published."""
@@ -237,7 +237,7 @@ class Diagnostics:
         else:
             logger.error(text)
 
-    def _look(self) -> None:
+    def _on_timer(self) -> None:
         now = time.monotonic()
         if now - self._ticked >= PERIOD - 0.5 * ANNOUNCEMENT_PERIOD:
             self._ticked = now

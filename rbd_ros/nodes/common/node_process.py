@@ -31,8 +31,8 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # always given a finite one.
 SPIN_TIMEOUT = 3600.0
 
-START_UP_PATIENCE = 5.0  # time that start-up has to end after a signal, or compiling [s]
-END_PATIENCE = 20.0  # time for the end after a second signal, or after the last command [s]
+START_UP_TIMEOUT = 5.0  # time that start-up has to end after a signal, or compiling [s]
+END_TIMEOUT = 20.0  # time for the end after a second signal, or after the last command [s]
 BREATH = 1e-3  # pause after the executor failed: if it always does, others must get their turn [s]
 REPORT_PERIOD = 5.0  # between two reports of the same failure of callbacks [s]
 
@@ -101,15 +101,15 @@ class StopSignals:
             os._exit(0)
         elif self._can_be_interrupted:
             if self.count == 1:
-                threading.Thread(target=self._lose_patience, daemon=True).start()
+                threading.Thread(target=self._end_after_timeout, daemon=True).start()
         elif self.count > 1:
             self.hurry.set()
             limit_the_end()
         self.on_stop()
 
-    def _lose_patience(self) -> None:
+    def _end_after_timeout(self) -> None:
         """End what is interrupted but caught in machine code; it has nothing to command."""
-        time.sleep(START_UP_PATIENCE)
+        time.sleep(START_UP_TIMEOUT)
         if self._can_be_interrupted:
             limit_the_end()
             _destroy_nodes()
@@ -133,14 +133,14 @@ class StopSignals:
 
 
 def limit_the_end() -> None:
-    """End the process in `END_PATIENCE` with what its threads are at, should it still be there.
+    """End the process in `END_TIMEOUT` with what its threads are at, should it still be there.
 
     That needs none of Python's locks. From the last command on, signals are ignored: without a
     limit, what is caught in a library would stay for ever.
     """
     # Without a standard error there is no place to say it.
     with contextlib.suppress(AttributeError, OSError, RuntimeError, ValueError):
-        faulthandler.dump_traceback_later(END_PATIENCE, exit=True)
+        faulthandler.dump_traceback_later(END_TIMEOUT, exit=True)
 
 
 _signals: Optional[StopSignals] = None

@@ -58,7 +58,7 @@ class Receipts:
             states within their cycle never do
         """
         if anybody:
-            self._look()
+            self._poll()
         self._asked = {
             name: [client.handle.send_request(GetParameterTypes.Request()) for _ in range(2)][-1]
             for name, client in self._clients.items()
@@ -94,7 +94,7 @@ class Receipts:
             self._wait_set.add_client(self._clients[name].handle)
         self._wait_set.wait(int(seconds * NANOSECONDS))
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         """Find the nodes that publish commands now."""
         names = {
             f'{info.node_namespace.rstrip("/")}/{info.node_name}'

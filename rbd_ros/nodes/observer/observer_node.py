@@ -64,7 +64,7 @@ class ObserverNode(AnsweringNode[Estimator]):
         self._stopped = 0
         self._get_ready_to_stop(self.parameters['collision_response'])
         self._reader = JointStateReader()
-        self.diagnostics.every_second(self._look)
+        self.diagnostics.every_second(self._check_silence)
         subscription(self, interface.topic(STATES), self._on_states, raw=True)
         self.bring_up()
 
@@ -244,7 +244,7 @@ class ObserverNode(AnsweringNode[Estimator]):
 
     # -- diagnostics ------------------------------------------------------------------------------
 
-    def _look(self) -> None:
+    def _check_silence(self) -> None:
         """Report silence and its end."""
         estimator, timeout = self._prepared, self.parameters['state_timeout']
         if estimator is None or not self.active or not self._estimates or not timeout:

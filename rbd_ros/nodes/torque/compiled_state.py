@@ -31,7 +31,7 @@ MAX_DIFFERENCE = 0.5  # maximum time over which positions are differentiated [s]
 # time since the state before, at least the shortest interval [s]; so many states that agree with
 # each other are where the robot is, however far that is.
 LEAP, LEAP_SPEED, SHORTEST_INTERVAL, STATES_ELSEWHERE = 0.5, 4.0, 0.005, 3
-INCOMPLETE_PATIENCE = 0.2  # parts of one state come one after another: reported if that lasts [s]
+INCOMPLETE_TIMEOUT = 0.2  # parts of one state come one after another: reported if that lasts [s]
 
 #: Statuses of a message: of another layout, nothing has been changed; it completes a state; other
 #: joints have none; publishers contradict each other; they may, if there are several; a joint is
@@ -278,7 +278,7 @@ def completed(source: SourceMemory, memory: StateMemory, dt: float, now: float) 
         if not now - memory.seen[memory.required[k]] < memory.max_age:
             # Parts of one state arrive one after another: that is no news until it lasts.
             memory.times[1] = min(memory.times[1], now)
-            if now - memory.times[1] > INCOMPLETE_PATIENCE:
+            if now - memory.times[1] > INCOMPLETE_TIMEOUT:
                 memory.notes[0] += MISSING
             return INCOMPLETE
     memory.times[1] = inf

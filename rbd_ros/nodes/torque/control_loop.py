@@ -214,7 +214,7 @@ class ControlLoop:
             self._heard = True
             self._states.found()
 
-    def look(self) -> None:
+    def report_missing_answers(self) -> None:
         """Report once a second, while states are not answered, that there are none."""
         # Set by the control thread, cleared here once a second: a state in between only delays the
         # report.

@@ -409,7 +409,7 @@ class TorqueNode(ManagedNode):
         self.reference.every_second()
         self._display.every_second()
         if not self._loop.active:
-            self._loop.look()
+            self._loop.report_missing_answers()
             return
         rate = self.parameters['update_rate']
         self._loop.timer.expect(1.0 / rate if rate else 0.0)

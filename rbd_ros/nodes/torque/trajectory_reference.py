@@ -274,8 +274,8 @@ class TrajectoryReference(Reference):
         now, options = time.monotonic(), self._motion.options
         if self._silent_since is None:
             self._silent_since = now
-        patience = options.max_state_gap if options.state_loss_policy == 'resume' else 0.0
-        return 'states of the robot are missing' if now - self._silent_since > patience else ''
+        timeout = options.max_state_gap if options.state_loss_policy == 'resume' else 0.0
+        return 'states of the robot are missing' if now - self._silent_since > timeout else ''
 
     def deactivate(self) -> None:
         """Send a result to a waiting client, as its trajectory is interrupted."""

@@ -13,8 +13,8 @@ import numpy as np
 MIN_PERIOD, MAX_PERIOD = 0.002, 0.05  # between two checks [s]
 # Real time after which it expires even if simulated time stands still: so many timeouts, and at
 # least so many seconds.
-SIMULATED_PATIENCE = 10.0
-MIN_SIMULATED_PATIENCE = 2.0
+REAL_TIMEOUT_FACTOR = 10.0
+MIN_REAL_TIMEOUT = 2.0
 
 
 class Watchdog:
@@ -51,7 +51,7 @@ class Watchdog:
         self.fired = False
         self._stopping = threading.Event()
         self._period = min(max(timeout / 8.0, MIN_PERIOD), MAX_PERIOD)
-        self._patience = max(SIMULATED_PATIENCE * timeout, MIN_SIMULATED_PATIENCE)
+        self._real_timeout = max(REAL_TIMEOUT_FACTOR * timeout, MIN_REAL_TIMEOUT)
         self._thread = threading.Thread(target=self._run, name='watchdog', daemon=True)
 
     def start(self) -> None:
@@ -127,4 +127,4 @@ class Watchdog:
             return False
         if simulated is None or self._fed_simulated is None:
             return True
-        return simulated - self._fed_simulated > self.timeout or age > self._patience
+        return simulated - self._fed_simulated > self.timeout or age > self._real_timeout

@@ -41,7 +41,7 @@ class StartWarnings:
             self._overlaps = self._of_overlaps()
         return (*self._overlaps, *self._found)
 
-    def look(self, physics: Physics, q: FloatArray, v: FloatArray, deepest: int) -> None:
+    def set_start(self, physics: Physics, q: FloatArray, v: FloatArray, deepest: int) -> None:
         """Set the start to check.
 
         :param physics: the physics, just reset

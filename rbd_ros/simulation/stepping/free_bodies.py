@@ -24,7 +24,7 @@ from rbd_ros.simulation.records.simulation_state import ExternalForces
 from rbd_ros.simulation.scene.scene_state import FreeBodies, Objects, SceneModel, SceneWork
 from rbd_ros.simulation.stepping.external_forces import present_part
 from rbd_ros.simulation.stepping.linear import clear, copy_rows, is_finite
-from rbd_ros.simulation.stepping.rotations import load_matrix, rotation_of, turned
+from rbd_ros.simulation.stepping.rotations import load_matrix, rotated, rotation_of
 
 #: Maximum rotation of a free body in a part of a step [rad], and maximum number of parts.
 MAX_ROTATION, MAX_PARTS = 0.25, 1000
@@ -154,7 +154,7 @@ def move_objects(bodies: FreeBodies, objects: Objects, work: SceneWork, h: float
         objects.position[o] = load_vec(objects.position[o], 3) + displacement
         angle = own * load_vec(work.angular_velocity[o], 3)
         angle = angle + load_vec(work.object_displacement[o], 3)
-        objects.quaternion[o] = turned(load_vec(objects.quaternion[o], 4), angle)
+        objects.quaternion[o] = rotated(load_vec(objects.quaternion[o], 4), angle)
 
 
 @compiled
@@ -181,15 +181,15 @@ def turn_freely(inertia: FloatArray, objects: Objects, work: SceneWork, o: int, 
         # Fixed point of the implicit midpoint rule, omega = I(q_mid)^-1 L: it contracts, as a part
         # turns by no more than MAX_ROTATION.
         for _ in range(MAX_ROUNDS):
-            new = rotational_mobility(I, rotation_of(turned(q, 0.5 * own * w))) @ momentum
+            new = rotational_mobility(I, rotation_of(rotated(q, 0.5 * own * w))) @ momentum
             change, size = largest(new - w), largest(new)
             w = new
-            # Of what a part is turned by, not of the velocity: slow bodies need no more digits.
+            # Of what a part is rotated by, not of the velocity: slow bodies need no more digits.
             if not own * change > SMALL_TURN + 1e-15 * own * size:
                 break
         # The last part is left to the caller, who adds position correction in the same rotation.
         if part < parts - 1:
-            q = turned(q, own * w)
+            q = rotated(q, own * w)
     objects.quaternion[o], work.angular_velocity[o] = q, w
     return own
 

@@ -40,7 +40,7 @@ def product(a: Vec, b: Vec) -> Vec4:
 
 
 @compiled
-def turned(quaternion: Vec, angle: Vec3) -> Vec4:
+def rotated(quaternion: Vec, angle: Vec3) -> Vec4:
     """Return the orientation after a rotation by a vector in coordinates outside.
 
     :param angle: axis times angle [rad]

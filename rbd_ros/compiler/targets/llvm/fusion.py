@@ -44,7 +44,7 @@ MUL_ADD, MUL_SUB, SUB_MUL = range(11, 14)
 _LATENCY = {DIV: 14, SQRT: 18, SIN: 70, COS: 70, INPUT: 5, CONSTANT: 0}
 _ARITHMETIC = 4
 # How long a product may wait for a value that it can be added to, instead of costing an operation
-_PATIENCE = 8
+_MAX_WAIT = 8
 _ZERO = 0  # number of the constant 0.0 in the new graph
 _DEPTH = 20  # of sums within sums that are looked through for a product
 
@@ -190,7 +190,7 @@ class _Sums:
                 term, is_product = heappop(products), True
                 # Later than that, the product would wait longer than a multiplication of its own
                 # takes.
-                late = not values or values[0][0] > term[0] + _PATIENCE
+                late = not values or values[0][0] > term[0] + _MAX_WAIT
                 if late and products and not (values and values[0][0] < products[0][0]):
                     value, term = self._multiplied(term), heappop(products)
                 else:

@@ -11,8 +11,8 @@ from rbd_ros.nodes.messages.conversions import NANOSECONDS
 DEAD_TIME = 0.02
 #: Gaps among evenly spaced commands differ by less than this factor.
 UNEVEN = 4.0
-#: Looks without a command, one a second, after which a controller manager is taken to stand still.
-PATIENCE = 5
+#: Checks without a command, one a second, after which a controller manager counts as stopped.
+MAX_MISSES = 5
 
 
 class CommandGaps:
@@ -68,15 +68,15 @@ class FirstCommand:
     """
 
     def __init__(self) -> None:
-        self._looks = 0
+        self._misses = 0
         self._heard = False
 
     def is_overdue(self, heard: bool, expected: bool) -> bool:
-        """Look once more; true the one time that patience ends.
+        """Check once more; true the one time that `MAX_MISSES` is reached.
 
-        :param heard: whether there was a command since the last look
+        :param heard: whether there was a command since the last check
         :param expected: whether a manager is there, whose hardware can be heard
         """
         self._heard = self._heard or heard
-        self._looks = self._looks + 1 if expected and not self._heard else 0
-        return self._looks == PATIENCE
+        self._misses = self._misses + 1 if expected and not self._heard else 0
+        return self._misses == MAX_MISSES

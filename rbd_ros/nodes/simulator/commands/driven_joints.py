@@ -25,7 +25,7 @@ from rbd_ros.simulation.stepping.drives import (
     ZERO,
 )
 
-USUAL_PATIENCE = 1.0  # until silence is noted where no command times out [s]
+DEFAULT_SILENCE = 1.0  # until silence is noted where no command times out [s]
 STREAM = 20  # messages without a gap that make a controller, whose end is worth a warning
 COUNTS = {
     ZERO: 'nothing',
@@ -151,15 +151,15 @@ class DrivenJoints:
         if not self.reports.receiving:
             return
         commanded = np.isfinite(drives.received)
-        patience = timeout or USUAL_PATIENCE
-        if not commanded.any() or now - drives.received[commanded].max() <= patience:
+        silence = timeout or DEFAULT_SILENCE
+        if not commanded.any() or now - drives.received[commanded].max() <= silence:
             return
         self.reports.receiving = False
         streamed = timeout > 0.0 and self.reports.streamed >= STREAM
         kept = shorten(self.names[i] for i in np.flatnonzero(commanded))
         self.reports.condition(
             WARN if streamed else OK,
-            f'command timeout after {patience:g} s: the last command still holds for {kept}',
+            f'command timeout after {silence:g} s: the last command still holds for {kept}',
             'command_timeout',
         )
 

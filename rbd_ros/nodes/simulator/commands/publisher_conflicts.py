@@ -16,7 +16,7 @@ SUBJECT = 'publisher_conflict'
 # What rmw calls a node of which it knows a publisher, but not yet the name
 _NOT_KNOWN_YET = '_NODE_NAME_UNKNOWN_'
 _NAMELESS = 'a node without a name'
-_PATIENCE = 5  # looks for which a name may be missing; usually it comes within one
+_MAX_CHECKS_WITHOUT_NAMES = 5  # in which a name may be missing; usually it comes within one
 _SILENCE = 5  # looks for which a controller may be silent, on a busy machine, and still be one
 
 
@@ -100,7 +100,7 @@ class ConflictMonitor:
         names = [_full_name(info.node_namespace, info.node_name) for info in known]
         looks = self._looks_without_names.get(topic, 0) + 1 if len(known) < len(infos) else 0
         self._looks_without_names[topic] = looks
-        if looks > _PATIENCE:
+        if looks > _MAX_CHECKS_WITHOUT_NAMES:
             names += [_NAMELESS] * (len(infos) - len(known))
         return names
 

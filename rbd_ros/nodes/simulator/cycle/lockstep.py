@@ -130,7 +130,7 @@ class LockstepPorts:
         if self._state is None:
             return True
         self._wait(WAIT)  # not at all if there is something
-        if self._look():
+        if self._poll():
             return True
         self._watch(perf_counter())
         return False
@@ -153,7 +153,7 @@ class LockstepPorts:
         if not answer:
             self._state = None
 
-    def _look(self) -> bool:
+    def _poll(self) -> bool:
         """Take what has come until there is an answer."""
         for kind, take in enumerate(self._take):
             taken = take()

@@ -129,10 +129,10 @@ class ManagerPorts(LockstepPorts):
             if waited < self._pace:
                 sleep(min(self._pace - waited, WAIT) if published else 0.0)
                 return False
-            return self._begin_period(self._look_for_the_newest())
+            return self._begin_period(self._poll_all())
         if published:
             self._wait(WAIT)
-            if self._look():
+            if self._poll():
                 return self._begin_period(True)
         if 0.0 < self._timeout() < waited - NUDGE_AFTER:
             return self._begin_period(False)
@@ -149,9 +149,9 @@ class ManagerPorts(LockstepPorts):
     def _drop_commands(self) -> None:
         super().forget()
 
-    def _look_for_the_newest(self) -> bool:
+    def _poll_all(self) -> bool:
         found = False
-        while self._look():
+        while self._poll():
             found = True
         return found
 

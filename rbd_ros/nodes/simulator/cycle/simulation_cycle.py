@@ -420,7 +420,7 @@ class SimulationCycle:
             self._states.message.set_stamp_ns(time)
         else:
             if now >= self._next_check:
-                self._look_at_old_commands(now)
+                self._check_command_age(now)
             if self.wrenches.acting:
                 self.wrenches.apply(self.timestep, self.substeps)
             taken = self._run(time)
@@ -481,7 +481,7 @@ class SimulationCycle:
         at_start = not self.simulator.time and self._parameters['initial_command'] != 'zero'
         return self._brakes.effort if self._brakes.engaged or at_start else self.simulator.tau
 
-    def _look_at_old_commands(self, now: float) -> None:
+    def _check_command_age(self, now: float) -> None:
         # Who is waited for is never too late.
         timeout = 0.0 if self._lockstep else self._parameters['command_timeout']
         self._next_check = now + (timeout / CHECKS_A_TIMEOUT if timeout > 0.0 else 0.1)

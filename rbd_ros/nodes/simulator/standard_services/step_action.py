@@ -34,7 +34,7 @@ class StepAction:
     def __init__(self, node: Any, kind: Any):
         self._node, self._kind = node, kind
         self._under_way: list = []  # goals with their outcomes, whether it worked and a text
-        self._timer = node.create_timer(PERIOD, self._look, clock=STEADY_CLOCK)
+        self._timer = node.create_timer(PERIOD, self._poll, clock=STEADY_CLOCK)
         self._timer.cancel()
         self._server = LongRunningActionServer(
             node,
@@ -80,7 +80,7 @@ class StepAction:
             return CancelResponse.ACCEPT
         return CancelResponse.REJECT
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         """Send the results of goals that have ended."""
         for each in [each for each in self._under_way if each[1]]:
             self._under_way.remove(each)
@@ -107,7 +107,7 @@ class StepAction:
         executor = self._node.executor
         if not self._under_way or executor is None:
             return
-        self._look()
+        self._poll()
         for _ in range(LAST_TURNS):
             executor.spin_once(timeout_sec=TURN)
         time.sleep(TURN)
