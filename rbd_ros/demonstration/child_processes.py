@@ -117,7 +117,7 @@ class ChildProcesses:
         """Return the file with what a child writes."""
         return self._log_folder / f'{name}.log'
 
-    def dead(self) -> List[str]:
+    def exited(self) -> List[str]:
         """Return the names of children that have ended."""
         return [name for name, process in self._processes.items() if process.poll() is not None]
 

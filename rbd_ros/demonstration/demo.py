@@ -104,7 +104,7 @@ class _Demo:
                 domain, lock = free_domain(os.getpid())
                 stack.enter_context(lock)
             children = stack.enter_context(ChildProcesses(self._environment(domain), self._output))
-            self._say(f'{self._found.path.name}: planning a motion within the limits')
+            self._print(f'{self._found.path.name}: planning a motion within the limits')
             self._robot = Robot.from_urdf(
                 self._found.source, armature=self._armature(), extension=self._extension()
             )
@@ -121,7 +121,7 @@ class _Demo:
                 problem = self._run_laws(children, Path(folder), plan, lockstep=False)
         return self._report(problem)
 
-    def _say(self, text: str) -> None:
+    def _print(self, text: str) -> None:
         print(f'[{time.monotonic() - self._begin:5.1f} s] {text}', flush=True)
 
     # -- the plan ---------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ class _Demo:
         text = f'{self._robot.nv} joints, {scale * motion.trajectory.end_time:.2f} s'
         if scale == 1.0:
             text += f', limited by the {motion.limited_by}'
-        self._say(text)
+        self._print(text)
 
     def _units(self) -> List[Tuple[str, str]]:
         model = self._robot.model
@@ -227,7 +227,7 @@ class _Demo:
             'recorder', command + ['--lockstep'] * lockstep, pipe=True, urgent=not lockstep
         )
         how = 'in lockstep' if lockstep else 'in real time'
-        self._say(f'simulator, inverse_dynamics and recorder are starting, {how}')
+        self._print(f'simulator, inverse_dynamics and recorder are starting, {how}')
         return self._follow(children, recorder.stdout, plan)
 
     def _follow(self, children: ChildProcesses, pipe: Any, plan: Plan) -> str:
@@ -236,7 +236,7 @@ class _Demo:
         while True:
             ready, _, _ = select.select([pipe], [], [], 0.2)
             line = pipe.readline() if ready else b''
-            for name in children.dead():
+            for name in children.exited():
                 if name != 'recorder':
                     raise DemoError(self._failure(children, name, 'ended'))
             if not ready:
@@ -253,7 +253,7 @@ class _Demo:
             if event == 'error':
                 return str(message['message'])
             if event == 'ready':
-                self._say('all nodes are running')
+                self._print('all nodes are running')
             elif event == 'waiting':
                 self._say_between(
                     f'waiting for {message["what"]} (a first run compiles the simulation)'
@@ -265,7 +265,7 @@ class _Demo:
         """Show the progress of a law by a growing bar; without a terminal, only its beginning."""
         if not self._bars:
             if part == 0.0 and title != self._shown:
-                self._say(title)
+                self._print(title)
                 self._shown = title
             return
         bar = '#' * round(BAR * part)
@@ -278,7 +278,7 @@ class _Demo:
         """Print something between bars, after which the bar begins on a new line."""
         if self._bars:
             print()
-        self._say(text)
+        self._print(text)
         self._shown = ''
 
     def _failure(self, children: ChildProcesses, name: str, what: str) -> str:
@@ -306,7 +306,7 @@ class _Demo:
         (self._output / 'table.txt').write_text(table + '\n')
         print(f'\n{table}\n')
         if problem:
-            self._say(f'real time was not measured: {problem}')
+            self._print(f'real time was not measured: {problem}')
         first, *_, last = runs.values()
         times = ratio(first, last)
         verdict = f'inverse dynamics tracks {times:.0f} times closer than feedback alone'
@@ -315,10 +315,10 @@ class _Demo:
             rate = f'{1.0 / plan.period:.0f} Hz'
             title = f'{self._robot.name}: one motion, three control laws, {rate} over ROS 2'
             plot(path, title, verdict, plan, runs, units, limits)
-            self._say(f'plot: {path}')
+            self._print(f'plot: {path}')
         reached = times >= self._arguments.threshold and np.isfinite(times)
         required = f'{self._arguments.threshold:g}'
-        self._say(f'{"PASS" if reached else "FAIL"}: {verdict} (required: at least {required})')
+        self._print(f'{"PASS" if reached else "FAIL"}: {verdict} (required: at least {required})')
         return 0 if reached else 1
 
     def _recording(self, key: str) -> Recording:

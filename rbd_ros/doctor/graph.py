@@ -14,8 +14,8 @@ from rbd_ros.doctor.graph_snapshot import (
     CLOCK,
     DESCRIPTION,
     Graph,
-    HeardStates,
     JOINT_STATES,
+    ReceivedStates,
     some,
     Topic,
 )
@@ -105,8 +105,11 @@ def check_graph(graph: Graph, joints: Optional[Sequence[str]] = None) -> List[Fi
         found += clock_findings(clock)
     for topic in graph.topics:
         found += [*quality_findings(topic), *publisher_findings(topic)]
-    for heard in graph.heard:
-        found += [*rate_findings(heard), *joint_findings(heard, _joints_of(graph, heard, joints))]
+    for received in graph.received:
+        found += [
+            *rate_findings(received),
+            *joint_findings(received, _joints_of(graph, received, joints)),
+        ]
     if all(finding.level == OK for finding in found):
         count = f'{len(graph.nodes)} nodes, {len(graph.topics)} topics'
         found.insert(0, Finding(OK, 'graph', f'{count}: no problem found'))
@@ -215,17 +218,17 @@ def _publisher_conflict(topic: Topic, count: str, names: str) -> Finding:
     return Finding(level, subject, f'{count} ({names}), but there should be one', cure)
 
 
-def rate_findings(heard: HeardStates) -> List[Finding]:
+def rate_findings(received: ReceivedStates) -> List[Finding]:
     """Return whether joint states come often and evenly, and make sense.
 
-    :param heard: what was heard
+    :param received: what was received
     """
-    subject, found = f'topic {heard.topic}', []
-    if len(heard.arrivals) < 2:
-        what = f'{len(heard.arrivals)} messages came in {heard.duration:.2g} s'
+    subject, found = f'topic {received.topic}', []
+    if len(received.arrivals) < 2:
+        what = f'{len(received.arrivals)} messages came in {received.duration:.2g} s'
         cure = 'check whether the driver is active, not paused, and on the same topic'
         return [Finding(WARN, subject, what, cure)]
-    times = heard.arrivals
+    times = received.arrivals
     mean = (times[-1] - times[0]) / (len(times) - 1)
     gap = max(b - a for a, b in zip(times, times[1:]))
     rate = 1.0 / mean if mean > 0.0 else float('inf')
@@ -247,36 +250,40 @@ def rate_findings(heard: HeardStates) -> List[Finding]:
         )
         found.append(Finding(WARN, subject, what, cure))
     for count, what, cure in (
-        (heard.odd_lengths, 'have fields of another length than name', 'as many values as names'),
-        (heard.not_finite, 'have positions that are not finite', 'numbers from the start'),
+        (
+            received.odd_lengths,
+            'have fields of another length than name',
+            'as many values as names',
+        ),
+        (received.not_finite, 'have positions that are not finite', 'numbers from the start'),
     ):
         if count:
             text = f'{count} of {len(times)} messages {what}'
             found.append(Finding(ERROR, subject, text, f'let the driver publish {cure}'))
-    if not heard.stamped:
+    if not received.stamped:
         what = 'all messages have the same time stamp, so their age is unknown'
         found.append(Finding(WARN, subject, what, 'let the driver set header.stamp'))
     return found
 
 
 def joint_findings(
-    heard: HeardStates, joints: Optional[Tuple[str, Sequence[str]]] = None
+    received: ReceivedStates, joints: Optional[Tuple[str, Sequence[str]]] = None
 ) -> List[Finding]:
     """Return whether joint states are about the joints of the robot.
 
-    :param heard: what was heard
+    :param received: what was received
     :param joints: where the robot is from, and its joints in their order; None if unknown
     """
-    subject, found = f'topic {heard.topic}', []
-    for order in heard.orders:
+    subject, found = f'topic {received.topic}', []
+    for order in received.orders:
         twice = [name for name, count in Counter(order).items() if count > 1]
         if twice:
             what = f'a message names {some(twice)} twice'
             found.append(Finding(ERROR, subject, what, 'name each joint once'))
-    if joints is None or not heard.orders:
+    if joints is None or not received.orders:
         return found
     source, names = joints
-    states = list(dict.fromkeys(name for order in heard.orders for name in order))
+    states = list(dict.fromkeys(name for order in received.orders for name in order))
     missing = [name for name in names if name not in states]
     strangers = [name for name in states if name not in names]
     if missing:
@@ -290,7 +297,7 @@ def joint_findings(
             'it is the same robot'
         )
         found.append(Finding(WARN, subject, what, cure))
-    for order in heard.orders:
+    for order in received.orders:
         known = [name for name in order if name in names]
         if known != [name for name in names if name in known]:
             what = f'joints have another order than in {source}'
@@ -301,10 +308,10 @@ def joint_findings(
 
 
 def _joints_of(
-    graph: Graph, heard: HeardStates, joints: Optional[Sequence[str]]
+    graph: Graph, received: ReceivedStates, joints: Optional[Sequence[str]]
 ) -> Optional[Tuple[str, Sequence[str]]]:
     """Return where the robot of a topic is from, and its joints: given, or described beside it."""
     if joints is not None:
         return 'the robot given', joints
-    beside = f'{heard.topic.rpartition("/")[0]}/{DESCRIPTION}'
+    beside = f'{received.topic.rpartition("/")[0]}/{DESCRIPTION}'
     return next((each for each in graph.joints if each[0] == beside), None)

@@ -16,9 +16,9 @@ from rbd_ros.doctor.graph_snapshot import (
     DESCRIPTION,
     Endpoint,
     Graph,
-    HeardClock,
-    HeardStates,
     JOINT_STATES,
+    ReceivedClock,
+    ReceivedStates,
     Topic,
 )
 from rbd_ros.doctor.graph_time import CLOCK_TYPE
@@ -173,14 +173,15 @@ class _Listener:
         while not self._nodes() and time.monotonic() < begin + _DISCOVERY_TIMEOUT:
             self._spin(0.1)
         self._spin(_DISCOVERY)
-        for heard in (*self._states.values(), *self._clocks.values()):
-            heard.clear()
+        for received in (*self._states.values(), *self._clocks.values()):
+            received.clear()
         self._spin(duration)
-        clocks = {topic: list(heard) for topic, heard in sorted(self._clocks.items())}
+        clocks = {topic: list(received) for topic, received in sorted(self._clocks.items())}
         nodes = self._nodes()
         sim_time, states = ask_nodes(self._node, nodes, self._take)
-        heard_states = tuple(
-            _heard(topic, duration, heard) for topic, heard in sorted(self._states.items())
+        received_states = tuple(
+            _received_states(topic, duration, received)
+            for topic, received in sorted(self._states.items())
         )
         joints = []
         for topic, text in sorted(self._descriptions.items()):
@@ -193,10 +194,10 @@ class _Listener:
         return Graph(
             nodes,
             topics,
-            tuple(heard for heard in heard_states if heard.topic in published),
+            tuple(received for received in received_states if received.topic in published),
             tuple(joints),
             tuple(
-                _heard_clock(*each, duration) for each in clocks.items() if each[0] in published
+                _received_clock(*each, duration) for each in clocks.items() if each[0] in published
             ),
             sim_time,
             states,
@@ -225,12 +226,14 @@ class _Listener:
         for topic, types in self._node.get_topic_names_and_types():
             last = topic.rpartition('/')[2]
             if last == JOINT_STATES and _STATES in types and topic not in self._states:
-                heard = self._states[topic] = []
+                received = self._states[topic] = []
                 quality = make_profile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT)
                 self._node.create_subscription(
                     JointState,
                     topic,
-                    lambda message, heard=heard: heard.append((time.monotonic(), message)),
+                    lambda message, received=received: received.append(
+                        (time.monotonic(), message)
+                    ),
                     quality,
                 )
             if CLOCK_TYPE in types and topic not in self._clocks:
@@ -293,13 +296,17 @@ def model_joints(model: Any) -> Tuple[str, ...]:
     return tuple(body.joint_name for body in bodies if body.joint.nq == 1)
 
 
-def _heard_clock(topic: str, ticks: List[Tuple[float, float]], duration: float) -> HeardClock:
-    return HeardClock(
+def _received_clock(
+    topic: str, ticks: List[Tuple[float, float]], duration: float
+) -> ReceivedClock:
+    return ReceivedClock(
         topic, duration, tuple(when for when, _ in ticks), tuple(now for _, now in ticks)
     )
 
 
-def _heard(topic: str, duration: float, messages: List[Tuple[float, Any]]) -> HeardStates:
+def _received_states(
+    topic: str, duration: float, messages: List[Tuple[float, Any]]
+) -> ReceivedStates:
     orders: Dict[Tuple[str, ...], None] = {}
     stamps: Set[Tuple[int, int]] = set()
     odd = not_finite = 0
@@ -310,7 +317,7 @@ def _heard(topic: str, duration: float, messages: List[Tuple[float, Any]]) -> He
         fields = (message.position, message.velocity, message.effort)
         odd += any(len(field) not in (0, count) for field in fields)
         not_finite += not all(map(math.isfinite, message.position))
-    return HeardStates(
+    return ReceivedStates(
         topic,
         duration,
         tuple(when for when, _ in messages),

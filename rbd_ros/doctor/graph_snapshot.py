@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Snapshot of a ROS graph: nodes, topics with their ends, and what was heard and answered.
+"""Snapshot of a ROS graph: nodes, topics with their ends, and what was received and answered.
 
 graph_reading.py takes it, and graph.py judges it. ROS itself is not known here.
 """
@@ -52,8 +52,8 @@ class Topic:
 
 
 @dataclass(frozen=True)
-class HeardStates:
-    """Record of what was heard on a topic of joint states.
+class ReceivedStates:
+    """Record of what was received on a topic of joint states.
 
     :param topic: full name of the topic
     :param duration: time that was listened [s]
@@ -75,8 +75,8 @@ class HeardStates:
 
 
 @dataclass(frozen=True)
-class HeardClock:
-    """Record of what was heard on a topic of simulated time.
+class ReceivedClock:
+    """Record of what was received on a topic of simulated time.
 
     :param topic: full name of the topic, /clock by default
     :param duration: time that was listened [s]
@@ -102,10 +102,10 @@ class Graph:
     """Snapshot of a ROS graph, without the node that took it.
 
     :param nodes: full names of the nodes, twice if there are two of one name
-    :param heard: what was heard of joint states
+    :param received: what was received of joint states
     :param joints: joints of the robot in the order of its description, by the topic of the
         description
-    :param clocks: what was heard on topics of simulated time that have a publisher
+    :param clocks: what was received on topics of simulated time that have a publisher
     :param sim_time: whether nodes take simulated time (`use_sim_time`), of those that answered
     :param states: states of the managed nodes, of those that answered
 
@@ -116,9 +116,9 @@ class Graph:
 
     nodes: Tuple[str, ...] = ()
     topics: Tuple[Topic, ...] = ()
-    heard: Tuple[HeardStates, ...] = ()
+    received: Tuple[ReceivedStates, ...] = ()
     joints: Tuple[Tuple[str, Tuple[str, ...]], ...] = ()
-    clocks: Tuple[HeardClock, ...] = ()
+    clocks: Tuple[ReceivedClock, ...] = ()
     sim_time: Tuple[Tuple[str, bool], ...] = ()
     states: Tuple[Tuple[str, str], ...] = ()
 

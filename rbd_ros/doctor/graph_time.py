@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import List, Set
 
 from rbd_ros.doctor.findings import ERROR, Finding, OK, WARN
-from rbd_ros.doctor.graph_snapshot import Graph, HeardClock, some
+from rbd_ros.doctor.graph_snapshot import Graph, ReceivedClock, some
 
 #: Type of the messages of simulated time, on /clock or what it is remapped to.
 CLOCK_TYPE = 'rosgraph_msgs/msg/Clock'
@@ -60,17 +60,17 @@ def sim_time_findings(graph: Graph) -> List[Finding]:
     return found
 
 
-def clock_findings(heard: HeardClock) -> List[Finding]:
+def clock_findings(received: ReceivedClock) -> List[Finding]:
     """Return whether simulated time runs, as fast as real time and often.
 
-    :param heard: what was heard
+    :param received: what was received
     """
-    subject, factor = f'topic {heard.topic}', heard.factor
+    subject, factor = f'topic {received.topic}', received.factor
     if factor is None:
-        what = f'{len(heard.times)} messages came in {heard.duration:.2g} s'
+        what = f'{len(received.times)} messages came in {received.duration:.2g} s'
         cure = 'check whether the simulator is paused, or busy with one long step'
         return [Finding(WARN, subject, what, cure)]
-    if any(later < before for before, later in zip(heard.times, heard.times[1:])):
+    if any(later < before for before, later in zip(received.times, received.times[1:])):
         what = 'simulated time went back during the measurement'
         cure = (
             'let one simulator or bag publish it; after a reset, restart the nodes that store '
@@ -92,7 +92,7 @@ def clock_findings(heard: HeardClock) -> List[Finding]:
     else:
         what = f'simulated time runs at {factor:.3g} times real time'
         found.append(Finding(OK, subject, what))
-    rate = (len(heard.arrivals) - 1) / (heard.arrivals[-1] - heard.arrivals[0])
+    rate = (len(received.arrivals) - 1) / (received.arrivals[-1] - received.arrivals[0])
     if rate < SLOW_CLOCK and factor:
         what = f'messages come at {rate:.3g} Hz: timers of nodes fire only when one arrives'
         cure = f'raise its rate to {SLOW_CLOCK:g} Hz or more (clock_publish_rate of the simulator)'

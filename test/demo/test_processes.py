@@ -82,7 +82,7 @@ def test_a_child_that_has_ended_is_reported(children):
     with children:
         children.start('quick', [sys.executable, '-c', 'import sys; sys.exit(3)'])
         assert children.wait('quick', CEILING) == 3
-        assert children.dead() == ['quick']
+        assert children.exited() == ['quick']
 
 
 def test_waiting_for_a_child_ends(children):

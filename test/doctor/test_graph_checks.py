@@ -12,12 +12,12 @@ from rbd_ros.doctor.graph import (
     quality_findings,
     rate_findings,
 )
-from rbd_ros.doctor.graph_snapshot import Endpoint, Graph, HeardStates, Topic
+from rbd_ros.doctor.graph_snapshot import Endpoint, Graph, ReceivedStates, Topic
 
 STATE, ARRAY = 'sensor_msgs/msg/JointState', 'std_msgs/msg/Float64MultiArray'
 DRIVER, USER = Endpoint('/driver', STATE), Endpoint('/user', STATE)
 EVENLY = tuple(0.01 * k for k in range(100))
-HEARD = HeardStates('/joint_states', 1.0, EVENLY, (('shoulder', 'elbow'),))
+RECEIVED = ReceivedStates('/joint_states', 1.0, EVENLY, (('shoulder', 'elbow'),))
 
 
 def levels(findings):
@@ -97,47 +97,47 @@ def test_topics_with_one_end_alone_are_reported():
 
 
 def test_even_joint_states_are_fine():
-    (finding,) = rate_findings(HEARD)
+    (finding,) = rate_findings(RECEIVED)
     assert (finding.level, finding.message) == ('ok', 'messages come at 100 Hz')
 
 
 @pytest.mark.parametrize('arrivals', [(), (0.5,)])
 def test_silence_is_reported(arrivals):
-    (finding,) = rate_findings(replace(HEARD, arrivals=arrivals))
+    (finding,) = rate_findings(replace(RECEIVED, arrivals=arrivals))
     assert finding.level == 'warn' and f'{len(arrivals)} messages came in 1 s' in finding.message
 
 
 def test_rates_and_gaps_are_reported():
-    assert levels(rate_findings(replace(HEARD, arrivals=(0.0, 0.03, 0.06)))) == ['warn']
+    assert levels(rate_findings(replace(RECEIVED, arrivals=(0.0, 0.03, 0.06)))) == ['warn']
     gap = (*EVENLY, 1.25)
-    assert levels(rate_findings(replace(HEARD, arrivals=gap))) == ['ok', 'warn']
+    assert levels(rate_findings(replace(RECEIVED, arrivals=gap))) == ['ok', 'warn']
     fast = tuple(0.001 * k for k in range(100))
-    assert levels(rate_findings(replace(HEARD, arrivals=(*fast, 0.14)))) == ['ok']
-    assert levels(rate_findings(replace(HEARD, arrivals=(*fast, 0.16)))) == ['ok', 'warn']
-    assert rate_findings(replace(HEARD, arrivals=fast))[0].message == 'messages come at 1000 Hz'
+    assert levels(rate_findings(replace(RECEIVED, arrivals=(*fast, 0.14)))) == ['ok']
+    assert levels(rate_findings(replace(RECEIVED, arrivals=(*fast, 0.16)))) == ['ok', 'warn']
+    assert rate_findings(replace(RECEIVED, arrivals=fast))[0].message == 'messages come at 1000 Hz'
     assert (
         'gap between two messages is 0.26 s'
-        in rate_findings(replace(HEARD, arrivals=gap))[1].message
+        in rate_findings(replace(RECEIVED, arrivals=gap))[1].message
     )
 
 
 def test_messages_that_make_no_sense_are_reported():
-    found = rate_findings(replace(HEARD, odd_lengths=2, not_finite=3, stamped=False))
+    found = rate_findings(replace(RECEIVED, odd_lengths=2, not_finite=3, stamped=False))
     assert levels(found) == ['ok', 'error', 'error', 'warn']
     assert found[1].message.startswith('2 of 100') and found[2].message.startswith('3 of 100')
 
 
 def test_joints_are_compared_with_those_of_the_robot():
     names = ['shoulder', 'elbow']
-    assert joint_findings(HEARD, ('x', names)) == []
-    assert joint_findings(HEARD) == []
-    order = joint_findings(HEARD, ('x', names[::-1]))
+    assert joint_findings(RECEIVED, ('x', names)) == []
+    assert joint_findings(RECEIVED) == []
+    order = joint_findings(RECEIVED, ('x', names[::-1]))
     assert levels(order) == ['ok'] and 'match them by name' in order[0].cure
-    parts = replace(HEARD, orders=(('elbow',), ('shoulder',)))
+    parts = replace(RECEIVED, orders=(('elbow',), ('shoulder',)))
     assert joint_findings(parts, ('x', names)) == []
-    (missing,) = joint_findings(HEARD, ('x', [*names, 'wrist']))
+    (missing,) = joint_findings(RECEIVED, ('x', [*names, 'wrist']))
     assert missing.level == 'warn' and 'wrist of x: no states' in missing.message
-    (twice,) = joint_findings(replace(HEARD, orders=(('elbow', 'shoulder', 'elbow'),)))
+    (twice,) = joint_findings(replace(RECEIVED, orders=(('elbow', 'shoulder', 'elbow'),)))
     assert twice.level == 'error' and 'elbow twice' in twice.message
 
 
@@ -145,7 +145,7 @@ def test_the_robot_is_the_one_given_or_the_one_described_beside_the_topic():
     graph = Graph(
         ('/driver',),
         (Topic('/left/joint_states', (DRIVER,)),),
-        (replace(HEARD, topic='/left/joint_states'),),
+        (replace(RECEIVED, topic='/left/joint_states'),),
         (('/robot_description', ('finger',)), ('/left/robot_description', ('wrist',))),
     )
     whats = [finding.message for finding in check_graph(graph)]
@@ -156,7 +156,7 @@ def test_the_robot_is_the_one_given_or_the_one_described_beside_the_topic():
 
 
 def test_a_good_graph_is_reported_as_good():
-    graph = Graph(('/driver', '/user'), (Topic('/joint_states', (DRIVER,), (USER,)),), (HEARD,))
+    graph = Graph(('/driver', '/user'), (Topic('/joint_states', (DRIVER,), (USER,)),), (RECEIVED,))
     found = check_graph(graph)
     assert levels(found) == ['ok', 'ok'] and found[0].message.startswith('2 nodes, 1 topics')
 

@@ -4,7 +4,7 @@
 import pytest
 
 from rbd_ros.doctor.graph import check_graph, lifecycle_findings, middleware_findings
-from rbd_ros.doctor.graph_snapshot import Endpoint, Graph, HeardClock, some, Topic
+from rbd_ros.doctor.graph_snapshot import Endpoint, Graph, ReceivedClock, some, Topic
 from rbd_ros.doctor.graph_time import clock_findings, sim_time_findings
 
 KIND = 'rosgraph_msgs/msg/Clock'
@@ -22,7 +22,7 @@ def heard_by(*nodes, name='/clock', source='/simulator'):
 
 
 def clock(factor, arrivals=ARRIVALS):
-    return HeardClock('/clock', 1.0, arrivals, tuple(20.0 + factor * each for each in arrivals))
+    return ReceivedClock('/clock', 1.0, arrivals, tuple(20.0 + factor * each for each in arrivals))
 
 
 def facts(findings):
@@ -124,8 +124,8 @@ def test_a_clock_that_stands_is_reported():
 
 
 def test_a_clock_that_ran_back_is_reported():
-    heard = HeardClock('/clock', 1.0, (0.0, 0.1, 0.2), (5.0, 0.0, 5.2))
-    assert facts(clock_findings(heard)) == [
+    received = ReceivedClock('/clock', 1.0, (0.0, 0.1, 0.2), (5.0, 0.0, 5.2))
+    assert facts(clock_findings(received)) == [
         ('warn', 'simulated time went back during the measurement')
     ]
 
@@ -138,9 +138,9 @@ def test_a_clock_that_comes_seldom_is_reported():
 
 @pytest.mark.parametrize('arrivals', [(), (0.3,), (0.3, 0.3)])
 def test_a_clock_of_too_few_messages_is_reported(arrivals):
-    heard = clock(1.0, arrivals)
-    assert heard.factor is None
-    (finding,) = clock_findings(heard)
+    received = clock(1.0, arrivals)
+    assert received.factor is None
+    (finding,) = clock_findings(received)
     assert finding.level == 'warn' and f'{len(arrivals)} messages came in 1 s' in finding.message
 
 

@@ -335,9 +335,9 @@ def test_the_rate_counts_from_publication_to_publication(clock, arm, way):
             side.loop.changed()
             published.clear()
             if way == 'last command':
-                hurry = threading.Event()
-                hurry.wait = lambda period: setattr(clock, 'now', clock.now + 0.0005)
-                side.commander.finish(np.zeros(arm.nv), lambda: 7, hurry)
+                forced = threading.Event()
+                forced.wait = lambda period: setattr(clock, 'now', clock.now + 0.0005)
+                side.commander.finish(np.zeros(arm.nv), lambda: 7, forced)
                 break
     times, efforts = (np.array(each) for each in zip(*published))
     assert len(times) > 50 and np.abs(efforts[0] - efforts[-1]).max() > 0.5

@@ -52,5 +52,5 @@ def test_a_request_that_is_seen_before_the_state_does_not_count(receipts, monkey
     monkeypatch.setattr(receipts, '_clients', {'/hardware': client})
     monkeypatch.setattr(receipts, '_poll', lambda: None)
     receipts.ask(anybody=True)
-    assert receipts.come(1.0)
+    assert receipts.wait(1.0)
     assert client.taken

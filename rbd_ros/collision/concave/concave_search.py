@@ -175,7 +175,7 @@ def mesh_candidates(
                 # seams of a flat surface.
                 across[edge, 0] = FREE if other < 0 else SHARED
                 if other >= 0:
-                    third_of_neighbor(tables, first, t, other, across[edge])
+                    opposite_vertex(tables, first, t, other, across[edge])
             triangle = PlacedShape(TRIANGLE, corners, own, tables)
             number = triangle_contacts(triangle, across, search, middle, shape, limit, found)
             unresolved = unresolved or number < 0
@@ -194,7 +194,7 @@ def mesh_candidates(
 
 
 @compiled
-def third_of_neighbor(
+def opposite_vertex(
     tables: Tables, first: int, triangle: int, other: int, row: FloatArray
 ) -> None:
     """Compute the corner of a neighbor that is not on the edge between both, (4,) from 1 on."""

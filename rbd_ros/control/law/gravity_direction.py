@@ -50,7 +50,7 @@ def down_of_orientation(quaternion: Sequence[float]) -> FloatArray:
     return np.array([2.0 * (w * y - x * z), -2.0 * (w * x + y * z), 2.0 * (x * x + y * y) - 1.0])
 
 
-def down_of_acceleration(acceleration: Sequence[float], gravity: float) -> FloatArray:
+def down_from_acceleration(acceleration: Sequence[float], gravity: float) -> FloatArray:
     """Return vector downwards in the axes of an accelerometer at rest, about of length one, (3,).
 
     :param acceleration: what it measures, upwards at rest, (3,) [m/s^2]

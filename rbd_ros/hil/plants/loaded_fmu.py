@@ -174,7 +174,7 @@ class Instance:
     """
 
     def __init__(self, unit: LoadedFmu, slave: Any):
-        self._unit, self._slave, self._said = unit, slave, ''
+        self._unit, self._slave, self._last_message = unit, slave, ''
         # The FMU's functions run without Python's lock, and FMI allows one thread at a time.
         self._mutex = threading.RLock()
         self._library = slave.dll
@@ -185,7 +185,7 @@ class Instance:
                 slave.instantiate(loggingOn=True, callbacks=self._callbacks())
         except Exception as error:
             slave.freeLibrary()
-            raise FmuError(f'{unit.path}: {error}{self._last_words()}') from None
+            raise FmuError(f'{unit.path}: {error}{self._reason()}') from None
         self._component = ctypes.c_void_p(slave.component)
         prefix = f'fmi{unit.version}'
         kind = 'Real' if unit.version == 2 else 'Float64'
@@ -212,14 +212,14 @@ class Instance:
         return function
 
     def _log(self, environment: Any, status: int, category: bytes, message: bytes) -> None:
-        self._said = message.decode(errors='replace')
+        self._last_message = message.decode(errors='replace')
 
     def _callbacks(self) -> Any:
         """Return the functions that an FMU of version 2 may call."""
         from fmpy import calloc, fmi2, free
 
         def log(component: Any, name: bytes, status: int, category: bytes, text: bytes) -> None:
-            self._said = text.decode(errors='replace')
+            self._last_message = text.decode(errors='replace')
 
         made = fmi2.fmi2CallbackFunctions()
         made.logger = fmi2.fmi2CallbackLoggerTYPE(log)
@@ -233,13 +233,13 @@ class Instance:
             pass
         return made
 
-    def _last_words(self) -> str:
-        return f': {self._said}' if self._said else ''
+    def _reason(self) -> str:
+        return f': {self._last_message}' if self._last_message else ''
 
     def _check(self, what: str, status: int) -> None:
         if status > WARNING:
             name = Path(self._unit.path).name
-            raise FmuError(f'{name} rejects {what} (status {status}){self._last_words()}')
+            raise FmuError(f'{name} rejects {what} (status {status}){self._reason()}')
 
     def begin(self, values: Mapping[str, float]) -> None:
         """Set values at the start, and initialize.
@@ -261,7 +261,7 @@ class Instance:
         except FmuError:
             raise
         except Exception as error:  # fmpy's for a bad status
-            raise FmuError(f'{self._unit.path}: {error}{self._last_words()}') from None
+            raise FmuError(f'{self._unit.path}: {error}{self._reason()}') from None
 
     def channel(self, names: Iterable[str]) -> Channel:
         """Make a channel for variables.

@@ -273,7 +273,7 @@ class TopicController:
         end = monotonic() + timeout
         if self._receipts is not None:  # /clock is to wake only who has taken the state
             self._receipts.ask(anybody=self._paced)
-            while not self._receipts.come(PACE / 2) and not self._paced:
+            while not self._receipts.wait(PACE / 2) and not self._paced:
                 if not self._keeps_waiting(end):
                     return None
             self._publish_time(stamp)

@@ -3,7 +3,7 @@
 
 SIGINT, SIGTERM and SIGHUP end a node with exit code 0 at any instant: while modules are imported
 and robots compiled nothing has been commanded, so it just ends; later its `stop()` sends the last
-command; a second signal makes that hurry. Until `run_node` has begun, Python's own start-up (some
+command; a second signal forces that. Until `run_node` has begun, Python's own start-up (some
 hundredths of a second) is not covered.
 
 `main` functions belong to a process of their own, and end it.
@@ -65,7 +65,7 @@ class StopSignals:
     def __init__(self):
         self.phase = _Phase.IMPORTING
         self.count = 0
-        self.hurry = threading.Event()
+        self.forced = threading.Event()
         self.on_stop: Callable[[], None] = lambda: None
         self._interruptible = False
         self._read_end, self._write_end = os.pipe()
@@ -103,7 +103,7 @@ class StopSignals:
             if self.count == 1:
                 threading.Thread(target=self._end_after_timeout, daemon=True).start()
         elif self.count > 1:
-            self.hurry.set()
+            self.forced.set()
             limit_the_end()
         self.on_stop()
 
@@ -175,9 +175,9 @@ def ending() -> bool:
     return _signals is not None and _signals.count > 0
 
 
-def hurry() -> threading.Event:
+def forced() -> threading.Event:
     """Return the event that is set when a second stop signal asks for an immediate end."""
-    return _signals.hurry if _signals is not None else threading.Event()
+    return _signals.forced if _signals is not None else threading.Event()
 
 
 def run_node(
@@ -221,7 +221,7 @@ def _exit(code: int) -> NoReturn:
     """End the process without taking it apart.
 
     What a compiler leaves in memory takes seconds to take apart, on a busy machine many, and
-    a client that waits for the end of the node could not hurry that.
+    a client that waits for the end of the node could not force that.
     """
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, OSError, ValueError):

@@ -65,7 +65,7 @@ class Receipts:
             if anybody or name in self._proven
         }
 
-    def come(self, seconds: float) -> bool:
+    def wait(self, seconds: float) -> bool:
         """Wait for so long at most; return whether all who were asked have taken the state."""
         end = monotonic() + seconds
         while self._asked:

@@ -16,7 +16,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import Imu
 
 from rbd_ros.control.law.gravity_direction import (
-    down_of_acceleration,
+    down_from_acceleration,
     down_of_orientation,
     FilteredDirection,
     STILL,
@@ -126,7 +126,7 @@ class ImuGravity:
         if message.linear_acceleration_covariance[0] == UNKNOWN:
             raise ValueError('it has neither orientation nor linear acceleration')
         a, w = message.linear_acceleration, message.angular_velocity
-        down = down_of_acceleration((a.x, a.y, a.z), self.magnitude)
+        down = down_from_acceleration((a.x, a.y, a.z), self.magnitude)
         # A sensor that turns also accelerates; that it does not measure it says by a covariance.
         turning = math.sqrt(w.x * w.x + w.y * w.y + w.z * w.z)
         if message.angular_velocity_covariance[0] != UNKNOWN and not turning <= STILL:

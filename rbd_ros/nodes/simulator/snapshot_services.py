@@ -68,7 +68,7 @@ MAX_NAMES = 100
 Outcome = Tuple[bool, str]
 
 
-class Kept(NamedTuple):
+class StoredSnapshot(NamedTuple):
     """A snapshot of a node.
 
     :param time: when it was taken; after a rewind, moved as time was [ns]
@@ -86,8 +86,8 @@ class Snapshots:
 
     def __init__(self, node: SimulatorNode):
         self._node = node
-        self._named: Dict[str, Kept] = {}
-        self._past: Deque[Kept] = deque(maxlen=node.parameters['rewind_count'])
+        self._named: Dict[str, StoredSnapshot] = {}
+        self._past: Deque[StoredSnapshot] = deque(maxlen=node.parameters['rewind_count'])
         self._period = round(node.parameters['rewind_period'] * NANOSECONDS)
         self._next = 0
         self.saved = self.restored = self.rejected = 0
@@ -144,7 +144,7 @@ class Snapshots:
         if kept is None and file is not None and file.exists():
             from rbd_ros.simulation import load_snapshot
 
-            kept = Kept(0, load_snapshot(file), None)
+            kept = StoredSnapshot(0, load_snapshot(file), None)
         if kept is None:
             looked = '' if file is None else f', and no file {file}'
             raise ValueError(
@@ -165,7 +165,7 @@ class Snapshots:
         back = self._node.parameters['rewind_duration']
         kept = self._node.loop.request(lambda: self._found(back))
         self._put_around(kept.world)
-        gone = self._node.loop.request(lambda: self._go_back(kept)) / NANOSECONDS
+        gone = self._node.loop.request(lambda: self._restore_stored(kept)) / NANOSECONDS
         self.restored += 1
         return f'went back by {gone:.6f} s, to {self._node.cycle.time_ns / NANOSECONDS:.6f} s'
 
@@ -194,7 +194,7 @@ class Snapshots:
 
         return run
 
-    def _take(self) -> Kept:
+    def _take(self) -> StoredSnapshot:
         node, cycle = self._node, self._node.cycle
         extra = {
             **cycle.snapshot(),
@@ -202,7 +202,7 @@ class Snapshots:
             'waiting': None if node.lockstep is None else node.lockstep.waiting,
         }
         snapshot = replace(cycle.simulator.snapshot(), extra=extra)
-        return Kept(cycle.time_ns, snapshot, cycle.simulator.world)
+        return StoredSnapshot(cycle.time_ns, snapshot, cycle.simulator.world)
 
     def _put(self, snapshot: Snapshot, by: str) -> None:
         """Restore a snapshot; time continues.
@@ -220,7 +220,7 @@ class Snapshots:
         if node.lockstep is not None and memory.get('waiting') is not None:
             node.lockstep.expect(memory['waiting'])
 
-    def _found(self, back: float) -> Kept:
+    def _found(self, back: float) -> StoredSnapshot:
         """Return the newest snapshot that is so old, or older [s]."""
         if not self._past:
             raise ValueError('no time has passed yet, so rewinding is not possible')
@@ -235,7 +235,7 @@ class Snapshots:
             'start with a larger rewind_count or rewind_period'
         )
 
-    def _go_back(self, kept: Kept) -> int:
+    def _restore_stored(self, kept: StoredSnapshot) -> int:
         """Restore a snapshot of the past; return its age [ns].
 
         What came after it has not happened: going back again goes further.

@@ -152,7 +152,7 @@ class Commander:
         self,
         torque: np.ndarray,
         stamp: Callable[[], int],
-        hurry: threading.Event,
+        forced: threading.Event,
         final: bool = False,
         given_up: Callable[[], bool] = bool,
     ) -> bool:
@@ -160,7 +160,7 @@ class Commander:
 
         :param torque: torque to end with, (n,) [N m or N]
         :param stamp: returns the present time [ns]
-        :param hurry: when it is set, the last step is taken at once, whatever the rate
+        :param forced: when it is set, the last step is taken at once, whatever the rate
         :param final: whether it is the last of all, which `close` does not end
         :param given_up: returns whether another last torque is to follow at once instead
         :return: whether the torque was reached; not if the control loop sent one in between
@@ -174,7 +174,7 @@ class Commander:
                 with self.lock:
                     if self.sent != before or (self._closed and not final) or given_up():
                         return False
-                    if hurry.is_set():
+                    if forced.is_set():
                         self.limiter.reset()
                     self.answers.by_last_torque(torque, time.monotonic(), stamp())
                     self._output.send(last=True)
@@ -182,7 +182,7 @@ class Commander:
                     if self.limiter.has_reached(torque):
                         self.commanding = False
                         return True
-                hurry.wait(RAMP_PERIOD)
+                forced.wait(RAMP_PERIOD)
         finally:
             self._target = None
 

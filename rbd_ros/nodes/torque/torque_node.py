@@ -18,7 +18,7 @@ from rbd_ros.nodes.common.compile_progress import Progress
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, FORGOTTEN, OK, WARN
 from rbd_ros.nodes.common.managed import ManagedNode, UNCONFIGURED
 from rbd_ros.nodes.common.node_interface import NodeInterface
-from rbd_ros.nodes.common.node_process import ending, hurry
+from rbd_ros.nodes.common.node_process import ending, forced
 from rbd_ros.nodes.common.parameter_table import ParameterTable
 from rbd_ros.nodes.common.realtime import RealTime
 from rbd_ros.nodes.common.timing_report import TimingReport
@@ -335,7 +335,7 @@ class TorqueNode(ManagedNode):
         if action != 'none':
             reached = self._send_last(action, True, given_up)
         elif unfinished is not None:  # what it was about to end with is not left half done
-            reached = self._commander.finish(unfinished, self._stamp, hurry(), True, given_up)
+            reached = self._commander.finish(unfinished, self._stamp, forced(), True, given_up)
         if reached:
             self._commander.mark_idle()
 
@@ -362,7 +362,7 @@ class TorqueNode(ManagedNode):
         if action == 'none':
             return False
         torque = self._last_torque(action)
-        reached = self._commander.finish(torque, self._stamp, hurry(), final, given_up)
+        reached = self._commander.finish(torque, self._stamp, forced(), final, given_up)
         if reached:
             text = f'last torque sent: {action}'
             self.diagnostics.condition(SUBJECT, OK if final else WARN, text, code='stopped')

@@ -354,7 +354,7 @@ class LoopFunctions(Compiled):
             result.a[row], result.multipliers[row] = a, multipliers
             result.rank[row] = independent.rank
             result.mismatch[row] = np.abs(K @ a - right).max(initial=0.0)
-        return _delivered(result, batch, out)
+        return _into_outputs(result, batch, out)
 
     def _solve(
         self,
@@ -413,7 +413,7 @@ def _generalized_forces(tau: ArrayLike, nv: int) -> Array:
     return forces.astype(float)
 
 
-def _delivered(result: ClosedLoopMotion, batch: Tuple[int, ...], out: Outs) -> ClosedLoopMotion:
+def _into_outputs(result: ClosedLoopMotion, batch: Tuple[int, ...], out: Outs) -> ClosedLoopMotion:
     """Return the result with or without a batch axis, in the arrays that were given for it.
 
     :raises ValueError: if those do not fit

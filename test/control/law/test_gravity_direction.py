@@ -7,7 +7,7 @@ import pytest
 
 from rbd_ros.control import mounted_gravity
 from rbd_ros.control.law.gravity_direction import (
-    down_of_acceleration,
+    down_from_acceleration,
     down_of_orientation,
     FilteredDirection,
     TurningDirection,
@@ -58,7 +58,7 @@ def test_an_orientation_and_the_acceleration_at_rest_say_the_same(rng):
         R = rotation(axis, angle)  # of the IMU in the world
         assert_allclose(down_of_orientation(quaternion(axis, angle)), R.T @ DOWN, atol=1e-12)
         measured = R.T @ [0.0, 0.0, G]  # at rest it measures what holds it up
-        assert_allclose(down_of_acceleration(measured, G), R.T @ DOWN, atol=1e-12)
+        assert_allclose(down_from_acceleration(measured, G), R.T @ DOWN, atol=1e-12)
 
 
 def test_a_quaternion_a_little_off_is_normalized():
@@ -78,12 +78,12 @@ def test_a_quaternion_that_is_not_normalized_is_rejected(bad):
 )
 def test_accelerations_far_from_gravity_are_rejected(bad):
     with pytest.raises(ValueError, match='differs too much from gravity, 9.81'):
-        down_of_acceleration(bad, G)
+        down_from_acceleration(bad, G)
 
 
 def test_accelerations_about_gravity_are_taken():
     for z in (0.92 * G, 1.08 * G):
-        assert_allclose(down_of_acceleration([0, 0, z], G), [0, 0, -z / G])
+        assert_allclose(down_from_acceleration([0, 0, z], G), [0, 0, -z / G])
 
 
 def test_the_filter_begins_at_the_first_and_follows_with_its_time_constant():

@@ -109,7 +109,7 @@ class ManagerPorts(LockstepPorts):
 
         :param seconds: how long to wait for that
         """
-        if self._clock is not None and (self._receipts.come(seconds) or self._is_half_over()):
+        if self._clock is not None and (self._receipts.wait(seconds) or self._is_half_over()):
             self._publish_time(self._clock)
             self._clock = None
         return self._clock is None
