@@ -303,8 +303,8 @@ def position_periods(model: Model) -> List[float]:
 
     That of a joint that turns without limits of position is 2 pi. Where mimic joints follow it by
     a fraction of its angle, it takes whole turns more until these are where they were, too. It is
-    infinite for joints with limits or springs, joints that slide or have several degrees of
-    freedom, and joints that a mimic joint of that kind follows.
+    infinite for joints with limits or springs, joints that slide or have several DoFs,
+    and joints that a mimic joint of that kind follows.
     """
     turns: Dict[int, int] = {i: int(_is_periodic(model, i)) for i in model.independent}
     for coupling in model.couplings:
