@@ -188,12 +188,12 @@ class DesiredMotion:
         epochs[joints] += 1
         self._epochs = epochs
         with self._inbox_lock:
-            self._inbox = tuple(each for each in self._inbox if not each.moves_any(joints))
+            self._inbox = tuple(each for each in self._inbox if not each.has_joints(joints))
         self._unschedule(joints)
         self._ended = False
 
     def _unschedule(self, joints: Indices) -> None:
-        self._scheduled = tuple(each for each in self._scheduled if not each.moves_any(joints))
+        self._scheduled = tuple(each for each in self._scheduled if not each.has_joints(joints))
 
     def stop_at(self, q: Any, v: Any, plan: Optional[MotionPlan] = None) -> None:
         """Drop trajectories and come to rest near where the robot is, from its velocity.
@@ -462,7 +462,7 @@ class DesiredMotion:
             kept = [
                 each
                 for each in self._inbox
-                if (later and each.begin is None) or not each.moves_any(plan.joints)
+                if (later and each.begin is None) or not each.has_joints(plan.joints)
             ]
             self._inbox = (*kept, plan)
         return plan.text

@@ -50,7 +50,7 @@ class MotionPlan(NamedTuple):
     bounds: Bounds
     text: str
 
-    def moves_any(self, joints: Indices) -> bool:
+    def has_joints(self, joints: Indices) -> bool:
         """Return whether it moves any of some joints."""
         return np.intersect1d(self.joints, joints).size > 0
 
