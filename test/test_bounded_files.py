@@ -23,7 +23,6 @@ from rbd_ros.wire import mcap_files
 
 #: Modules that read what is theirs: the system's tables, sources of this package, own output.
 OWN_FILES = {
-    'algorithms/__init__.py',
     'bounded_files.py',
     'cli/main.py',
     'compiler/loops/sources.py',
@@ -31,6 +30,7 @@ OWN_FILES = {
     'compiler/source.py',
     'doctor/machine.py',
     'fmi/fmu.py',
+    'lazy_names.py',
     'launching/bringup.py',
     'nodes/common/realtime.py',
     'viewer/page_text.py',
