@@ -23,6 +23,7 @@ from rbd_ros.wire import mcap_files
 
 #: Modules that read what is theirs: the system's tables, sources of this package, own output.
 OWN_FILES = {
+    'algorithms/__init__.py',
     'bounded_files.py',
     'cli/main.py',
     'compiler/loops/sources.py',
