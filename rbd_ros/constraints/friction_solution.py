@@ -19,7 +19,6 @@ from rbd_ros.constraints.friction import (
     residuals,
 )
 from rbd_ros.constraints.friction_space import (
-    ADMM_STEPS,
     ALONE,
     AT_REST,
     FIRST,
@@ -30,9 +29,8 @@ from rbd_ros.constraints.friction_space import (
 )
 from rbd_ros.constraints.solvers.friction_solver import solve_space
 
-#: Solvers: sweeps, then Newton's method, then an interior-point method and ADMM that Newton's
-#: method finishes, each only as far as needed; sweeps alone; ADMM alone.
-FRICTION_SOLVERS = ('combined', 'sweeps', 'admm')
+#: Solvers: Newton's method, with Gauss-Seidel sweeps where it stalls; sweeps alone.
+FRICTION_SOLVERS = ('newton', 'sweeps')
 
 
 class FrictionSolution(NamedTuple):
@@ -43,7 +41,7 @@ class FrictionSolution(NamedTuple):
     :param state: 'open', 'stick' or 'slide' of each contact, (n,)
     :param residuals: how far the forces are from a solution
     :param converged: whether they are one, to the tolerance
-    :param iterations: sweeps, steps of Newton's method, and of ADMM
+    :param iterations: sweeps, and steps of Newton's method
     :param certificate: None, or the proof that nothing solves the problem, (N,): forces along
         normals and rows that cause no velocities, but whose work with g is negative, so that
         whatever the forces are some contact penetrates or some row moves as it may not
@@ -54,13 +52,13 @@ class FrictionSolution(NamedTuple):
     state: Any
     residuals: Residuals
     converged: bool
-    iterations: Tuple[int, int, int]
+    iterations: Tuple[int, int]
     certificate: Any
 
 
 def solve_friction(
     problem: FrictionProblem,
-    solver: str = 'combined',
+    solver: str = 'newton',
     start: Optional[ArrayLike] = None,
     tolerance: float = 1e-10,
     iterations: int = 2000,
@@ -78,7 +76,7 @@ def solve_friction(
     :param start: forces to start from, (N,), as of the step before; zero if left out
     :param tolerance: velocity error of a solution, as part of the largest velocity without forces;
         rounding errors of the forces' effects are always allowed
-    :param iterations: maximum number of sweeps, and of steps of ADMM
+    :param iterations: maximum number of sweeps
     :raises ValueError: for an unknown solver, a start of another shape or not finite, a tolerance
         that is not positive, or less than one iteration
 
@@ -103,14 +101,13 @@ def solve_friction(
     method = FRICTION_SOLVERS.index(solver)
     converged = solve_space(Record(space), method, int(iterations), tolerance) == 1
     force = scale * space.x
-    sweeps, newton, admm = (int(space.report[k]) for k in (SWEEPS, NEWTON_STEPS, ADMM_STEPS))
     return FrictionSolution(
         force,
         problem.velocity(force),
         _states(problem, force),
         residuals(problem, force),
         converged,
-        (sweeps, newton, admm),
+        (int(space.report[SWEEPS]), int(space.report[NEWTON_STEPS])),
         None if converged else _certificate(problem),
     )
 
@@ -122,7 +119,7 @@ def scaled_space(problem: FrictionProblem) -> Tuple[FrictionSpace, Array]:
     """
     n, size = problem.contacts, len(problem.g)
     end = 3 * n + problem.rows
-    space = allocate(FrictionSpace, N=size, n=n, m=size - 3 * n, blocks=size - 2 * n)
+    space = allocate(FrictionSpace, N=size, n=n, m=size - 3 * n)
     space.sizes[:] = n, problem.rows, size - end
     at = 0
     for c, rows, coefficient in zip(*moments_of(problem)):

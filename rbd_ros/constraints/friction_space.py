@@ -19,7 +19,7 @@ arrays; nothing beyond them is read or written.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,7 @@ from rbd_ros.compiler.loops import (
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-#: States of contacts; a row that is between its bounds sticks, one at a bound is open.
+#: States of contacts.
 OPEN, STICK, SLIDE = 0, 1, 2
 
 #: Where in `sizes` which number is.
@@ -48,7 +48,7 @@ CONTACTS, ROWS, MOMENTS = 0, 1, 2
 ALONE, FIRST, SECOND = 0, 1, 2
 
 #: Where in `report` which number is.
-RESIDUAL, FLOOR, BEST, SWEEPS, NEWTON_STEPS, ADMM_STEPS, TOLERANCE = 0, 1, 2, 3, 4, 5, 6
+RESIDUAL, FLOOR, BEST, SWEEPS, NEWTON_STEPS, TOLERANCE = 0, 1, 2, 3, 4, 5
 
 #: A diagonal element smaller than this part of the block's largest is a rounding error.
 IMMOVABLE = 1e-14
@@ -69,94 +69,61 @@ class FrictionSpace(NamedTuple):
     """Buffers for a scaled problem of up to n contacts and m rows, N = 3n + m, and its solution.
 
     :param sizes: how many contacts, rows and rows of moments the problem in it has; they follow
-        each other at once, in A as in `state`, and rows and moments share the room of the rows
+        each other at once in A, and rows and moments share the room of the rows
     :param moment_contact: contact whose normal force bounds each row of moments
     :param part: ALONE, FIRST or SECOND, of each row of moments
     :param coefficient: moment by normal force of each row of moments, see `scale_space`
-    :param moment_direction: unit vector along the velocity of each moment that slides
-    :param order: rows that were exchanged when a matrix was factorized
-    :param normal: number of the unknown that is a contact's normal force; -1 if there is none
     :param A: matrix of the scaled problem, compliance included
-    :param saved: a solution to return to, where another one is looked for
-    :param diagonal: that of the matrix, while something is added to it
     :param b: scaled velocities without forces, of elements of at most one
     :param low: minimum force of each row; may be -inf
     :param high: maximum force of each row; may be inf
+    :param scale: unit of each force, see `scale_space`
     :param x: scaled forces: the start, then the result
     :param u: scaled velocities A x + b
     :param best: the best forces so far
-    :param state: OPEN, STICK or SLIDE, of contacts and rows
-    :param slip_direction: unit vector along the sliding velocity of each contact
+    :param saved: a solution to return to, where another one is looked for
     :param slip: sliding velocity by friction force of each contact, for the next sweep
     :param report: residual and so on, see above
-    :param factor: matrix that ADMM factorizes, or the Jacobian of Newton's method
-    :param z: forces that ADMM has projected
-    :param y: velocities that belong to them
-    :param shift: De Saxce's term of each contact, as ADMM and the interior-point method take it
-    :param upper: velocities of rows that belong to their upper bounds
-    :param force: force of each cone of contacts and moments, for the interior-point method
-    :param velocity: velocity of each cone
-    :param predicted: change of the forces that its predictor has found
-    :param force_change: change of the forces
-    :param along: sliding velocity of each cone by its part that separates
-    :param beta: size of the scaling of each cone (friction_cones.py)
-    :param axis: unit vector of that scaling
-    :param cone_rhs: part of the change of each cone's velocity that its force does not cause
-    :param velocity_change: change of each cone's velocity
-    :param bound_rhs: likewise of a row's velocities at its lower and its upper bound
-    :param bound_velocity_change: changes of these velocities
+    :param w: unknown of each force, of Newton's method (friction_newton.py)
+    :param rest: what remains of their equations, negated
+    :param change: changes of the unknowns by a step
+    :param effect: what the changes of the forces do to u
+    :param derivative: derivatives of the forces of each contact by its unknowns
+    :param moment_derivative: likewise of each row of moments, by the unknowns of its bound, of its
+        first and of its second element
+    :param unknown: row of A of each unknown that changes its force
+    :param first: number of the first unknown of each contact among these; -1 if there is none
+    :param factor: matrix of these, then its factors
+    :param order: rows that were exchanged when it was factorized
     :param step: right-hand side, then solution
-    :param unknown: contact or row, and which part of it, for each unknown of Newton's method
-    :param at: first row of A that an unknown is made of, and how many; the same of its equation
-    :param basis: what an unknown adds to x
-    :param test: what of u its equation is made of
-    :param row: what of A its equation is made of
-    :param scale: unit of each force, see `scale_space`
     """
 
     sizes: IntArray = integers(3)
-    A: FloatArray = floats('N', 'N')
-    saved: FloatArray = floats('N')
-    diagonal: FloatArray = floats('N')
-    b: FloatArray = floats('N')
-    low: FloatArray = floats('m')
-    high: FloatArray = floats('m')
-    x: FloatArray = floats('N')
-    u: FloatArray = floats('N')
-    best: FloatArray = floats('N')
-    state: IntArray = integers('blocks')
-    slip_direction: FloatArray = floats('n', 2)
-    slip: FloatArray = floats('n')
-    report: FloatArray = floats(8)
-    factor: FloatArray = floats('N', 'N')
-    z: FloatArray = floats('N')
-    y: FloatArray = floats('N')
-    shift: FloatArray = floats('n')
-    upper: FloatArray = floats('m')
-    step: FloatArray = floats('N')
-    unknown: IntArray = integers('N', 2)
-    at: IntArray = integers('N', 4)
-    basis: FloatArray = floats('N', 3)
-    test: FloatArray = floats('N', 3)
-    row: FloatArray = floats('N')
-    scale: FloatArray = floats('N')
     moment_contact: IntArray = integers('m')
     part: IntArray = integers('m')
     coefficient: FloatArray = floats('m')
-    moment_direction: FloatArray = floats('m')
+    A: FloatArray = floats('N', 'N')
+    b: FloatArray = floats('N')
+    low: FloatArray = floats('m')
+    high: FloatArray = floats('m')
+    scale: FloatArray = floats('N')
+    x: FloatArray = floats('N')
+    u: FloatArray = floats('N')
+    best: FloatArray = floats('N')
+    saved: FloatArray = floats('N')
+    slip: FloatArray = floats('n')
+    report: FloatArray = floats(6)
+    w: FloatArray = floats('N')
+    rest: FloatArray = floats('N')
+    change: FloatArray = floats('N')
+    effect: FloatArray = floats('N')
+    derivative: FloatArray = floats('n', 3, 3)
+    moment_derivative: FloatArray = floats('m', 3)
+    unknown: IntArray = integers('N')
+    first: IntArray = integers('n')
+    factor: FloatArray = floats('N', 'N')
     order: IntArray = integers('N')
-    normal: IntArray = integers('n')
-    force: FloatArray = floats('blocks', 3)
-    velocity: FloatArray = floats('blocks', 3)
-    predicted: FloatArray = floats('blocks', 3)
-    force_change: FloatArray = floats('blocks', 3)
-    along: FloatArray = floats('blocks', 2)
-    beta: FloatArray = floats('blocks')
-    axis: FloatArray = floats('blocks', 3)
-    cone_rhs: FloatArray = floats('blocks', 3)
-    velocity_change: FloatArray = floats('blocks', 3)
-    bound_rhs: FloatArray = floats('m', 2)
-    bound_velocity_change: FloatArray = floats('m', 2)
+    step: FloatArray = floats('N')
 
 
 @compiled
@@ -242,6 +209,16 @@ def contact_residual(x: Vec3, u: Vec3) -> float:
     # Projection onto the boundary of the Lorentz cone, for w outside the cone and its polar.
     part = 0.5 * (w + length)
     return norm(x - Vec(part, part * w_1 / length, part * w_2 / length))
+
+
+@compiled
+def nearest_in_disc(w_1: float, w_2: float, bound: float) -> Tuple[float, float]:
+    """Return the point of a disc about zero that is closest to w."""
+    length = math.sqrt(w_1 * w_1 + w_2 * w_2)
+    if length <= bound:
+        return w_1, w_2
+    part = bound / length
+    return part * w_1, part * w_2
 
 
 @compiled
@@ -369,21 +346,6 @@ def is_small(space: FrictionSpace, worst: float) -> bool:
     find_floor(space)
     small: bool = worst <= min(report[FLOOR], COARSEST)
     return small
-
-
-@compiled
-def project(x: FloatArray, i: int) -> None:
-    """Replace a contact's force by the nearest one in the Lorentz cone."""
-    length = math.sqrt(x[i + 1] * x[i + 1] + x[i + 2] * x[i + 2])
-    if length <= x[i]:
-        return
-    if length <= -x[i]:
-        x[i] = x[i + 1] = x[i + 2] = 0.0
-        return
-    part = 0.5 * (x[i] + length)
-    x[i] = part
-    x[i + 1] *= part / length
-    x[i + 2] *= part / length
 
 
 @compiled

@@ -56,7 +56,6 @@ def space_of(pile, friction, room=0, moments=False):
     space.effect[:n] = effects(pile, pile.jacobian)
     for array in (space.bias, space.compliance, space.force, space.slip, space.state):
         array[:n] = 0
-    space.slip_direction[:n] = 0.0
     return space
 
 

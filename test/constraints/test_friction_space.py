@@ -20,14 +20,12 @@ from rbd_ros.constraints.friction_space import (
     FLOOR,
     FrictionSpace,
     is_small,
-    project,
     refresh,
     residual,
     TOLERANCE,
     unscale_forces,
 )
 from rbd_ros.constraints.solvers.friction_solver import (
-    ADMM_ALONE,
     COMBINED,
     solve_friction_space,
     solve_space,
@@ -45,16 +43,13 @@ def projection(w):
     return 0.5 * (w[0] + size) * np.array([1.0, *(w[1:] / size)])
 
 
-def test_residuals_and_projections_of_any_contact():
+def test_residuals_of_any_contact():
     rng = np.random.default_rng(0)
     for _ in range(500):
         x, u = rng.normal(size=3) * rng.choice([0.1, 1.0, 10.0]), rng.normal(size=3)
         shifted = u + [np.linalg.norm(u[1:]), 0.0, 0.0]
         expected = np.linalg.norm(x - projection(x - shifted))
         assert_allclose(contact_residual(Vec(*x), Vec(*u)), expected, atol=1e-12)
-        there = np.array([7.0, 7.0, 7.0, *x])
-        project(there, 3)
-        assert_allclose(there, [7.0, 7.0, 7.0, *projection(x)], atol=1e-12)
 
 
 def test_residuals_of_rows():
@@ -105,7 +100,6 @@ def test_blocks_have_ones_on_the_diagonal_and_velocities_are_at_most_one():
         unit = (space.A @ x + space.b) / (scale * v)
         assert_allclose(unit, unit[0], rtol=1e-9)
         assert_allclose(space.low * scale[3 * n :], problem.low)
-        assert len(space.state) == n + 2
 
 
 def test_the_best_forces_are_remembered():
@@ -192,7 +186,7 @@ def test_an_unsolved_problem_ends_with_the_best_forces():
     unsolved = 0
     for _ in range(20):
         problem = random_contacts(rng, 8, 6, 1e6)
-        for method in (COMBINED, SWEEPS_ALONE, ADMM_ALONE):
+        for method in (COMBINED, SWEEPS_ALONE):
             space, _ = scaled_space(problem)
             if solve_friction_space(space, method, 25, 1e-10):
                 continue
@@ -207,7 +201,7 @@ def test_an_unsolved_problem_ends_with_the_best_forces():
 def test_sweeps_alone_use_all_that_they_may():
     for limit in (1, 2, 50):
         found = solve_friction(stack()[0], 'sweeps', iterations=limit)
-        assert not found.converged and found.iterations == (limit, 0, 0)
+        assert not found.converged and found.iterations == (limit, 0)
 
 
 def test_a_hard_problem_without_a_solution_yet_has_no_certificate():
@@ -218,15 +212,6 @@ def test_a_hard_problem_without_a_solution_yet_has_no_certificate():
     found = solve_friction(problem, 'sweeps', iterations=1)
     assert not found.converged and found.certificate is None
     assert solve_friction(problem).converged
-
-
-def test_admm_takes_tens_of_steps():
-    """As many as it takes here; a check too late or a penalty that stays takes more."""
-    rng = np.random.default_rng(4)
-    problems = [random_contacts(rng, 6, 24, 1e2) for _ in range(10)]
-    steps = [solve_friction(problem, 'admm').iterations[2] for problem in [*problems, stack()[0]]]
-    assert max(steps) <= 400 and np.median(steps) <= 150
-    assert all(step % 10 == 0 for step in steps)
 
 
 def problem_with_rows(rng, contacts, ratio=10.0):
@@ -251,7 +236,7 @@ def test_a_problem_is_scaled_where_it_lies():
     for problem in (problem_with_rows(rng, 3, 1e6), stack()[0], still, smooth):
         n, size = problem.contacts, len(problem.g)
         own, scale = scaled_space(problem)
-        room = allocate(FrictionSpace, N=size + 4, n=n + 1, m=size - 3 * n + 1, blocks=size)
+        room = allocate(FrictionSpace, N=size + 4, n=n + 1, m=size - 3 * n + 1)
         coefficients = allocate(Coefficients, n=n + 1)
         for array in room:
             array[...] = np.nan if array.dtype == float else 0
@@ -277,12 +262,12 @@ def test_a_problem_is_scaled_where_it_lies():
         assert np.isnan(room.x[size:]).all() and np.isnan(room.scale[size:]).all()
 
 
-@pytest.mark.parametrize('method', [COMBINED, SWEEPS_ALONE, ADMM_ALONE])
+@pytest.mark.parametrize('method', [COMBINED, SWEEPS_ALONE])
 def test_one_space_serves_problems_of_any_size(method):
     """To the bit as in a space of their own; what is not theirs is neither read nor written."""
     rng = np.random.default_rng(6)
     n, m = 7, 5
-    room = allocate(FrictionSpace, N=3 * n + m, n=n, m=m, blocks=n + m)
+    room = allocate(FrictionSpace, N=3 * n + m, n=n, m=m)
     record = Record(room)
     problems = [problem_with_rows(rng, contacts) for contacts in (7, 2, 0, 4)]
     problems += [random_contacts(rng, 5, 4, 1e6)]  # which takes all methods

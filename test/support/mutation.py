@@ -126,7 +126,7 @@ OWN = {
         'test/constraints/solvers/test_friction_moments.py',
     ),
     'rbd_ros/constraints/solvers/friction_solver.py': (
-        'test/constraints/solvers/test_friction_interior.py',
+        'test/constraints/solvers/test_friction_solver.py',
         'test/constraints/test_friction_space.py',
         'test/constraints/solvers/test_friction_warm.py',
         'test/constraints/test_friction_solution.py',
@@ -137,24 +137,13 @@ OWN = {
     ),
     'rbd_ros/constraints/solvers/friction_newton.py': (
         'test/constraints/solvers/test_friction_newton.py',
+        'test/constraints/solvers/test_friction_solver.py',
         'test/constraints/solvers/test_friction_moments.py',
         'test/constraints/solvers/test_friction_warm.py',
         'test/constraints/test_friction_solution.py',
     ),
     'rbd_ros/constraints/solvers/friction_moment_solver.py': (
         'test/constraints/solvers/test_friction_moments.py',
-    ),
-    'rbd_ros/constraints/solvers/friction_cones.py': (
-        'test/constraints/solvers/test_friction_interior.py',
-    ),
-    'rbd_ros/constraints/solvers/friction_interior.py': (
-        'test/constraints/solvers/test_friction_interior.py',
-    ),
-    'rbd_ros/constraints/solvers/friction_admm.py': (
-        'test/constraints/test_friction_space.py',
-        'test/constraints/solvers/test_friction_newton.py',
-        'test/constraints/solvers/test_friction_moments.py',
-        'test/constraints/test_friction_solution.py',
     ),
     'rbd_ros/constraints/solvers/dense.py': ('test/constraints/solvers/test_friction_systems.py',),
     'rbd_ros/textbook/complementarity/gauss.py': (

@@ -28,7 +28,7 @@ import math
 from typing import Tuple
 
 from rbd_ros.compiler.loops import compiled, load_vec, Mat, Vec, Vec3
-from rbd_ros.constraints.friction_space import FloatArray, IMMOVABLE
+from rbd_ros.constraints.friction_space import FloatArray, IMMOVABLE, nearest_in_disc
 from rbd_ros.constraints.solvers.body_matrix import (
     add_contact,
     begin_matrix,
@@ -51,11 +51,9 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     velocity_of,
 )
 
-#: Unit t of compliance, of blocks whose largest element is one.
-COMPLIANCE = 0.4
-
-#: Steps in a row without half the residual until a leap; compliance of it.
-PATIENCE, LEAP = 40, 1e-5
+#: Unit t of compliance, of blocks whose largest element is one; steps in a row without half the
+#: residual until it is made smaller, and by how much.
+UNIT_COMPLIANCE, PATIENCE, SMALLER = 0.4, 40, 0.4
 
 #: Compliance of a step by |f| in units of velocity, at first; its factors after a whole step and
 #: after none; its range.
@@ -82,8 +80,9 @@ def newton_bodies(space: BodySpace, enough: float, slack: float, limit: int) -> 
     renew(space)
     best = largest_residual(space)
     keep_best(space)
-    enter_unknowns(space)
-    before = size = evaluate(space, 0.0)
+    t = UNIT_COMPLIANCE
+    enter_unknowns(space, t)
+    before = size = evaluate(space, t, 0.0)
     damping, since, goal = min(DAMPING * size / space.report[UNIT], 1.0), 0, math.inf
     for _ in range(limit):
         now = find_residual(space)
@@ -97,12 +96,15 @@ def newton_bodies(space: BodySpace, enough: float, slack: float, limit: int) -> 
         if best < goal:
             goal, since = 0.5 * best, 0
         if since > PATIENCE:
-            # Small steps about a minimum of |f| that is none of the problem: a leap leaves it.
-            damping, since = LEAP, 0
+            # About a minimum of |f| that is none of the problem: with another unit |f| has others.
+            t = SMALLER * t
+            enter_unknowns(space, t)
+            before = evaluate(space, t, 0.0)
+            damping, since, goal = min(DAMPING * before / space.report[UNIT], 1.0), 0, math.inf
         give = min(slack / max(largest_force(space), 1e-300), MAX_GIVE)
-        size = evaluate(space, give)
-        find_direction(space, damping, give)
-        length = search(space, size, before, give)
+        size = evaluate(space, t, give)
+        find_direction(space, t, damping, give)
+        length = search(space, t, give, size, before)
         before = size
         if length == 1.0:
             damping = max(RELAXED * damping, LEAST)
@@ -117,23 +119,24 @@ def newton_bodies(space: BodySpace, enough: float, slack: float, limit: int) -> 
 
 
 @compiled
-def search(space: BodySpace, size: float, before: float, give: float) -> float:
+def search(space: BodySpace, t: float, give: float, size: float, before: float) -> float:
     """Move until |f| falls, or hardly grows; return the number of steps: 1, 1/2, ..., or none.
 
+    :param t: unit of compliance
+    :param give: compliance of each contact, besides its own
     :param size: |f| now
     :param before: |f| before the last step
-    :param give: compliance of each contact, besides its own
     """
     length = 1.0
     move(space, length)
     for _ in range(HALVES + 1):
-        if evaluate(space, give) < (1.0 - DECREASE * length) * size + GROWTH * before:
+        if evaluate(space, t, give) < (1.0 - DECREASE * length) * size + GROWTH * before:
             return length
         # Back by half of the last step.
         length *= 0.5
         move(space, -length)
     move(space, -length)
-    evaluate(space, give)
+    evaluate(space, t, give)
     return 0.0
 
 
@@ -147,54 +150,48 @@ def largest_force(space: BodySpace) -> float:
 
 
 @compiled
-def enter_unknowns(space: BodySpace) -> None:
-    """Enter the unknowns w that belong to the forces and velocities as they are."""
+def enter_unknowns(space: BodySpace, t: float) -> None:
+    """Enter the unknowns w that belong to the forces and velocities as they are.
+
+    :param t: unit of compliance
+    """
     for c in range(space.sizes[CONTACTS]):
         # z is the velocity.
-        part = 1.0 / COMPLIANCE * velocity_of(space, c)
+        part = 1.0 / t * velocity_of(space, c)
         space.w[c] = load_vec(space.x[c], 3) - part
         if has_moments(space, c):
-            part = 1.0 / COMPLIANCE * scaled_angular_velocity(space, c)
+            part = 1.0 / t * scaled_angular_velocity(space, c)
             space.moment_w[c] = load_vec(space.y[c], 3) - part
 
 
 @compiled
-def bounded(w_1: float, w_2: float, bound: float) -> Tuple[float, float]:
-    """Return the point of a disc about zero that is closest to w."""
-    length = math.sqrt(w_1 * w_1 + w_2 * w_2)
-    if length <= bound:
-        return w_1, w_2
-    part = bound / length
-    return part * w_1, part * w_2
-
-
-@compiled
-def evaluate(space: BodySpace, give: float) -> float:
+def evaluate(space: BodySpace, t: float, give: float) -> float:
     """Find forces, velocities `image`, and -f; return |f|.
 
+    :param t: unit of compliance
     :param give: compliance of each contact, besides its own
     """
     contacts, total = space.sizes[CONTACTS], 0.0
     for c in range(contacts):
         w, x = space.w[c], space.x[c]
         x[0] = max(w[0], 0.0) if space.block[c, 0, 0] > IMMOVABLE else 0.0
-        x[1], x[2] = bounded(w[1], w[2], x[0])
+        x[1], x[2] = nearest_in_disc(w[1], w[2], x[0])
         if has_moments(space, c):
             y = space.moment_w[c]
             space.y[c, 0] = min(max(y[0], -x[0]), x[0])
-            space.y[c, 1], space.y[c, 2] = bounded(y[1], y[2], x[0])
+            space.y[c, 1], space.y[c, 2] = nearest_in_disc(y[1], y[2], x[0])
     renew(space)
     for c in range(contacts):
         force, u = load_vec(space.x[c], 3), velocity_of(space, c)
         space.image[c] = u
-        rest = COMPLIANCE * (force - load_vec(space.w[c], 3)) - give * force - u
+        rest = t * (force - load_vec(space.w[c], 3)) - give * force - u
         if space.block[c, 0, 0] <= IMMOVABLE:
             rest = Vec(0.0, 0.0, 0.0)
         space.right[c] = rest
         total += rest @ rest
         if has_moments(space, c):
             moment, u = load_vec(space.y[c], 3), scaled_angular_velocity(space, c)
-            rest = COMPLIANCE * (moment - load_vec(space.moment_w[c], 3)) - give * moment - u
+            rest = t * (moment - load_vec(space.moment_w[c], 3)) - give * moment - u
             space.moment_right[c] = rest
             total += rest @ rest
     return math.sqrt(total)
@@ -233,9 +230,10 @@ def own_compliance(space: BodySpace, c: int, added: float) -> Vec3:
 
 
 @compiled
-def find_direction(space: BodySpace, damping: float, give: float) -> None:
+def find_direction(space: BodySpace, t: float, damping: float, give: float) -> None:
     """Find the changes of the unknowns by a whole step.
 
+    :param t: unit of compliance
     :param damping: compliance of the step alone
     :param give: compliance of each contact, besides its own
     """
@@ -244,7 +242,7 @@ def find_direction(space: BodySpace, damping: float, give: float) -> None:
     for i in range(space.sizes[MEMBERS]):
         matrix.x[i] = Vec(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for c in range(contacts):
-        find_stiffness(space, c, added)
+        find_stiffness(space, t, c, added)
         # An open contact changes nothing.
         if space.stiffness[c, 0, 0] == 0.0:
             continue
@@ -269,13 +267,13 @@ def find_direction(space: BodySpace, damping: float, give: float) -> None:
         space.right[c] = rest
         dx, soft = image_of(space.stiffness[c], rest), own_compliance(space, c, added)
         part = rest - Vec(soft[0] * dx[0], soft[1] * dx[1], soft[2] * dx[2])
-        space.change[c] = dx + 1.0 / COMPLIANCE * part
+        space.change[c] = dx + 1.0 / t * part
         if has_moments(space, c):
             by = velocity_change(space, c, space.angular_jacobian[c])
             rest = load_vec(space.moment_right[c], 3) - by
             space.moment_right[c] = rest
             dx = moment_change(space, c)
-            space.moment_change[c] = dx + 1.0 / COMPLIANCE * (rest - added * dx)
+            space.moment_change[c] = dx + 1.0 / t * (rest - added * dx)
 
 
 @compiled
@@ -325,12 +323,13 @@ def velocity_change(space: BodySpace, c: int, J: FloatArray) -> Vec3:
 
 
 @compiled
-def find_stiffness(space: BodySpace, c: int, added: float) -> None:
+def find_stiffness(space: BodySpace, t: float, c: int, added: float) -> None:
     """Find K: by how much what remains of the equations of a contact changes its force.
 
     With P the derivative of x by w and Q the compliances, (Q P + t (1 - P)) dw = -f - J dv and
     dx = P dw.
 
+    :param t: unit of compliance
     :param added: compliance of all contacts
     """
     K, w, soft = space.stiffness[c], space.w[c], own_compliance(space, c, added)
@@ -338,11 +337,11 @@ def find_stiffness(space: BodySpace, c: int, added: float) -> None:
     gain = 1.0 / soft[0] if closed else 0.0
     bound = max(w[0], 0.0)
     K[0] = Vec(gain, 0.0, 0.0)
-    K[1], K[2] = disc_stiffness(Vec(bound, w[1], w[2]), Vec(gain, soft[1], soft[2]))
+    K[1], K[2] = disc_stiffness(Vec(bound, w[1], w[2]), Vec(gain, soft[1], soft[2]), t)
     if has_moments(space, c):
         M, by_force, v = space.moment_stiffness[c], space.moment_by_force[c], space.moment_w[c]
-        torsion, _ = disc_stiffness(Vec(bound, v[0], 0.0), Vec(gain, added, added))
-        rolling, across = disc_stiffness(Vec(bound, v[1], v[2]), Vec(gain, added, added))
+        torsion, _ = disc_stiffness(Vec(bound, v[0], 0.0), Vec(gain, added, added), t)
+        rolling, across = disc_stiffness(Vec(bound, v[1], v[2]), Vec(gain, added, added), t)
         M[0] = Vec(torsion[1], 0.0, 0.0)
         M[1], M[2] = Vec(0.0, rolling[1], rolling[2]), Vec(0.0, across[1], across[2])
         by_force[0] = Vec(torsion[0], 0.0, 0.0)
@@ -350,11 +349,12 @@ def find_stiffness(space: BodySpace, c: int, added: float) -> None:
 
 
 @compiled
-def disc_stiffness(w: Vec3, Q: Vec3) -> Tuple[Vec3, Vec3]:
+def disc_stiffness(w: Vec3, Q: Vec3, t: float) -> Tuple[Vec3, Vec3]:
     """Return two rows of K, of forces within a disc whose radius is the normal force.
 
     :param w: the radius, and both unknowns
     :param Q: stiffness K of the normal force, and both compliances
+    :param t: unit of compliance
     """
     bound, w_1, w_2 = w
     length = math.sqrt(w_1 * w_1 + w_2 * w_2)
@@ -366,10 +366,10 @@ def disc_stiffness(w: Vec3, Q: Vec3) -> Tuple[Vec3, Vec3]:
     elif not bound > 0.0:
         turn = 0.0
     P_11, P_12, P_22 = turn * (1.0 - d_1 * d_1), -turn * d_1 * d_2, turn * (1.0 - d_2 * d_2)
-    q_1, q_2 = Q[1] - COMPLIANCE, Q[2] - COMPLIANCE
+    q_1, q_2 = Q[1] - t, Q[2] - t
     # G = Q P + t (1 - P), K = P G^-1.
-    G_11, G_12 = q_1 * P_11 + COMPLIANCE, q_1 * P_12
-    G_21, G_22 = q_2 * P_12, q_2 * P_22 + COMPLIANCE
+    G_11, G_12 = q_1 * P_11 + t, q_1 * P_12
+    G_21, G_22 = q_2 * P_12, q_2 * P_22 + t
     part = 1.0 / (G_11 * G_22 - G_12 * G_21)
     K_11, K_12 = part * (P_11 * G_22 - P_12 * G_21), part * (P_12 * G_11 - P_11 * G_12)
     K_21, K_22 = part * (P_12 * G_22 - P_22 * G_21), part * (P_22 * G_11 - P_12 * G_12)

@@ -51,7 +51,6 @@ class BodySpace(NamedTuple):
     :param friction: coefficients along both tangents
     :param force: forces of each contact: the start, then the result
     :param state: OPEN, STICK or SLIDE of each contact
-    :param slip_direction: unit vector along the sliding velocity of each contact
     :param slip: sliding velocity by friction force of each contact, for the next sweep
     :param report: residual and so on, see above
     :param scale: unit D of each force
@@ -96,7 +95,6 @@ class BodySpace(NamedTuple):
     friction: FloatArray = floats('C', 2)
     force: FloatArray = floats('C', 3)
     state: IntArray = integers('C')
-    slip_direction: FloatArray = floats('C', 2)
     slip: FloatArray = floats('C')
     report: FloatArray = floats(4)
     scale: FloatArray = floats('C', 3)

@@ -19,6 +19,7 @@ from rbd_ros.constraints.friction_space import (
     clamp,
     contact_residual,
     IMMOVABLE,
+    nearest_in_disc,
     OPEN,
     SLIDE,
     STICK,
@@ -280,9 +281,7 @@ def sweep_one(space: BodySpace, c: int) -> float:
         before = contact_residual(x, q)
         block = Mat(load_vec(b[0], 3), load_vec(b[1], 3), load_vec(b[2], 3))
         # The velocity without the contact's own force, with all others as they are now.
-        space.state[c], new = solve_block(
-            block, q - block @ x, space.slip_direction[c], space.slip, c
-        )
+        space.state[c], new = solve_block(block, q - block @ x, space.slip, c)
     space.x[c] = new
     apply_force(space, c, new - x)
     return before
@@ -309,9 +308,7 @@ def sweep_body_moments(space: BodySpace, c: int) -> float:
             y[1] = y[2] = 0.0
         elif solve_disc(block[1, 1], block[1, 2], block[2, 2], p, p_1, bound, y, 1) == SLIDE:
             # Exactly onto the bound: `solve_disc` stops at rounding.
-            longer = bound / math.sqrt(y[1] * y[1] + y[2] * y[2])
-            y[1] *= longer
-            y[2] *= longer
+            y[1], y[2] = nearest_in_disc(y[1], y[2], bound)
         apply_moment(space, c, Vec(0.0, y[1] - y_1, y[2] - y_2))
     return before
 

@@ -1,39 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Newton's method for frictional contact, with the states of contacts as active set.
+"""Newton's method for frictional contact, on equations that hold of every state of a contact.
 
-Of open contacts there are no unknowns. A sticking one has its force, with u = 0; a sliding one has
-its normal force and the angle of its direction, with u_n = 0 and no velocity across the direction.
-It converges quadratically, to the precision of the numbers, once states are right; each step also
-corrects them, but nothing is promised from afar.
+The force x of a contact and the velocity z that is complementary to it are one unknown w each
+(Alart and Curnier 1991): with a unit t of compliance,
 
-Where contacts are redundant, the matrix is singular but the equations are consistent: a little on
-its diagonal leaves forces among which it cannot choose near where they are.
+    x_n = max(w_n, 0),  x_t = w_t or, beyond the limit x_n of friction, x_n w_t / |w_t|,
+    z = t (x - w)
+
+so that all conditions of contact hold, and the motion remains: f(w) = A x + b - z = 0. Moments are
+bounded by x_n as x_t is, rows by their bounds. What sticks, slides or opens is never guessed: f is
+differentiable but where that changes, and any derivative there will do (Qi and Sun 1993). With P
+the derivative of x by w, which is zero for what is open or at a bound, a step dw solves
+
+    (A P + t (1 - P)) dw = -f
+
+among the others. Contacts among which forces can be chosen leave that singular; a compliance of
+the step alone bounds it (Levenberg and Marquardt), and grows where |f| does not fall enough.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Tuple
 
-from rbd_ros.compiler.loops import compiled
+from rbd_ros.compiler.loops import compiled, load_vec, simd_range, Vec, Vec3
 from rbd_ros.constraints.friction_space import (
     clamp,
     CONTACTS,
     FIRST,
     FloatArray,
-    FLOOR,
     FrictionSpace,
     IMMOVABLE,
     is_small,
     MOMENTS,
+    nearest_in_disc,
     NEWTON_STEPS,
-    OPEN,
     refresh,
     residual,
     return_to_best,
     ROWS,
+    SECOND,
     size_of,
-    SLIDE,
-    STICK,
+    TOLERANCE,
 )
 from rbd_ros.constraints.solvers.dense import (
     factorize,
@@ -41,447 +49,360 @@ from rbd_ros.constraints.solvers.dense import (
     solve_factorized,
     solve_pivoted,
 )
-from rbd_ros.constraints.solvers.friction_moment_solver import (
-    any_moment_slides,
-    correct_moments,
-    first_moment,
-    follow_normals,
-    holds,
-    start_moments,
-)
 
-#: Added to the diagonal, whose largest element is one in each block.
-PROXIMAL = 1e-11
+#: Unit t of compliance, of blocks whose largest element is one; steps in a row without half the
+#: residual until it is made smaller, and by how much.
+UNIT, PATIENCE, SMALLER = 0.4, 40, 0.3
 
-#: The same of the symmetric Jacobian, where its effect is taken back: forces among which the
-#: matrix cannot choose are found the better, the more there is.
-SYMMETRIC = 3e-10
+#: Compliance of a first step from afar by |f|.
+FAR = 3.0
 
-#: Steps in a row that do not improve the best forces, and end the attempt.
-PATIENCE = 3
+#: The same by the largest force: |f| is known to its rounding alone, which a singular matrix would
+#: turn into forces.
+NOISE = 3e-8
 
-#: Maximum rotation of a sliding direction in one step [rad].
-MAX_ROTATION = 0.7
+#: Compliance of a step at least, from near and from afar, and at most; its factors after a whole
+#: step and after none.
+LEAST, FINEST, MOST, RELAXED, TIGHTENED = 1e-9, 1e-13, 10.0, 0.1, 8.0
+
+#: Residual of a solution by the tolerance beyond which a step more is made for the last digits.
+POLISHED = 1e-4
+
+#: Number of halved steps; required decrease of |f| by a step; accepted growth, as part of the |f|
+#: before.
+HALVES, DECREASE, GROWTH = 4, 0.1, 0.95
 
 
 @compiled
-def newton(space: FrictionSpace, limit: int, careful: bool) -> bool:
-    """Attempt to solve from forces and states as they are; return whether it is solved.
+def newton(space: FrictionSpace, give: float, limit: int, start: float) -> bool:
+    """Attempt to solve from forces as they are; return whether it is solved.
 
+    :param give: compliance of each force, by which redundant contacts share a load; zero for the
+        problem itself
     :param limit: maximum number of steps
-    :param careful: whether a step ends where the first contact opens. Of more contacts than a body
-        has DoFs, a rounding error of their gaps decides which one bears nothing: whole steps
-        are as long as the matrix is near to singular, and would open several
+    :param start: compliance of the first step by |f|; zero from near a solution
     """
-    report = space.report
-    before, tried = math.inf, 0
+    t = UNIT
+    enter_unknowns(space, t)
+    size = evaluate(space, t, give)
+    before, since, goal = size, 0, math.inf
+    # What creeps by less than the first compliance lets pass is stopped by the least one alone.
+    least = LEAST if start == 0.0 else FINEST
+    first = max(start * size, NOISE * largest_of(space.x, size_of(space)))
+    damping = max(least, min(first, 1.0))
     for _ in range(limit):
-        count = list_unknowns(space)
-        # The friction of a sliding contact follows its normal force, but not the reverse: the
-        # Jacobian is not symmetric then, and L D L^T would be wrong.
-        if any_slides(space):
-            assemble(space, count)
-            factorize_pivoted(space.factor, space.order, count)
-            solve_pivoted(space.factor, space.order, space.step, count)
-        else:
-            assemble_symmetric(space, count)
-            solve_symmetric(space, count)
-        opening = limit_step(space, count) if careful else -1
-        apply(space, count)
-        if opening >= 0:
-            open_contact(space, opening)
-        report[NEWTON_STEPS] += 1.0
-        refresh(space)
-        # Also keeps the best forces: a step that makes things worse is not lost, but not kept
-        # either.
-        now = residual(space)
-        if is_small(space, now):
+        # Of yielding contacts |f| is asked, of rigid ones the residual, which remembers the best.
+        now = size if give > 0.0 else residual(space)
+        if give > 0.0 and now <= space.report[TOLERANCE]:
             return True
-        if opening < 0:
-            # Velocities say which ones are to close after a whole step only.
-            correct_states(space)
-        # States may cycle among degenerate contacts: an attempt ends, the caller has other
-        # methods.
-        tried = 0 if now < 0.5 * before else tried + 1
-        before = min(before, now)
-        if tried > PATIENCE or not now < math.inf:
+        if give == 0.0 and is_small(space, now):
+            polish(space, t, now)
+            return True
+        since += 1
+        if now < goal:
+            goal, since = 0.5 * now, 0
+        if not now < math.inf:
             break
-    return_to_best(space)
+        if since > PATIENCE:
+            # About a minimum of |f| that is none of the problem: with another unit |f| has others.
+            t = SMALLER * t
+            enter_unknowns(space, t)
+            before = size = evaluate(space, t, give)
+            since, goal = 0, math.inf
+            damping = max(least, min(FAR * size, 1.0))
+        find_step(space, t, damping + give)
+        space.report[NEWTON_STEPS] += 1.0
+        length, found = search(space, t, give, size, before)
+        size, before = found, size
+        if length == 1.0:
+            damping = max(RELAXED * damping, least)
+        elif length == 0.0:
+            damping = min(TIGHTENED * damping, MOST)
+    if give == 0.0:
+        return_to_best(space)
     return False
 
 
 @compiled
-def is_warm(space: FrictionSpace) -> bool:
-    """Return whether there are states of a problem before: not all are open."""
-    for b in range(space.sizes[CONTACTS] + space.sizes[ROWS] + space.sizes[MOMENTS]):
-        if space.state[b] != OPEN:
-            return True
-    return False
+def largest_of(x: FloatArray, n: int) -> float:
+    """Return the largest of the first elements."""
+    largest = 0.0
+    for i in range(n):
+        largest = max(largest, abs(x[i]))
+    return largest
 
 
 @compiled
-def guess_states(space: FrictionSpace) -> None:
-    """Compute the states by forces and velocities alone.
+def polish(space: FrictionSpace, t: float, now: float) -> None:
+    """Make a step more for the last digits of a solution, which the next problem begins with.
 
-    What bears a load or is about to penetrate sticks.
+    :param t: unit of compliance
+    :param now: its residual
     """
-    x, u, state = space.x, space.u, space.state
-    contacts = space.sizes[CONTACTS]
+    if now <= POLISHED * space.report[TOLERANCE]:
+        return
+    find_step(space, t, LEAST)
+    move(space, 1.0)
+    evaluate(space, t, 0.0)
+    if residual(space) > now:
+        return_to_best(space)
+        residual(space)
+
+
+@compiled
+def search(
+    space: FrictionSpace, t: float, give: float, size: float, before: float
+) -> Tuple[float, float]:
+    """Move until |f| falls, or hardly grows; return by how much of the step, and |f| then.
+
+    :param t: unit of compliance
+    :param give: compliance of each force
+    :param size: |f| now
+    :param before: |f| before the last step
+    """
+    length = 1.0
+    move(space, length)
+    for _ in range(HALVES + 1):
+        found = evaluate(space, t, give)
+        if found < (1.0 - DECREASE * length) * size + GROWTH * before:
+            return length, found
+        # Back by half of the last step.
+        length *= 0.5
+        move(space, -length)
+    move(space, -length)
+    return 0.0, evaluate(space, t, give)
+
+
+@compiled
+def enter_unknowns(space: FrictionSpace, t: float) -> None:
+    """Enter the unknowns w that belong to the forces as they are, and to their velocities.
+
+    :param t: unit of compliance
+    """
+    refresh(space)
+    for i in range(size_of(space)):
+        space.w[i] = space.x[i] - space.u[i] / t
+
+
+@compiled
+def move(space: FrictionSpace, length: float) -> None:
+    """Change the unknowns by a number of steps."""
+    for i in range(size_of(space)):
+        space.w[i] += length * space.change[i]
+
+
+@compiled
+def evaluate(space: FrictionSpace, t: float, give: float) -> float:
+    """Find forces, velocities and -f; return |f|.
+
+    :param t: unit of compliance
+    :param give: compliance of each force
+    """
+    w, x, contacts, rows = space.w, space.x, space.sizes[CONTACTS], space.sizes[ROWS]
     for c in range(contacts):
         i = 3 * c
-        # With no history, to stick is the better guess: its equations are linear, and forces
-        # beyond the cone turn it into sliding in the right direction, while a guessed direction
-        # may be wrong by 180 deg.
-        touches = x[i] > 0.0 or u[i] < 0.0
-        state[c] = STICK if touches and space.A[i, i] > IMMOVABLE else OPEN
-    for k in range(space.sizes[ROWS]):
+        x[i] = max(w[i], 0.0) if space.A[i, i] > IMMOVABLE else 0.0
+        x[i + 1], x[i + 2] = nearest_in_disc(w[i + 1], w[i + 2], x[i])
+    for k in range(rows):
         i = 3 * contacts + k
-        # Not at a bound that its velocity belongs to.
-        free = (x[i] > space.low[k] and u[i] > 0.0) or (x[i] < space.high[k] and u[i] < 0.0)
-        state[contacts + k] = STICK if free else OPEN
-    if space.sizes[MOMENTS] > 0:
-        start_moments(space)
-        refresh(space)
+        x[i] = clamp(w[i], space.low[k], space.high[k])
+    for k in range(space.sizes[MOMENTS]):
+        i, bound = 3 * contacts + rows + k, x[3 * space.moment_contact[k]]
+        if space.part[k] == FIRST:
+            x[i], x[i + 1] = nearest_in_disc(w[i], w[i + 1], bound)
+        elif space.part[k] != SECOND:
+            x[i] = clamp(w[i], -bound, bound)
+    refresh(space)
+    total = 0.0
+    for i in range(size_of(space)):
+        rest = t * (x[i] - w[i]) - give * x[i] - space.u[i]
+        if i < 3 * contacts and space.A[i - i % 3, i - i % 3] <= IMMOVABLE:
+            # No force moves what this contact is at.
+            rest = 0.0
+        space.rest[i] = rest
+        total += rest * rest
+    return math.sqrt(total)
 
 
 @compiled
-def correct_start(space: FrictionSpace) -> None:
-    """Correct states of another problem, as far as velocities contradict them.
+def find_step(space: FrictionSpace, t: float, added: float) -> None:
+    """Find the changes of the unknowns by a whole step.
 
-    A row that is at a bound is put to one of this problem's.
+    :param t: unit of compliance
+    :param added: compliance of each force in this step
     """
-    x, u, state = space.x, space.u, space.state
-    contacts, moved = space.sizes[CONTACTS], False
-    for c in range(contacts):
-        w_1, w_2 = space.slip_direction[c, 0], space.slip_direction[c, 1]
-        # A sliding contact needs a unit direction; zeros are what a new buffer holds.
-        if state[c] == SLIDE and not w_1 * w_1 + w_2 * w_2 > 0.5:
-            state[c] = STICK
-        elif state[c] == OPEN and u[3 * c] < 0.0 and space.A[3 * c, 3 * c] > IMMOVABLE:
-            state[c] = STICK
-    for k in range(space.sizes[ROWS]):
-        i, b = 3 * contacts + k, contacts + k
-        if state[b] == OPEN:
-            bound = space.high[k] if u[i] < 0.0 else space.low[k]
-            # There is no bound on that side to be at: the row has to be free.
-            if not abs(bound) < math.inf:
-                state[b] = STICK
-            elif x[i] != bound:
-                x[i] = bound
-                moved = True
-    if space.sizes[MOMENTS] > 0:
-        start_moments(space)
-        moved = True
-    if moved:
-        refresh(space)
+    J, step, n = space.factor, space.step, size_of(space)
+    slides = find_derivatives(space)
+    count = list_unknowns(space)
+    if slides:
+        # Friction follows the normal force, but not the reverse: the matrix is not symmetric.
+        for a in range(count):
+            enter_equation(space, t, added, a, count)
+        factorize_pivoted(J, space.order, count)
+    else:
+        for a in range(count):
+            into, row = J[a], space.A[space.unknown[a]]
+            for b in range(a, count):
+                into[b] = row[space.unknown[b]]
+            into[a] += added
+        factorize(J, count)
+    change, effect = space.change, space.effect
+    clear(change, n)
+    for _ in range(2 if added <= LEAST else 1):
+        # A second time with what the compliance takes away: where the matrix is not singular, the
+        # error is of its square.
+        for a in range(count):
+            step[a] = space.rest[space.unknown[a]] + added * change[space.unknown[a]]
+        if slides:
+            solve_pivoted(J, space.order, step, count)
+        else:
+            solve_factorized(J, step, count)
+        for a in range(count):
+            change[space.unknown[a]] = step[a]
+        apply_derivatives(space, change)
+    clear(effect, n)
+    for a in range(count):
+        row, dx = space.A[space.unknown[a]], change[space.unknown[a]]
+        for j in simd_range(n):
+            effect[j] += dx * row[j]
+    for i in range(n):
+        # f + A dx + added dx = dz, and dw = dx - dz / t: of all unknowns, those of open ones too.
+        change[i] += (space.rest[i] - effect[i] - added * change[i]) / t
 
 
 @compiled
-def any_slides(space: FrictionSpace) -> bool:
-    """Return whether anything slides, without which the Jacobian is symmetric."""
-    for c in range(space.sizes[CONTACTS]):
-        if space.state[c] == SLIDE:
-            return True
-    slides: bool = any_moment_slides(space)
+def clear(x: FloatArray, n: int) -> None:
+    """Set the first elements to zero."""
+    for i in range(n):
+        x[i] = 0.0
+
+
+@compiled
+def find_derivatives(space: FrictionSpace) -> bool:
+    """Find the derivatives P of the forces of contacts and moments; return whether any slides."""
+    w, contacts, slides = space.w, space.sizes[CONTACTS], False
+    for c in range(contacts):
+        i, P = 3 * c, space.derivative[c]
+        P[0] = Vec(1.0, 0.0, 0.0)
+        P[1], P[2] = disc_derivative(Vec(max(w[i], 0.0), w[i + 1], w[i + 2]))
+        if not (w[i] > 0.0 and space.A[i, i] > IMMOVABLE):
+            for r in range(3):
+                P[r] = Vec(0.0, 0.0, 0.0)
+        slides = slides or P[1, 0] != 0.0 or P[2, 0] != 0.0
+    for k in range(space.sizes[MOMENTS]):
+        c, i = space.moment_contact[k], 3 * contacts + space.sizes[ROWS] + k
+        M = space.moment_derivative
+        if space.part[k] == SECOND:
+            continue
+        second = w[i + 1] if space.part[k] == FIRST else 0.0
+        M[k], across = disc_derivative(Vec(max(w[3 * c], 0.0), w[i], second))
+        slides = slides or M[k, 0] != 0.0
+        if space.part[k] == FIRST:
+            M[k + 1] = across
+            slides = slides or across[0] != 0.0
     return slides
 
 
 @compiled
-def assemble_symmetric(space: FrictionSpace, count: int) -> None:
-    """Find the upper half of the Jacobian, a part of A, and the right-hand side.
+def disc_derivative(w: Vec3) -> Tuple[Vec3, Vec3]:
+    """Return the derivatives, by w, of both elements of the nearest point of a disc.
 
-    :param count: number of unknowns, all of them single forces
+    :param w: its radius, and the point
     """
-    A, J, at = space.A, space.factor, space.at
-    for a in range(count):
-        i = at[a, 0]
-        row, into = A[i], J[a]
-        for b in range(a, count):
-            into[b] = row[at[b, 0]]
-        # The proximal term of Rockafellar (1976): A is singular where contacts are redundant.
-        into[a] += SYMMETRIC
-        space.step[a] = -space.u[i]
-
-
-@compiled
-def solve_symmetric(space: FrictionSpace, count: int) -> None:
-    """Solve for the step, and take back what the little on the diagonal has changed.
-
-    :param count: number of unknowns
-    """
-    step, first = space.step, space.row
-    factorize(space.factor, count)
-    solve_factorized(space.factor, step, count)
-    for a in range(count):
-        # One step of iterative refinement: with M = A + delta 1, M d = r + delta d_0 leaves an
-        # error of delta^2 instead of delta, and d stays zero where A cannot choose.
-        first[a] = step[a]
-        step[a] *= SYMMETRIC
-    solve_factorized(space.factor, step, count)
-    for a in range(count):
-        step[a] += first[a]
-
-
-@compiled
-def add_unknown(space: FrictionSpace, k: int, block: int, part: int, row: int) -> int:
-    """Enter an unknown that is one element of x, with its element of u; return the next number.
-
-    :param k: number of the unknown
-    :param block: contact, or row after all contacts
-    :param part: 0, or 1 for the rotation of a sliding direction
-    :param row: the element
-    """
-    unknown, at = space.unknown[k], space.at[k]
-    unknown[0], unknown[1] = block, part
-    at[0], at[1], at[2], at[3] = row, 1, row, 1
-    space.basis[k, 0] = space.test[k, 0] = 1.0
-    return k + 1
-
-
-@compiled
-def add_rotation(
-    space: FrictionSpace, k: int, block: int, row: int, w_1: float, w_2: float
-) -> int:
-    """Enter the rotation of a sliding direction: a force across it and the velocity there.
-
-    :param k: number of the unknown
-    :param block: contact, or row after all contacts
-    :param row: the first element of the direction
-    :param w_1: the direction
-    :param w_2: the direction
-    """
-    following: int = add_unknown(space, k, block, 1, row)
-    space.at[k, 1] = space.at[k, 3] = 2
-    # Across w, by a rotation of -90 deg: (w_2, -w_1). A force along it rotates the friction force.
-    space.basis[k, 0] = space.test[k, 0] = w_2
-    space.basis[k, 1] = space.test[k, 1] = -w_1
-    return following
-
-
-@compiled
-def contact_of(space: FrictionSpace, block: int) -> int:
-    """Return the contact whose normal force bounds a moment.
-
-    :param block: the contact itself, or a row of moments
-    """
-    contacts = space.sizes[CONTACTS]
-    found: int = block
-    if block >= contacts:
-        found = space.moment_contact[block - contacts - space.sizes[ROWS]]
-    return found
+    bound, w_1, w_2 = w
+    length = math.sqrt(w_1 * w_1 + w_2 * w_2)
+    if length <= bound:
+        return Vec(0.0, 1.0, 0.0), Vec(0.0, 0.0, 1.0)
+    # On its rim it grows with the radius, and turns, the less the farther the point is away.
+    turn, d_1, d_2 = bound / length, w_1 / length, w_2 / length
+    return (
+        Vec(d_1, turn * d_2 * d_2, -turn * d_1 * d_2),
+        Vec(d_2, -turn * d_1 * d_2, turn * d_1 * d_1),
+    )
 
 
 @compiled
 def list_unknowns(space: FrictionSpace) -> int:
-    """List unknowns and equations of the present states; return their number."""
-    state, A = space.state, space.A
-    contacts, k = space.sizes[CONTACTS], 0
+    """List the unknowns whose forces can change, in their order; return their number."""
+    contacts, rows, count = space.sizes[CONTACTS], space.sizes[ROWS], 0
     for c in range(contacts):
-        i = 3 * c
-        # Rows of moments look the unknown up here, since their bound moves with it.
-        space.normal[c] = k if state[c] != OPEN and A[i, i] > IMMOVABLE else -1
-        if state[c] == STICK:
+        # Where the unknowns of the contact begin in the list.
+        space.first[c] = -1
+        if space.derivative[c, 0, 0] > 0.0:
+            space.first[c] = count
             for r in range(3):
-                if A[i + r, i + r] > IMMOVABLE:
-                    k = add_unknown(space, k, c, 0, i + r)
-        elif state[c] == SLIDE:
-            w_1, w_2 = space.slip_direction[c, 0], space.slip_direction[c, 1]
-            # A larger normal force brings its friction with it.
-            space.basis[k, 1], space.basis[k, 2] = -w_1, -w_2
-            k = add_unknown(space, k, c, 0, i)
-            space.at[k - 1, 1] = 3
-            k = add_rotation(space, k, c, i + 1, w_1, w_2)
-    for r in range(space.sizes[ROWS]):
-        i = 3 * contacts + r
-        if state[contacts + r] == STICK and A[i, i] > IMMOVABLE:
-            k = add_unknown(space, k, contacts + r, 0, i)
-    first, block = first_moment(space), contacts + space.sizes[ROWS]
-    for r in range(space.sizes[MOMENTS]):
-        i = first + r
-        if not holds(space, r) or not A[i, i] > IMMOVABLE:
-            continue
-        if state[block + r] == STICK:
-            k = add_unknown(space, k, block + r, 0, i)
-        elif space.part[r] == FIRST and A[i + 1, i + 1] > IMMOVABLE:
-            w_1, w_2 = space.moment_direction[r], space.moment_direction[r + 1]
-            k = add_rotation(space, k, block + r, i, w_1, w_2)
-    return k
-
-
-@compiled
-def assemble(space: FrictionSpace, count: int) -> None:
-    """Find the Jacobian and the right-hand side.
-
-    :param count: number of unknowns
-    """
-    A, u, x, J, part = space.A, space.u, space.x, space.factor, space.row
-    largest, n = 0.0, size_of(space)
-    for i in range(n):
-        largest = max(largest, abs(x[i]))
-    for a in range(count):
-        row = space.at[a, 2]
-        if space.unknown[a, 1] == 0:
-            space.step[a] = -u[row]
-            apply_bases(space, A[row], a, count)
-        else:
-            c = contact_of(space, space.unknown[a, 0])
-            t, t_1 = space.test[a, 0], space.test[a, 1]
-            first, second = A[row], A[row + 1]
-            for j in range(n):
-                part[j] = t * first[j] + t_1 * second[j]
-            space.step[a] = -(t * u[row] + t_1 * u[row + 1])
-            apply_bases(space, part, a, count)
-            # The direction turns under the velocity as well.
-            # The equation is t . u = 0 with t across w. As w turns by d(theta), t . u changes by
-            # -(w . u) d(theta), and the unknown is the force x_n d(theta): hence speed / x_n. A
-            # negative speed contradicts the state; without it the diagonal stays positive.
-            speed = t * u[row + 1] - t_1 * u[row]
-            J[a, a] += max(speed, 0.0) / max(x[3 * c], 1e-12 * largest, 1e-300)
-        J[a, a] += PROXIMAL
-
-
-@compiled
-def apply_bases(space: FrictionSpace, row: FloatArray, a: int, count: int) -> None:
-    """Find what all unknowns do to an equation.
-
-    :param row: what forces x do to it, (N,)
-    :param a: number of the equation
-    :param count: number of unknowns
-    """
-    into, at = space.factor[a], space.at
-    for b in range(count):
-        i, size = at[b, 0], at[b, 1]
-        if size == 1:
-            into[b] = row[i]
-        else:
-            basis = space.basis[b]
-            total = row[i] * basis[0] + row[i + 1] * basis[1]
-            if size == 3:
-                total += row[i + 2] * basis[2]
-            into[b] = total
-    first, block = first_moment(space), space.sizes[CONTACTS] + space.sizes[ROWS]
+                space.unknown[count + r] = 3 * c + r
+            count += 3
+    for k in range(rows):
+        i = 3 * contacts + k
+        if space.low[k] < space.w[i] < space.high[k] and space.A[i, i] > IMMOVABLE:
+            space.unknown[count] = i
+            count += 1
     for k in range(space.sizes[MOMENTS]):
-        c = space.moment_contact[k]
-        if space.state[block + k] == SLIDE and space.normal[c] >= 0:
-            # A moment that slides has the size of the normal force, so the normal's unknown brings
-            # it along.
-            into[space.normal[c]] -= space.moment_direction[k] * row[first + k]
+        if space.first[space.moment_contact[k]] >= 0:
+            space.unknown[count] = 3 * contacts + rows + k
+            count += 1
+    return count
 
 
 @compiled
-def limit_step(space: FrictionSpace, count: int) -> int:
-    """Shorten the step to where the first contact opens; return this contact, -1 if none does.
+def enter_equation(space: FrictionSpace, t: float, added: float, a: int, count: int) -> None:
+    """Enter a row of (A + added - t) P + t.
 
+    :param t: unit of compliance
+    :param added: compliance of each force in this step
+    :param a: number of the unknown whose equation it is
     :param count: number of unknowns
     """
-    share, opening = 1.0, -1
-    for k in range(count):
-        block = space.unknown[k, 0]
-        if block < space.sizes[CONTACTS] and space.normal[block] == k:
-            force, change = space.x[3 * block], space.step[k]
-            if force + share * change < 0.0:
-                # The ratio test of an active-set method: the first force to reach zero ends the
-                # step.
-                share, opening = max(0.0, force / -change), block
-    for k in range(count):
-        space.step[k] *= share
-    return opening
-
-
-@compiled
-def open_contact(space: FrictionSpace, c: int) -> None:
-    """Take a contact's force away.
-
-    :param c: number of the contact
-    """
-    space.state[c] = OPEN
-    for r in range(3):
-        space.x[3 * c + r] = 0.0
-
-
-@compiled
-def apply(space: FrictionSpace, count: int) -> None:
-    """Add the step to the forces, and keep sliding ones on the boundary of their cones.
-
-    :param count: number of unknowns
-    """
-    x, state = space.x, space.state
-    contacts = space.sizes[CONTACTS]
-    for c in range(contacts):
-        if state[c] == OPEN:
-            x[3 * c] = x[3 * c + 1] = x[3 * c + 2] = 0.0
-    for k in range(count):
-        block = space.unknown[k, 0]
-        change = space.step[k]
-        if space.unknown[k, 1] == 0:
-            x[space.at[k, 0]] += change
+    i, into = space.unknown[a], space.factor[a]
+    row, own = space.A[i], space.A[i, i]
+    row[i] += added - t
+    b = 0
+    for c in range(space.sizes[CONTACTS]):
+        if space.first[c] >= 0:
+            P, at = space.derivative[c], 3 * c
+            into[b] = row[at] + row[at + 1] * P[1, 0] + row[at + 2] * P[2, 0]
+            into[b + 1] = row[at + 1] * P[1, 1] + row[at + 2] * P[2, 1]
+            into[b + 2] = row[at + 1] * P[1, 2] + row[at + 2] * P[2, 2]
+            b += 3
+    first = 3 * space.sizes[CONTACTS] + space.sizes[ROWS]
+    while b < count and space.unknown[b] < first:
+        into[b] = row[space.unknown[b]]
+        b += 1
+    while b < count:
+        k = space.unknown[b] - first
+        v, normal = row[first + k], space.first[space.moment_contact[k]]
+        by_bound, by_first, by_second = load_vec(space.moment_derivative[k], 3)
+        into[normal] += v * by_bound
+        if space.part[k] == SECOND:
+            into[b - 1] += v * by_first
+            into[b] += v * by_second
         else:
-            # Normal forces precede it in the list, and have been changed.
-            c = contact_of(space, block)
-            before = x[3 * c]
-            if space.normal[c] >= 0:
-                before -= space.step[space.normal[c]]
-            # The unknown is a force across; over the normal force it is the angle of the
-            # direction.
-            angle = change / before if before > 0.0 else 0.0
-            angle = min(max(angle, -MAX_ROTATION), MAX_ROTATION)
-            w_1, w_2 = -space.test[k, 1], space.test[k, 0]
-            w_1, w_2 = (
-                w_1 * math.cos(angle) - w_2 * math.sin(angle),
-                w_2 * math.cos(angle) + w_1 * math.sin(angle),
-            )
-            size = math.sqrt(w_1 * w_1 + w_2 * w_2)
-            if block < contacts:
-                space.slip_direction[c, 0], space.slip_direction[c, 1] = w_1 / size, w_2 / size
-                # Back onto the boundary of the cone: the linear step left it by second-order
-                # terms.
-                x[3 * c + 1], x[3 * c + 2] = -x[3 * c] * w_1 / size, -x[3 * c] * w_2 / size
-            else:
-                r = block - contacts - space.sizes[ROWS]
-                space.moment_direction[r], space.moment_direction[r + 1] = w_1 / size, w_2 / size
-    follow_normals(space)
+            into[b] = v * by_first
+            if space.part[k] == FIRST:
+                into[b + 1] = v * by_second
+        b += 1
+    row[i] = own
+    into[a] += t
 
 
 @compiled
-def correct_states(space: FrictionSpace) -> None:
-    """Change the states that forces or velocities contradict, by more than rounding errors."""
-    x, u, state = space.x, space.u, space.state
+def apply_derivatives(space: FrictionSpace, change: FloatArray) -> None:
+    """Replace changes of the unknowns by those of the forces.
+
+    :param change: (N,)
+    """
     contacts = space.sizes[CONTACTS]
-    floor, changed = space.report[FLOOR], False
+    first = 3 * contacts + space.sizes[ROWS]
+    for k in range(space.sizes[MOMENTS]):
+        if space.part[k] != SECOND:
+            normal, w_1 = change[3 * space.moment_contact[k]], change[first + k]
+            w_2 = change[first + k + 1] if space.part[k] == FIRST else 0.0
+            w = Vec(normal, w_1, w_2)
+            change[first + k] = load_vec(space.moment_derivative[k], 3) @ w
+            if space.part[k] == FIRST:
+                change[first + k + 1] = load_vec(space.moment_derivative[k + 1], 3) @ w
     for c in range(contacts):
-        i = 3 * c
-        if state[c] == OPEN:
-            # It penetrates without a force: it has to bear one.
-            if u[i] < -floor and space.A[i, i] > IMMOVABLE:
-                state[c] = STICK
-            continue
-        if x[i] < 0.0:
-            state[c] = OPEN
-            x[i] = x[i + 1] = x[i + 2] = 0.0
-            changed = True
-        elif state[c] == STICK:
-            length = math.sqrt(x[i + 1] * x[i + 1] + x[i + 2] * x[i + 2])
-            if length > x[i]:
-                state[c] = SLIDE
-                changed = True
-                for r in range(2):
-                    space.slip_direction[c, r] = -x[i + 1 + r] / length
-                    x[i + 1 + r] *= x[i] / length
-        elif (
-            space.slip_direction[c, 0] * u[i + 1] + space.slip_direction[c, 1] * u[i + 2] < -floor
-        ):
-            state[c] = STICK
-    for k in range(space.sizes[ROWS]):
-        i, b = 3 * contacts + k, contacts + k
-        low, high = space.low[k], space.high[k]
-        if state[b] == STICK:
-            if x[i] < low or x[i] > high:
-                state[b] = OPEN
-                x[i] = clamp(x[i], low, high)
-                changed = True
-        elif (x[i] > low and u[i] > floor) or (x[i] < high and u[i] < -floor):
-            # Away from the bound that its velocity belongs to, or between both.
-            state[b] = STICK
-    moments_changed = correct_moments(space, floor)
-    if changed or moments_changed:
-        refresh(space)
+        P, w = space.derivative[c], load_vec(change, 3, 3 * c)
+        for r in range(3):
+            change[3 * c + r] = load_vec(P[r], 3) @ w

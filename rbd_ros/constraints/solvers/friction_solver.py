@@ -9,66 +9,39 @@ from rbd_ros.compiler.loops import compiled, entry_point
 from rbd_ros.constraints.friction_space import (
     BEST,
     CONTACTS,
-    FLOOR,
     FrictionSpace,
     is_solved,
-    refresh,
-    RESIDUAL,
     return_to_best,
     size_of,
     TOLERANCE,
 )
-from rbd_ros.constraints.solvers.friction_admm import admm
-from rbd_ros.constraints.solvers.friction_interior import (
-    FARTHER_FORCE,
-    interior,
-    MIDDLE_FORCE,
-    NEARER_FORCE,
-)
-from rbd_ros.constraints.solvers.friction_newton import (
-    correct_start,
-    guess_states,
-    is_warm,
-    newton,
-)
-from rbd_ros.constraints.solvers.friction_sweeps import SETTLED, sweep_until
+from rbd_ros.constraints.solvers.friction_newton import FAR, newton
+from rbd_ros.constraints.solvers.friction_sweeps import sweep_until
 
-#: Sweeps, then Newton's method, the interior-point method and ADMM; sweeps alone; ADMM alone.
-COMBINED, SWEEPS_ALONE, ADMM_ALONE = 0, 1, 2
+#: Newton's method, with sweeps where it stalls; sweeps alone.
+COMBINED, SWEEPS_ALONE = 0, 1
 
-#: Maximum number of sweeps before an attempt of Newton's method, and how many attempts there are
-#: before other methods.
-FEW_SWEEPS, ATTEMPTS = 30, 2
+#: Maximum number of steps of the first attempt of Newton's method, and of later ones.
+FIRST_STEPS, MORE_STEPS = 100, 300
 
-#: Sweeps after all other methods before the next attempt of Newton's method, doubled each time.
-MANY_SWEEPS = 100
-
-#: Maximum number of steps of the interior-point method, with and without De Saxce's term, and of a
-#: first attempt of ADMM.
-FOLLOWING_LIMIT, AT_REST_LIMIT, FEW_STEPS = 60, 25, 60
-
-#: Residual by the tolerance up to which forces of the step before are swept first, and how often.
-NEARLY, FIRST_SWEEPS = 1e3, 2
+#: Number of sweeps after the first attempt, doubled after each.
+FEW_SWEEPS = 10
 
 #: Compliance by which redundant contacts share a load, by the mobility of what they touch.
 COMPLIANCE = 1e-5
 
 #: Maximum number of steps of such an attempt.
-NEWTON_LIMIT = 20
-
-#: Maximum number of steps of a first one without states of a problem before.
-COLD_LIMIT = 2
+SHARED_STEPS = 20
 
 
 @compiled
 def solve_friction_space(space: FrictionSpace, method: int, limit: int, tolerance: float) -> bool:
     """Solve from the forces x that are there; return whether they are a solution in the end.
 
-    The result is in x and u, or the best there was. What `state`, `direction` and `slip` hold is a
-    start as well.
+    The result is in x and u, or the best there was.
 
-    :param method: COMBINED, SWEEPS_ALONE or ADMM_ALONE
-    :param limit: maximum number of sweeps, and of steps of ADMM
+    :param method: COMBINED or SWEEPS_ALONE
+    :param limit: maximum number of sweeps
     :param tolerance: see `solve_friction`
     """
     report = space.report
@@ -78,57 +51,32 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
     report[BEST], report[TOLERANCE] = math.inf, tolerance
     if is_solved(space):
         return True
-    solved = False
-    if method == COMBINED:
-        few = NEWTON_LIMIT
-        if is_warm(space):
-            correct_start(space)
-            # What the last step left is near: a sweep costs what looking at it costs.
-            near = NEARLY * max(tolerance, report[FLOOR])
-            if report[RESIDUAL] <= near and sweep_until(space, FIRST_SWEEPS, 3):
-                return True
-        else:
-            # Most contacts stay where they are, and shares loads without friction at odds.
-            guess_states(space)
-            few = COLD_LIMIT
-        if newton(space, few, False):
-            return True
-    if method == ADMM_ALONE:
-        solved = admm(space, limit, False)
+    if method == SWEEPS_ALONE:
+        solved = sweep_until(space, limit)
     else:
-        if method == SWEEPS_ALONE:
-            # States are never asked: it goes on to the limit.
-            solved = sweep_until(space, limit, limit + 1)
-        else:
-            for attempt in range(ATTEMPTS):
-                # The second time, states that looked settled were not.
-                settled = SETTLED + 4 * attempt
-                if not solved:
-                    solved = sweep_until(space, min(limit, FEW_SWEEPS), settled)
-                if not solved:
-                    solved = newton(space, NEWTON_LIMIT, attempt > 0)
-            if not solved:
-                solved = (
-                    interior(space, FOLLOWING_LIMIT, True, MIDDLE_FORCE)
-                    # Where forces and velocities both vanish, it may stop halfway.
-                    or admm(space, min(limit, FEW_STEPS), True)
-                    # On other ways; where forces are not unique, it ends at others.
-                    or interior(space, FOLLOWING_LIMIT, True, 0.0)
-                    or interior(space, FOLLOWING_LIMIT, True, NEARER_FORCE)
-                    or interior(space, AT_REST_LIMIT, False, FARTHER_FORCE)
-                    or admm(space, limit, True)
-                )
-            more, used = MANY_SWEEPS, 0
-            while not solved and used < limit:
-                # What turns and slides under no large ratios is theirs after all.
-                more = min(more, limit - used)
-                solved = sweep_until(space, more, more + 1) or newton(space, NEWTON_LIMIT, True)
-                used += more
-                more *= 2
+        used, number = 0, FEW_SWEEPS
+        solved = newton(space, 0.0, FIRST_STEPS, 0.0)
+        # Sweeps take it elsewhere.
+        while not solved and used < limit:
+            number = min(number, limit - used)
+            solved = sweep_until(space, number) or newton(space, 0.0, MORE_STEPS, FAR)
+            used += number
+            number *= 2
     if not solved:
         return_to_best(space)
         solved = is_solved(space)
     return solved
+
+
+@compiled
+def any_slides(space: FrictionSpace) -> bool:
+    """Return whether the friction of a contact is as large as it can be."""
+    x = space.x
+    for i in range(0, 3 * space.sizes[CONTACTS], 3):
+        friction = math.sqrt(x[i + 1] * x[i + 1] + x[i + 2] * x[i + 2])
+        if x[i] > 0.0 and friction >= (1.0 - 1e-9) * x[i]:
+            return True
+    return False
 
 
 @compiled
@@ -144,22 +92,11 @@ def prefer_sticking(space: FrictionSpace, method: int, limit: int, tolerance: fl
     :param limit: see `solve_friction_space`
     :param tolerance: see `solve_friction_space`
     """
-    A, contacts, n = space.A, space.sizes[CONTACTS], size_of(space)
-    for i in range(n):
+    for i in range(size_of(space)):
         space.saved[i] = space.x[i]
-    for i in range(3 * contacts):
-        space.diagonal[i] = A[i, i]
-        # The minimum of x . A x / 2 + x . b with a little of |x|^2 is unique, where A alone leaves
-        # a flat.
-        A[i, i] += COMPLIANCE
-    refresh(space)
-    # Residuals of the changed matrix are not comparable with those of the problem.
-    space.report[BEST] = math.inf
-    shared = newton(space, NEWTON_LIMIT, False)
-    for i in range(3 * contacts):
-        A[i, i] = space.diagonal[i]
+    shared = newton(space, COMPLIANCE, SHARED_STEPS, 0.0)
     if not (shared and solve_friction_space(space, method, limit, tolerance)):
-        for i in range(n):
+        for i in range(size_of(space)):
             space.x[i] = space.saved[i]
         is_solved(space)
 

@@ -37,9 +37,6 @@ from rbd_ros.constraints.solvers.friction_moment_solver import sweep_moments
 #: Steps in which a root is doubled into its bracket, and found in it; a few are usual.
 ROOT_STEPS = 200
 
-#: Sweeps in which no contact changes its state before Newton's method takes over.
-SETTLED = 2
-
 
 @compiled
 def part_of(p: float, e: float) -> float:
@@ -57,14 +54,11 @@ def without_rounding(p: float, e: float, size: float) -> float:
 
 
 @compiled
-def solve_block(
-    block: Mat, q: Vec3, direction: FloatArray, slip: FloatArray, c: int
-) -> Tuple[int, Vec3]:
+def solve_block(block: Mat, q: Vec3, slip: FloatArray, c: int) -> Tuple[int, Vec3]:
     """Solve the problem of one contact; return its state and its force.
 
     :param block: its velocity by its own force
     :param q: its velocity without its own force
-    :param direction: unit vector along the sliding velocity, a result, (2,)
     :param slip: sliding velocities by friction force: a guess and a result for this contact
     :param c: number of the contact there
     """
@@ -133,19 +127,15 @@ def solve_block(
         length = math.sqrt(x_1 * x_1 + x_2 * x_2)
         x_n = max(x_n, 0.0)
         if length > 0.0:
-            # Exactly onto the boundary, and the direction of sliding for Newton's method.
-            direction[0] = -(u_1 * x_1 - u_2 * x_2) / length
-            direction[1] = -(u_2 * x_1 + u_1 * x_2) / length
+            # Exactly onto the boundary.
             x_1, x_2 = x_1 * (x_n / length), x_2 * (x_n / length)
     return state, Vec(x_n, u_1 * x_1 - u_2 * x_2, u_2 * x_1 + u_1 * x_2)
 
 
 @compiled
-def sweep(space: FrictionSpace) -> bool:
-    """Solve each contact and each row once; return whether all states are as before."""
-    A, x, u, state = space.A, space.x, space.u, space.state
-    contacts = space.sizes[CONTACTS]
-    same = True
+def sweep(space: FrictionSpace) -> None:
+    """Solve each contact and each row once."""
+    A, x, u, contacts = space.A, space.x, space.u, space.sizes[CONTACTS]
     for c in range(contacts):
         i = 3 * c
         # The velocity as if the contact had no force, others as they are now: Gauss-Seidel, not
@@ -153,9 +143,7 @@ def sweep(space: FrictionSpace) -> bool:
         force = load_vec(x, 3, i)
         block = Mat(load_vec(A[i], 3, i), load_vec(A[i + 1], 3, i), load_vec(A[i + 2], 3, i))
         q = load_vec(u, 3, i) - block @ force
-        found, new = solve_block(block, q, space.slip_direction[c], space.slip, c)
-        same = same and found == state[c]
-        state[c] = found
+        _, new = solve_block(block, q, space.slip, c)
         f, f_1, f_2 = new - force
         apply_contact_force(space, i, f, f_1, f_2)
         x[i], x[i + 1], x[i + 2] = new
@@ -165,30 +153,21 @@ def sweep(space: FrictionSpace) -> bool:
         if effect[i] <= IMMOVABLE:
             continue
         held = clamp(x[i] - u[i] / effect[i], space.low[k], space.high[k])
-        found = STICK if space.low[k] < held < space.high[k] else OPEN
-        same = same and found == state[contacts + k]
-        state[contacts + k] = found
         apply_row_force(space, i, held - x[i])
         x[i] = held
-    moments_same = sweep_moments(space)
-    return same and moments_same
+    sweep_moments(space)
 
 
 @compiled
-def sweep_until(space: FrictionSpace, limit: int, settled: int) -> bool:
-    """Sweep until the problem is solved or states have settled; return whether it is solved.
+def sweep_until(space: FrictionSpace, limit: int) -> bool:
+    """Sweep until the problem is solved; return whether it is.
 
     :param limit: maximum number of sweeps
-    :param settled: how many sweeps may leave all states as they are
     """
     report = space.report
-    unchanged = 0
     for _ in range(limit):
-        same = sweep(space)
+        sweep(space)
         report[SWEEPS] += 1.0
         if residual(space) <= max(report[TOLERANCE], report[FLOOR]) and is_solved(space):
             return True
-        unchanged = unchanged + 1 if same else 0
-        if unchanged >= settled:
-            return False
     return False

@@ -20,11 +20,8 @@ from rbd_ros.constraints.friction_space import (
     FIRST,
     FrictionSpace,
     MOMENTS,
-    OPEN,
     ROWS,
     SECOND,
-    SLIDE,
-    STICK,
 )
 from rbd_ros.simulation.records.simulation_model import SimulationModel, Tree
 from rbd_ros.simulation.records.workspace import Problem
@@ -255,7 +252,6 @@ def enter_friction_moments(
             work.free[i] = relative_angular_velocity(model, contacts, v, c, r, work)
             space.b[i] = work.free[i]
             space.x[i] = 0.0
-            space.state[n + m + row] = OPEN
             space.moment_contact[row] = moments.listed[k]
             space.coefficient[row] = surface[TORSIONAL] if r == 0 else surface[ROLLING]
         space.part[3 * k], space.part[3 * k + 1], space.part[3 * k + 2] = ALONE, FIRST, SECOND
@@ -277,20 +273,6 @@ def begin_friction_moments(contact_state: ContactState, work: SceneWork, count: 
             continue
         for r in range(3):
             space.x[3 * n + m + 3 * k + r] = contact_state.moment[work.listed[a], r]
-        for part in range(2):
-            # One element about the normal, two about tangents.
-            row, size = 3 * k + part, part + 1
-            i, length = 3 * n + m + row, 0.0
-            for r in range(size):
-                length += space.x[i + r] * space.x[i + r]
-            length = math.sqrt(length)
-            # A moment at its bound slides against the rotation; below it, the contact does not
-            # rotate.
-            bound = space.coefficient[row] * space.x[3 * a]
-            slides = length > 0.0 and length >= bound * (1.0 - 1e-9)
-            for r in range(size):
-                space.state[n + m + row + r] = SLIDE if slides else STICK
-                space.moment_direction[row + r] = -space.x[i + r] / length if slides else 0.0
 
 
 @compiled

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from rbd_ros.collision.scene.scene_arrays import RESTITUTION, SceneContacts
 from rbd_ros.compiler.loops import compiled, load_vec, norm
-from rbd_ros.constraints.friction_space import MOMENTS, OPEN, scale_space
+from rbd_ros.constraints.friction_space import MOMENTS, scale_space
 from rbd_ros.constraints.solvers.friction_solver import COMBINED, solve_friction_space
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.records.simulation_state import State, UNCONVERGED
@@ -182,7 +182,7 @@ def solve_rebound(
         for r in range(3):
             space.x[3 * a + r] = 0.0
         scene.free[3 * a] += scene.rebound[a]
-        space.state[a], space.slip[a] = OPEN, 0.0
+        space.slip[a] = 0.0
     assemble_matrix(model, contacts, n, 0, scene)
     enter_problem(model.scene, contacts, n, 0, scene)
     if model.scene.has_friction_moments:

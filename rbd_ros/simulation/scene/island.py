@@ -19,8 +19,8 @@ from rbd_ros.constraints.friction_space import (
     NEWTON_STEPS,
     scale_space,
 )
-from rbd_ros.constraints.solvers.friction_newton import any_slides
 from rbd_ros.constraints.solvers.friction_solver import (
+    any_slides,
     COMBINED,
     prefer_sticking,
     solve_friction_space,
@@ -63,8 +63,8 @@ from rbd_ros.simulation.scene.warm_start import begin_contact, begin_row
 from rbd_ros.simulation.scene.warm_start_check import reuse_forces
 from rbd_ros.simulation.stepping.linear import add_scaled
 
-#: Maximum number of sweeps of the solver, and of steps of ADMM.
-MAX_ITERATIONS = 500
+#: Maximum number of sweeps of the solver.
+MAX_ITERATIONS = 150
 
 
 @compiled

@@ -367,7 +367,6 @@ def enter_contact(
     else:
         space.state[a] = SLIDE
         for r in range(2):
-            space.slip_direction[a, r] = -part[r] / length if length > 0.0 else 0.0
             space.force[a, 1 + r] = impulse[1 + r] * (impulse[0] / length) if length > 0.0 else 0.0
 
 

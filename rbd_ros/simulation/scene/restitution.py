@@ -26,7 +26,6 @@ from rbd_ros.constraints.friction_space import (
     CONTACTS as CONES,
     FIRST,
     MOMENTS,
-    OPEN,
     ROWS,
     scale_space,
     SECOND,
@@ -48,7 +47,7 @@ def expand(
 
     :param n: number of listed contacts
     :param moments: number of those with friction moments
-    :param limit: maximum number of sweeps, and of steps of ADMM
+    :param limit: maximum number of sweeps
     """
     space, rough, solved = work.space, False, True
     for a in range(n):
@@ -97,7 +96,7 @@ def enter_expansion(
         space.A[3 * a, 3 * a] = G[3 * a, 3 * a]
         space.b[3 * a] = -G[3 * a, 3 * a] * work.rebound[a]
         work.friction[a, 0] = work.friction[a, 1] = 0.0
-        space.state[a], space.slip[a] = OPEN, 0.0
+        space.slip[a] = 0.0
         space.part[2 * a], space.part[2 * a + 1] = FIRST, SECOND
         space.coefficient[2 * a], space.coefficient[2 * a + 1] = surface[ALONG], surface[ACROSS]
         for r in range(2):
@@ -111,7 +110,6 @@ def enter_expansion(
             space.coefficient[row + r] = surface[TORSIONAL] if r == 0 else surface[ROLLING]
     for i in range(space.sizes[MOMENTS]):
         at, row = 3 * n + i, row_of(n, i)
-        space.state[n + i] = OPEN
         for j in range(i + 1):
             column = row_of(n, j)
             space.A[at, 3 * n + j] = space.A[3 * n + j, at] = G[row, column]

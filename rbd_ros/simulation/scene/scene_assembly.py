@@ -165,7 +165,7 @@ def scene_sizes(model: SimulationModel) -> Dict[str, int]:
             'moment_contacts',
             'springs',
         )
-        return dict.fromkeys((*names, *'NnmBCKSP', 'S1', 'P2', 'blocks'), 0)
+        return dict.fromkeys((*names, *'NnmBCKSP', 'S1', 'P2'), 0)
     pairs, objects = len(scene.table.pair), len(scene.bodies.mass)
     most_contacts = max(MAX_SCENE_CONTACTS, CONTACTS_PER_OBJECT * objects)
     contacts = min(pairs * MAX_POINTS, most_contacts)
@@ -195,7 +195,6 @@ def scene_sizes(model: SimulationModel) -> Dict[str, int]:
         'K': contacts if scene.has_friction_moments else 0,
         **matrix_sizes(objects),
         'm': most,
-        'blocks': cones + most,
     }
 
 

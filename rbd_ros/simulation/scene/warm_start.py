@@ -7,7 +7,7 @@ import math
 
 from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import compiled, stack_array
-from rbd_ros.constraints.friction_space import FrictionSpace, OPEN, SLIDE, STICK
+from rbd_ros.constraints.friction_space import FrictionSpace
 from rbd_ros.simulation.scene.contact_problem import FRICTION
 from rbd_ros.simulation.scene.scene_state import SceneWork
 
@@ -22,22 +22,13 @@ def begin_contact(space: FrictionSpace, friction: FloatArray, a: int, impulse: F
     """
     x, part = space.x, stack_array(2)
     for r in range(3):
-        x[3 * a + r] = impulse[r]
+        x[3 * a + r] = impulse[r] if impulse[0] > 0.0 else 0.0
     for r in range(2):
         part[r] = impulse[1 + r] / friction[r] if friction[r] > 0.0 else 0.0
     length = math.sqrt(part[0] * part[0] + part[1] * part[1])
     space.slip[a] = 0.0
-    # The state is derived from the force, so both always agree.
-    if impulse[0] <= 0.0:
-        space.state[a] = OPEN
-        for r in range(3):
-            x[3 * a + r] = 0.0
-    elif length < impulse[0] * (1.0 - 1e-9):
-        space.state[a] = STICK
-    else:
-        space.state[a] = SLIDE
+    if impulse[0] > 0.0 and length >= impulse[0] * (1.0 - 1e-9):
         for r in range(2):
-            space.slip_direction[a, r] = -part[r] / length
             # Frames turn, so that it is on the boundary but for rounding.
             x[3 * a + 1 + r] = impulse[1 + r] * (impulse[0] / length)
 
@@ -53,6 +44,4 @@ def begin_row(space: FrictionSpace, scene: SceneWork, n: int, k: int) -> None:
     space.low[k] = -scene.row_box[k] if kind == FRICTION else 0.0
     space.high[k] = scene.row_box[k] if kind == FRICTION else math.inf
     # Bounds change with the time step and with friction: the start has to be within them.
-    force = min(max(scene.row_impulse[k], space.low[k]), space.high[k])
-    space.x[3 * n + k] = force
-    space.state[n + k] = STICK if space.low[k] < force < space.high[k] else OPEN
+    space.x[3 * n + k] = min(max(scene.row_impulse[k], space.low[k]), space.high[k])

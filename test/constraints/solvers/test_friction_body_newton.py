@@ -13,6 +13,7 @@ from rbd_ros.constraints.solvers.friction_body_newton import (
     find_direction,
     move,
     newton_bodies,
+    UNIT_COMPLIANCE,
 )
 from rbd_ros.constraints.solvers.friction_body_space import largest_residual, renew, UNIT
 from rbd_ros.constraints.solvers.friction_body_sweeps import FEW_SWEEPS, finish, MAX_STEPS, SLACK
@@ -63,12 +64,12 @@ def test_a_step_changes_the_equations_as_their_derivative_says(seed):
     open_, length = space.w[:, 0] < 0.0, np.hypot(space.w[:, 1], space.w[:, 2])
     assert open_.any() and (length > space.w[:, 0])[~open_].any()
     assert (length < space.w[:, 0]).any()
-    size = evaluate(space, give)
+    size = evaluate(space, UNIT_COMPLIANCE, give)
     before = space.right.copy(), space.moment_right.copy(), space.x.copy(), space.y.copy()
     assert size == pytest.approx(np.sqrt(np.sum(before[0] ** 2) + np.sum(before[1] ** 2)))
-    find_direction(space, damping, give)
+    find_direction(space, UNIT_COMPLIANCE, damping, give)
     move(space, part)
-    evaluate(space, give)
+    evaluate(space, UNIT_COMPLIANCE, give)
     for after, was, moved, force in (
         (space.right, before[0], space.x, before[2]),
         (space.moment_right, before[1], space.y, before[3]),

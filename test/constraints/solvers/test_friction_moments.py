@@ -22,29 +22,17 @@ from rbd_ros.constraints.friction_space import (
     FrictionSpace,
     moment_residual,
     NEWTON_STEPS,
-    OPEN,
     refresh,
     ROWS,
     SECOND,
-    SLIDE,
-    STICK,
     SWEEPS,
     TOLERANCE,
     unscale_forces,
 )
-from rbd_ros.constraints.solvers.friction_moment_solver import (
-    any_moment_slides,
-    correct_moments,
-    moment_states,
-    project_with_moments,
-    speed_of,
-    start_moments,
-    sweep_moments,
-)
-from rbd_ros.constraints.solvers.friction_newton import assemble, list_unknowns
+from rbd_ros.constraints.solvers.friction_moment_solver import sweep_moments
 from rbd_ros.constraints.solvers.friction_solver import COMBINED, solve_space
 
-SOLVERS = ['combined', 'sweeps', 'admm']
+SOLVERS = ['newton', 'sweeps']
 GRAVITY, STEP, MASS, RADIUS = 9.81, 1e-3, 2.0, 0.1
 INERTIA = 0.4 * MASS * RADIUS**2
 
@@ -76,11 +64,11 @@ def test_a_ball_that_hardly_spins_stops(solver):
     assert_allclose(found.force, [MASS * GRAVITY * STEP, 0, 0, -0.02 * INERTIA], atol=1e-12)
 
 
-def test_a_ball_that_hardly_turns_stops_in_one_system():
+def test_a_ball_that_hardly_turns_stops_in_two_systems():
     """Forces and moments all stick, guessed from nothing; loops beside them."""
     problem, motion = ball_on_plane([1e-3, 1e-3, 1e-3, 0, 0, 0], torsion=0.01, rolling=0.01)
     found = solve_friction(problem)
-    assert found.converged and found.iterations == (0, 1, 0)
+    assert found.converged and found.iterations[0] == 0 and found.iterations[1] <= 2
     assert_allclose(motion(found.force), 0.0, atol=1e-12)
     G, g = np.eye(8), np.zeros(8)
     order = [0, 1, 2, 4, 5, 6]
@@ -95,7 +83,7 @@ def test_a_ball_that_hardly_turns_stops_in_one_system():
         rolling=problem.rolling,
     )
     found = solve_friction(loops)
-    assert found.converged and found.iterations == (0, 1, 0)
+    assert found.converged and found.iterations[0] == 0 and found.iterations[1] <= 2
     assert_allclose(found.velocity, 0.0, atol=1e-12)
 
 
@@ -175,7 +163,7 @@ def test_solvers_agree():
         assert all(worst(each) < 1e-8 * (1 + np.abs(each.force).max()) for each in found)
         for each in found[1:]:
             assert_allclose(each.velocity, found[0].velocity, atol=1e-6)
-        assert sum(found[0].iterations[1:]) <= 20 and found[0].iterations[2] == 0
+        assert found[0].iterations[0] == 0 and found[0].iterations[1] <= 90
 
 
 def test_moments_under_given_normal_forces_solve_a_convex_program():
@@ -259,80 +247,6 @@ def test_the_residual_is_the_distance_from_the_nearest_moment():
     assert_allclose(exact, 5e-9, rtol=1e-12)
 
 
-def test_projections_are_the_nearest_that_are_allowed():
-    """Against rays: no allowed forces along many directions are nearer."""
-    rng = np.random.default_rng(4)
-    space, _ = scaled_space(with_moments(rng, 2, 30))
-    rows = [3, 4, 5, 7, 10, 11]  # of the second contact
-    kinds = set()
-    for _ in range(200):
-        w = rng.normal(size=12) * rng.choice([0.3, 1.0, 3.0], 12)
-        space.x[:] = w
-        project_with_moments(space, 1)
-        x = space.x[rows]
-        untouched = [k for k in range(12) if k not in rows]
-        assert (space.x[untouched] == w[untouched]).all()
-        lengths = np.array([np.hypot(*x[1:3]), abs(x[3]), np.hypot(*x[4:])])
-        assert (lengths <= x[0] + 1e-12).all()
-        kinds.add((x[0] > 0.0, *(lengths >= x[0] - 1e-12)))
-        # The rest is normal to what is allowed, and points away from it.
-        rest = w[rows] - x
-        assert_allclose(rest @ x, 0.0, atol=1e-9)
-        for _ in range(50):
-            n = rng.uniform(0.0, 3.0)
-            parts = rng.normal(size=5)
-            size = n * rng.uniform(0.0, 1.0, 3)
-            parts[:2] *= size[0] / np.hypot(*parts[:2])
-            parts[2] = size[1] * np.sign(parts[2])
-            parts[3:] *= size[2] / np.hypot(*parts[3:])
-            assert rest @ [n, *parts] <= 1e-9
-    assert len(kinds) >= 8
-
-
-def test_sums_of_angular_velocities():
-    space, _ = scaled_space(with_moments(np.random.default_rng(5), 2, 30))
-    space.y[:] = [9, 9, 9, 9, 9, 9, -2.0, 3.0, 3.0, 4.0, 5.0, -12.0]
-    assert_allclose([speed_of(space, c) for c in range(2)], [2.0 + 5.0, 3.0 + 13.0])
-
-
-def test_states_of_projected_moments():
-    space, _ = scaled_space(with_moments(np.random.default_rng(5), 2, 30))
-    space.z[:] = [1, 0, 0, 2, 0, 0, 1.0, -2.0, 0.6, -0.8, 0.6, -0.8]
-    space.y[:] = [0, 0, 0, 0, 0, 0, 0.0, 1.0, -3.0, 4.0, 1.0, 1.0]
-    moment_states(space)
-    assert list(space.state[2:]) == [STICK, SLIDE, SLIDE, SLIDE, STICK, STICK]
-    assert_allclose(space.moment_direction[1:4], [1.0, -0.6, 0.8])
-
-
-def test_moments_beyond_their_bounds_slide_and_those_that_turn_back_stick():
-    """Behind two rows, of a closed contact and of an open one."""
-    space, _ = scaled_space(with_moments(np.random.default_rng(5), 2, 40, rows=2))
-    space.state[:] = [STICK, OPEN, STICK, STICK, *[STICK] * 2, *[STICK] * 4]
-    space.x[:] = [2.0, 0, 0, 0, 0, 0, 7.0, 7.0, -3.0, 0.0, 3.0, -4.0, 0.0, 0.0]
-    space.u[:] = 0.0
-    assert not any_moment_slides(space)
-    assert correct_moments(space, 1e-12)
-    assert_allclose(space.x, [2.0, 0, 0, 0, 0, 0, 7.0, 7.0, -2.0, 0.0, 1.2, -1.6, 0.0, 0.0])
-    assert list(space.state[4:]) == [SLIDE, STICK, SLIDE, SLIDE, STICK, STICK]
-    assert_allclose(space.moment_direction[[0, 2, 3]], [1.0, -0.6, 0.8])
-    assert any_moment_slides(space)
-    assert not correct_moments(space, 1e-12)
-    space.u[8], space.u[10:12] = -1.0, [0.6, -0.8]
-    assert not correct_moments(space, 2.0)
-    assert list(space.state[4:8]) == [SLIDE, STICK, SLIDE, SLIDE]
-    assert not correct_moments(space, 1e-12)
-    assert list(space.state[4:8]) == [STICK] * 4
-    # Only what is known to slide is taken to; what slides is as large as its new bound.
-    space.state[4:] = [SLIDE, SLIDE, SLIDE, SLIDE, SLIDE, SLIDE]
-    space.moment_direction[:6] = [1.0, 0.0, -0.6, 0.8, 0.0, 0.0]
-    space.x[0] = 3.0
-    start_moments(space)
-    assert list(space.state[4:]) == [SLIDE, STICK, SLIDE, SLIDE, STICK, STICK]
-    assert_allclose(space.x[8:], [-3.0, 0.0, 1.8, -2.4, 0.0, 0.0])
-    assert list(space.state[:4]) == [STICK, OPEN, STICK, STICK]
-    assert_allclose(space.x[6:8], 7.0)
-
-
 def test_contradictory_rows_beside_moments_are_proved_to_be_so():
     J = np.zeros((8, 9))
     J[:3, :3], J[5:, 5:8] = np.eye(3), np.eye(3)
@@ -368,16 +282,12 @@ def test_sweeps_solve_a_moment_exactly():
         for i, part, size in ((3, ALONE, 1), (4, FIRST, 2)):
             assert moment_residual(space.x, space.u, i, part, space.x[0]) < 1e-9
             x, u = space.x[i : i + size], space.u[i : i + size]
-            state = space.state[1 + i - 3]
-            states.add((size, state))
-            if state == SLIDE:
-                assert_allclose(
-                    x, -space.moment_direction[i - 3 : i - 3 + size] * space.x[0], atol=1e-12
-                )
-                speed = np.linalg.norm(u)
-                assert_allclose(u, speed * space.moment_direction[i - 3 : i - 3 + size], atol=1e-8)
-        assert space.state[2] == space.state[3]
-    assert states == {(1, STICK), (1, SLIDE), (2, STICK), (2, SLIDE)}
+            slides = np.linalg.norm(x) >= space.x[0] * (1.0 - 1e-12)
+            states.add((size, slides))
+            if slides:
+                # Against the rotation, as large as it may be.
+                assert_allclose(x @ u, -space.x[0] * np.linalg.norm(u), atol=1e-8)
+    assert states == {(size, slides) for size in (1, 2) for slides in (False, True)}
 
 
 def test_one_sweep_is_enough_for_one_moment():
@@ -394,51 +304,6 @@ def test_one_sweep_is_enough_for_one_moment():
         assert found.converged and found.iterations[0] <= 1
 
 
-def test_the_jacobian_includes_moments():
-    """By differences, of sticking and sliding moments of closed contacts; open ones have none."""
-    rng = np.random.default_rng(8)
-    space, _ = scaled_space(with_moments(rng, 3, 40))
-    w, turned = np.array([0.6, -0.8]), np.array([0.8, 0.6])
-    x = np.zeros(18)
-    x[:6] = [2.0, 0.3, -0.4, 1.5, *(-1.5 * w)]
-    x[9:15] = [-2.0, 0.4, 0.0, 0.2, 0.1, 0.0]
-    x[14:16] = -1.5 * turned
-    x[12:14] = [0.2, 0.1]
-    space.state[:] = [STICK, SLIDE, OPEN, SLIDE, STICK, SLIDE, STICK, STICK, SLIDE, SLIDE, 1, 1]
-    space.slip_direction[1], space.moment_direction[0], space.moment_direction[5:7] = (
-        w,
-        1.0,
-        turned,
-    )
-    space.x[:] = x
-    space.b[4:6] += 3.0 * w - (space.A @ x + space.b)[4:6]
-    space.b[14:16] += 2.0 * turned - (space.A @ x + space.b)[14:16]
-    refresh(space)
-    # 3 of the first contact, 2 of the second, torsion of the second, rolling of the first, turn
-    assert list_unknowns(space) == 9
-    assemble(space, 9)
-
-    def rotated(direction, angle):
-        c, d = math.cos(angle), math.sin(angle)
-        return np.array([direction[0] * c - direction[1] * d, direction[1] * c + direction[0] * d])
-
-    def equations(s):
-        t, r = rotated(w, s[4] / 1.5), rotated(turned, s[8] / 1.5)
-        first, second = 2.0 + s[0], 1.5 + s[3]
-        f = np.zeros(18)
-        f[:6] = [first, 0.3 + s[1], -0.4 + s[2], second, *(-second * t)]
-        f[9], f[10] = -first, 0.4 + s[5]
-        f[12:14], f[14:16] = [0.2 + s[6], 0.1 + s[7]], -second * r
-        u = space.A @ f + space.b
-        across = [t[1] * u[4] - t[0] * u[5], r[1] * u[14] - r[0] * u[15]]
-        return np.array([*u[:4], across[0], u[10], *u[12:14], across[1]])
-
-    step = 1e-6
-    slopes = [(equations(step * e) - equations(-step * e)) / (2 * step) for e in np.eye(9)]
-    assert_allclose(space.factor[:9, :9], np.transpose(slopes), atol=1e-8)
-    assert_allclose(space.step[:9], -equations(np.zeros(9)), atol=1e-12)
-
-
 @pytest.mark.parametrize('rows', [0, 2])
 def test_the_next_step_takes_a_linear_system_or_two(rows):
     rng = np.random.default_rng(9)
@@ -450,8 +315,6 @@ def test_the_next_step_takes_a_linear_system_or_two(rows):
         following = replace(problem, g=problem.g + 1e-3 * problem.G @ pushes)
         after, unit = scaled_space(following)
         after.x[:] = space.x * scale / unit
-        after.state[:], after.slip_direction[:] = space.state, space.slip_direction
-        after.moment_direction[:] = space.moment_direction
         assert solve_space(Record(after), COMBINED, 2000, 1e-10)
         assert after.report[SWEEPS] == 0.0 and after.report[NEWTON_STEPS] <= 4.0
         expected = solve_friction(following).velocity
@@ -463,7 +326,7 @@ def test_moments_are_scaled_where_they_lie():
     problem = with_moments(rng, 3, 24, rows=2)
     own, scale = scaled_space(problem)
     size, m = len(scale), len(own.low)
-    room = allocate(FrictionSpace, N=size + 3, n=4, m=m + 2, blocks=m + 6)
+    room = allocate(FrictionSpace, N=size + 3, n=4, m=m + 2)
     room.sizes[:] = own.sizes
     room.A[:size, :size], room.b[:size] = problem.G, problem.g
     room.low[:2], room.high[:2] = problem.low, problem.high
@@ -495,23 +358,19 @@ def test_a_space_for_more_serves_moments_as_well():
     for contacts in (1, 3):
         problem = with_moments(rng, contacts, 9 * contacts, rows=2)
         own, _ = scaled_space(problem)
-        room = allocate(FrictionSpace, N=50, n=6, m=30, blocks=36)
+        room = allocate(FrictionSpace, N=50, n=6, m=30)
         for array in room:
             array[...] = np.nan if array.dtype == float else -(2**62)
         for mine, its in zip(room, own):
             mine[tuple(slice(0, k) for k in its.shape)] = its
-        for method in range(3):
+        for method in range(2):
             for space in (own, room):
                 space.x[: len(own.x)] = 0.0
-                space.state[: len(own.state)] = 0
             assert solve_space(Record(room), method, 500, 1e-10) == 1
             assert solve_space(Record(own), method, 500, 1e-10) == 1
             assert np.array_equal(room.x[: len(own.x)], own.x)
-            assert (
-                np.isnan(room.x[len(own.x) :]).all()
-                and np.isnan(room.moment_direction[9 * 3 :]).all()
-            )
-            assert (room.state[len(own.state) :] == -(2**62)).all()
+            assert np.isnan(room.x[len(own.x) :]).all()
+            assert (room.unknown[len(own.unknown) :] == -(2**62)).all()
 
 
 def test_loops_and_limits_beside_moments():
@@ -532,7 +391,7 @@ rng = np.random.default_rng(13)
 numbers = []
 for _ in range(3):
     problem = with_moments(rng, 2, 12)
-    for solver in ('combined', 'sweeps', 'admm'):
+    for solver in ('newton', 'sweeps'):
         found = solve_friction(problem, solver, iterations=60)
         numbers.append([found.converged, *found.velocity])
 """

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rbd_ros.compiler.loops import allocate, Record
-from rbd_ros.constraints.friction_space import ADMM_STEPS, FrictionSpace, RESIDUAL
+from rbd_ros.constraints.friction_space import FrictionSpace, RESIDUAL
 from rbd_ros.constraints.solvers.friction_solver import COMBINED, solve_space
 from rbd_ros.simulation.scene.island import MAX_ITERATIONS
 
@@ -26,13 +26,12 @@ NAMES = sorted({name.partition('/')[0] for name in SAVED.files})
 def space_of(name):
     """Return the problem, and where its step began."""
     n, m = map(int, SAVED[f'{name}/sizes'])
-    space = allocate(FrictionSpace, N=3 * n + m, n=n, m=m, blocks=n + m)
+    space = allocate(FrictionSpace, N=3 * n + m, n=n, m=m)
     space.sizes[:2] = n, m
     lower = SAVED[f'{name}/A']
     space.A[:] = lower + np.tril(lower, -1).T
     space.low[:], space.high[:] = SAVED[f'{name}/bounds']
-    for each in ('b', 'x', 'state', 'slip_direction'):
-        getattr(space, each)[:] = SAVED[f'{name}/{each.removeprefix("slip_")}']
+    space.b[:], space.x[:] = SAVED[f'{name}/b'], SAVED[f'{name}/x']
     return space
 
 
@@ -40,7 +39,7 @@ def space_of(name):
 def test_contact_at_many_points_is_solved_to_the_tolerance(name):
     space = space_of(name)
     assert solve_space.bind(Record(space))(COMBINED, MAX_ITERATIONS, 1e-10)
-    assert space.report[RESIDUAL] <= 1e-10 and space.report[ADMM_STEPS] < MAX_ITERATIONS
+    assert space.report[RESIDUAL] <= 1e-10
     # By the law, in scaled quantities: cones of 45 degrees, and bounds.
     n, m = map(int, SAVED[f'{name}/sizes'])
     u = space.A @ space.x + space.b
@@ -50,10 +49,3 @@ def test_contact_at_many_points_is_solved_to_the_tolerance(name):
         assert abs(x @ v + x[0] * speed) < 1e-9
     x, v = space.x[3 * n :], u[3 * n :]
     assert np.abs(x - np.clip(x - v, space.low, space.high)).max(initial=0.0) < 1e-9
-
-
-def test_a_new_guess_of_contact_states_spares_the_hardest_methods():
-    """Where the step before led into a corner."""
-    space = space_of('slow_sliding')
-    solved = solve_space.bind(Record(space))(COMBINED, MAX_ITERATIONS, 1e-10)
-    assert solved and space.report[ADMM_STEPS] == 0

@@ -13,7 +13,6 @@ from support.rigid_worlds import ball, cube, simulated
 from support.scene_laws import Step
 from support.simulated_robots import collision, joint, link, robot as chain
 
-from rbd_ros.constraints.friction_space import OPEN, SLIDE, STICK
 from rbd_ros.constraints.solvers import friction_body_sweeps as friction_bodies
 from rbd_ros.simulation.scene import impacts, island, matrix_free_islands, scene_step as step
 from rbd_ros.simulation.scene.contact_problem import FRICTION, LOWER_LIMIT, UPPER_LIMIT
@@ -70,7 +69,7 @@ def efforts(monkeypatch):
 
     def solve_space(space, method, limit, tolerance):
         solved = impacts.solve_friction_space(space, method, limit, tolerance)
-        found.append(space.report[3:6].sum())
+        found.append(space.report[3:5].sum())
         return solved
 
     def solve_body_space(space, *arguments):
@@ -123,17 +122,16 @@ def test_a_robot_that_stays_at_its_limit_takes_nothing_to_solve(efforts):
 
 
 def test_rows_of_joints_start_from_their_impulse_as_far_as_bounds_allow():
-    """Whatever the rows of the step before were; what is between the bounds sticks."""
+    """Whatever the rows of the step before were."""
     kinds = [FRICTION, LOWER_LIMIT, FRICTION, UPPER_LIMIT, FRICTION, LOWER_LIMIT]
     impulses = [0.2, 0.3, -0.7, -0.1, 0.5, 0.0]
     boxes = [0.4, 0.0, 0.5, 0.0, 0.4, 0.0]
     starts = [0.2, 0.3, -0.5, 0.0, 0.4, 0.0]
-    sticks = [True, True, False, False, False, False]
     scene = SimpleNamespace(row_kind=kinds, row_impulse=impulses, row_box=boxes)
-    n, m, nothing = 2, len(kinds), 9
+    n, m = 2, len(kinds)
     space = SimpleNamespace(
         low=np.full(m, np.nan), high=np.full(m, np.nan),
-        x=np.full(3 * n + m, np.nan), state=np.full(n + m, nothing),
+        x=np.full(3 * n + m, np.nan),
     )  # fmt: skip
     for k in range(m):
         begin_row(space, scene, n, k)
@@ -142,31 +140,19 @@ def test_rows_of_joints_start_from_their_impulse_as_far_as_bounds_allow():
     assert np.array_equal(space.high, np.where(friction, boxes, np.inf))
     # Nothing of the contacts before them is touched.
     assert np.isnan(space.x[: 3 * n]).all() and space.x[3 * n :].tolist() == starts
-    assert space.state[:n].tolist() == [nothing] * n
-    assert space.state[n:].tolist() == [STICK if each else OPEN for each in sticks]
 
 
 def test_moments_start_from_those_before_where_a_normal_force_holds_them():
-    """About the normal by itself, about both tangents together; those at their bound slide."""
     n, m, count = 5, 1, 4
     listed = [6, 2, 9, 4, 7]  # all contacts of the problem, of which the second has no moments
     moment = np.zeros((10, 3))
-    moment[6] = (0.1, 0.3, -0.4)  # about tangents it slides
-    moment[9] = (-0.2, 0.3, 0.3)  # about the normal it slides
+    moment[6] = (0.1, 0.3, -0.4)
+    moment[9] = (-0.2, 0.3, 0.3)
     moment[4] = (0.1, 0.2, 0.3)  # no normal force is there to hold it
-    moment[7] = (0.0, 0.0, 0.0)
     x = np.full(3 * n + m + 3 * count, 0.5)
     x[: 3 * n : 3] = (2.0, 1.0, 4.0, 0.0, 1.0)
     start = x.copy()
-    coefficient = np.array([0.1, 0.25, 0.25, 0.05, 0.2, 0.2, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1])
-    state, moment_direction = np.full(n + m + 3 * count, OPEN), np.full(3 * count, 9.0)
-    space = SimpleNamespace(
-        sizes=[n, m, 3 * count],
-        x=x,
-        coefficient=coefficient,
-        state=state,
-        moment_direction=moment_direction,
-    )
+    space = SimpleNamespace(sizes=[n, m, 3 * count], x=x)
     work = SimpleNamespace(
         space=space, listed=listed, friction_moments=SimpleNamespace(listed=[0, 2, 3, 4])
     )
@@ -176,10 +162,3 @@ def test_moments_start_from_those_before_where_a_normal_force_holds_them():
     found = x[first:].reshape(count, 3)
     assert np.array_equal(found[[0, 1, 3]], moment[[6, 9, 7]])
     assert np.array_equal(found[2], [0.5] * 3)
-    assert state[: n + m].tolist() == [OPEN] * (n + m)
-    assert state[n + m :].reshape(count, 3).tolist() == [
-        [STICK, SLIDE, SLIDE], [SLIDE, STICK, STICK], [OPEN] * 3, [STICK] * 3,
-    ]  # fmt: skip
-    # Against the moment, as velocities are that it resists.
-    expected = [[0, -0.6, 0.8], [1, 0, 0], [9, 9, 9], [0, 0, 0]]
-    assert np.abs(moment_direction.reshape(count, 3) - expected).max() < 1e-15
