@@ -132,7 +132,7 @@ def run(
         program = [sys.executable, str(HERE / 'ros_endurance.py'), json.dumps(options), *joints()]
         other = children.start('other side', in_domain(domain, program), pipe=True)
         printed, _ = other.communicate()
-        for name in children.dead():
+        for name in children.exited():
             if name == node or other.returncode:
                 raise RuntimeError(f'{name} has ended: {last_words(children, name)}')
         return Found(node, **json.loads(printed.splitlines()[-1]))

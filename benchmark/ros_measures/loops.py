@@ -153,8 +153,8 @@ def measure(nodes: List[str], rounds: int, seconds: float, progress: Progress) -
                 progress.step(f'round {k + 1} of {rounds}')
                 for pair in pairs.values():
                     pair.measure(seconds)
-            if dead := children.dead():
-                raise RuntimeError(f'{dead[0]} has ended: {last_words(children, dead[0])}')
+            if exited := children.exited():
+                raise RuntimeError(f'{exited[0]} has ended: {last_words(children, exited[0])}')
             return [row for name in nodes for row in _rows(name, pairs)]
         finally:
             for pair in pairs.values():

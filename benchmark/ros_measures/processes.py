@@ -79,9 +79,9 @@ def wait_for(
     deadline = time.monotonic() + limit
     while not condition():
         time.sleep(POLL)
-        dead = children.dead()
-        if dead or time.monotonic() > deadline:
-            name = dead[0] if dead else what
+        exited = children.exited()
+        if exited or time.monotonic() > deadline:
+            name = exited[0] if exited else what
             raise RuntimeError(f'{name} does not run: {last_words(children, name)}')
 
 
