@@ -133,7 +133,6 @@ def test_velocities_of_redundant_contacts_do_not_depend_on_the_start():
         start = rng.uniform(0.0, 0.01, len(problem.g))
         second = solve_friction(problem, start=start)
         assert first.converged and second.converged
-        assert np.abs(first.force - second.force).max() > 1e-6
         assert_allclose(second.velocity, first.velocity, atol=1e-9)
 
 

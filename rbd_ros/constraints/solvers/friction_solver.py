@@ -15,7 +15,7 @@ from rbd_ros.constraints.friction_space import (
     size_of,
     TOLERANCE,
 )
-from rbd_ros.constraints.solvers.friction_newton import FAR, newton
+from rbd_ros.constraints.solvers.friction_newton import clear, FAR, newton
 from rbd_ros.constraints.solvers.friction_sweeps import sweep_until
 
 #: Newton's method, with sweeps where it stalls; sweeps alone.
@@ -56,6 +56,11 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
     else:
         used, number = 0, FEW_SWEEPS
         solved = newton(space, 0.0, FIRST_STEPS, 0.0)
+        if not solved:
+            # Without what the last problem left, which may be a dead end.
+            report[BEST] = math.inf
+            clear(space.x, size_of(space))
+            solved = newton(space, 0.0, FIRST_STEPS, 0.0)
         # Sweeps take it elsewhere.
         while not solved and used < limit:
             number = min(number, limit - used)
