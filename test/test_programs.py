@@ -33,7 +33,7 @@ OTHERS = {
     'rbd_ros': (
         'rbd_ros.cli.main',
         ('info', 'six_axis_arm'),
-        ('rbd_ros.cli.output.progress', 'numpy'),
+        ('rbd_ros.cli.output.text_table', 'numpy'),
     ),
     'hil_record': ('rbd_ros.nodes.bench.hil_record', ('x.mcap',), ('rclpy',)),
     'hil_run': ('rbd_ros.nodes.bench.hil_run', ('x.yaml',), ('argparse', 'numpy')),
