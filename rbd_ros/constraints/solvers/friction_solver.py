@@ -51,6 +51,7 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
     report[BEST], report[TOLERANCE] = math.inf, tolerance
     if is_solved(space):
         return True
+    solved: bool
     if method == SWEEPS_ALONE:
         solved = sweep_until(space, limit)
     else:
