@@ -19,7 +19,7 @@ from rbd_ros.control import (
 )
 from rbd_ros.control.analysis import feedforward_trajectory
 from rbd_ros.control.law import feedforward as feedforward_file
-from rbd_ros.control.motion import time_scaling, trajectory
+from rbd_ros.control.motion import time_scaling
 from rbd_ros.lookup.resources import resource_path
 
 #: What is compiled is used for a moment: see conftest.py.
@@ -306,7 +306,6 @@ def test_a_payload_needs_its_link(arm):
         feedforward_file.Feedforward,
         time_scaling.excluded_speeds,
         time_scaling.feasible_speeds,
-        trajectory.JointTrajectory.within_segments,
     ],
     ids=lambda function: function.__name__,
 )

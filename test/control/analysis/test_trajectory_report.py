@@ -292,7 +292,6 @@ def test_slower_is_the_same_path(rng):
         trajectory_report.check_trajectory,
         extrema_file.extrema,
         JointTrajectory.scale_time,
-        JointTrajectory.coefficients,
     ],
     ids=lambda function: function.__name__,
 )
