@@ -75,7 +75,7 @@ HALVES, DECREASE, GROWTH = 4, 0.1, 0.95
 
 @compiled
 def newton(space: FrictionSpace, give: float, limit: int, start: float) -> bool:
-    """Attempt to solve from forces as they are; return whether it is solved.
+    """Attempt to solve from forces and velocities as they are; return whether it is solved.
 
     :param give: compliance of each force, by which redundant contacts share a load; zero for the
         problem itself
@@ -175,11 +175,10 @@ def search(
 
 @compiled
 def enter_unknowns(space: FrictionSpace, t: float) -> None:
-    """Enter the unknowns w that belong to the forces as they are, and to their velocities.
+    """Enter the unknowns w that belong to forces and velocities as they are.
 
     :param t: unit of compliance
     """
-    refresh(space)
     for i in range(size_of(space)):
         space.w[i] = space.x[i] - space.u[i] / t
 

@@ -11,6 +11,7 @@ from rbd_ros.constraints.friction_space import (
     CONTACTS,
     FrictionSpace,
     is_solved,
+    refresh,
     return_to_best,
     size_of,
     TOLERANCE,
@@ -21,10 +22,10 @@ from rbd_ros.constraints.solvers.friction_sweeps import sweep_until
 #: Newton's method, with sweeps where it stalls; sweeps alone.
 COMBINED, SWEEPS_ALONE = 0, 1
 
-#: Maximum number of steps of the first attempt of Newton's method, and of later ones.
-FIRST_STEPS, MORE_STEPS = 100, 300
+#: Maximum number of steps of the first attempt of Newton's method, of the next, and of later ones.
+FEW_STEPS, FIRST_STEPS, MORE_STEPS = 20, 100, 300
 
-#: Number of sweeps after the first attempt, doubled after each.
+#: Number of sweeps between attempts; of the last ones, doubled each time.
 FEW_SWEEPS = 10
 
 #: Compliance by which redundant contacts share a load, by the mobility of what they touch.
@@ -55,14 +56,19 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
     if method == SWEEPS_ALONE:
         solved = sweep_until(space, limit)
     else:
-        used, number = 0, FEW_SWEEPS
-        solved = newton(space, 0.0, FIRST_STEPS, 0.0)
+        number = used = min(FEW_SWEEPS, limit)
+        solved = (
+            newton(space, 0.0, FEW_STEPS, 0.0)
+            # Where it does not converge at once, sweeps take it elsewhere.
+            or sweep_until(space, number)
+            or newton(space, 0.0, FIRST_STEPS, 0.0)
+        )
         if not solved:
             # Without what the last problem left, which may be a dead end.
             report[BEST] = math.inf
             clear(space.x, size_of(space))
+            refresh(space)
             solved = newton(space, 0.0, FIRST_STEPS, 0.0)
-        # Sweeps take it elsewhere.
         while not solved and used < limit:
             number = min(number, limit - used)
             solved = sweep_until(space, number) or newton(space, 0.0, MORE_STEPS, FAR)

@@ -163,7 +163,7 @@ def test_solvers_agree():
         assert all(worst(each) < 1e-8 * (1 + np.abs(each.force).max()) for each in found)
         for each in found[1:]:
             assert_allclose(each.velocity, found[0].velocity, atol=1e-6)
-        assert found[0].iterations[0] == 0 and found[0].iterations[1] <= 90
+        assert sum(found[0].iterations) <= 90
 
 
 def test_moments_under_given_normal_forces_solve_a_convex_program():

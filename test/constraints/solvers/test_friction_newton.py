@@ -100,6 +100,7 @@ def test_a_step_removes_the_equations_to_first_order(slides):
 def test_compliance_shortens_a_step():
     """As added to the matrix, of contacts that stick."""
     space, _ = space_of(box_on_plane(8)[0])
+    refresh(space)
     enter_unknowns(space, UNIT)
     evaluate(space, UNIT, 0.0)
     for added in (1e-6, 1e-2, 1.0):

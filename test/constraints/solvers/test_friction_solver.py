@@ -26,7 +26,7 @@ def test_many_contacts_of_few_bodies_are_solved(contacts, dofs, ratio, seed):
             assert found.residuals.contact < rounding * largest
             assert found.residuals.dual < 10.0 * rounding
     # Where double precision hardly tells forces apart, some take thousands of steps.
-    assert hard <= (3 if ratio > 1e7 else 0)
+    assert hard <= (2 if ratio > 1e7 else 0)
 
 
 MASSES = {
@@ -62,7 +62,7 @@ def test_blocks_of_a_tower_turn_and_slide_on_each_other(seed):
     found = solve_friction(sliding_tower(seed))
     assert found.converged
     assert found.residuals.contact < 1e-9 and found.residuals.dual < 1e-9
-    assert sum(found.iterations) < 4000
+    assert sum(found.iterations) < 1000
 
 
 def test_sweeps_end_at_their_limit():
