@@ -223,8 +223,9 @@ class World:
 
     def __post_init__(self) -> None:
         names = self.names
+        twice = len(set(names)) < len(names)
         for k, name in enumerate(names):
-            if name in names[:k]:
+            if twice and name in names[:k]:
                 raise ValueError(f'two objects or robots are named {name!r}; choose another name')
             if not name or '/' in name:
                 raise ValueError(

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shapes of a scene: pairs that are near (scene_bounds.py), all contacts (scene_contacts.py)."""
+"""Shapes of a scene: pairs that are near (near_pairs.py), all contacts (scene_contacts.py)."""

@@ -3,17 +3,31 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections import Counter
 from dataclasses import dataclass
-from itertools import combinations
-from typing import AbstractSet, List, NamedTuple, Optional, Sequence, Set, Tuple
+from itertools import product
+import math
+from typing import (
+    AbstractSet,
+    Dict,
+    FrozenSet,
+    Iterable,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Set,
+    Tuple,
+)
 
 import numpy as np
 
 from rbd_ros.algorithms.kinematics.kinematics import body_transforms
-from rbd_ros.array_types import FloatArray
+from rbd_ros.array_types import FloatArray, IntArray
 from rbd_ros.collision.queries import pair_is_supported
-from rbd_ros.collision.scene.scene_arrays import SceneTable, STIFFNESS
+from rbd_ros.collision.scene.scene_arrays import SceneTable, shapes_of_pairs, STIFFNESS
 from rbd_ros.collision.scene.scene_search import LEFT_OUT, left_out_notice, overlapping_links
 from rbd_ros.collision.shapes import contact_shapes as shapes
 from rbd_ros.collision.shapes.scene_shapes import reach, ShapeMaker, tables_for, tabulated
@@ -21,11 +35,16 @@ from rbd_ros.model import Model
 from rbd_ros.model.floating_model import is_free_base
 from rbd_ros.spatial import PluckerTransform
 from rbd_ros.world.allowed_collisions import allowed_pairs, connected_bodies, enabled_pairs
+from rbd_ros.world.surfaces import Surface
 from rbd_ros.world.world import ROBOT, World, WorldObject, WorldRobot
 
 #: Friction from which on a contact sticks whatever pushes it, within 0.06 degrees: more would only
 #: be numbers too far apart.
 STICKS = 1e3
+
+#: Number of movable objects up to which the pairs among them are listed; those of more are found
+#: in a grid (near_pairs.py).
+FEW_OBJECTS = 64
 
 #: What notices say of shapes that do not touch.
 _NO_TOUCH = 'have no collision'
@@ -69,7 +88,7 @@ class Scene:
 
         :param pair: number of the pair
         """
-        a, b = self.table.pair[pair]
+        a, b = shapes_of_pairs(self.table, pair)
         return self.shapes[a].name, self.shapes[b].name
 
 
@@ -92,9 +111,10 @@ def make_scene(model: Model, world: World, q: Optional[Sequence[float]] = None) 
         *_shapes_of_standing_robots(model, world, maker, notices),
         *_shapes_of_objects(model, world, maker, notices),
     ]
-    pairs, own, connected = _pairs(model, world, found, notices)
+    many = _many_objects(world, found)
+    pairs, own, connected = _pairs(model, world, found, many, notices)
     body_count = len(model.bodies) + 1 + len(world.movable)
-    table = _table(world, found, pairs, body_count)
+    table = _table(world, found, pairs, many, body_count)
     # Notices of missing collisions first; links may share a mesh with a notice.
     notices = sorted(dict.fromkeys(notices), key=lambda text: _NO_TOUCH not in text)
     # Overlaps are found by the same machine code that steps use, so both agree on the contacts.
@@ -104,7 +124,7 @@ def make_scene(model: Model, world: World, q: Optional[Sequence[float]] = None) 
         deep -= {each for each in deep if _put_back(world, *each)}
         pairs = [pair for p, pair in enumerate(pairs) if names[p] not in deep]
         # Groups and surfaces are per pair: without the dropped ones they are numbered again.
-        table = _table(world, found, pairs, body_count) if deep else table
+        table = _table(world, found, pairs, many, body_count) if deep else table
         notices.extend(left_out_notice(deep, 'are in contact at the neutral configuration'))
     why = 'are connected by links without shapes or without mass'
     notices.extend(left_out_notice(connected, why))
@@ -254,13 +274,55 @@ def _moved(pose: FloatArray, by: FloatArray) -> FloatArray:
     return result
 
 
+class _ManyObjects(NamedTuple):
+    """Shapes of movable objects whose pairs are not listed, being too many.
+
+    :param materials: surface and kind of each of these shapes, by its number
+    :param named: pairs of them that the world names, which are listed all the same
+    """
+
+    materials: Dict[int, Tuple[Surface, int]]
+    named: FrozenSet[Tuple[int, int]]
+
+
+def _many_objects(world: World, found: Sequence[SceneShape]) -> _ManyObjects:
+    movable = {each.name: each for each in world.movable}
+    if len(movable) <= FEW_OBJECTS:
+        return _ManyObjects({}, frozenset())
+    numbers = {each.name: g for g, each in enumerate(found) if each.name in movable}
+    named = {
+        (min(numbers[a], numbers[b]), max(numbers[a], numbers[b]))
+        for a, b in (*world.pairs, *world.disabled_collisions)
+        if a in numbers and b in numbers
+    }
+    materials = {g: (movable[name].surface, found[g].shape.kind) for name, g in numbers.items()}
+    return _ManyObjects(materials, frozenset(named))
+
+
+def _listed(
+    found: Sequence[SceneShape], many: _ManyObjects
+) -> Iterator[Tuple[Tuple[int, SceneShape], Tuple[int, SceneShape]]]:
+    """Yield the pairs of shapes, but those of many objects that nothing names."""
+    others = [j for j in range(len(found)) if j not in many.materials]
+    partners: Dict[int, List[int]] = {}
+    for i, j in many.named:
+        partners.setdefault(i, []).append(j)
+    for i, a in enumerate(found):
+        after: Iterable[int] = range(i + 1, len(found))
+        if i in many.materials:
+            after = sorted((*others[bisect(others, i) :], *partners.get(i, ())))
+        for j in after:
+            yield (i, a), (j, found[j])
+
+
 def _pairs(
     model: Model,
     world: World,
     found: Sequence[SceneShape],
+    many: _ManyObjects,
     notices: List[str],
 ) -> Tuple[List[Tuple[int, int]], List[int], Set[Tuple[str, str]]]:
-    """Return the pairs of shapes that may touch, and which of them are of one robot each.
+    """Return the pairs of shapes that are listed, and which of them are of one robot each.
 
     And the pairs of links of the robot that do not because bodies between them connect them.
     """
@@ -272,7 +334,7 @@ def _pairs(
     pairs: List[Tuple[int, int]] = []
     of_one: List[int] = []
     unknown = set()
-    for (i, a), (j, b) in combinations(enumerate(found), 2):
+    for (i, a), (j, b) in _listed(found, many):
         # Shapes of one body cannot move apart, and the world file may exclude pairs.
         if a.body_id == b.body_id or not world.can_collide(a.name, b.name):
             continue
@@ -291,6 +353,11 @@ def _pairs(
         if own:
             of_one.append(len(pairs))
         pairs.append((i, j))
+    # Of many objects, those that are not convex touch no other such one.
+    concave = [g for g in many.materials if not pair_is_supported(found[g].shape, found[g].shape)]
+    unknown.update(
+        (found[i].name, found[j].name) for i, j in _unnamed(concave, concave, many.named)
+    )
     notices.extend(
         f'{a!r} and {b!r} have no collision with each other, because neither is convex; add '
         '"convex: true" to a mesh'
@@ -329,25 +396,14 @@ def _table(
     world: World,
     found: Sequence[SceneShape],
     pairs: Sequence[Tuple[int, int]],
+    many: _ManyObjects,
     body_count: int,
 ) -> SceneTable:
     surface, direction, directed_by = [], [], []
     for i, j in pairs:
         between = world.surface_between(found[i].name, found[j].name)
         properties = between.surface
-        surface.append(
-            (
-                # In the order of the columns of `surface` (scene_arrays.py).
-                *(min(mu, STICKS) for mu in properties.friction),
-                properties.restitution,
-                properties.torsional,
-                properties.rolling,
-                properties.stiffness or 0.0,
-                properties.damping,
-                properties.exponent or 0.0,
-                properties.dissipation,
-            )
-        )
+        surface.append(_row(properties))
         # The directions of friction belong to one of the two objects, and turn with its body.
         first = between.directed_by.partition('/')[0] == found[i].name.partition('/')[0]
         leading = found[i] if first else found[j]
@@ -380,6 +436,15 @@ def _table(
             arms[g] = np.linalg.norm(each.pose[:3, 3]) + reach(each.shape)
         body_arms[each.body_id] = max(body_arms[each.body_id], arms[g])
     sizes, parts = tabulated([each.shape for each in found])
+    material, meeting, met = _materials(world, found, many, len(pairs))
+    for i, j in met:
+        between = world.surface_between(found[i].name, found[j].name)
+        surface.append(_row(between.surface))
+        isotropic = between.surface.isotropic
+        direction.append(np.zeros(3) if isotropic else np.array(between.surface.direction))
+        directed_by.append(int(between.directed_by != found[i].name))
+    level, width = _levels(found, many)
+    kinds = [(found[i].shape.kind, found[j].shape.kind) for i, j in (*pairs, *met)]
     return SceneTable(
         kind=np.array([each.shape.kind for each in found], dtype=np.int64),
         size=np.array(sizes, dtype=float).reshape(count, 3),
@@ -400,5 +465,73 @@ def _table(
             dtype=np.int64,
         ),
         # Only functions that some pair needs are compiled: flags of the tables decide.
-        tables=tables_for([(found[i].shape.kind, found[j].shape.kind) for i, j in pairs], parts),
+        tables=tables_for(kinds, parts),
+        material=material,
+        meeting=meeting,
+        excluded=np.array(sorted(i * count + j for i, j in many.named), dtype=np.int64),
+        level=level,
+        width=width,
+        has_object_pairs=bool(many.materials),
     )
+
+
+def _row(surface: Surface) -> Tuple[float, ...]:
+    """Return the columns of `SceneTable.surface`, in their order (scene_arrays.py)."""
+    return (
+        *(min(mu, STICKS) for mu in surface.friction),
+        surface.restitution,
+        surface.torsional,
+        surface.rolling,
+        surface.stiffness or 0.0,
+        surface.damping,
+        surface.exponent or 0.0,
+        surface.dissipation,
+    )
+
+
+def _materials(
+    world: World, found: Sequence[SceneShape], many: _ManyObjects, listed: int
+) -> Tuple[IntArray, IntArray, List[Tuple[int, int]]]:
+    """Return `material` and `meeting` of a table, and two shapes of each two materials that meet.
+
+    :param listed: number of listed pairs
+    """
+    numbers = {each: k for k, each in enumerate(dict.fromkeys(many.materials.values()))}
+    material = np.full(len(found), -1, dtype=np.int64)
+    for g, each in many.materials.items():
+        material[g] = numbers[each]
+    meeting = np.full((len(numbers), len(numbers)), -1, dtype=np.int64)
+    members: List[List[int]] = [[] for _ in numbers]
+    for g, each in sorted(many.materials.items()):
+        members[numbers[each]].append(g)
+    met: List[Tuple[int, int]] = []
+    for a, b in product(range(len(members)), repeat=2):
+        # Of a pair, the shape with the lower number is the first. Surfaces that no two shapes
+        # have between them need not go together.
+        for i, j in _unnamed(members[a], members[b], many.named):
+            if pair_is_supported(found[i].shape, found[j].shape):
+                meeting[a, b] = listed + len(met)
+                met.append((i, j))
+            break
+    return material, meeting, met
+
+
+def _levels(found: Sequence[SceneShape], many: _ManyObjects) -> Tuple[IntArray, FloatArray]:
+    """Return `level` and `width` of a table: sizes by powers of two."""
+    sizes = {g: math.frexp(reach(found[g].shape)) for g in many.materials}
+    numbers = {power: k for k, power in enumerate(sorted({each[1] for each in sizes.values()}))}
+    level, width = np.zeros(len(found), dtype=np.int64), np.zeros(len(numbers))
+    for g, (_, power) in sizes.items():
+        level[g] = numbers[power]
+        width[level[g]] = max(width[level[g]], 2.0 * reach(found[g].shape))
+    return level, width
+
+
+def _unnamed(
+    first: Sequence[int], second: Sequence[int], named: AbstractSet[Tuple[int, int]]
+) -> Iterator[Tuple[int, int]]:
+    """Yield pairs of numbers in ascending order, but those that are named."""
+    for i in first:
+        for j in second[bisect(second, i) :]:
+            if (i, j) not in named:
+                yield i, j

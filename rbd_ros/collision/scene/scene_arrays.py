@@ -2,19 +2,22 @@
 """Arrays of compiled loops over a scene: candidate pairs, contacts, and buffers for both.
 
 Shapes are fixed to bodies: the world, which is number 0, those of a robot after it, and the
-movable objects after those.
+movable objects after those. Pairs are listed in a table, except those among many movable objects:
+they have numbers, and are searched for in a grid (near_pairs.py).
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, Sequence, Union
+from typing import Dict, NamedTuple, Sequence, Tuple, Union
+
+import numpy as np
 
 from rbd_ros.array_types import FloatArray, IntArray
 from rbd_ros.collision.arrays import (
     FoundPoints,
     Tables,
 )
-from rbd_ros.compiler.loops import floats, integers
+from rbd_ros.compiler.loops import compiled, floats, integers
 
 #: Places in a row of `Scene.surface`.
 ALONG, ACROSS, RESTITUTION, TORSIONAL, ROLLING, STIFFNESS, DAMPING = 0, 1, 2, 3, 4, 5, 6
@@ -33,17 +36,26 @@ class SceneTable(NamedTuple):
     :param arm: distance from the origin of its body within which it is; zero for planes, which
         do not move, (G,) [m]
     :param body_arm: the largest of them of each body, (bodies,) [m]
-    :param pair: shapes of each pair that may touch, (P, 2)
-    :param surface: of each pair friction along the first direction and across it, restitution,
-        torsional and rolling friction, stiffness, damping, exponent and dissipation, (P, 9); a
-        stiffness of zero is that of a rigid contact, an exponent of zero that of a linear spring
+    :param pair: shapes of each listed pair that may touch, (P, 2)
+    :param surface: of each listed pair, then of each two materials that meet, friction along the
+        first direction and across it, restitution, torsional and rolling friction, stiffness,
+        damping, exponent and dissipation, (S, 9); a stiffness of zero is that of a rigid contact,
+        an exponent of zero that of a linear spring
     :param direction: first direction of friction in coordinates of the body that has it;
-        zero where friction is the same in all directions, (P, 3)
-    :param directed_by: that body, (P,)
+        zero where friction is the same in all directions, (S, 3)
+    :param directed_by: that body; of materials 0 for the one of the first shape, else 1, (S,)
     :param group: number that pairs of the same bodies and with the same surface have in common;
         -1 for one that has none in common, (P,)
     :param of_robot: 1 for pairs of which a body of a robot carries a shape, (P,)
     :param tables: tables of hulls, meshes and height fields
+    :param material: number of the material of each shape of which pairs are not listed; else -1,
+        (G,)
+    :param meeting: row of `surface` by the materials of a first and a second shape, -1 where these
+        do not touch, (M, M)
+    :param excluded: numbers of pairs in ascending order that are listed, or may not touch
+    :param level: number of the size that each shape has, (G,)
+    :param width: largest diameter of each of these sizes, ascending [m]
+    :param has_object_pairs: whether there are pairs that are not listed
     """
 
     kind: IntArray
@@ -60,10 +72,94 @@ class SceneTable(NamedTuple):
     group: IntArray
     of_robot: IntArray
     tables: Tables
+    material: IntArray
+    meeting: IntArray
+    excluded: IntArray
+    level: IntArray
+    width: FloatArray
+    has_object_pairs: bool
+
+
+#: Pairs of movable objects that are near each other, of many: boxes that touch on all sides have
+#: 26 neighbors each, half of which are listed with it.
+NEAR_PER_OBJECT = 32
+
+
+@compiled
+def shapes_of(scene: SceneTable, pair: int) -> Tuple[int, int]:
+    """Return the two shapes of a pair.
+
+    :param pair: its number: a listed one's is its row, others follow, shape by shape
+    """
+    if scene.has_object_pairs:
+        if pair >= len(scene.pair):
+            number = pair - len(scene.pair)
+            return number // len(scene.kind), number % len(scene.kind)
+    return scene.pair[pair, 0], scene.pair[pair, 1]
+
+
+def shapes_of_pairs(scene: SceneTable, pairs: Union[int, IntArray]) -> IntArray:
+    """Return the shapes of pairs, (..., 2), see `shapes_of`."""
+    numbers = np.asarray(pairs) - len(scene.pair)
+    found = np.stack(np.divmod(numbers, max(len(scene.kind), 1)), axis=-1)
+    found[numbers < 0] = scene.pair[np.asarray(pairs)[numbers < 0]]
+    return found
+
+
+def pairs_of_shapes(scene: SceneTable, shapes: IntArray) -> IntArray:
+    """Return the numbers of pairs, (n,); -1 for what cannot touch.
+
+    :param shapes: numbers of the first and the second shape of each, (n, 2); -1 for none
+    """
+    first, second = shapes.T
+    keys = np.where(shapes.min(axis=1) < 0, -1, first * len(scene.kind) + second)
+    found = np.full(len(keys), -1)
+    if scene.has_object_pairs:
+        materials = np.where(shapes < 0, -1, scene.material[shapes])
+        met = (materials.min(axis=1) >= 0) & (first < second) & ~np.isin(keys, scene.excluded)
+        met[met] = scene.meeting[tuple(materials[met].T)] >= 0
+        found[met] = len(scene.pair) + keys[met]
+    # Listed pairs are in ascending order.
+    listed = scene.pair @ [len(scene.kind), 1]
+    places = np.minimum(np.searchsorted(listed, keys), len(listed) - 1)
+    if len(listed):
+        known = listed[places] == keys
+        found[known] = places[known]
+    return found
+
+
+@compiled
+def surface_of(scene: SceneTable, pair: int) -> int:
+    """Return the row of `surface` of a pair."""
+    if scene.has_object_pairs:
+        if pair >= len(scene.pair):
+            a, b = shapes_of(scene, pair)
+            row: int = scene.meeting[scene.material[a], scene.material[b]]
+            return row
+    return pair
+
+
+def buffer_sizes(scene: SceneTable) -> Dict[str, int]:
+    """Return the sizes of `SceneBuffers` that shapes and pairs ask for.
+
+    :param scene: the table
+    """
+    shapes, moving = len(scene.kind), int((scene.material >= 0).sum())
+    near, cells = NEAR_PER_OBJECT * moving, 1
+    while cells < 2 * moving:
+        cells *= 2
+    return {
+        'shapes': shapes,
+        'pairs': len(scene.pair) + near,
+        'object_pairs': near,
+        # A power of two, so that bits of a hash are a place.
+        'cells': cells if moving else 0,
+        'cell_shapes': shapes if moving else 0,
+    }
 
 
 def with_pairs(scene: SceneTable, which: Union[Sequence[int], IntArray]) -> SceneTable:
-    """Return the table of some of the pairs, in the order that they are given in.
+    """Return the table of some of the listed pairs, in the order that they are given in.
 
     :param scene: the table
     :param which: numbers of the pairs
@@ -76,13 +172,14 @@ def with_pairs(scene: SceneTable, which: Union[Sequence[int], IntArray]) -> Scen
         directed_by=scene.directed_by[which],
         group=scene.group[which],
         of_robot=scene.of_robot[which],
+        material=np.full_like(scene.material, -1),
     )
 
 
 class SceneContacts(NamedTuple):
     """The contacts that were found, of which the first ones count; all in world coordinates.
 
-    :param pair: number of the pair
+    :param pair: number of the pair, see `shapes_of`
     :param feature: number of the features that touch
     :param body_id: number of the body of the first and of the second shape
     :param position: where forces act, on either surface or in the middle between both, see
@@ -107,17 +204,30 @@ class SceneBuffers(NamedTuple):
     :param ahead: likewise at the end of the step, as far as it is known
     :param look: 0 to look for what is touched by `velocity`; then, in the same step, 1, 2, ... to
         look for what is touched by `ahead` as well, or by any that it was before
-    :param closing: most negative rate of the gap of each pair that was seen ahead, (P,) [m/s]
+    :param closing: most negative rate of the gap of each pair that was seen ahead [m/s]
     :param speed: speed of the origin of each body [m/s]
     :param angular_speed: its angular speed [rad/s]
     :param shape_pose: rotation and position of each shape that is looked at in this step
     :param placed: 1 for these
-    :param near: numbers of the pairs that are near each other
+    :param near: places in `clearance` of the pairs that are near each other
     :param listed: one more than there are of them; 0: they are not known
     :param slack: how far shapes may still move towards each other before others come near [m]
-    :param clearance: how far the shapes of a pair may still move before they must be looked at [m]
+    :param clearance: how far the shapes of a pair may still move before they must be looked at,
+        of each listed pair, then of those in `object_pair` [m]
     :param shifted: how far shapes were moved besides what their velocities say [m]
     :param dropped: how many contacts had no room
+    :param unlisted: how many near pairs of objects had no room
+    :param object_pair: numbers of pairs of objects that are near each other, less those of listed
+        pairs, ascending
+    :param object_pairs: how many there are
+    :param old_pair: the same of the list before
+    :param old_clearance: its part of `clearance`
+    :param old_closing: its part of `closing`
+    :param second: second shape of each pair that was found in the grid
+    :param first: number of such pairs of which each shape is the first, and then where they begin
+    :param head: first shape of each place of a hash
+    :param following: shape that follows each other one there; -1 for the last one
+    :param cell: cell of the grid that each shape is in
     :param found: contacts of one pair
     :param seen: whether a contact has been looked at (scene_reduction.py)
     :param keep: whether it is kept
@@ -140,6 +250,17 @@ class SceneBuffers(NamedTuple):
     clearance: FloatArray = floats('pairs')
     shifted: FloatArray = floats(1)
     dropped: IntArray = integers(1)
+    unlisted: IntArray = integers(1)
+    object_pair: IntArray = integers('object_pairs')
+    object_pairs: IntArray = integers(1)
+    old_pair: IntArray = integers('object_pairs')
+    old_clearance: FloatArray = floats('object_pairs')
+    old_closing: FloatArray = floats('object_pairs')
+    second: IntArray = integers('object_pairs')
+    first: IntArray = integers('cell_shapes')
+    head: IntArray = integers('cells')
+    following: IntArray = integers('cell_shapes')
+    cell: IntArray = integers('cell_shapes', 3)
     found: FoundPoints = FoundPoints  # type: ignore[assignment]
     seen: IntArray = integers('contacts')
     keep: IntArray = integers('contacts')

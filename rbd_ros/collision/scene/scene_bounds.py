@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pairs of shapes that may touch within a step: bounds on speeds, and pairs that are near."""
+"""Bounds on the speeds and distances of shapes: which may touch within a step."""
 
 from __future__ import annotations
 
@@ -18,10 +18,6 @@ from rbd_ros.compiler.loops import compiled, cross, load_transform, load_vec, no
 #: Gap that a contact may have after a step without forces, and still count as one that may close
 #: [m]. One too many costs three rows of the solver, one too few a step of penetration.
 MARGIN = 2e-4
-
-#: By how much more than that pairs may be apart and still be listed as near ones [m], and in how
-#: many steps the fastest shape goes that far at least.
-SKIN, STEPS_OF_SKIN = 0.02, 20.0
 
 
 @compiled
@@ -202,39 +198,3 @@ def clearance(scene: SceneTable, buffers: SceneBuffers, a: int, b: int) -> float
     if scene.kind[b] == PLANE:
         return axis(q, 2) @ (origin(p) - origin(q)) - scene.reach[a]
     return math.sqrt(between_centers(scene, a, b, p, q)) - scene.reach[a] - scene.reach[b]
-
-
-@compiled
-def list_near_pairs(
-    scene: SceneTable, buffers: SceneBuffers, timestep: float, fastest: float
-) -> None:
-    """List the pairs of which contacts must be looked for, if others may have come near.
-
-    As neighbor lists of molecular dynamics (Verlet 1967): what is not listed is so far away that
-    it cannot touch before shapes have moved by the slack. Lists change nothing of what is found.
-
-    :param timestep: h [s]
-    :param fastest: bound on the speed of shapes [m/s]
-    """
-    # Two shapes, each of which moves by h v, and three times as far counts as near.
-    # `shifted` is what the correction of positions has moved bodies by, which is in no velocity.
-    way = 2.0 * (timestep * fastest + buffers.shifted[0])
-    if buffers.listed[0] > 0 and buffers.slack[0] >= 2.5 * way:
-        buffers.slack[0] -= way
-        return
-    skin, count = max(SKIN, STEPS_OF_SKIN * way), 0
-    for g in range(len(scene.kind)):
-        place_shape(scene, buffers, g)
-    for p in range(len(scene.pair)):
-        between = clearance(scene, buffers, scene.pair[p, 0], scene.pair[p, 1]) - MARGIN
-        if between > skin:
-            buffers.clearance[p] = 0.0
-        else:
-            buffers.near[count] = p
-            # Of those that were listed before, more is known.
-            known = buffers.clearance[p] if buffers.listed[0] > 0 else 0.0
-            buffers.clearance[p] = max(known, between, 0.0)
-            count += 1
-    # One more than there are: zero says that nothing is known.
-    buffers.listed[0] = count + 1
-    buffers.slack[0] = skin - way

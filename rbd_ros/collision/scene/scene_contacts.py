@@ -7,12 +7,18 @@ from typing import Tuple
 
 from rbd_ros.collision.arrays import FoundPoints, PlacedShape
 from rbd_ros.collision.pairs.narrow_phase import find_contacts
-from rbd_ros.collision.scene.scene_arrays import SceneBuffers, SceneContacts, SceneTable
+from rbd_ros.collision.scene.near_pairs import list_near_pairs
+from rbd_ros.collision.scene.scene_arrays import (
+    SceneBuffers,
+    SceneContacts,
+    SceneTable,
+    shapes_of,
+    surface_of,
+)
 from rbd_ros.collision.scene.scene_bounds import (
     approach,
     bound_speeds,
     closing_speed,
-    list_near_pairs,
     MARGIN,
     place_shape,
     speed_of,
@@ -129,13 +135,17 @@ def find_scene_contacts(
     fastest = bound_speeds(scene, buffers)
     # The first of further looks of a step: rates ahead of an earlier step do not count.
     if buffers.look[0] == 1:
-        for p in range(len(buffers.closing)):
-            buffers.closing[p] = 0.0
+        for near in range(buffers.listed[0] - 1):
+            buffers.closing[buffers.near[near]] = 0.0
     list_near_pairs(scene, buffers, timestep, fastest)
-    found, count, dropped = buffers.found, 0, 0
+    found, count, dropped = buffers.found, 0, buffers.unlisted[0]
     for near in range(buffers.listed[0] - 1):
         p = buffers.near[near]
-        a, b = scene.pair[p, 0], scene.pair[p, 1]
+        pair = p
+        if scene.has_object_pairs:
+            if p >= len(scene.pair):
+                pair = len(scene.pair) + buffers.object_pair[p - len(scene.pair)]
+        a, b = shapes_of(scene, pair)
         speeds = speed_of(scene, buffers, a) + speed_of(scene, buffers, b)
         way = timestep * speeds + 2.0 * buffers.shifted[0]
         # In further looks, the speeds are those of all looks.
@@ -165,8 +175,14 @@ def find_scene_contacts(
             buffers.clearance[p] = distance_within(one, other, FAR, found) - MARGIN
             continue
         buffers.clearance[p] = 0.0
-        fraction, thin = 0.5, THIN if scene.of_robot[p] > 0 else -1.0
+        fraction, thin = 0.5, -1.0
         first, second = scene.body_id[a], scene.body_id[b]
+        surface = surface_of(scene, pair)
+        leading = scene.directed_by[surface]
+        if pair < len(scene.pair):
+            thin = THIN if scene.of_robot[p] > 0 else -1.0
+        else:
+            leading = first if leading == 0 else second
         last = t = u = Vec(0.0, 0.0, 0.0)
         for k in range(points):
             if thin > 0.0 and (k == 0 or not have_one_normal(found, k - 1, k)):
@@ -188,11 +204,11 @@ def find_scene_contacts(
                 continue
             # The points of a face have one normal.
             if not are_equal(normal, last):
-                directed = buffers.pose[scene.directed_by[p]]
-                t, u = tangents_of(normal, rotated(directed, load_vec(scene.direction[p], 3)))
+                along = rotated(buffers.pose[leading], load_vec(scene.direction[surface], 3))
+                t, u = tangents_of(normal, along)
                 last = normal
             contacts.position[count], contacts.frame[count] = point, Mat(normal, t, u)
-            contacts.pair[count] = p
+            contacts.pair[count] = pair
             contacts.feature[count] = found.feature[k]
             contacts.body_id[count, 0], contacts.body_id[count, 1] = first, second
             contacts.gap[count] = found.gap[k]

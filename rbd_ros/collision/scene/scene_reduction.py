@@ -39,7 +39,9 @@ def drop_implied(
     for c in range(count):
         keep[c] = 1
         # Looked at: those of bodies with one shape need not be.
-        buffers.seen[c] = 1 if scene.group[contacts.pair[c]] < 0 else 0
+        buffers.seen[c] = 1
+        if contacts.pair[c] < len(scene.group):
+            buffers.seen[c] = 1 if scene.group[contacts.pair[c]] < 0 else 0
     for c in range(count):
         if buffers.seen[c] == 0:
             members = gather_face(scene, buffers, contacts, c, count)

@@ -14,6 +14,7 @@ import numpy as np
 from rbd_ros.algorithms.kinematics.kinematics import body_transforms
 from rbd_ros.collision.arrays import MAX_POINTS
 from rbd_ros.collision.scene.scene_arrays import (
+    buffer_sizes,
     SceneBuffers,
     SceneContacts,
     SceneTable,
@@ -32,7 +33,7 @@ def finder_of(scene: SceneTable) -> int:
     :param scene: what may touch what
     """
     # Machine code depends on what records have, not on sizes.
-    buffers = allocate(SceneBuffers, scene_bodies=0, shapes=0, pairs=0, contacts=0)
+    buffers = allocate(SceneBuffers, scene_bodies=0, contacts=0, **buffer_sizes(scene))
     found = allocate(SceneContacts, contacts=0)
     return scene_contacts_of.address(Record(scene), Record(buffers), Record(found))
 
@@ -68,12 +69,7 @@ def overlapping_links(
     """
     fewer = with_pairs(table, own)
     most = len(own) * MAX_POINTS
-    sizes = {
-        'scene_bodies': body_count,
-        'shapes': len(table.kind),
-        'pairs': len(own),
-        'contacts': most,
-    }
+    sizes = {'scene_bodies': body_count, 'contacts': most, **buffer_sizes(fewer)}
     buffers, contacts = allocate(SceneBuffers, **sizes), allocate(SceneContacts, contacts=most)
     for body, transform in body_transforms(model, model.tree_position(q)).items():
         pose = np.array(transform.pose(), dtype=float)

@@ -18,7 +18,12 @@ from rbd_ros.collision.arrays import (
     MAX_POINTS,
 )
 from rbd_ros.collision.scene.scene import Scene
-from rbd_ros.collision.scene.scene_arrays import SceneBuffers, SceneContacts, with_pairs
+from rbd_ros.collision.scene.scene_arrays import (
+    buffer_sizes,
+    SceneBuffers,
+    SceneContacts,
+    with_pairs,
+)
 from rbd_ros.collision.scene.scene_search import scene_contacts_of
 from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.model import Model
@@ -138,8 +143,9 @@ class _Heights:
         # Normals are from the first shape to the second.
         self._sign = np.where(moves[self.pairs, 1], 1.0, -1.0)
         most = len(self.pairs) * MAX_POINTS
-        sizes = {'shapes': len(table.kind), 'pairs': len(self.pairs), 'contacts': most}
-        self._buffers = allocate(SceneBuffers, scene_bodies=scene.body_count, **sizes)
+        fewer = with_pairs(table, self.pairs)
+        sizes = {'scene_bodies': scene.body_count, 'contacts': most, **buffer_sizes(fewer)}
+        self._buffers = allocate(SceneBuffers, **sizes)
         self._contacts = allocate(SceneContacts, contacts=most)
         for body, transform in body_transforms(model, model.tree_position(q)).items():
             pose = np.array(transform.pose(), dtype=float)
@@ -151,9 +157,7 @@ class _Heights:
         self._moving = sorted(moving)
         self._z = self._buffers.pose[self._moving, 11]
         self._buffers.velocity[self._moving, 5] = -1.0  # one meter down in one unit of time
-        self._records = [
-            Record(each) for each in (with_pairs(table, self.pairs), self._buffers, self._contacts)
-        ]
+        self._records = [Record(each) for each in (fewer, self._buffers, self._contacts)]
 
     def at(self, height: float, reach: float = _INSTANT) -> _Found:
         """Return the contacts that are closed, or are below within a reach [m]."""

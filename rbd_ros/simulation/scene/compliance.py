@@ -11,7 +11,7 @@ touches it from there on. Springs that are not linear are in springs.py.
 
 from __future__ import annotations
 
-from rbd_ros.collision.scene.scene_arrays import DAMPING, SceneContacts, STIFFNESS
+from rbd_ros.collision.scene.scene_arrays import DAMPING, SceneContacts, STIFFNESS, surface_of
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.simulation.scene.islands import at_robot
 from rbd_ros.simulation.scene.scene_state import SceneModel, SceneWork
@@ -22,7 +22,8 @@ from rbd_ros.simulation.stepping.displacement import CLOSED
 @compiled
 def is_compliant(model: SceneModel, contacts: SceneContacts, c: int) -> bool:
     """Return whether a contact is compliant."""
-    compliant: bool = model.table.surface[contacts.pair[c], STIFFNESS] > 0.0
+    row = surface_of(model.table, contacts.pair[c])
+    compliant: bool = model.table.surface[row, STIFFNESS] > 0.0
     return compliant
 
 
@@ -39,7 +40,7 @@ def contact_compliance(
         if is_nonlinear(model, contacts, c):
             tangent: float = work.springs.compliance[c]
             return tangent
-    surface = model.table.surface[contacts.pair[c]]
+    surface = model.table.surface[surface_of(model.table, contacts.pair[c])]
     # Implicit Euler: stable for any stiffness and time step.
     if surface[STIFFNESS] > 0.0:
         R: float = 1.0 / (h * (h * surface[STIFFNESS] + surface[DAMPING]))
@@ -66,7 +67,7 @@ def normal_bias(
     closed = CLOSED if at_robot(model, contacts, c) else 0.0
     bias: float = gap / h if gap > closed else 0.0
     if gap < 0.0:
-        surface = model.table.surface[contacts.pair[c]]
+        surface = model.table.surface[surface_of(model.table, contacts.pair[c])]
         if surface[STIFFNESS] > 0.0:
             # b = -K d_0 / (h K + D) with d_0 = -gap: the velocity at which the spring alone lets
             # the body go.

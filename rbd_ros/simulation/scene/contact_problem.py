@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Tuple
 
 from rbd_ros.array_types import FloatArray
-from rbd_ros.collision.scene.scene_arrays import ACROSS, ALONG, SceneContacts
+from rbd_ros.collision.scene.scene_arrays import ACROSS, ALONG, SceneContacts, surface_of
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import CONTACTS as CONES, ROWS
 from rbd_ros.simulation.records.simulation_model import SimulationModel, Tree
@@ -288,6 +288,6 @@ def enter_friction(model: SceneModel, contacts: SceneContacts, n: int, work: Sce
     :param n: number of contacts
     """
     for a in range(n):
-        p = contacts.pair[work.listed[a]]
+        p = surface_of(model.table, contacts.pair[work.listed[a]])
         work.friction[a, 0] = model.table.surface[p, ALONG]
         work.friction[a, 1] = model.table.surface[p, ACROSS]

@@ -12,7 +12,7 @@ import math
 from typing import Tuple
 
 from rbd_ros.array_types import FloatArray
-from rbd_ros.collision.scene.scene_arrays import ROLLING, SceneContacts, TORSIONAL
+from rbd_ros.collision.scene.scene_arrays import ROLLING, SceneContacts, surface_of, TORSIONAL
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import (
     ALONE,
@@ -41,7 +41,7 @@ from rbd_ros.simulation.stepping.linear import clear
 @compiled
 def contact_has_moments(model: SceneModel, contacts: SceneContacts, c: int) -> bool:
     """Return whether there is torsional or rolling friction at a contact."""
-    surface = model.table.surface[contacts.pair[c]]
+    surface = model.table.surface[surface_of(model.table, contacts.pair[c])]
     resists: bool = surface[TORSIONAL] > 0.0 or surface[ROLLING] > 0.0
     return resists
 
@@ -241,7 +241,7 @@ def enter_friction_moments(
     space.sizes[MOMENTS] = 3 * count
     for k in range(count):
         c, first = work.listed[moments.listed[k]], 3 * n + m + 3 * k
-        surface = model.scene.table.surface[contacts.pair[c]]
+        surface = model.scene.table.surface[surface_of(model.scene.table, contacts.pair[c])]
         # Coulomb's law of moments: |tau| <= coefficient times the normal force, in meters. One row
         # about the normal (torsional), and two about the tangents, whose length is bounded
         # (rolling).

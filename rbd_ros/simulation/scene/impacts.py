@@ -6,7 +6,7 @@ Newton's law of restitution; restitution.py has Poisson's.
 
 from __future__ import annotations
 
-from rbd_ros.collision.scene.scene_arrays import RESTITUTION, SceneContacts
+from rbd_ros.collision.scene.scene_arrays import RESTITUTION, SceneContacts, surface_of
 from rbd_ros.compiler.loops import compiled, load_vec, norm
 from rbd_ros.constraints.friction_space import MOMENTS, scale_space
 from rbd_ros.constraints.solvers.friction_solver import COMBINED, solve_friction_space
@@ -53,7 +53,8 @@ def may_rebound(model: SimulationModel, contacts: SceneContacts, count: int) -> 
     :param count: number of contacts
     """
     for c in range(count):
-        if model.scene.table.surface[contacts.pair[c], RESTITUTION] > 0.0:
+        row = surface_of(model.scene.table, contacts.pair[c])
+        if model.scene.table.surface[row, RESTITUTION] > 0.0:
             return True
     return False
 
@@ -155,7 +156,8 @@ def collide(
 @compiled
 def restitution(model: SceneModel, contacts: SceneContacts, c: int) -> float:
     """Return the coefficient of restitution of a contact: zero for a compliant one."""
-    e: float = model.table.surface[contacts.pair[c], RESTITUTION]
+    row = surface_of(model.table, contacts.pair[c])
+    e: float = model.table.surface[row, RESTITUTION]
     return 0.0 if is_compliant(model, contacts, c) else e
 
 

@@ -9,7 +9,14 @@ from __future__ import annotations
 import math
 
 from rbd_ros.array_types import FloatArray
-from rbd_ros.collision.scene.scene_arrays import ACROSS, ALONG, ROLLING, SceneContacts, TORSIONAL
+from rbd_ros.collision.scene.scene_arrays import (
+    ACROSS,
+    ALONG,
+    ROLLING,
+    SceneContacts,
+    surface_of,
+    TORSIONAL,
+)
 from rbd_ros.compiler.loops import compiled, load_vec, stack_array
 from rbd_ros.constraints.friction_space import OPEN, SLIDE, STICK
 from rbd_ros.constraints.solvers.friction_body_space import (
@@ -297,7 +304,8 @@ def enter_moment(
     :param c: its number among all contacts
     :param moment: that of the last step, (3,) [N m s]
     """
-    surface, moments = model.table.surface[contacts.pair[c]], work.friction_moments
+    surface = model.table.surface[surface_of(model.table, contacts.pair[c])]
+    moments = work.friction_moments
     space.sizes[HAS_MOMENTS] = 1
     space.coefficient[a, 0] = surface[TORSIONAL]
     space.coefficient[a, 1] = space.coefficient[a, 2] = surface[ROLLING]
@@ -338,7 +346,7 @@ def enter_contact(
     :param c: its number among all contacts
     :param impulse: that of the last step, (3,) [N s]
     """
-    p = contacts.pair[c]
+    p = surface_of(model.table, contacts.pair[c])
     mu_1, mu_2 = model.table.surface[p, ALONG], model.table.surface[p, ACROSS]
     space.friction[a, 0], space.friction[a, 1] = mu_1, mu_2
     space.slip[a] = 0.0

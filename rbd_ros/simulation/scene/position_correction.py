@@ -545,7 +545,7 @@ def limit_displacement(island: Island) -> None:
                 scene.joint_displacement[i] *= part
     if part > 0.0:
         # Neighbor lists rely on velocities: what moves besides has to be reported
-        # (scene_bounds.py).
+        # (near_pairs.py).
         scene.buffers.shifted[0] = max(scene.buffers.shifted[0], part * farthest)
 
 

@@ -18,6 +18,7 @@ from rbd_ros.collision.scene.scene_arrays import (
     RESTITUTION,
     ROLLING,
     SceneContacts,
+    surface_of,
     TORSIONAL,
 )
 from rbd_ros.compiler.loops import compiled
@@ -51,7 +52,7 @@ def expand(
     """
     space, rough, solved = work.space, False, True
     for a in range(n):
-        surface = model.table.surface[contacts.pair[work.listed[a]]]
+        surface = model.table.surface[surface_of(model.table, contacts.pair[work.listed[a]])]
         # Until the end, the normal impulses of expansion are here.
         # Poisson: the normal impulse of expansion is e times that of compression.
         work.rebound[a] = surface[RESTITUTION] * work.impact_impulse[a, 0]
@@ -89,7 +90,7 @@ def enter_expansion(
         for j in range(size_of(space)):
             space.A[i, j] = 0.0
     for a in range(n):
-        surface = model.table.surface[contacts.pair[work.listed[a]]]
+        surface = model.table.surface[surface_of(model.table, contacts.pair[work.listed[a]])]
         # Its force is the one that is known, and moves nothing else.
         # A row by itself, u_n = G_nn (x_n - known): its solution is the known impulse, which
         # bounds moments.
@@ -103,7 +104,7 @@ def enter_expansion(
             space.moment_contact[2 * a + r] = a
     for k in range(moments):
         a, row = work.friction_moments.listed[k], 2 * n + 3 * k
-        surface = model.table.surface[contacts.pair[work.listed[a]]]
+        surface = model.table.surface[surface_of(model.table, contacts.pair[work.listed[a]])]
         space.part[row], space.part[row + 1], space.part[row + 2] = ALONE, FIRST, SECOND
         for r in range(3):
             space.moment_contact[row + r] = a

@@ -14,6 +14,7 @@ from rbd_ros.collision.arrays import (
 )
 from rbd_ros.collision.scene.scene import make_scene, neutral_configuration, Scene
 from rbd_ros.collision.scene.scene_arrays import (
+    buffer_sizes,
     EXPONENT,
     RESTITUTION,
     ROLLING,
@@ -159,6 +160,9 @@ def scene_sizes(model: SimulationModel) -> Dict[str, int]:
             'scene_bodies',
             'shapes',
             'pairs',
+            'object_pairs',
+            'cells',
+            'cell_shapes',
             'joint_rows',
             'joint_blocks',
             'island_rows',
@@ -166,9 +170,9 @@ def scene_sizes(model: SimulationModel) -> Dict[str, int]:
             'springs',
         )
         return dict.fromkeys((*names, *'NnmBCKSP', 'S1', 'P2'), 0)
-    pairs, objects = len(scene.table.pair), len(scene.bodies.mass)
+    sizes, objects = buffer_sizes(scene.table), len(scene.bodies.mass)
     most_contacts = max(MAX_SCENE_CONTACTS, CONTACTS_PER_OBJECT * objects)
-    contacts = min(pairs * MAX_POINTS, most_contacts)
+    contacts = min(sizes['pairs'] * MAX_POINTS, most_contacts)
     # Rows of joints: both limits and friction of each degree of freedom.
     cones, rows = min(contacts, MAX_ISLAND), 3 * nv
     # About normal and tangents of each contact.
@@ -180,8 +184,7 @@ def scene_sizes(model: SimulationModel) -> Dict[str, int]:
         'contacts': contacts,
         'nodes': objects + 1,
         'scene_bodies': scene.first_object + objects,
-        'shapes': len(scene.table.kind),
-        'pairs': pairs,
+        **sizes,
         'joint_rows': rows,
         'joint_blocks': rows // 3 + 1,
         # Rows of joints are made three by three.
@@ -215,6 +218,12 @@ def _empty_table() -> SceneTable:
         group=whole,
         of_robot=whole,
         tables=tables_for([], []),
+        material=whole,
+        meeting=whole.reshape(0, 0),
+        excluded=whole,
+        level=whole,
+        width=nothing,
+        has_object_pairs=False,
     )
 
 

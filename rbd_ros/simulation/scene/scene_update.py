@@ -7,12 +7,13 @@ millisecond, so that a simulation in another thread stands still for the second 
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Tuple
+from typing import Any, Dict, NamedTuple, Tuple
 
 import numpy as np
 
 from rbd_ros.array_types import IntArray
 from rbd_ros.collision.scene.scene import Scene
+from rbd_ros.collision.scene.scene_arrays import pairs_of_shapes, shapes_of_pairs
 from rbd_ros.compiler.loops import Record
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.records.mutex import Mutex
@@ -39,7 +40,8 @@ class PreparedScene(NamedTuple):
     :param record: their table
     :param steps: the loop that takes steps, compiled
     :param before: table of the records that it replaces
-    :param pairs: number of each pair of shapes until now, -1 for those that are gone
+    :param old: shapes until now
+    :param shapes: number of each of them, -1 for those that are gone
     :param body_ids: number of each body until now, 0 for those that are gone
     """
 
@@ -49,7 +51,8 @@ class PreparedScene(NamedTuple):
     record: Record
     steps: Steps
     before: Record
-    pairs: IntArray
+    old: Scene
+    shapes: IntArray
     body_ids: IntArray
 
 
@@ -86,7 +89,8 @@ def prepare_scene(
         record,
         bind_steps(record, mutex),
         before,
-        _same_pairs(old, scene),
+        old,
+        _same_shapes(old, scene),
         _same_bodies(old, scene),
     )
 
@@ -119,19 +123,21 @@ def carry_over(old: Scene, prepared: PreparedScene) -> None:
     """
     scene, new = prepared.scene, prepared.fields
     fields: PhysicsRecord = prepared.before.fields  # type: ignore[assignment]
-    names = [each.name for each in old.objects]
+    names = {each.name: o for o, each in enumerate(old.objects)}
     for array, source, start in zip(new.objects, fields.objects, new.model.scene.start):
         array[...] = start
         for o, each in enumerate(scene.objects):
             if each.name in names:
                 # By name: numbers of objects change when one before them goes.
-                array[o] = source[names.index(each.name)]
+                array[o] = source[names[each.name]]
     _carry_contacts(fields.contact_state, new.contact_state, prepared)
     _carry_forces(fields, prepared.body_ids)
 
 
 def _carry_contacts(source: ContactState, target: ContactState, prepared: PreparedScene) -> None:
-    pairs = prepared.pairs[source.contacts.pair[: int(source.counts[NOW])]]
+    before = source.contacts.pair[: int(source.counts[NOW])]
+    shapes = prepared.shapes[shapes_of_pairs(prepared.old.table, before)]
+    pairs = pairs_of_shapes(prepared.scene.table, shapes)
     # Impulses warm-start the next step: without them, what rests would start from zero forces.
     kept = np.flatnonzero(pairs >= 0)
     # The loops expect contacts in the order of their pairs.
@@ -170,16 +176,7 @@ def _copy_rows(source: Tuple[Any, ...], target: Tuple[Any, ...], rows: IntArray)
             into[...] = each
 
 
-def _same_pairs(old: Scene, new: Scene) -> IntArray:
-    """Return the new number of each pair of the old scene, -1 for removed ones."""
-    shape_of = _same_shapes(old, new)
-    numbers = {(int(a), int(b)): k for k, (a, b) in enumerate(new.table.pair)}
-    return np.array(
-        [numbers.get((shape_of[a], shape_of[b]), -1) for a, b in old.table.pair], dtype=np.int64
-    )
-
-
-def _same_shapes(old: Scene, new: Scene) -> List[int]:
+def _same_shapes(old: Scene, new: Scene) -> IntArray:
     """Return the new number of each shape of the old scene, -1 for removed ones."""
     seen: Dict[str, int] = {}
     numbers: Dict[Tuple[str, int], int] = {}
@@ -192,14 +189,12 @@ def _same_shapes(old: Scene, new: Scene) -> List[int]:
     for each in old.shapes:
         seen[each.name] = seen.get(each.name, -1) + 1
         found.append(numbers.get((each.name, seen[each.name]), -1))
-    return found
+    return np.array(found, dtype=np.int64)
 
 
 def _same_bodies(old: Scene, new: Scene) -> IntArray:
     """Return the new number of each body of the old scene, 0 for removed ones."""
     first = old.body_count - len(old.objects)
-    names = [each.name for each in new.objects]
-    found = list(range(first))
-    for each in old.objects:
-        found.append(first + names.index(each.name) if each.name in names else 0)
+    names = {each.name: first + o for o, each in enumerate(new.objects)}
+    found = [*range(first), *(names.get(each.name, 0) for each in old.objects)]
     return np.array(found, dtype=np.int64)

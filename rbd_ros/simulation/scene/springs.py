@@ -14,7 +14,13 @@ from __future__ import annotations
 from typing import Tuple
 
 from rbd_ros.array_types import FloatArray
-from rbd_ros.collision.scene.scene_arrays import DISSIPATION, EXPONENT, SceneContacts, STIFFNESS
+from rbd_ros.collision.scene.scene_arrays import (
+    DISSIPATION,
+    EXPONENT,
+    SceneContacts,
+    STIFFNESS,
+    surface_of,
+)
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.simulation.scene.scene_state import SceneModel, SceneWork
 
@@ -36,7 +42,8 @@ ON_CURVE = 2.0
 @compiled
 def is_nonlinear(model: SceneModel, contacts: SceneContacts, c: int) -> bool:
     """Return whether the spring of a contact is of Hunt and Crossley."""
-    curved: bool = model.table.surface[contacts.pair[c], EXPONENT] > 0.0
+    row = surface_of(model.table, contacts.pair[c])
+    curved: bool = model.table.surface[row, EXPONENT] > 0.0
     return curved
 
 
@@ -125,7 +132,8 @@ def take_tangent(
     :param mobility: velocity by impulse of the contact [1/kg]
     :param w: where, velocity at which the surface is pressed in [m/s]
     """
-    surface, gap = model.table.surface[contacts.pair[c]], contacts.gap[c]
+    surface = model.table.surface[surface_of(model.table, contacts.pair[c])]
+    gap = contacts.gap[c]
     depth = max(0.0, -gap)
     at = max(w, release_velocity(surface, h, depth))
     impulse, slope = spring_impulse(surface, h, depth, at)
@@ -154,7 +162,8 @@ def begin_spring(
     """
     w = 0.0
     if impulse > 0.0:
-        surface, depth = model.table.surface[contacts.pair[c]], max(0.0, -contacts.gap[c])
+        surface = model.table.surface[surface_of(model.table, contacts.pair[c])]
+        depth = max(0.0, -contacts.gap[c])
         w = pressing_velocity(surface, h, depth, 0.0, 1.0, impulse)
     take_tangent(model, contacts, c, h, mobility, w, work)
 
@@ -178,7 +187,8 @@ def follow_spring(
     :param impulse: along the normal, of the problem with the last tangent [N s]
     :param u: velocity along the normal of that problem, with compliance [m/s]
     """
-    surface, gap, springs = model.table.surface[contacts.pair[c]], contacts.gap[c], work.springs
+    surface = model.table.surface[surface_of(model.table, contacts.pair[c])]
+    gap, springs = contacts.gap[c], work.springs
     depth = max(0.0, -gap)
     w = springs.compliance[c] * impulse + springs.bias[c] - u - max(0.0, gap) / h
     nearest = pressing_velocity(surface, h, depth, 1.0, mobility, w + mobility * impulse)

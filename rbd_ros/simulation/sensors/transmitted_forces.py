@@ -16,6 +16,7 @@ import numpy as np
 
 from rbd_ros.array_types import FloatArray, IntArray
 from rbd_ros.collision.scene.scene import Scene
+from rbd_ros.collision.scene.scene_arrays import shapes_of
 from rbd_ros.collision.scene.scene_bounds import compose
 from rbd_ros.compiler.loops import (
     allocate,
@@ -243,9 +244,9 @@ def take_off_world(physics: PhysicsRecord, places: CutPlaces, g: int, total: Flo
     if model.has_scene:
         contact_state, touching = physics.contact_state, physics.contact_state.contacts
         for c in range(contact_state.counts[NOW]):
-            pair = model.scene.table.pair[touching.pair[c]]
+            a, b = shapes_of(model.scene.table, touching.pair[c])
             # What acts on the second acts the other way on the first; within, both cancel.
-            sign = places.scene_beyond[g, pair[1]] - places.scene_beyond[g, pair[0]]
+            sign = places.scene_beyond[g, b] - places.scene_beyond[g, a]
             if sign != 0:
                 share, axes = sign / model.timestep, load_matrix(touching.frame[c]).T
                 force = share * (axes @ load_vec(contact_state.impulse[c], 3))

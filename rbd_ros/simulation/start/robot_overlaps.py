@@ -18,7 +18,7 @@ from rbd_ros.compiler.loops import Record
 from rbd_ros.simulation.records.record_assembly import make_physics_record
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.scene.scene_robot import place_robot
-from rbd_ros.simulation.start.start_overlaps import rigid_pairs
+from rbd_ros.simulation.start.start_overlaps import are_rigid, are_simple
 from rbd_ros.simulation.stepping.free_bodies import place_objects
 
 #: Duration of a step in which nothing moves [s].
@@ -59,10 +59,12 @@ def deepest_overlap(
     >>> deepest_overlap(physics.scene, physics.model, robot.neutral(), 1e-3).second
     'ball'
     """
-    counted = np.flatnonzero(rigid_pairs(model.scene)[0])
+    table = model.scene.table
+    rigid = are_rigid(model.scene, np.arange(len(table.pair)))
+    counted = np.flatnonzero(rigid & are_simple(model.scene, table.pair))
     if not len(counted):
         return None
-    fewer = with_pairs(model.scene.table, counted)
+    fewer = with_pairs(table, counted)
     fields = make_physics_record(
         model._replace(scene=model.scene._replace(table=fewer), has_external_forces=False), len(q)
     )

@@ -11,9 +11,9 @@ from typing import Collection, Dict, List, NamedTuple, Tuple, TYPE_CHECKING
 
 import numpy as np
 
-from rbd_ros.array_types import BoolArray
+from rbd_ros.array_types import BoolArray, IntArray
 from rbd_ros.collision.arrays import HEIGHT_FIELD, MESH
-from rbd_ros.collision.scene.scene_arrays import STIFFNESS
+from rbd_ros.collision.scene.scene_arrays import shapes_of_pairs, STIFFNESS, surface_of
 from rbd_ros.simulation.physics import clear_record
 from rbd_ros.simulation.records.simulation_model import RETURN_SPEED
 from rbd_ros.simulation.scene.scene_state import NOW, SceneModel
@@ -44,14 +44,22 @@ class PairOverlap(NamedTuple):
     unresolved: bool
 
 
-def rigid_pairs(model: SceneModel) -> Tuple[BoolArray, BoolArray]:
-    """Return the rigid pairs of a robot's convex shapes, and the rigid ones that are not."""
-    table = model.table
-    on_robot = (table.body_id > 0) & (table.body_id < model.first_object)
-    is_concave = np.isin(table.kind, (MESH, HEIGHT_FIELD))
-    simple = on_robot[table.pair].any(axis=1) & ~is_concave[table.pair].any(axis=1)
-    rigid = table.surface[:, STIFFNESS] == 0.0
-    return simple & rigid, ~simple & rigid
+def are_simple(model: SceneModel, shapes: IntArray) -> BoolArray:
+    """Return which pairs have a shape of a robot, and convex ones only.
+
+    :param shapes: numbers of the shapes of each pair, (n, 2)
+    """
+    body_id, kind = model.table.body_id[shapes], model.table.kind[shapes]
+    on_robot = (body_id > 0) & (body_id < model.first_object)
+    simple: BoolArray = on_robot.any(axis=1) & ~np.isin(kind, (MESH, HEIGHT_FIELD)).any(axis=1)
+    return simple
+
+
+def are_rigid(model: SceneModel, pairs: IntArray) -> BoolArray:
+    """Return which pairs are rigid, by their numbers."""
+    rows = np.array([surface_of(model.table, p) for p in pairs.tolist()], dtype=int)
+    rigid: BoolArray = model.table.surface[rows, STIFFNESS] == 0.0
+    return rigid
 
 
 def other_overlaps(physics: Physics) -> Dict[Tuple[str, str], PairOverlap]:
@@ -69,12 +77,15 @@ def other_overlaps(physics: Physics) -> Dict[Tuple[str, str], PairOverlap]:
     >>> {pair: (round(each.depth, 6), each.unresolved) for pair, each in found.items()}
     {('floor', 'ball'): (0.01, False)}
     """
-    counted = rigid_pairs(physics.model.scene)[1]
-    if not counted.any():
+    scene, table = physics.model.scene, physics.model.scene.table
+    listed = are_rigid(scene, np.arange(len(table.pair))) & ~are_simple(scene, table.pair)
+    if not (listed.any() or table.has_object_pairs):
         return {}
     arrays = physics.arrays()
     kept = {name: array.copy() for name, array in arrays.items()}
     physics.steps.aside(1)
+    pairs = _last_pairs(physics)
+    counted = are_rigid(scene, pairs) & ~are_simple(scene, shapes_of_pairs(table, pairs))
     found = _pair_overlaps(physics, counted)
     for name, array in arrays.items():
         array[...] = kept[name]
@@ -113,7 +124,7 @@ def spawn_overlap_warnings(
     >>> spawn_overlap_warnings(simulator.physics, ['ball'], 1e-3)[0].split(';')[0]
     "'floor' and 'ball' overlap by 10.0 mm"
     """
-    rigid = physics.model.scene.table.surface[:, STIFFNESS] == 0.0
+    rigid = are_rigid(physics.model.scene, _last_pairs(physics))
     found = {
         pair: each
         for pair, each in _pair_overlaps(physics, rigid).items()
@@ -134,28 +145,33 @@ def unresolved_overlap_warnings(physics: Physics) -> List[str]:
     """
     if not physics.contact_state.unresolved[: int(physics.contact_state.counts[NOW])].any():
         return []
-    every = np.ones(len(physics.model.scene.table.pair), dtype=bool)
+    every = np.ones(len(_last_pairs(physics)), dtype=bool)
     found = {
         pair: each for pair, each in _pair_overlaps(physics, every).items() if each.unresolved
     }
     return _worded(found, 0.0, '')
 
 
+def _last_pairs(physics: Physics) -> IntArray:
+    """Return the numbers of the pairs of the contacts in the last step, (n,)."""
+    state = physics.contact_state
+    return state.contacts.pair[: int(state.counts[NOW])]
+
+
 def _pair_overlaps(physics: Physics, counted: BoolArray) -> Dict[Tuple[str, str], PairOverlap]:
     """Return overlaps of pairs in the last step, the deepest first.
 
-    :param counted: which pairs count, (P,)
+    :param counted: which contacts count, (n,)
     """
     scene, contact_state = physics.scene, physics.contact_state
     assert scene is not None
     found: Dict[Tuple[str, str], PairOverlap] = {}
-    for c in range(int(contact_state.counts[NOW])):
-        pair, depth = int(contact_state.contacts.pair[c]), -float(contact_state.contacts.gap[c])
-        if counted[pair]:
-            names = scene.names_of(pair)
-            before = found.get(names, PairOverlap(depth, False))
-            unresolved = before.unresolved or bool(contact_state.unresolved[c])
-            found[names] = PairOverlap(max(depth, before.depth), unresolved)
+    for c in np.flatnonzero(counted).tolist():
+        depth = -float(contact_state.contacts.gap[c])
+        names = scene.names_of(int(contact_state.contacts.pair[c]))
+        before = found.get(names, PairOverlap(depth, False))
+        unresolved = before.unresolved or bool(contact_state.unresolved[c])
+        found[names] = PairOverlap(max(depth, before.depth), unresolved)
     return dict(sorted(found.items(), key=lambda item: -item[1].depth))
 
 

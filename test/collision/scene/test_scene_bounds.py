@@ -12,8 +12,9 @@ from scipy.spatial.transform import Rotation
 
 from rbd_ros.collision.arrays import MAX_POINTS, PLANE
 from rbd_ros.collision.pairs.narrow_phase import BOX
+from rbd_ros.collision.scene.near_pairs import list_near_pairs, SKIN
 from rbd_ros.collision.scene.scene import make_scene
-from rbd_ros.collision.scene.scene_arrays import SceneBuffers, SceneContacts
+from rbd_ros.collision.scene.scene_arrays import buffer_sizes, SceneBuffers, SceneContacts
 from rbd_ros.collision.scene.scene_bounds import (
     approach,
     bound_speeds,
@@ -21,10 +22,8 @@ from rbd_ros.collision.scene.scene_bounds import (
     closing_speed,
     compose,
     has_sped_up,
-    list_near_pairs,
     MARGIN,
     place_shape,
-    SKIN,
     speed_of,
 )
 from rbd_ros.collision.scene.scene_contacts import find_scene_contacts
@@ -185,8 +184,8 @@ def two_boxes(gap):
     }
     model = Robot.from_urdf('<robot name="n"><link name="w"/></robot>').model
     scene = make_scene(model, read_world({'objects': objects}))
-    sizes = {'scene_bodies': scene.body_count, 'shapes': len(scene.shapes)}
-    buffers = allocate(SceneBuffers, pairs=1, contacts=MAX_POINTS, **sizes)
+    sizes = {'scene_bodies': scene.body_count, **buffer_sizes(scene.table)}
+    buffers = allocate(SceneBuffers, contacts=MAX_POINTS, **sizes)
     buffers.pose[:, :9] = np.eye(3).ravel()
     buffers.pose[2, 9] = 0.2 + gap
     return scene.table, buffers, allocate(SceneContacts, contacts=MAX_POINTS)

@@ -10,7 +10,7 @@ from rbd_ros import Robot
 from rbd_ros.collision import contacts
 from rbd_ros.collision.arrays import MAX_POINTS
 from rbd_ros.collision.scene.scene import make_scene, neutral_configuration
-from rbd_ros.collision.scene.scene_arrays import SceneBuffers, SceneContacts
+from rbd_ros.collision.scene.scene_arrays import buffer_sizes, SceneBuffers, SceneContacts
 from rbd_ros.collision.scene.scene_contacts import find_scene_contacts, tangents_of
 from rbd_ros.compiler.loops import allocate, Vec
 from rbd_ros.lookup.resources import resource_path
@@ -146,9 +146,9 @@ def test_further_robots_stand_where_they_are_configured(model):
 
 
 def found_in(scene, poses, timestep=1e-3, velocities=None):
-    contacts, pairs = MAX_POINTS * len(scene.table.pair), len(scene.table.pair)
-    sizes = {'scene_bodies': scene.body_count, 'shapes': len(scene.shapes)}
-    buffers = allocate(SceneBuffers, pairs=pairs, contacts=contacts, **sizes)
+    contacts = MAX_POINTS * len(scene.table.pair)
+    sizes = {'scene_bodies': scene.body_count, **buffer_sizes(scene.table)}
+    buffers = allocate(SceneBuffers, contacts=contacts, **sizes)
     found = allocate(SceneContacts, contacts=contacts)
     for body, pose in enumerate(poses):
         buffers.pose[body] = [*pose[:3, :3].ravel(), *pose[:3, 3]]
@@ -329,11 +329,9 @@ def test_lists_of_near_pairs_do_not_change_contacts():
     empty = Robot.from_urdf('<robot name="n"><link name="w"/></robot>').model
     world = read_world({'objects': {'floor': {'type': 'plane'}, **boxes(**places)}})
     scene = make_scene(empty, world)
-    contacts, pairs = MAX_POINTS * len(scene.table.pair), len(scene.table.pair)
-    sizes = {'scene_bodies': scene.body_count, 'shapes': len(scene.shapes)}
-    kept, fresh = (
-        allocate(SceneBuffers, pairs=pairs, contacts=contacts, **sizes) for _ in range(2)
-    )
+    contacts = MAX_POINTS * len(scene.table.pair)
+    sizes = {'scene_bodies': scene.body_count, **buffer_sizes(scene.table)}
+    kept, fresh = (allocate(SceneBuffers, contacts=contacts, **sizes) for _ in range(2))
     found, expected = (allocate(SceneContacts, contacts=contacts) for _ in range(2))
     h, velocity, position = 1e-2, rng.uniform(-1, 1, (8, 3)), np.array([*places.values()])
     for buffers in (kept, fresh):
@@ -376,11 +374,9 @@ def test_lists_do_not_change_contacts_of_bodies_that_turn_together(together, tmp
     }
     empty = Robot.from_urdf('<robot name="n"><link name="w"/></robot>').model
     scene = make_scene(empty, read_world({'objects': {'floor': {'type': 'plane'}, **objects}}))
-    contacts, pairs = MAX_POINTS * len(scene.table.pair), len(scene.table.pair)
-    sizes = {'scene_bodies': scene.body_count, 'shapes': len(scene.shapes)}
-    kept, fresh = (
-        allocate(SceneBuffers, pairs=pairs, contacts=contacts, **sizes) for _ in range(2)
-    )
+    contacts = MAX_POINTS * len(scene.table.pair)
+    sizes = {'scene_bodies': scene.body_count, **buffer_sizes(scene.table)}
+    kept, fresh = (allocate(SceneBuffers, contacts=contacts, **sizes) for _ in range(2))
     found, expected = (allocate(SceneContacts, contacts=contacts) for _ in range(2))
     count = len(objects)
     place, turn = rng.uniform(-0.4, 0.4, (count, 3)), Rotation.random(count, random_state=1)

@@ -8,7 +8,7 @@ import pytest
 from scipy.spatial import ConvexHull
 
 from rbd_ros.collision.scene.scene import make_scene
-from rbd_ros.collision.scene.scene_arrays import SceneBuffers, SceneContacts
+from rbd_ros.collision.scene.scene_arrays import buffer_sizes, SceneBuffers, SceneContacts
 from rbd_ros.collision.scene.scene_reduction import drop_implied
 from rbd_ros.compiler.loops import allocate
 from rbd_ros.robot import Robot
@@ -36,8 +36,8 @@ def table():
 def reduced(table, points, gaps, normals=None, pairs=None):
     """Return the numbers of the contacts that are left of points in a plane, by their features."""
     count = len(points)
-    sizes = {'scene_bodies': 2, 'shapes': 4, 'pairs': len(table.pair)}
-    buffers = allocate(SceneBuffers, contacts=count, **sizes)
+    sizes = {'scene_bodies': 2, 'contacts': count, **buffer_sizes(table)}
+    buffers = allocate(SceneBuffers, **sizes)
     contacts = allocate(SceneContacts, contacts=count)
     rng = np.random.default_rng(4)
     # A plane anywhere.

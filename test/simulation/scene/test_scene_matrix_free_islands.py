@@ -78,7 +78,7 @@ def test_the_closing_velocity_is_that_of_both_bodies_beyond_the_gap(rng):
         model = SimpleNamespace(
             first_object=first_object,
             has_nonlinear_springs=False,
-            table=SimpleNamespace(surface=np.zeros((1, 9))),
+            table=SimpleNamespace(has_object_pairs=False, surface=np.zeros((1, 9))),
         )
         contacts = SimpleNamespace(body_id=np.array([pair]), gap=[gap], pair=[0])
         work = SimpleNamespace(

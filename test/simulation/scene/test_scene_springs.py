@@ -348,7 +348,7 @@ def test_tangents_are_those_of_the_law(rng):
         gap = rng.choice([-(10 ** rng.uniform(-5, -2)), 10 ** rng.uniform(-5, -3)])
         surface = np.array([[0, 0, 0, 0, 0, K, 0, n, c]])
         contacts = SimpleNamespace(pair=[0], gap=[gap])
-        model = SimpleNamespace(table=SimpleNamespace(surface=surface))
+        model = SimpleNamespace(table=SimpleNamespace(has_object_pairs=False, surface=surface))
         springs = SimpleNamespace(compliance=np.zeros(1), bias=np.zeros(1))
         work, depth, near = SimpleNamespace(springs=springs), max(0.0, -gap), max(0.0, gap) / h
 

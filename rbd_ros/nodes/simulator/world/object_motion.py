@@ -11,6 +11,7 @@ from typing import Dict, List, NamedTuple, Tuple
 import numpy as np
 
 from rbd_ros.collision.scene.scene import Scene
+from rbd_ros.collision.scene.scene_arrays import shapes_of_pairs
 from rbd_ros.simulation import Simulator
 from rbd_ros.simulation.scene.scene_state import FreeBodies, NOW
 from rbd_ros.world.world import ROBOT
@@ -57,7 +58,7 @@ class ObjectMotion:
         self._bodies = bodies
         self._mobility = np.linalg.inv(self._bodies.inertia)
         names = tuple(each.name for each in scene.objects)
-        self._pair = scene.table.pair
+        self._table = scene.table
         # Of other robots that move, links have the names that they have as shapes.
         links = {
             each.name: each.name.removeprefix(f'{ROBOT}/')
@@ -102,7 +103,7 @@ class ObjectMotion:
 
     def names(self, pair: int) -> Tuple[str, str]:
         """Return the names of the two of a pair: 'robot/link', or the name of an object."""
-        first, second = self._pair[pair]
+        first, second = shapes_of_pairs(self._table, pair)
         return self.bearers[first], self.bearers[second]
 
     def wrenches(self, contacts: ObjectContacts) -> np.ndarray:
@@ -113,7 +114,7 @@ class ObjectMotion:
         total = np.zeros((len(self.bodies), 6))
         both = np.hstack([contacts.forces, np.cross(contacts.positions, contacts.forces)])
         for side, sign in ((0, -1.0), (1, 1.0)):
-            body = self._body_of_shape[self._pair[contacts.pairs, side]]
+            body = self._body_of_shape[shapes_of_pairs(self._table, contacts.pairs)[:, side]]
             known = body >= 0
             np.add.at(total, body[known], sign * both[known])
         return total
@@ -121,7 +122,7 @@ class ObjectMotion:
     def bodies_in_contact(self, contacts: ObjectContacts) -> np.ndarray:
         """Return whether each of `bodies` touches anything, (len(bodies),) of bool."""
         result = np.zeros(len(self.bodies), dtype=bool)
-        body = self._body_of_shape[self._pair[contacts.pairs]].ravel()
+        body = self._body_of_shape[shapes_of_pairs(self._table, contacts.pairs)].ravel()
         result[body[body >= 0]] = True
         return result
 
