@@ -35,7 +35,7 @@ MAY_IMPORT = {
     'meshes': {'model'},
     'world': {'spatial', 'model', 'meshes'},
     'algorithms': {'spatial', 'model'},
-    'robot': {'spatial', 'model', 'algorithms', 'compiler', 'lookup'},
+    'robot': {'spatial', 'model', 'algorithms', 'compiler', 'constraints', 'lookup'},
     'collision': {'spatial', 'model', 'algorithms', 'meshes', 'world'},
     'contact': {'spatial', 'model', 'algorithms', 'robot', 'meshes'},
     'constraints': set(),

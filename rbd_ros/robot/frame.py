@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import Optional, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
         FrameVelocityDerivatives,
         JacobianGradient,
     )
+    from rbd_ros.robot.inverse_kinematics import InverseKinematics, InverseKinematicsSolver
 
 
 class SingularTaskError(ValueError):
@@ -78,6 +80,61 @@ class RobotFrame(Compiled):
         array([0.214, 0.241, 0.922, 1.   ])
         """
         return self._call('pose', (q,), None, out)
+
+    def inverse_kinematics(
+        self,
+        pose: ArrayLike,
+        start: Optional[ArrayLike] = None,
+        *,
+        weights: ArrayLike = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0),
+        posture: Optional[ArrayLike] = None,
+        tolerance: float = 1e-9,
+        starts: int = 100,
+        seed: int = 0,
+    ) -> InverseKinematics:
+        """Return a configuration within the joint limits in which the frame has a pose.
+
+        A search that gets stuck is followed by others that begin elsewhere, at configurations that
+        are the same for each call and on each machine. If no search reaches the pose, the result
+        is the nearest that was found, with its errors. Joints that do not move the frame, and a
+        floating base, stay at the start. The reference does not matter. See
+        docs/inverse_kinematics.md.
+
+        :param pose: pose in the base frame as of `pose`, (4, 4) [1, m], or many, (N, 4, 4), which
+            threads share
+        :param start: configuration in which the first search begins, (nq,) [rad, m], or one for
+            each pose, (N, nq); None: the first one of the fixed sequence, and neutral for joints
+            that do not move the frame
+        :param weights: of the errors about the axes x, y, z of the pose, then along them, (6,);
+            what has weight 0 is free, so `(0, 0, 0, 1, 1, 1)` asks for the position alone
+        :param posture: where joints are to be as far as the pose leaves them free, (nq,) [rad, m];
+            None: anywhere
+        :param tolerance: of both errors [m, rad]
+        :param starts: maximum number of searches; 1 searches from the start alone
+        :param seed: number of another sequence of starts, which may lead to another configuration
+        :raises ModelError: for a robot with kinematic loops, and a frame that no joint moves
+        :raises ValueError: for a wrong shape or dtype, and for what is no pose
+
+        >>> tool = robot.frame('tool0')
+        >>> found = tool.inverse_kinematics(tool.pose(q), start=q + 0.2)
+        >>> found.reached, np.allclose(found.q, q)
+        (True, True)
+        >>> T = tool.pose(q)
+        >>> T[0, 3] += 5.0  # out of reach
+        >>> far = tool.inverse_kinematics(T)
+        >>> far.reached, round(far.position_error, 2), far.starts  # [m]
+        (False, 4.31, 100)
+        """
+        return self._inverse_kinematics.solve(
+            pose, start, weights, posture, tolerance, starts, seed
+        )
+
+    @cached_property
+    def _inverse_kinematics(self) -> InverseKinematicsSolver:
+        # Imported when it is used: most frames are not asked for it.
+        from rbd_ros.robot.inverse_kinematics import InverseKinematicsSolver
+
+        return InverseKinematicsSolver(self._kernels, self.name)
 
     @computes('frame_velocity')
     def velocity(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:

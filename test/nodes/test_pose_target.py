@@ -13,7 +13,6 @@ outside.load('rclpy')
 from geometry_msgs.msg import PoseStamped
 
 from rbd_ros import Robot
-from rbd_ros.control.motion.pose_goals import joints_for_pose
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.nodes.inverse_dynamics import INTERFACE
 from rbd_ros.nodes.messages.conversions import set_stamp
@@ -164,17 +163,6 @@ def test_a_joint_without_a_limit_of_speed_has_one_here(arm, targets):
     assert times[0] == pytest.approx(1.5 * longest / targets.values['pose_velocity_scaling'])
 
 
-@pytest.mark.parametrize('seed', range(8))
-def test_joints_for_a_pose_are_found_within_their_limits(arm, seed):
-    rng = np.random.default_rng(seed)
-    goal = np.clip(HOME + rng.uniform(-0.6, 0.6, 6), arm.lower_limits, arm.upper_limits)
-    pose = arm.frame('tool0').pose(goal)
-    found = joints_for_pose(arm, 'tool0', pose, HOME)
-    assert found.distance < 1e-4 and found.angle < 1e-4
-    np.testing.assert_allclose(arm.frame('tool0').pose(found.q), pose, atol=2e-4)
-    assert (found.q >= arm.lower_limits).all() and (found.q <= arm.upper_limits).all()
-
-
 def poses_within_reach(arm, count=40):
     """Yield the poses of the tool at random positions of the joints, and these."""
     rng = np.random.default_rng(7)
@@ -183,35 +171,15 @@ def poses_within_reach(arm, count=40):
         yield q, arm.frame('tool0').pose(q)
 
 
-def reached(found):
-    return found.distance < pose_target.NEAR and found.angle < pose_target.NEARLY_TURNED
-
-
-def test_with_more_starts_nearly_all_poses_within_reach_are_found(arm):
-    poses = [pose for _, pose in poses_within_reach(arm)]
-    few = sum(reached(joints_for_pose(arm, 'tool0', pose, HOME)) for pose in poses)
-    many = [joints_for_pose(arm, 'tool0', pose, HOME, 8) for pose in poses]
-    assert few < 36 and sum(map(reached, many)) >= 38
-    for pose, found in zip(poses, many):
-        assert (found.q >= arm.lower_limits).all() and (found.q <= arm.upper_limits).all()
-        if reached(found):
-            np.testing.assert_allclose(arm.frame('tool0').pose(found.q), pose, atol=6e-3)
-        again = joints_for_pose(arm, 'tool0', pose, HOME, 8)
-        assert (again.q == found.q).all()
-
-
-def test_a_solution_from_the_measured_joints_needs_no_restart(arm):
-    pose = arm.frame('tool0').pose(HOME + 0.3)
-    near = joints_for_pose(arm, 'tool0', pose, HOME)
-    assert (joints_for_pose(arm, 'tool0', pose, HOME, 50).q == near.q).all()
+def is_reached(arm, pose, starts):
+    return arm.frame('tool0').inverse_kinematics(pose, HOME, starts=starts).reached
 
 
 def test_an_arm_goes_over_to_another_configuration_at_rest_alone(arm, targets):
     q, _ = next(
         (q, pose)
         for q, pose in poses_within_reach(arm)
-        if not reached(joints_for_pose(arm, 'tool0', pose, HOME))
-        and reached(joints_for_pose(arm, 'tool0', pose, HOME, 5))
+        if not is_reached(arm, pose, 1) and is_reached(arm, pose, 5)
     )
     reference = targets._reference
     reference.is_at_rest = False
@@ -225,10 +193,3 @@ def test_an_arm_goes_over_to_another_configuration_at_rest_alone(arm, targets):
     targets.values['ik_attempts'] = 5
     targets.on_pose(message(arm, q))
     assert len(reference.followed) == 1
-
-
-def test_a_pose_beyond_a_limit_is_approached_within_it(arm):
-    goal = HOME.copy()
-    goal[2] = arm.upper_limits[2] + 0.5
-    found = joints_for_pose(arm, 'tool0', arm.frame('tool0').pose(goal), HOME)
-    assert (found.q <= arm.upper_limits).all() and np.isfinite(found.q).all()

@@ -174,7 +174,10 @@ SETUPS = {
 
 #: Objects beside those of `reference.HOMES` that belong to a page of a family.
 MORE = {
-    'frame': ('rbd_ros.robot.frame:SingularTaskError',),
+    'frame': (
+        'rbd_ros.robot.frame:SingularTaskError',
+        'rbd_ros.robot.inverse_kinematics:InverseKinematics',
+    ),
     'hybrid': ('rbd_ros.robot.families.hybrid_family:HybridFunctions',),
     'loops': ('rbd_ros.textbook.closed_loops.explicit_loops_family:ExplicitLoops',),
     'contacts': ('rbd_ros.textbook.contact_dynamics.contacts_family:ContactFunctions',),
@@ -307,7 +310,10 @@ MODULES = {
 
 TITLES = {
     'robot': ('Robot', 'configurations, dynamics, kinematics, kernels'),
-    'frame': ('Frames', 'motion of a link or joint frame, its Jacobians, inertia felt there'),
+    'frame': (
+        'Frames',
+        'motion of a link or joint frame, inverse kinematics, Jacobians, inertia felt there',
+    ),
     'derivatives': ('Derivatives', 'the dynamics together with their derivatives'),
     'hybrid': ('Hybrid dynamics', 'forces given at some joints, accelerations at the others'),
     'loops': ('Kinematic loops', 'constraints, ranks, forward dynamics of closed loops'),
@@ -412,8 +418,6 @@ NOT_FOR_USERS = {
     'rbd_ros.control.law.limits:limit': 'a part of machine code that limits',
     'rbd_ros.control.law.limits:limiter_sent': 'likewise',
     'rbd_ros.model.floating_model:reject_second_base': 'a part of `with_floating_base`',
-    'rbd_ros.control.motion.pose_goals:joints_for_pose': 'a part of the node inverse_dynamics',
-    'rbd_ros.control.motion.pose_goals:PoseGoal': 'likewise',
     'rbd_ros.control.analysis.closed_loop_statics:ClosedPoses': 'a part of `static_torque_margin`',
     'rbd_ros.model.model_parts:snapped': 'a part of `Model`',
     'rbd_ros.control.motion.motion_plan:MotionPlan': 'opaque, made by `DesiredMotion.plan`',

@@ -9,13 +9,11 @@ from geometry_msgs.msg import PoseStamped
 import numpy as np
 
 from rbd_ros.control import TrajectoryError
-from rbd_ros.control.motion.pose_goals import joints_for_pose
 from rbd_ros.nodes.common.communication import subscription
 from rbd_ros.nodes.messages.conversions import floating_joint_from_pose, NANOSECONDS, nanoseconds
 from rbd_ros.nodes.messages.text import short_name
 from rbd_ros.nodes.torque.trajectory_reference import TrajectoryReference
 from rbd_ros.robot import Robot
-from rbd_ros.robot.wraparound import Wraparound
 from rbd_ros.spatial.rotation import quaternion_to_rotation
 
 MAX_DISTANCE = 1e3  # of a pose from the base [m]
@@ -36,7 +34,6 @@ class PoseTargets:
     def __init__(self, node: Any, robot: Any, reference: TrajectoryReference):
         self._node, self._robot, self._reference = node, robot, reference
         self._base, self._speeds = '', np.zeros(0)
-        self._wraparound = Wraparound(robot.position_periods)
         if isinstance(robot, Robot):
             links = robot.model.links.values()
             base = next((link.name for link in links if link.body == 0), '')
@@ -44,6 +41,10 @@ class PoseTargets:
             speeds = np.asarray(robot.velocity_limits)
             known = np.isfinite(speeds) & (speeds > 0.0)
             self._speeds = np.where(known, speeds, WITHOUT_LIMIT)
+            if node.parameters['task_frame'] in robot.link_names:
+                # Compiled before the robot moves.
+                tool, q = robot.frame(node.parameters['task_frame']), robot.neutral()
+                tool.inverse_kinematics(tool.pose(q), q, starts=1)
         topic = node.interface.topic('~/desired_pose')
         subscription(node, topic, self.on_pose)
 
@@ -84,13 +85,14 @@ class PoseTargets:
         start = reference.desired_position
         # In motion, as in a stream of poses, it is not to swing over to another configuration.
         attempts = values['ik_attempts'] if reference.is_at_rest else 1
-        goal = joints_for_pose(self._robot, values['task_frame'], pose, start, attempts)
-        if goal.distance > NEAR or goal.angle > NEARLY_TURNED:
+        tool = self._robot.frame(values['task_frame'])
+        goal = tool.inverse_kinematics(pose, start, starts=attempts)
+        if goal.position_error > NEAR or goal.rotation_error > NEARLY_TURNED:
             raise _error(
                 'out of reach',
-                f'{values["task_frame"]!r} comes no closer than {goal.distance:.3g} m and '
-                f'{goal.angle:.3g} rad within the limits of the joints, starting at the present '
-                'position'
+                f'{tool.name!r} comes no closer than {goal.position_error:.3g} m and '
+                f'{goal.rotation_error:.3g} rad within the limits of the joints, '
+                'starting at the present position'
                 + (
                     ''
                     if reference.is_at_rest
@@ -98,11 +100,9 @@ class PoseTargets:
                 ),
             )
         mean = self._speeds * values['pose_velocity_scaling'] / PEAK
-        # Whole turns of joints without limits are no way to go.
-        q = self._wraparound.nearest(goal.q, start)
-        duration = max(float((np.abs(q - start) / mean).max(initial=0.0)), SHORTEST)
+        duration = max(float((np.abs(goal.q - start) / mean).max(initial=0.0)), SHORTEST)
         reference.follow(
-            reference.joint_names, [duration], [q], None, None, 0, reference.tolerances()
+            reference.joint_names, [duration], [goal.q], None, None, 0, reference.tolerances()
         )
 
 

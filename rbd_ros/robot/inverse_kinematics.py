@@ -1,0 +1,791 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inverse kinematics: configurations within the joint limits in which a frame has a pose.
+
+Levenberg-Marquardt steps on the logarithm of the relative pose, with a damping that is in
+proportion to the squared error (Sugihara, Solvability-unconcerned inverse kinematics by the
+Levenberg-Marquardt method, IEEE Trans. Robotics 27, 2011). Each step is a bounded least-squares
+problem: joints that would leave their limits are held there, and the others make up for them.
+Where a search gets stuck, another one starts elsewhere, at configurations that are the same for
+each call. `RobotFrame.inverse_kinematics` is the function for users.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+import itertools
+import math
+import threading
+from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rbd_ros.array_types import FloatArray, IntArray
+from rbd_ros.compiler.loops import (
+    allocate,
+    call_kernel,
+    compiled,
+    cross,
+    entry_point,
+    floats,
+    integers,
+    interpreted_reason,
+    load_vec,
+    Mat,
+    Mat3,
+    norm,
+    Record,
+    Vec,
+    Vec3,
+    view,
+)
+from rbd_ros.compiler.runtime.batches import threads
+from rbd_ros.constraints.solvers.dense import factorize, solve_factorized
+from rbd_ros.model import JointLimits, Model, ModelError
+from rbd_ros.model.model import FLOATING_BASE_JOINT, position_periods
+from rbd_ros.robot.kernels import Array, Kernels
+from rbd_ros.robot.robot_configuration import neutral
+from rbd_ros.robot.wraparound import whole_periods, Wraparound
+
+#: Steps of one search at most, of one that a posture makes necessary, and of the last one, from
+#: the least error, if none reached the pose.
+STEPS, CORRECTIONS, LAST_STEPS = 60, 8, 100
+#: Steps without a third less of squared error after which one of several searches is stuck.
+PATIENCE = 6
+#: Damping by half of the squared error at first; its factors after steps that fail and succeed.
+DAMPING, MORE, LESS = 1.0, 8.0, 0.5
+#: Least damping: steps are as good as undamped, and directions that are lost cost no digits.
+LEAST_DAMPING = 1e-12
+#: How far a joint moves in one step at most [rad or m].
+MAX_STEP = 1.0
+#: Steps towards a posture at most, and the least part of one that is tried.
+POSTURE_STEPS, LEAST_PART = 100, 1e-3
+#: Deviation of a pose from a homogeneous matrix that is rounding.
+ROUNDING = 1e-6
+#: Least tolerance [m, rad]: less is rounding.
+LEAST_TOLERANCE = 1e-12
+#: Starts at most: numbers of starts beyond are those of the next seed.
+MAX_STARTS = 10_000
+#: Poses that a thread takes at once; batches below four times as many stay on one thread.
+CHUNK = 16
+
+
+class InverseKinematics(NamedTuple):
+    """Configuration that was found for a pose, and how far the frame is from the pose there.
+
+    Of N poses, all fields are arrays with an axis of length N in front.
+
+    :param q: configuration within the joint limits, (nq,) [rad, m]
+    :param reached: whether both errors are within the tolerance
+    :param position_error: distance from the pose along the axes with a weight [m]
+    :param rotation_error: angle from the pose about the axes with a weight [rad]
+    :param iterations: number of steps in all searches
+    :param starts: number of searches
+
+    >>> found = robot.frame('tool0').inverse_kinematics(robot.frame('tool0').pose(q))
+    >>> found.reached, bool(found.position_error < 1e-9), found.q.shape
+    (True, True, (6,))
+    """
+
+    q: Array
+    reached: Any
+    position_error: Any
+    rotation_error: Any
+    iterations: Any
+    starts: Any
+
+
+class MovedFrame(NamedTuple):
+    """Constants of a frame and the joints that move it.
+
+    :param kinematics: address of the kernel frame_kinematics
+    :param integrate: address of the kernel integrate
+    :param difference: address of the kernel difference
+    :param random_configuration: address of the kernel random_configuration
+    :param moves: 1 for degrees of freedom that move the frame, or 0, (nv,)
+    :param stays: 1 for position variables that stay where they are, or 0, (nq,)
+    :param place: position variable of each degree of freedom that has limits or a period, (nv,)
+    :param lower: minimum positions, (nv,) [rad or m], -inf where none
+    :param upper: maximum positions, likewise
+    :param periods: periods of positions, (nv,) [rad], 0 where none
+    :param rates: 1 / period, likewise
+    :param ratios: distances of the sequence of starts, irrational, (uniforms,)
+    """
+
+    kinematics: int
+    integrate: int
+    difference: int
+    random_configuration: int
+    moves: IntArray
+    stays: IntArray
+    place: IntArray
+    lower: FloatArray
+    upper: FloatArray
+    periods: FloatArray
+    rates: FloatArray
+    ratios: FloatArray
+
+
+class Search(NamedTuple):
+    """Buffers of a search.
+
+    :param found: outputs of the kernel frame_kinematics
+    :param T: of it, the pose, (4, 4)
+    :param J: of it, the Jacobian, (6, nv)
+    :param moving: inputs of the kernel integrate
+    :param q: of it, the configuration, (nq,)
+    :param step: of it, the step, (nv,)
+    :param duration: of it, the time, always 1
+    :param apart: inputs of the kernel difference
+    :param here: of it, the configuration, (nq,)
+    :param there: of it, the posture, (nq,)
+    :param pull: its output, the way to the posture, (nv,)
+    :param trial: configuration after a step, (nq,)
+    :param best: configuration of the least error so far, (nq,)
+    :param uniform: inputs of the kernel random_configuration
+    :param residual: weighted errors, rotation first, along the axes of the pose, (6,)
+    :param next: those after a step, likewise
+    :param errors: of position and rotation, (2,) [m, rad]
+    :param columns: derivatives of the residual, (nv, 6)
+    :param free: 1 for degrees of freedom that are not held at a limit, or 0, (nv,)
+    :param matrix: matrix of the step, (6, 6)
+    :param solution: its unknowns, (6,)
+    """
+
+    found: FloatArray = view()
+    T: FloatArray = floats(4, 4, within='found')
+    J: FloatArray = floats(6, 'nv', within='found')
+    moving: FloatArray = view()
+    q: FloatArray = floats('nq', within='moving')
+    step: FloatArray = floats('nv', within='moving')
+    duration: FloatArray = floats(1, within='moving')
+    apart: FloatArray = view()
+    here: FloatArray = floats('nq', within='apart')
+    there: FloatArray = floats('nq', within='apart')
+    pull: FloatArray = floats('nv')
+    trial: FloatArray = floats('nq')
+    best: FloatArray = floats('nq')
+    uniform: FloatArray = floats('uniforms')
+    residual: FloatArray = floats(6)
+    next: FloatArray = floats(6)
+    errors: FloatArray = floats(2)
+    columns: FloatArray = floats('nv', 6)
+    free: IntArray = integers('nv')
+    matrix: FloatArray = floats(6, 6)
+    solution: FloatArray = floats(6)
+
+
+class Goals(NamedTuple):
+    """Poses, and what is found for each of them; see `InverseKinematics`.
+
+    :param poses: homogeneous matrices, (N, 4, 4)
+    :param start: configurations of the first search, (N, nq)
+    :param posture: configuration to be near to, (nq,)
+    :param weights: of rotation and position along the axes of the pose, (6,)
+    :param q: result, (N, nq)
+    :param errors: result, of position and rotation, (N, 2) [m, rad]
+    :param counts: result, whether it was reached, steps and starts, (N, 3)
+    """
+
+    poses: FloatArray = floats('poses', 4, 4)
+    start: FloatArray = floats('poses', 'nq')
+    posture: FloatArray = floats('nq')
+    weights: FloatArray = floats(6)
+    q: FloatArray = floats('poses', 'nq')
+    errors: FloatArray = floats('poses', 2)
+    counts: IntArray = integers('poses', 3)
+
+
+@compiled
+def rotation_part(pose: FloatArray) -> Mat3:
+    """Return the rotation of a homogeneous matrix, (4, 4)."""
+    return Mat(load_vec(pose[0], 3), load_vec(pose[1], 3), load_vec(pose[2], 3))
+
+
+@compiled
+def position_part(pose: FloatArray) -> Vec3:
+    """Return the position of a homogeneous matrix, (4, 4)."""
+    return Vec(pose[0, 3], pose[1, 3], pose[2, 3])
+
+
+@compiled
+def rotation_vector(R: Mat3) -> Vec3:
+    """Return axis times angle of a rotation, by way of its quaternion.
+
+    Of the four multiples of the quaternion that the matrix gives, the one with the largest
+    component is taken, so that no digits are lost near half a turn.
+    """
+    x, y, z = R[0][0], R[1][1], R[2][2]
+    a, b, c = R[2][1] - R[1][2], R[0][2] - R[2][0], R[1][0] - R[0][1]
+    d, e, f = R[0][1] + R[1][0], R[0][2] + R[2][0], R[1][2] + R[2][1]
+    w, axis = 1.0 + x + y + z, Vec(a, b, c)
+    if w < 1.0:
+        if x >= y and x >= z:
+            w, axis = a, Vec(1.0 + x - y - z, d, e)
+        elif y >= z:
+            w, axis = b, Vec(d, 1.0 + y - x - z, f)
+        else:
+            w, axis = c, Vec(e, f, 1.0 + z - x - y)
+    sine = norm(axis)
+    if sine < 1e-150:
+        return Vec(0.0, 0.0, 0.0)
+    # The quaternion and its negative are one rotation: the angle is at most pi.
+    return (2.0 * math.atan2(sine, abs(w)) / (sine if w >= 0.0 else -sine)) * axis
+
+
+@compiled
+def is_pose(pose: FloatArray) -> bool:
+    """Return whether a matrix, (4, 4), is a rotation, a finite position, and 0 0 0 1 below."""
+    R, p = rotation_part(pose), position_part(pose)
+    off = norm(cross(R[0], R[1]) - R[2]) + norm(cross(R[1], R[2]) - R[0])
+    off += abs(norm(R[0]) - 1.0) + norm(load_vec(pose[3], 3)) + abs(pose[3, 3] - 1.0)
+    # NaN compares as False.
+    return off < ROUNDING and math.isfinite(p @ p)
+
+
+@compiled
+def find_residual(
+    frame: MovedFrame, goals: Goals, search: Search, row: int, q: FloatArray, residual: FloatArray
+) -> float:
+    """Find the weighted errors in a configuration; return their squared sum.
+
+    :param q: configuration, (nq,)
+    :param residual: the result, (6,)
+    """
+    call_kernel(frame.kinematics, q, search.found)
+    pose, T, weights = goals.poses[row], search.T, goals.weights
+    inverse = rotation_part(pose).T
+    turn = rotation_vector(inverse @ rotation_part(T))
+    shift = inverse @ (position_part(T) - position_part(pose))
+    position = rotation = total = 0.0
+    for k in range(3):
+        residual[k], residual[k + 3] = weights[k] * turn[k], weights[k + 3] * shift[k]
+        rotation += turn[k] * turn[k] if weights[k] > 0.0 else 0.0
+        position += shift[k] * shift[k] if weights[k + 3] > 0.0 else 0.0
+        total += residual[k] * residual[k] + residual[k + 3] * residual[k + 3]
+    search.errors[0], search.errors[1] = math.sqrt(position), math.sqrt(rotation)
+    return total
+
+
+@compiled
+def find_columns(frame: MovedFrame, goals: Goals, search: Search, row: int) -> None:
+    """Find the derivatives of the residual in the configuration that it was found in last.
+
+    The rotation D = exp(turn) of the frame in axes of the pose has the rate [w]x D. So the rate of
+    the rotation vector is the inverse left Jacobian of SO(3) by the angular velocity w.
+    """
+    pose, J, weights = goals.poses[row], search.J, goals.weights
+    inverse = rotation_part(pose).T
+    turn = rotation_vector(inverse @ rotation_part(search.T))
+    square = turn @ turn
+    half = 0.5 * math.sqrt(square)
+    # (1 - (x/2) cot(x/2)) / x^2, by its series where that loses digits
+    quotient = 1.0 / 12.0 + square / 720.0
+    if square > 1e-4:
+        quotient = (1.0 - half * math.cos(half) / math.sin(half)) / square
+    for i in range(len(frame.moves)):
+        if frame.moves[i] == 0:
+            continue
+        w, v = Vec(J[0, i], J[1, i], J[2, i]), Vec(J[3, i], J[4, i], J[5, i])
+        w, v = inverse @ w, inverse @ v
+        across = cross(turn, w)
+        w = w - 0.5 * across + quotient * cross(turn, across)
+        column = search.columns[i]
+        for k in range(3):
+            column[k], column[k + 3] = weights[k] * w[k], weights[k + 3] * v[k]
+
+
+@compiled
+def find_step(frame: MovedFrame, search: Search, damping: float) -> None:
+    """Find the step s within the limits with the least |r + J s|^2 + damping |s - pull|^2.
+
+    Of the free degrees of freedom, s = pull + J^T y with (J J^T + damping) y = -(r + J pull): a
+    system of six, however many joints there are. Those that would leave their limits are held
+    there, as part of r, until none does.
+    """
+    columns, matrix, y, step, free = (
+        search.columns,
+        search.matrix,
+        search.solution,
+        search.step,
+        search.free,
+    )
+    n, held = len(step), 1
+    for i in range(n):
+        step[i], free[i] = search.pull[i] if frame.moves[i] == 1 else 0.0, frame.moves[i]
+    while held > 0:
+        for j in range(6):
+            y[j] = -search.residual[j]
+            for k in range(j, 6):
+                matrix[j, k] = damping if j == k else 0.0
+        for i in range(n):
+            if frame.moves[i] == 1:
+                column = columns[i]
+                for j in range(6):
+                    y[j] -= column[j] * step[i]
+                    if free[i] == 1:
+                        for k in range(j, 6):
+                            matrix[j, k] += column[j] * column[k]
+        factorize(matrix, 6)
+        solve_factorized(matrix, y, 6)
+        held = 0
+        for i in range(n):
+            if free[i] == 1:
+                s = search.pull[i]
+                for j in range(6):
+                    s += columns[i, j] * y[j]
+                bounded = s
+                if frame.periods[i] == 0.0:
+                    at = search.q[frame.place[i]]
+                    bounded = min(max(s, frame.lower[i] - at), frame.upper[i] - at)
+                # Those that are free begin from the pull again if others are held.
+                step[i] = search.pull[i]
+                if bounded != s:
+                    step[i], free[i], held = bounded, 0, held + 1
+    for i in range(n):
+        if free[i] == 1:
+            for j in range(6):
+                step[i] += columns[i, j] * y[j]
+
+
+@compiled
+def take_step(frame: MovedFrame, search: Search, part: float) -> None:
+    """Find the trial configuration after a part of the step, a short one if it is long.
+
+    :param part: which part
+    """
+    longest = 0.0
+    for i in range(len(search.step)):
+        longest = max(longest, abs(search.step[i]))
+    if part * longest > MAX_STEP:
+        part = MAX_STEP / longest
+    for i in range(len(search.step)):
+        search.step[i] *= part
+    call_kernel(frame.integrate, search.moving, search.trial)
+    clamp(frame, search.trial)
+
+
+@compiled
+def clamp(frame: MovedFrame, q: FloatArray) -> None:
+    """Bring a configuration within the limits, by whole turns where these are as wide."""
+    for i in range(len(frame.lower)):
+        at, lower, upper = frame.place[i], frame.lower[i], frame.upper[i]
+        if lower > -math.inf or upper < math.inf:
+            x = q[at]
+            if x > upper:
+                x -= frame.periods[i] * math.ceil((x - upper) * frame.rates[i])
+            if x < lower:
+                x += frame.periods[i] * math.ceil((lower - x) * frame.rates[i])
+            q[at] = min(max(x, lower), upper)
+
+
+@compiled
+def is_near(search: Search, tolerance: float) -> bool:
+    """Return whether both errors are within the tolerance [m, rad]."""
+    return search.errors[0] <= tolerance and search.errors[1] <= tolerance
+
+
+@compiled
+def descend(
+    frame: MovedFrame,
+    goals: Goals,
+    search: Search,
+    row: int,
+    steps: int,
+    patience: int,
+    tolerance: float,
+) -> int:
+    """Search from a configuration until the pose is reached or the search is stuck.
+
+    :param steps: how many at most
+    :param patience: steps without a third less of squared error after which it is stuck
+    :param tolerance: of both errors [m, rad]
+    :return: number of steps; `search.errors` and `search.q` are those of the end
+    """
+    error = find_residual(frame, goals, search, row, search.q, search.residual)
+    damping, slow, count = DAMPING, 0, 0
+    moved = True
+    while not is_near(search, tolerance) and count < steps and slow < patience:
+        if moved:
+            find_columns(frame, goals, search, row)
+        position, rotation = search.errors[0], search.errors[1]
+        find_step(frame, search, 0.5 * damping * error + LEAST_DAMPING)
+        take_step(frame, search, 1.0)
+        after = find_residual(frame, goals, search, row, search.trial, search.next)
+        count += 1
+        moved = after < error
+        # NaN is no progress.
+        slow = 0 if after < 0.67 * error else slow + 1
+        if moved:
+            error, damping = after, damping * LESS
+            copy(search.trial, search.q)
+            copy(search.next, search.residual)
+        else:
+            damping *= MORE
+            search.errors[0], search.errors[1] = position, rotation
+    return count
+
+
+@compiled
+def copy(x: FloatArray, y: FloatArray) -> None:
+    """Copy x to y."""
+    for i in range(len(x)):
+        y[i] = x[i]
+
+
+@compiled
+def begin_at(frame: MovedFrame, goals: Goals, search: Search, row: int, number: int) -> None:
+    """Set the configuration in which a search begins.
+
+    The numbers behind the point of k a, with a an irrational one for each dimension, cover the
+    joint space more evenly than random ones, and are the same on every machine.
+
+    :param number: 0 for the start that was given, or that of a start
+    """
+    if number == 0:
+        copy(goals.start[row], search.q)
+        clamp(frame, search.q)
+        return
+    for j in range(len(frame.ratios)):
+        x = 0.5 + float(number) * frame.ratios[j]
+        search.uniform[j] = x - math.floor(x)
+    call_kernel(frame.random_configuration, search.uniform, search.q)
+    for j in range(len(frame.stays)):
+        if frame.stays[j] == 1:
+            search.q[j] = goals.start[row, j]
+
+
+@compiled
+def distance_of_posture(frame: MovedFrame, search: Search, q: FloatArray) -> float:
+    """Find the way from a configuration to the posture; return its squared length."""
+    copy(q, search.here)
+    call_kernel(frame.difference, search.apart, search.pull)
+    total = 0.0
+    for i in range(len(search.pull)):
+        if frame.moves[i] == 1:
+            beyond = whole_periods(search.pull[i], frame.periods[i], frame.rates[i])
+            search.pull[i] -= beyond
+            total += search.pull[i] * search.pull[i]
+    return total
+
+
+@compiled
+def approach_posture(
+    frame: MovedFrame, goals: Goals, search: Search, row: int, tolerance: float
+) -> int:
+    """Move towards the posture as long as the pose stays reached; return the number of steps.
+
+    The step that is nearest to the way to the posture and leaves the pose as it is, to first
+    order, is that of `find_step` with this way as pull. What the second order takes away, steps
+    without pull restore.
+    """
+    copy(goals.posture, search.there)
+    copy(search.q, search.best)
+    distance, part, count = distance_of_posture(frame, search, search.q), 1.0, 0
+    for _ in range(POSTURE_STEPS):
+        copy(search.best, search.q)
+        find_residual(frame, goals, search, row, search.q, search.residual)
+        find_columns(frame, goals, search, row)
+        distance = distance_of_posture(frame, search, search.q)
+        find_step(frame, search, LEAST_DAMPING)
+        take_step(frame, search, part)
+        copy(search.trial, search.q)
+        for i in range(len(search.pull)):
+            search.pull[i] = 0.0
+        count += 1 + descend(frame, goals, search, row, CORRECTIONS, CORRECTIONS, tolerance)
+        nearer = distance_of_posture(frame, search, search.q)
+        if is_near(search, tolerance) and nearer < distance:
+            copy(search.q, search.best)
+            part = min(1.0, 2.0 * part)
+            if distance - nearer < 1e-12 * distance:
+                break
+        else:
+            part *= 0.25
+            if part < LEAST_PART:
+                break
+    copy(search.best, search.q)
+    find_residual(frame, goals, search, row, search.q, search.residual)
+    for i in range(len(search.pull)):
+        search.pull[i] = 0.0
+    return count
+
+
+@entry_point
+def reach_poses(
+    frame: MovedFrame,
+    search: Search,
+    goals: Goals,
+    first: int,
+    last: int,
+    first_start: int,
+    starts: int,
+    with_posture: int,
+    tolerance: float,
+) -> int:
+    """Find a configuration for each of some poses.
+
+    :param first: number of the first pose
+    :param last: number of the one behind the last
+    :param first_start: number of the start after the first one
+    :param starts: how many at most, the first one included; it is `goals.start` if positive, and
+        none if negative
+    :param with_posture: 1 if there is a posture, or 0
+    :param tolerance: of both errors [m, rad]
+    :return: number of the first pose that is none, -1 if there is no such
+    """
+    for row in range(first, last):
+        if not is_pose(goals.poses[row]):
+            return row
+        least, steps, count = math.inf, 0, 0
+        while count < abs(starts):
+            number = 0 if count == 0 and starts > 0 else first_start + count
+            begin_at(frame, goals, search, row, number)
+            steps += descend(frame, goals, search, row, STEPS, PATIENCE, tolerance)
+            count += 1
+            near = is_near(search, tolerance)
+            error = 0.0
+            for k in range(6):
+                error += search.residual[k] * search.residual[k]
+            if near or error < least:
+                least = error
+                copy(search.q, goals.q[row])
+                copy(search.errors, goals.errors[row])
+            if near:
+                if with_posture == 1:
+                    steps += approach_posture(frame, goals, search, row, tolerance)
+                    copy(search.q, goals.q[row])
+                    copy(search.errors, goals.errors[row])
+                break
+        if goals.errors[row, 0] > tolerance or goals.errors[row, 1] > tolerance:
+            # What could not be reached is to be missed by as little as possible.
+            copy(goals.q[row], search.q)
+            steps += descend(frame, goals, search, row, LAST_STEPS, LAST_STEPS, tolerance)
+            copy(search.q, goals.q[row])
+            copy(search.errors, goals.errors[row])
+        counts = goals.counts[row]
+        counts[0] = 1 if goals.errors[row, 0] <= tolerance else 0
+        if goals.errors[row, 1] > tolerance:
+            counts[0] = 0
+        counts[1], counts[2] = steps, count
+        # Of places that are the same, the one that is nearest to the posture or to the start.
+        q = goals.q[row]
+        for i in range(len(frame.periods)):
+            if frame.periods[i] > 0.0 and frame.moves[i] == 1:
+                at = frame.place[i]
+                to = goals.posture[at] if with_posture == 1 else goals.start[row, at]
+                q[at] -= whole_periods(q[at] - to, frame.periods[i], frame.rates[i])
+        clamp(frame, q)
+    return -1
+
+
+class InverseKinematicsSolver:
+    """Inverse kinematics of a frame: what `RobotFrame.inverse_kinematics` calls.
+
+    :param kernels: those of the robot
+    :param name: name of the link or joint
+    :raises ModelError: for a robot with kinematic loops, and for a frame that no joint moves
+    """
+
+    def __init__(self, kernels: Kernels, name: str):
+        model = kernels.model
+        if model.loops:
+            loops = ', '.join(repr(loop.name) for loop in model.loops)
+            raise ModelError(
+                f'inverse kinematics of {name!r}: {model.name!r} has kinematic loops ({loops}), '
+                'which it would not keep closed; leave them out of the extension file to solve '
+                'for the tree'
+            )
+        self._kernels, self._name = kernels, name
+        self._neutral = neutral(model)
+        # Machine code is called by its address: kernels must live as long.
+        self._used = [
+            kernels.get('frame_kinematics', frame=name, reference='aligned'),
+            *(kernels.get(each) for each in ('integrate', 'difference', 'random_configuration')),
+        ]
+        self._frame = Record(_moved_frame(model, name, [int(each.address) for each in self._used]))
+        self._sizes = {'nq': model.nq, 'nv': model.nv, 'uniforms': len(self._frame.fields.ratios)}
+        # Buffers are written by each call: threads that ask at the same time need their own.
+        self._of_thread = threading.local()
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return type(self), (self._kernels, self._name)
+
+    def solve(
+        self,
+        pose: ArrayLike,
+        start: Optional[ArrayLike],
+        weights: ArrayLike,
+        posture: Optional[ArrayLike],
+        tolerance: float,
+        starts: int,
+        seed: int,
+    ) -> InverseKinematics:
+        """See `RobotFrame.inverse_kinematics`."""
+        poses = _numbers('pose', pose)
+        if poses.ndim not in (2, 3) or poses.shape[-2:] != (4, 4):
+            raise ValueError(f'pose must have shape (4, 4) or (N, 4, 4), got {poses.shape}')
+        if not LEAST_TOLERANCE <= tolerance < math.inf:
+            raise ValueError(f'tolerance must be at least {LEAST_TOLERANCE:g}, got {tolerance}')
+        if not 1 <= starts <= MAX_STARTS:
+            raise ValueError(f'starts must be from 1 to {MAX_STARTS}, got {starts}')
+        if not 0 <= seed <= MAX_STARTS:
+            raise ValueError(f'seed must be from 0 to {MAX_STARTS}, got {seed}')
+        many = poses.ndim == 3
+        goals, run = self._many(len(poses)) if many else self._one()
+        goals.poses[...] = poses
+        goals.weights[...] = _checked_weights(weights)
+        goals.start[...] = (
+            self._neutral if start is None else self._state('start', start, len(goals.poses))
+        )
+        if posture is not None:
+            goals.posture[...] = self._state('posture', posture)
+        wrong = run(
+            seed * MAX_STARTS,
+            starts if start is not None else -starts,
+            int(posture is not None),
+            float(tolerance),
+        )
+        if wrong >= 0:
+            raise ValueError(
+                f'{f"pose {wrong}" if many else "pose"} must be a homogeneous matrix: a rotation, '
+                'a finite position, and 0 0 0 1 below'
+            )
+        if many:
+            (position, rotation), (reached, *counts) = goals.errors.T, goals.counts.T
+            return InverseKinematics(goals.q, reached == 1, position, rotation, *counts)
+        (errors,), ((reached, *counts),) = goals.errors.tolist(), goals.counts.tolist()
+        return InverseKinematics(goals.q[0].copy(), reached == 1, *errors, *counts)
+
+    def _one(self) -> Tuple[Goals, Callable[..., int]]:
+        """Return this thread's record of one pose, and the loop that is bound to it.
+
+        Bound once, so that a call makes no objects but its result.
+        """
+        bound: Optional[Tuple[Goals, Callable[..., int]]] = getattr(self._of_thread, 'one', None)
+        if bound is None:
+            goals = allocate(Goals, poses=1, nq=len(self._neutral))
+            run = reach_poses.bind(self._frame, self._search(), Record(goals))
+            bound = self._of_thread.one = goals, partial(run, 0, 1)
+        return bound
+
+    def _many(self, rows: int) -> Tuple[Goals, Callable[..., int]]:
+        """Return a record of many poses, and a function that shares them among threads."""
+        goals = allocate(Goals, poses=rows, nq=len(self._neutral))
+        record, firsts = Record(goals), itertools.count(0, CHUNK)
+
+        def work(options: Tuple[Any, ...]) -> int:
+            run, wrong = reach_poses.bind(self._frame, self._search(), record), -1
+            # Machine code cannot be interrupted: signals are handled between chunks.
+            while wrong < 0 and (first := next(firsts)) < rows:
+                wrong = run(first, min(first + CHUNK, rows), *options)
+            return wrong
+
+        def run(*options: Any) -> int:
+            count = 1 if interpreted_reason() else min(threads(), rows // (2 * CHUNK))
+            if count < 2:
+                return work(options)
+            with ThreadPoolExecutor(count - 1, 'inverse kinematics') as pool:
+                helpers = [pool.submit(work, options) for _ in range(count - 1)]
+                found = [work(options), *(each.result() for each in helpers)]
+            return min((wrong for wrong in found if wrong >= 0), default=-1)
+
+        return goals, run
+
+    def _state(self, name: str, given: ArrayLike, rows: int = 1) -> FloatArray:
+        q, shape = _numbers(name, given), self._neutral.shape
+        if q.shape != shape and (rows == 1 or q.shape != (rows, *shape)):
+            batch = f' or {(rows, *shape)}' if rows > 1 else ''
+            raise ValueError(f'{name} must have shape {shape}{batch}, got {q.shape}')
+        if not np.isfinite(q).all():
+            raise ValueError(f'{name} must be finite, got {q.tolist()}')
+        return q
+
+    def _search(self) -> Record:
+        """Return the buffers of this thread."""
+        record: Optional[Record] = getattr(self._of_thread, 'search', None)
+        if record is None:
+            fields = allocate(Search, **self._sizes)
+            fields.duration[0] = 1.0
+            record = self._of_thread.search = Record(fields)
+        return record
+
+
+def _moved_frame(model: Model, name: str, addresses: Sequence[int]) -> MovedFrame:
+    """Return the constants of a frame.
+
+    :param addresses: of the kernels, in the order of the fields
+    """
+    nv, nq = model.nv, model.nq
+    lower, upper = np.full(nv, -math.inf), np.full(nv, math.inf)
+    moves, stays = np.zeros(nv, dtype=np.int64), np.ones(nq, dtype=np.int64)
+    place = np.zeros(nv, dtype=np.int64)
+    # Those of mimic joints count as the joints that they follow.
+    supports = {model.tree_dof_index[dof] for dof in model.support_dofs(model.frame(name).body)}
+    uniforms = 0
+    for i, (at_q, at_v) in model.independent_slices.items():
+        body = model.body(i)
+        uniforms += body.joint.uniforms
+        place[at_v] = at_q.start
+        if body.joint.nq == 1:
+            lower[at_v], upper[at_v] = model.limits[i].lower, model.limits[i].upper
+        if at_v.start in supports and body.joint_name != FLOATING_BASE_JOINT:
+            moves[at_v], stays[at_q] = 1, 0
+    if not moves.any():
+        raise ModelError(f'inverse kinematics of {name!r}: no joint of {model.name!r} moves it')
+    # Joints whose limits are a whole turn apart are as free as those without: they turn back.
+    unlimited = replace(
+        model, bodies=tuple(replace(body, limits=JointLimits()) for body in model.bodies)
+    )
+    periods = np.array(position_periods(unlimited))
+    wraparound = Wraparound(np.where(upper - lower >= periods - ROUNDING, periods, math.inf))
+    return MovedFrame(
+        *addresses,
+        moves,
+        stays,
+        place,
+        lower,
+        upper,
+        wraparound.periods,
+        wraparound.rates,
+        _ratios(uniforms),
+    )
+
+
+def _ratios(dimensions: int) -> FloatArray:
+    """Return the powers of 1 / g with g^(d + 1) = g + 1: the golden ratio's in d dimensions."""
+    g = 2.0
+    for _ in range(64):
+        g = (1.0 + g) ** (1.0 / (dimensions + 1.0))
+    return np.array([g ** -(k + 1.0) for k in range(dimensions)])
+
+
+def _checked_weights(given: ArrayLike) -> Sequence[float]:
+    try:
+        weights = [float(weight) for weight in given]  # type: ignore[union-attr]
+    except (TypeError, ValueError):
+        weights = []
+    # NaN compares as False.
+    if len(weights) != 6 or not all(0.0 <= weight < math.inf for weight in weights):
+        raise ValueError(
+            'weights must be six finite numbers from 0 on, three of rotation and three of '
+            f'position, got {given}'
+        )
+    if not any(weights):
+        raise ValueError('weights are all 0, which leaves nothing to reach')
+    return weights
+
+
+def _numbers(name: str, given: ArrayLike) -> FloatArray:
+    """Return an array of float64.
+
+    :raises ValueError: naming what is none
+    """
+    try:
+        array = np.asarray(given)
+    except ValueError as error:
+        raise ValueError(f'{name} is not an array of numbers: {error}') from None
+    if array.dtype.kind not in 'fiu':
+        raise ValueError(f'{name} must hold real numbers, got dtype {array.dtype}')
+    return array.astype(np.float64, copy=False)
