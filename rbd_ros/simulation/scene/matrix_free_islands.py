@@ -84,17 +84,15 @@ def solve_matrix_free(
             if is_nonlinear(model, contacts, c):
                 mobility = normal_mobility(contacts, work, model.first_object, c)
                 begin_spring(model, contacts, c, h, mobility, contact_state.impulse[c, 0], work)
-    solved: bool = solve_once(model, objects, contact_state, work, n, h)
+    solved: bool = solve_listed(model, objects, contact_state, work, n, h)
     if model.has_nonlinear_springs:
-        on_curves = follow_springs(model, contact_state, work, work.body_space.sizes[CONTACTS], h)
+        on_curves = follow_springs(model, contact_state, work, n, h)
         for _ in range(MAX_ROUNDS):
             # What sweeps do not solve is for a matrix.
             if on_curves or not solved:
                 break
-            solved = solve_once(model, objects, contact_state, work, n, h)
-            on_curves = follow_springs(
-                model, contact_state, work, work.body_space.sizes[CONTACTS], h
-            )
+            solved = solve_listed(model, objects, contact_state, work, n, h)
+            on_curves = follow_springs(model, contact_state, work, n, h)
         solved = solved and on_curves
     if solved or n > len(work.friction):
         # Otherwise the matrix has the last word.
@@ -103,7 +101,7 @@ def solve_matrix_free(
 
 
 @compiled
-def solve_once(
+def solve_listed(
     model: SceneModel,
     objects: Objects,
     contact_state: ContactState,
@@ -111,91 +109,15 @@ def solve_once(
     n: int,
     h: float,
 ) -> bool:
-    """Find impulses from the present ones; return whether they solve the problem.
-
-    Contacts that had no impulse and do not close by themselves are left out at first. Those that
-    the impulses of the others close are added then, and all if these close any. Exchanges
-    contacts in the list: those that are in the problem are the first ones.
+    """Find the impulses of the listed contacts from the present ones; return whether they do.
 
     :param n: number of contacts
     :param h: time step [s]
-    """
-    contacts, solved = contact_state.contacts, False
-    # Where sweeps stall, a matrix of few contacts is found sooner than a solution.
-    limit = min(MAX_SWEEPS, 4 * n)
-    # Active set: contacts with an impulse in the last step, or closing without one, are in the
-    # problem, then those that these close, then all.
-    enter_bodies(objects, work)
-    count, before = 0, -1
-    for a in range(n):
-        c = work.listed[a]
-        taken = contact_state.impulse[c, 0] > 0.0 or closing(model, contacts, work, c, h) < 0.0
-        if model.has_nonlinear_springs:
-            # Tangents of all curves must be right.
-            taken = taken or is_nonlinear(model, contacts, c)
-        if taken:
-            work.listed[a], work.listed[count] = work.listed[count], c
-            count += 1
-        else:
-            for r in range(3):
-                contact_state.impulse[c, r] = 0.0
-                if model.has_friction_moments:
-                    contact_state.moment[c, r] = 0.0
-    # Bodies start from velocities without impulses in each round; forces are the warm start.
-    for turn in range(3):
-        if count == before:
-            break
-        before = count
-        if before > 0:
-            enter_bodies(objects, work)
-        solved = solve_listed(model, contact_state, work, count, limit, h)
-        for a in range(before, n):
-            c = work.listed[a]
-            if closing(model, contacts, work, c, h) < 0.0:
-                work.listed[a], work.listed[count] = work.listed[count], c
-                count += 1
-        if turn > 0 and count > before:
-            # Piles would close a few more each time, and each time is a problem to be solved.
-            count = n
-    return solved
-
-
-@compiled
-def closing(
-    model: SceneModel, contacts: SceneContacts, work: SceneWork, c: int, h: float
-) -> float:
-    """Return a contact's normal velocity without its own impulse, by those of the objects.
-
-    :param c: number of the contact
-    :param h: time step [s]
-    :return: below zero if it would penetrate by the end of the step [m/s]
-    """
-    # u_n + bias: below zero the gap would become negative by the end of the step.
-    total: float = normal_bias(model, contacts, c, h, work)
-    for side in range(2):
-        o = contacts.body_id[c, side] - model.first_object
-        if o >= 0:
-            jacobian, v = work.object_jacobian[c, side, 0], work.body_space.velocity[o]
-            total += (jacobian[0] * v[0] + jacobian[1] * v[1] + jacobian[2] * v[2]) + (
-                jacobian[3] * v[3] + jacobian[4] * v[4] + jacobian[5] * v[5]
-            )
-    return total
-
-
-@compiled
-def solve_listed(
-    model: SceneModel, contact_state: ContactState, work: SceneWork, n: int, limit: int, h: float
-) -> bool:
-    """Find the impulses of the first of the listed contacts, as if there were no others.
-
-    :param n: number of contacts
-    :param limit: maximum number of sweeps
-    :param h: time step [s]
-    :return: whether they solve that problem to the tolerance
     """
     # One problem of all listed contacts: the solver keeps the velocities of bodies instead of G
     # (Gauss-Seidel sweeps and nonlinear conjugate gradients, see friction_body_sweeps.py).
     space, contacts = work.body_space, contact_state.contacts
+    enter_bodies(objects, work)
     space.sizes[CONTACTS] = n
     for a in range(n):
         c = work.listed[a]
@@ -204,7 +126,8 @@ def solve_listed(
             enter_moment(model, contacts, work, space, a, c, contact_state.moment[c])
         space.bias[a, 0] = normal_bias(model, contacts, c, h, work)
         space.compliance[a, 0] = contact_compliance(model, contacts, c, h, work)
-    rough = max(ROUGH, model.tolerance)
+    # Where sweeps stall, a matrix of few contacts is found sooner than a solution.
+    limit, rough = min(MAX_SWEEPS, 4 * n), max(ROUGH, model.tolerance)
     solved: bool = solve_body_space(space, limit, model.tolerance, rough)
     for a in range(n):
         c = work.listed[a]

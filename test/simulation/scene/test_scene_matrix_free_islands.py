@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Islands of many contacts among objects: those that nothing closes are left out, and come back.
+"""Islands of many contacts among objects, solved without a matrix of all contacts.
 
 In the interpreter, where a few steps take less time than compiling them.
 """
 
 import json
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -59,36 +58,14 @@ print(json.dumps(found))
 def test_a_peg_hits_walls_without_contacts():
     swept, matrix = json.loads(fresh_python.run(CODE, RBD_ROS_COMPILER='off').stdout)
     sizes, velocity, position, depths, residual = swept
-    # At first only the floor presses on it, at the end two walls have stopped it as well.
-    assert sizes[0] < 12 and max(sizes) > 8
+    # All contacts are in the problem, those that are open too.
+    assert min(sizes) > 12
     assert abs(position[0] - 5e-5) < 1e-9 and abs(position[1] - 5e-5) < 1e-9
     assert max(abs(v) for v in velocity) < 1e-8 and max(depths) < 1e-9
     assert residual < 1e-12
     assert not any(matrix[0])
     assert max(abs(a - b) for a, b in zip(velocity, matrix[1])) < 1e-8
     assert max(abs(a - b) for a, b in zip(position, matrix[2])) < 1e-9
-
-
-def test_the_closing_velocity_is_that_of_both_bodies_beyond_the_gap(rng):
-    h, first_object = 1e-3, 3
-    for _ in range(20):
-        pair = [(3, 5), (2, 4), (5, 0)][rng.integers(3)]
-        jacobian, velocity = rng.normal(size=(1, 2, 3, 6)), rng.normal(size=(3, 6))
-        gap = rng.choice([-1.0, 1.0]) * rng.uniform(1e-4, 1e-2)
-        model = SimpleNamespace(
-            first_object=first_object,
-            has_nonlinear_springs=False,
-            table=SimpleNamespace(has_object_pairs=False, surface=np.zeros((1, 9))),
-        )
-        contacts = SimpleNamespace(body_id=np.array([pair]), gap=[gap], pair=[0])
-        work = SimpleNamespace(
-            object_jacobian=jacobian, body_space=SimpleNamespace(velocity=velocity)
-        )
-        expected = max(0.0, gap) / h
-        for side, body in enumerate(pair):
-            if body >= first_object:  # others are part of the world
-                expected += jacobian[0, side, 0] @ velocity[body - first_object]
-        assert abs(matrix_free_islands.closing(model, contacts, work, 0, h) - expected) < 1e-12
 
 
 @pytest.mark.parametrize('max_island', [4, 128])
