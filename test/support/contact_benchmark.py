@@ -16,7 +16,9 @@ import contact_scenes  # noqa: E402
 from contact_scenes import arms, balls, boxes, quadruped, scene, urdf  # noqa: E402
 import energy  # noqa: E402
 import goals  # noqa: E402
+import inverse_kinematics  # noqa: E402
 import marked  # noqa: E402
+import robots  # noqa: E402
 import scale  # noqa: E402
 import scale_scenes  # noqa: E402
 from scale_scenes import machines  # noqa: E402
@@ -35,11 +37,13 @@ __all__ = [
     'engine',
     'front',
     'goals',
+    'inverse_kinematics',
     'machines',
     'made_up',
     'marked',
     'our_engine',
     'quadruped',
+    'robots',
     'rules',
     'scale',
     'scale_scenes',
