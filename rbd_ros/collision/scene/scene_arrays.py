@@ -230,6 +230,8 @@ class SceneBuffers(NamedTuple):
     :param cell: cell of the grid that each shape is in
     :param found: contacts of one pair
     :param seen: whether a contact has been looked at (scene_reduction.py)
+    :param group_first: first contact of each group of pairs
+    :param group_next: contact that follows each in its group; -1 for the last one
     :param keep: whether it is kept
     :param member: contacts of one face
     :param flat: their places in its plane, and their gaps [m]
@@ -263,6 +265,8 @@ class SceneBuffers(NamedTuple):
     cell: IntArray = integers('cell_shapes', 3)
     found: FoundPoints = FoundPoints  # type: ignore[assignment]
     seen: IntArray = integers('contacts')
+    group_first: IntArray = integers('pairs')
+    group_next: IntArray = integers('contacts')
     keep: IntArray = integers('contacts')
     member: IntArray = integers('contacts')
     flat: FloatArray = floats('contacts', 3)

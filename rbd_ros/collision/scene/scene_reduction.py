@@ -42,9 +42,18 @@ def drop_implied(
         buffers.seen[c] = 1
         if contacts.pair[c] < len(scene.group):
             buffers.seen[c] = 1 if scene.group[contacts.pair[c]] < 0 else 0
+    # Contacts of each group are chained, in their order: a face looks at those of its group only.
     for c in range(count):
         if buffers.seen[c] == 0:
-            members = gather_face(scene, buffers, contacts, c, count)
+            buffers.group_first[scene.group[contacts.pair[c]]] = -1
+    for back in range(count):
+        c = count - 1 - back
+        if buffers.seen[c] == 0:
+            group = scene.group[contacts.pair[c]]
+            buffers.group_next[c], buffers.group_first[group] = buffers.group_first[group], c
+    for c in range(count):
+        if buffers.seen[c] == 0:
+            members = gather_face(buffers, contacts, c)
             # Two points are corners in any case. Gaps that are not linear in place belong to
             # different planes, and inner points might be the deepest.
             if members > 2 and is_flat(buffers, members):
@@ -70,21 +79,19 @@ def drop_implied(
 
 
 @compiled
-def gather_face(
-    scene: SceneTable, buffers: SceneBuffers, contacts: SceneContacts, c: int, count: int
-) -> int:
-    """Return the list in `member` the contacts of the same bodies with the same normal.
-
-    Return their number.
+def gather_face(buffers: SceneBuffers, contacts: SceneContacts, c: int) -> int:
+    """List in `member` the contacts of the same group with the same normal; return their number.
 
     Enter in `flat` their places in the plane, and their gaps.
 
     :param c: number of the first of them
     """
     members, frame, origin = 0, contacts.frame[c], contacts.position[c]
-    group = scene.group[contacts.pair[c]]
-    for d in range(c, count):
-        if buffers.seen[d] == 1 or scene.group[contacts.pair[d]] != group:
+    following = c
+    while following >= 0:
+        d = following
+        following = buffers.group_next[d]
+        if buffers.seen[d] == 1:
             continue
         x, y, z = load_vec(contacts.frame[d, 0], 3) - load_vec(frame[0], 3)
         # Normals must agree, or forces would not add up at the corners without a tangential part.

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from rbd_ros.array_types import IntArray
 from rbd_ros.collision.scene.scene_arrays import SceneContacts
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.simulation.records.simulation_model import SimulationModel
@@ -46,6 +47,24 @@ def find_islands(model: SceneModel, contacts: SceneContacts, count: int, work: S
     # Afterwards each label is its root, so that contacts are listed without searching.
     for k in range(len(label)):
         label[k] = root(work, k)
+    # Contacts and nodes by island (counting sort): each island looks at its own only.
+    for k in range(len(label)):
+        work.node_end[k] = work.contact_end[k] = 0
+    for k in range(len(label)):
+        work.node_end[label[k]] += 1
+    for c in range(count):
+        work.contact_end[label[node_of_contact(model, contacts, c)]] += 1
+    nodes = touching = 0
+    for k in range(len(label)):
+        work.node_end[k], nodes = nodes, nodes + work.node_end[k]
+        work.contact_end[k], touching = touching, touching + work.contact_end[k]
+    for k in range(len(label)):
+        work.node_order[work.node_end[label[k]]] = k
+        work.node_end[label[k]] += 1
+    for c in range(count):
+        island = label[node_of_contact(model, contacts, c)]
+        work.contact_order[work.contact_end[island]] = c
+        work.contact_end[island] += 1
 
 
 @compiled
@@ -62,21 +81,28 @@ def root(work: SceneWork, node: int) -> int:
 
 
 @compiled
-def list_contacts(
-    model: SceneModel, contacts: SceneContacts, count: int, island: int, work: SceneWork
-) -> int:
-    """List the contacts of an island in `listed`; return their number.
+def node_of_contact(model: SceneModel, contacts: SceneContacts, c: int) -> int:
+    """Return the robot or object at a contact that says which island it is in."""
+    node = node_of(model, contacts.body_id[c, 0])
+    return node if node >= 0 else node_of(model, contacts.body_id[c, 1])
 
-    :param count: number of all contacts
+
+@compiled
+def first_of(end: IntArray, island: int) -> int:
+    """Return where in an order by islands the part of one begins, by where each ends."""
+    return end[island - 1] if island > 0 else 0
+
+
+@compiled
+def list_contacts(island: int, work: SceneWork) -> int:
+    """List the contacts of an island in `listed`, in their order; return their number.
+
     :param island: label
     """
-    found = 0
-    for c in range(count):
-        a = node_of(model, contacts.body_id[c, 0])
-        node = a if a >= 0 else node_of(model, contacts.body_id[c, 1])
-        if work.label[node] == island:
-            work.listed[found] = c
-            found += 1
+    first = first_of(work.contact_end, island)
+    found: int = work.contact_end[island] - first
+    for a in range(found):
+        work.listed[a] = work.contact_order[first + a]
     return found
 
 
@@ -86,10 +112,7 @@ def island_dofs(model: SimulationModel, contacts: SceneContacts, c: int, work: S
 
     :param c: number of the contact
     """
-    a = node_of(model.scene, contacts.body_id[c, 0])
-    node = a if a >= 0 else node_of(model.scene, contacts.body_id[c, 1])
-    label, dofs = work.label, 0
-    for k in range(len(label)):
-        if label[k] == label[node]:
-            dofs += len(model.speed) if k == 0 else 6
-    return dofs
+    island = work.label[node_of_contact(model.scene, contacts, c)]
+    nodes = work.node_end[island] - first_of(work.node_end, island)
+    # Node 0 is the robot.
+    return len(model.speed) + 6 * (nodes - 1) if island == 0 else 6 * nodes

@@ -117,7 +117,7 @@ def solve_listed(
     # One problem of all listed contacts: the solver keeps the velocities of bodies instead of G
     # (Gauss-Seidel sweeps and nonlinear conjugate gradients, see friction_body_sweeps.py).
     space, contacts = work.body_space, contact_state.contacts
-    enter_bodies(objects, work)
+    enter_bodies(model, objects, contacts, work, n)
     space.sizes[CONTACTS] = n
     for a in range(n):
         c = work.listed[a]
@@ -188,7 +188,7 @@ def solve_matrix_free_impacts(
     """
     # Restitution enters as the bias of the normal velocity.
     space, nothing = work.body_space, stack_array(3)
-    enter_bodies(objects, work)
+    enter_bodies(model, objects, contacts, work, n)
     space.sizes[CONTACTS] = n
     for a in range(n):
         enter_contact(model, contacts, work, space, a, work.listed[a], nothing)
@@ -243,14 +243,22 @@ def enter_moment(
 
 
 @compiled
-def enter_bodies(objects: Objects, work: SceneWork) -> None:
-    """Enter the velocities of all objects."""
+def enter_bodies(
+    model: SceneModel, objects: Objects, contacts: SceneContacts, work: SceneWork, n: int
+) -> None:
+    """Enter the velocities of the objects at the listed contacts.
+
+    :param n: number of contacts
+    """
     space = work.body_space
     space.sizes[BODIES] = len(objects.position)
-    for o in range(len(objects.position)):
-        for r in range(3):
-            space.velocity[o, r] = work.angular_velocity[o, r]
-            space.velocity[o, 3 + r] = objects.velocity[o, r]
+    for a in range(n):
+        for side in range(2):
+            o = contacts.body_id[work.listed[a], side] - model.first_object
+            if o >= 0:
+                for r in range(3):
+                    space.velocity[o, r] = work.angular_velocity[o, r]
+                    space.velocity[o, 3 + r] = objects.velocity[o, r]
 
 
 @compiled

@@ -44,7 +44,7 @@ from rbd_ros.simulation.scene.branch_sparsity import (
 )
 from rbd_ros.simulation.scene.compliance import is_compliant
 from rbd_ros.simulation.scene.contact_problem import contact_velocity
-from rbd_ros.simulation.scene.islands import at_robot, list_contacts
+from rbd_ros.simulation.scene.islands import at_robot, first_of, list_contacts
 from rbd_ros.simulation.scene.scene_state import ContactState, NOW, Objects, SceneWork
 from rbd_ros.simulation.stepping.displacement import (
     CLOSED,
@@ -141,7 +141,7 @@ def correct_positions(
         # An island is called by its smallest node, which has its own number as label.
         if scene.label[label] != label:
             continue
-        n = list_rigid(model, contacts, count, label, scene)
+        n = list_rigid(model, contacts, label, scene)
         of_robot = label == 0 and robot_in_contact
         deepest = 0.0
         for a in range(n):
@@ -170,11 +170,11 @@ def is_outside(model: SimulationModel, q: FloatArray) -> bool:
 
 @compiled
 def list_rigid(
-    model: SimulationModel, contacts: SceneContacts, count: int, island: int, scene: SceneWork
+    model: SimulationModel, contacts: SceneContacts, island: int, scene: SceneWork
 ) -> int:
     """List the rigid contacts of an island in `listed`; return their number."""
     found = 0
-    for a in range(list_contacts(model.scene, contacts, count, island, scene)):
+    for a in range(list_contacts(island, scene)):
         c = scene.listed[a]
         if not is_compliant(model.scene, contacts, c):
             scene.listed[found] = c
@@ -512,8 +512,10 @@ def limit_displacement(island: Island) -> None:
     """Shorten a displacement such that nothing is fast, and overlaps become less."""
     scene, max_step, part = island.work.scene, RETURN_SPEED * island.h, 1.0
     farthest, bodies, table = 0.0, island.model.scene.bodies, island.model.scene.table
-    for o in range(len(bodies.mass)):
-        if scene.label[1 + o] == island.label:
+    first, end = first_of(scene.node_end, island.label), scene.node_end[island.label]
+    for k in range(first, end):
+        o = scene.node_order[k] - 1
+        if o >= 0:
             displacement = scene.object_displacement[o]
             # `body_arm` is from the origin of the body, displacements turn about the center of
             # mass. Nothing on the object moves farther.
@@ -535,8 +537,9 @@ def limit_displacement(island: Island) -> None:
             break
         part = 0.0 if halving == MAX_HALVINGS else 0.5 * part
     if part < 1.0:
-        for o in range(len(bodies.mass)):
-            if scene.label[1 + o] == island.label:
+        for k in range(first, end):
+            o = scene.node_order[k] - 1
+            if o >= 0:
                 displacement = scene.object_displacement[o]
                 for s in range(6):
                     displacement[s] = part * displacement[s] if part > 0.0 else 0.0

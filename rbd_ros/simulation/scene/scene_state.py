@@ -181,6 +181,10 @@ class SceneWork(NamedTuple):
         at it
     :param object_response: what an impulse along it changes of those velocities
     :param label: number of the island of the robot, then of each object
+    :param node_order: the robot and objects by island
+    :param node_end: where in it the part of each island ends
+    :param contact_order: contacts by island
+    :param contact_end: where in it the part of each island ends
     :param listed: contacts of the island
     :param has_row: 1 for each lower and upper limit of a joint that has a row in this step
     :param row_joint: degree of freedom of each row of a joint
@@ -232,6 +236,10 @@ class SceneWork(NamedTuple):
     object_jacobian: FloatArray = floats('contacts', 2, 3, 6)
     object_response: FloatArray = floats('contacts', 2, 3, 6)
     label: IntArray = integers('nodes')
+    node_order: IntArray = integers('nodes')
+    node_end: IntArray = integers('nodes')
+    contact_order: IntArray = integers('contacts')
+    contact_end: IntArray = integers('nodes')
     listed: IntArray = integers('contacts')
     has_row: IntArray = integers(2, 'nv')
     row_joint: IntArray = integers('joint_rows')

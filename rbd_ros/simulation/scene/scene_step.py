@@ -245,14 +245,14 @@ def solve_islands(
     :param rows: number of rows of joints
     :param robot_in_contact: whether the robot is at any contact
     """
-    scene, contacts, count = work.scene, contact_state.contacts, contact_state.counts[NOW]
+    scene, count = work.scene, contact_state.counts[NOW]
     clear(scene.gathered)
     # Islands share no movable body: their problems are independent. Island 0 is that of the robot,
     # the only one with rows of joints.
     for island in range(len(scene.label)):
         if scene.label[island] != island:
             continue
-        n = list_contacts(model.scene, contacts, count, island, scene)
+        n = list_contacts(island, scene)
         if model.scene.has_objects:
             # Of objects alone: those of the robot have its joints in common.
             if n > MATRIX_FREE_THRESHOLD and not (island == 0 and robot_in_contact):
