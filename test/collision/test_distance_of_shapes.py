@@ -50,7 +50,7 @@ def test_distance_and_depth_are_those_of_coal(pair):
             # distance. Along our own normal the shapes are as far apart as we say.
             assert_allclose(separation(*each, nearest.normal), nearest.gap, atol=1e-12)
             continue
-        assert_allclose(nearest.gap, expected, rtol=0.0, atol=1e-9, err_msg=str(each))
+        assert nearest.gap == pytest.approx(expected, rel=0.0, abs=1e-9), each
     assert min(apart, together) > 100
 
 
