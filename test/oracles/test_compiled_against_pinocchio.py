@@ -32,7 +32,8 @@ ALL_FUNCTIONS = (
 # another, continuous joints, legs. In test_against_pinocchio.py, the texts run on all robots and
 # both bases.
 FREED = ('panda', 'kinova', 'double_pendulum_continuous', 'solo12')
-# Compiled as for users; the others without optimization (see test/conftest.py).
+# Compiled as for users, like forward dynamics of all; the others without optimization and without
+# SIMD groups of isomorphic branches (see test/conftest.py).
 OPTIMIZED_ROBOTS = ('ur5_robot', *FREED)
 MAX_DOFS = 38  # degrees of freedom; compiling more takes longer than it teaches
 
@@ -67,8 +68,9 @@ class Case:
 
 @pytest.fixture(autouse=True)
 def level_of_optimization(request, monkeypatch):
-    """Set the level that users have, for some robots."""
-    if EVERYTHING or request.node.callspec.params['name'] in OPTIMIZED_ROBOTS:
+    """Set the level that users have, for some robots and for one function of all."""
+    optimized = request.node.callspec.params['name'] in OPTIMIZED_ROBOTS
+    if EVERYTHING or optimized or request.function is test_forward_dynamics:
         monkeypatch.setenv('RBD_ROS_OPTIMIZATION', '1')
 
 

@@ -69,6 +69,8 @@ def isomorphic_inputs(program: Program) -> Dict[int, int]:
             _, name, index = graph.nodes[number]
             arrays[name][index - sizes[name]] = number
     placed = list(arrays.values())
+    if len({index for array in placed for index in array}) < 2 * _SHORTEST:
+        return {}
     agreement: Dict[Tuple[int, int], int] = defaultdict(int)  # by index and distance
     every: Dict[int, int] = defaultdict(int)
     for uses in _uses(graph, live, placed):

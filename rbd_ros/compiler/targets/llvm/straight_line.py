@@ -4,7 +4,8 @@
 LLVM's time for a function grows faster than its length. A long graph is therefore cut into parts,
 each a function of its own; what a later part needs is kept in an array meanwhile. For one state,
 sines and cosines (angles.py) and operations of isomorphic branches (slp_vectorization.py) are side
-by side in vectors; for many, each vector is one value of several states.
+by side in vectors, the latter unless nothing is optimized (`native.optimization`); for many, each
+vector is one value of several states.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import AbstractSet, Dict, List, Mapping, NamedTuple, Sequence, Tuple
 
 from rbd_ros.compiler.program import Program
 from rbd_ros.compiler.program_parts import cut, keep, Part, START
+from rbd_ros.compiler.runtime import native
 from rbd_ros.compiler.symbol_graph import CONSTANT, INPUT, Symbol
 from rbd_ros.compiler.targets.llvm.angles import (
     angle_groups,
@@ -73,7 +75,8 @@ def straight_line(
     graph, inputs, live = program.graph, program.inputs, program.live
     # With several states, lanes hold states: isomorphic operations of one state have no lanes
     # left.
-    partners = counterparts(program) if lanes == 1 and not hurried else {}
+    packed = lanes == 1 and not hurried and native.optimization() > 0
+    partners = counterparts(program) if packed else {}
     groups = angle_groups(graph, live, widest, partners)
     order = angles_first(graph, live, groups)
     angles = [[k for group in some for k in group.nodes] for some in in_turn(groups)]
