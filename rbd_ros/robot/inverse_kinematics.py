@@ -147,6 +147,7 @@ class Search(NamedTuple):
     :param uniform: inputs of the kernel random_configuration
     :param residual: weighted errors, rotation first, along the axes of the pose, (6,)
     :param next: those after a step, likewise
+    :param turn: rotation vector from the pose to the frame, along the axes of the pose, (3,)
     :param errors: of position and rotation, (2,) [m, rad]
     :param columns: derivatives of the residual, (nv, 6)
     :param free: 1 for degrees of freedom that are not held at a limit, or 0, (nv,)
@@ -170,6 +171,7 @@ class Search(NamedTuple):
     uniform: FloatArray = floats('uniforms')
     residual: FloatArray = floats(6)
     next: FloatArray = floats(6)
+    turn: FloatArray = floats(3)
     errors: FloatArray = floats(2)
     columns: FloatArray = floats('nv', 6)
     free: IntArray = integers('nv')
@@ -259,6 +261,7 @@ def find_residual(
     inverse = rotation_part(pose).T
     turn = rotation_vector(inverse @ rotation_part(T))
     shift = inverse @ (position_part(T) - position_part(pose))
+    search.turn[:3] = turn
     position = rotation = total = 0.0
     for k in range(3):
         residual[k], residual[k + 3] = weights[k] * turn[k], weights[k + 3] * shift[k]
@@ -277,12 +280,11 @@ def find_columns(frame: MovedFrame, goals: Goals, search: Search, row: int) -> N
     the rotation vector is the inverse left Jacobian of SO(3) by the angular velocity w.
     """
     pose, J, weights = goals.poses[row], search.J, goals.weights
-    inverse = rotation_part(pose).T
-    turn = rotation_vector(inverse @ rotation_part(search.T))
+    inverse, turn = rotation_part(pose).T, load_vec(search.turn, 3)
     square = turn @ turn
     half = 0.5 * math.sqrt(square)
-    # (1 - (x/2) cot(x/2)) / x^2, by its series where that loses digits
-    quotient = 1.0 / 12.0 + square / 720.0
+    # (1 - (x/2) cot(x/2)) / x^2, or its limit where that loses digits
+    quotient = 1.0 / 12.0
     if square > 1e-4:
         quotient = (1.0 - half * math.cos(half) / math.sin(half)) / square
     for i in range(len(frame.moves)):
@@ -340,8 +342,6 @@ def find_step(frame: MovedFrame, search: Search, damping: float) -> None:
                 if frame.periods[i] == 0.0:
                     at = search.q[frame.place[i]]
                     bounded = min(max(s, frame.lower[i] - at), frame.upper[i] - at)
-                # Those that are free begin from the pull again if others are held.
-                step[i] = search.pull[i]
                 if bounded != s:
                     step[i], free[i], held = bounded, 0, held + 1
     for i in range(n):
@@ -384,7 +384,8 @@ def clamp(frame: MovedFrame, q: FloatArray) -> None:
 @compiled
 def is_near(search: Search, tolerance: float) -> bool:
     """Return whether both errors are within the tolerance [m, rad]."""
-    return search.errors[0] <= tolerance and search.errors[1] <= tolerance
+    near: bool = search.errors[0] <= tolerance and search.errors[1] <= tolerance
+    return near
 
 
 @compiled
@@ -600,12 +601,16 @@ class InverseKinematicsSolver:
         self._kernels, self._name = kernels, name
         self._neutral = neutral(model)
         # Machine code is called by its address: kernels must live as long.
-        self._used = [
+        self._used = (
             kernels.get('frame_kinematics', frame=name, reference='aligned'),
-            *(kernels.get(each) for each in ('integrate', 'difference', 'random_configuration')),
-        ]
-        self._frame = Record(_moved_frame(model, name, [int(each.address) for each in self._used]))
-        self._sizes = {'nq': model.nq, 'nv': model.nv, 'uniforms': len(self._frame.fields.ratios)}
+            kernels.get('integrate'),
+            kernels.get('difference'),
+            kernels.get('random_configuration'),
+        )
+        a, b, c, d = (int(each.address) for each in self._used)
+        frame = _moved_frame(model, name, (a, b, c, d))
+        self._frame = Record(frame)
+        self._sizes = {'nq': model.nq, 'nv': model.nv, 'uniforms': len(frame.ratios)}
         # Buffers are written by each call: threads that ask at the same time need their own.
         self._of_thread = threading.local()
 
@@ -712,7 +717,7 @@ class InverseKinematicsSolver:
         return record
 
 
-def _moved_frame(model: Model, name: str, addresses: Sequence[int]) -> MovedFrame:
+def _moved_frame(model: Model, name: str, addresses: Tuple[int, int, int, int]) -> MovedFrame:
     """Return the constants of a frame.
 
     :param addresses: of the kernels, in the order of the fields
@@ -761,9 +766,9 @@ def _ratios(dimensions: int) -> FloatArray:
     return np.array([g ** -(k + 1.0) for k in range(dimensions)])
 
 
-def _checked_weights(given: ArrayLike) -> Sequence[float]:
+def _checked_weights(given: Any) -> Sequence[float]:
     try:
-        weights = [float(weight) for weight in given]  # type: ignore[union-attr]
+        weights = [float(weight) for weight in given]
     except (TypeError, ValueError):
         weights = []
     # NaN compares as False.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other names of the Python API: former names, and those of Pinocchio and MuJoCo.
+"""Other names of the Python API: former names, and those of other libraries.
 
 A former name works and warns. A name of another library raises an AttributeError that names ours;
 docs/coming_from.md shows that table, and a test compares them.
@@ -37,7 +37,7 @@ SYNONYMS: Dict[str, Dict[str, str]] = {
 class ForeignName(NamedTuple):
     """A name of another library, and what has that meaning here.
 
-    :param library: 'Pinocchio' or 'MuJoCo'
+    :param library: such as 'Pinocchio'
     :param name: the name there
     :param here: what to use, such as 'Robot.inverse_dynamics' or
         'Robot.frame(name).jacobian'
@@ -130,6 +130,8 @@ FOREIGN: Tuple[ForeignName, ...] = (
         opt Simulator.timestep
         """,
     ),
+    *_rows('ikpy', 'inverse_kinematics Robot.frame(name).inverse_kinematics'),
+    *_rows('KDL, TRAC-IK', 'CartToJnt Robot.frame(name).inverse_kinematics'),
 )
 
 _BY_NAME = {each.name: each.here for each in FOREIGN}

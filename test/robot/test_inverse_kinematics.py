@@ -28,6 +28,7 @@ from rbd_ros.robot.inverse_kinematics import (
     reach_poses,
     rotation_vector,
     Search,
+    take_step,
 )
 
 TOOLS = {  # arms that people use, and their last links
@@ -346,11 +347,13 @@ def test_whole_turns_are_those_nearest_to_the_start(kind):
         assert found.q[0] == pytest.approx(expected, abs=1e-8)
 
 
-def test_a_joint_with_a_whole_turn_between_its_limits_continues_at_the_other_end():
-    limit = '<limit lower="-3.15" upper="3.15" velocity="1" effort="1"/>'
+@pytest.mark.parametrize('side', [1.0, -1.0])
+def test_a_joint_with_a_whole_turn_between_its_limits_continues_at_the_other_end(side):
+    """Also if the description has rounded the turn."""
+    limit = '<limit lower="-3.14159265" upper="3.14159265" velocity="1" effort="1"/>'
     robot = Robot.from_urdf(urdf(link('a'), link('b'), joint('j', 'a', 'b', inside=limit)))
-    found = robot.frame('b').inverse_kinematics(at(0.0, angle=-3.0), [3.0], starts=1)
-    assert found.reached and found.q[0] == pytest.approx(-3.0)
+    found = robot.frame('b').inverse_kinematics(at(0.0, angle=-3.0 * side), [3.0 * side], starts=1)
+    assert found.reached and found.q[0] == pytest.approx(-3.0 * side)
 
 
 # -- postures
@@ -621,6 +624,16 @@ def test_a_step_holds_joints_at_their_limits_and_solves_for_the_others(arm, part
     right = np.r_[-(r + J[:, 2] * search.step[2]), np.zeros(5)]
     expected = np.linalg.lstsq(stacked, right, rcond=None)[0]
     assert_allclose(search.step[others], expected, rtol=1e-9)
+
+
+def test_a_long_step_is_shortened_and_keeps_its_direction(parts):
+    frame, search, _ = parts
+    search.q[:], search.step[:] = 0.0, [0.5, -4.0, 1.0, 0.0, 2.0, 0.0]
+    take_step(frame, search, 1.0)
+    assert_allclose(search.trial, [0.125, -1.0, 0.25, 0.0, 0.5, 0.0])
+    search.step[:] = [1.5, -0.4, 0.1, 0.0, 0.2, 0.0]
+    take_step(frame, search, 0.5)
+    assert_allclose(search.trial, [0.75, -0.2, 0.05, 0.0, 0.1, 0.0])
 
 
 def test_the_error_of_a_search_never_grows(arm, tool, parts):
