@@ -10,6 +10,7 @@ import pytest
 from scipy.spatial import ConvexHull as Hull
 
 from rbd_ros.collision import ConvexHull, distance, Sphere
+from rbd_ros.collision.shapes import hulls
 from rbd_ros.collision.shapes.hulls import join_tables, MAX_CORNERS, MAX_VERTICES
 
 CORNERS = np.array(list(product((-1.0, 1.0), repeat=3)))
@@ -110,3 +111,17 @@ def test_a_round_face_keeps_as_many_corners_as_there_is_room_for():
 def test_vertices_of_a_hull_cannot_be_changed():
     with pytest.raises(ValueError, match='read-only'):
         ConvexHull(CORNERS).vertices[0] = 0.0
+
+
+def test_equal_points_share_a_hull_and_it_is_given_up_when_there_are_many(monkeypatch):
+    monkeypatch.setattr(hulls, '_kept', {})
+    monkeypatch.setattr(hulls, '_KEPT', 2)
+    cube = ConvexHull(CORNERS)
+    assert ConvexHull(CORNERS.tolist()).tables is cube.tables
+    wide, tall = (ConvexHull(CORNERS * size).vertices for size in ((2, 1, 1), (1, 1, 2)))
+    assert_allclose([wide.max(axis=0), tall.max(axis=0)], [(2, 1, 1), (1, 1, 2)])
+    again = ConvexHull(CORNERS)
+    assert again.tables is not cube.tables
+    assert np.array_equal(again.tables.face, cube.tables.face)
+    with pytest.raises(ValueError, match=r'got \(8, 3, 1\)'):
+        ConvexHull(CORNERS[:, :, None])

@@ -14,7 +14,7 @@ from rbd_ros.collision.arrays import (
     MESH,
     Tables,
 )
-from rbd_ros.collision.shapes.hulls import hull_tables, hull_vertices, no_tables
+from rbd_ros.collision.shapes.hulls import hull_of, no_tables
 from rbd_ros.meshes import MeshError
 
 #: Triangles of a leaf of the tree (concave_search.py).
@@ -208,7 +208,7 @@ def _mesh_tables(triangles: FloatArray, beside: IntArray, closed: bool) -> Table
         levels.append(np.concatenate([low, high], axis=1))
     hull, number = no_tables(), -1
     try:
-        hull, number = hull_tables(hull_vertices(triangles.reshape(-1, 3))[0]), 0
+        hull, number = hull_of(triangles.reshape(-1, 3)).tables, 0
     except ValueError:
         pass  # flat: a plane finds no hull to touch
     return hull._replace(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 import math
-from typing import Any, ClassVar, Tuple, Union
+from typing import ClassVar, Tuple, Union
 
 from rbd_ros.array_types import FloatArray
 from rbd_ros.collision.arrays import (
@@ -173,16 +173,11 @@ class ConvexHull:
     tables: Tables = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        from rbd_ros.collision.shapes.hulls import hull_tables, hull_vertices
-
         # Imported when the first hull is made: scipy is slow to import, and other shapes need not
         # wait for it.
-        vertices, notice, lost = hull_vertices(self.vertices)
-        # The tables are made from them once.
-        vertices.flags.writeable = False
-        tables = hull_tables(vertices)
-        made: Any = {'vertices': vertices, 'notice': notice, 'lost': lost, 'tables': tables}
-        for name, value in made.items():
+        from rbd_ros.collision.shapes.hulls import hull_of
+
+        for name, value in hull_of(self.vertices)._asdict().items():
             object.__setattr__(self, name, value)
 
     @property

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any, Dict, List, Sequence, Set, Tuple
+import hashlib
+from typing import Any, Dict, List, NamedTuple, Sequence, Set, Tuple
 
 import numpy as np
 
@@ -28,6 +29,48 @@ _COPLANAR, _IN_PLANE = 1e-4, 1e-6
 
 #: Extent of points that enclose a volume in their thinnest direction, relative to the widest.
 _THINNEST = 1e-9
+
+#: Maximum number of hulls that are kept.
+_KEPT = 256
+
+
+class Hull(NamedTuple):
+    """A convex hull.
+
+    :param vertices: its vertices, read-only, (N, 3) [m]
+    :param notice: what was left out of it, '' if nothing
+    :param lost: by how much it is smaller for that [m]
+    :param tables: its vertices, edges and faces
+    """
+
+    vertices: FloatArray
+    notice: str
+    lost: float
+    tables: Tables
+
+
+_kept: Dict[Tuple[int, bytes], Hull] = {}
+
+
+def hull_of(points: FloatArray) -> Hull:
+    """Return the convex hull of points.
+
+    Some are kept: a robot has the same meshes in its simulation and for its distances.
+
+    :param points: (N, 3) [m]
+    :raises ValueError: if the points are not finite or enclose no volume
+    """
+    points = np.asarray(points, dtype=float)
+    key = len(points), hashlib.sha256(points.tobytes()).digest()
+    hull = _kept.get(key)
+    if hull is None or points.ndim != 2:
+        vertices, notice, lost = hull_vertices(points)
+        vertices.flags.writeable = False
+        hull = Hull(vertices, notice, lost, hull_tables(vertices))
+        if len(_kept) >= _KEPT:
+            _kept.clear()
+        _kept[key] = hull
+    return hull
 
 
 def hull_vertices(points: FloatArray) -> Tuple[FloatArray, str, float]:
