@@ -183,7 +183,8 @@ IMPORT_BY_NAME = {
 # How loops over data become machine code, and what they work on; it knows no robot.
 LOOPS = {'rbd_ros.compiler.loops'}
 SINGLE_MODULES = {
-    'collision': LOOPS,
+    # Hulls of meshes are kept on disk with machine code.
+    'collision': LOOPS | {'rbd_ros.compiler.cache', 'rbd_ros.compiler.source'},
     'constraints': LOOPS,
     'contact': LOOPS,
     'simulation': LOOPS,

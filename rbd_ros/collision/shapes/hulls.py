@@ -263,17 +263,16 @@ def _faces(
         free.discard(seed)
         while border:
             for t in neighbors[border.pop()].tolist():
+                if t not in free or not equations[t, :3] @ normal > 1.0 - 0.5 * _COPLANAR**2:
+                    continue
                 heights = vertices[triangles[t]] @ normal - level
-                if (
-                    t in free
-                    and equations[t, :3] @ normal > 1.0 - 0.5 * _COPLANAR**2
-                    and np.abs(heights).max() <= _IN_PLANE * size
-                ):
+                if np.abs(heights).max() <= _IN_PLANE * size:
                     free.discard(t)
                     group.append(t)
                     border.append(t)
-        for part in [group] if _ring(triangles[group]) else [[t] for t in group]:
-            ring = _ring(triangles[part])
+        whole = _ring(triangles[group])
+        for part in [group] if whole else [[t] for t in group]:
+            ring = whole or _ring(triangles[part])
             rings.append(ring)
             normal = equations[part[0], :3]
             planes.append([*normal, float((vertices[ring] @ normal).max())])

@@ -196,9 +196,12 @@ def _of_mesh(mesh: geometry.Mesh, convex: bool) -> Touching:
     else:
         triangles = meshes.mesh_triangles(mesh.path, mesh.scale)
     points = triangles.reshape(-1, 3)
+    # Here: without meshes, nobody needs it.
+    from rbd_ros.collision.shapes.hull_cache import cached_hull
+
     # Its bounding sphere is about the origin: that belongs into the middle.
     center = 0.5 * (points.min(axis=0) + points.max(axis=0))
-    made = shapes.ConvexHull(triangles - center) if convex else TriangleMesh(triangles - center)
+    made = cached_hull(triangles - center) if convex else TriangleMesh(triangles - center)
     return Touching(made, center, f'{mesh.uri}: {made.notice}' if made.notice else '')
 
 
