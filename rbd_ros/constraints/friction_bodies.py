@@ -16,7 +16,7 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     BODIES,
     BodySpace,
     CONTACTS,
-    SWEEPS,
+    ITERATIONS,
     WORLD,
 )
 from rbd_ros.constraints.solvers.friction_body_sweeps import solve_bodies
@@ -29,7 +29,7 @@ class BodySolution(NamedTuple):
     :param force: forces of the contacts, (n, 3), normal first
     :param residuals: how far they are from a solution
     :param converged: whether they are one, to the tolerance
-    :param iterations: number of sweeps
+    :param iterations: number of sweeps and of steps of Newton's method
     """
 
     velocity: Any
@@ -67,7 +67,7 @@ def solve_friction_bodies(
     :param compliance: velocity by force of contacts that yield, likewise
     :param start: forces to start from, (n, 3), as of the step before; zero if left out
     :param tolerance: velocity error of a solution, as part of the largest velocity without forces
-    :param iterations: maximum number of sweeps
+    :param iterations: maximum number of these
     :raises ValueError: for wrong shapes, numbers that are not finite, bodies that there are not,
         negative friction or compliance, a tolerance that is not positive, less than one iteration
 
@@ -143,7 +143,7 @@ def solve_friction_bodies(
         # hides here.
         Residuals(*contact_residuals(space.force, _contact_velocities(space, J), mu), 0.0),
         converged,
-        int(space.report[SWEEPS]),
+        int(space.report[ITERATIONS]),
     )
 
 

@@ -76,7 +76,7 @@ def solve_friction(
     :param start: forces to start from, (N,), as of the step before; zero if left out
     :param tolerance: velocity error of a solution, as part of the largest velocity without forces;
         rounding errors of the forces' effects are always allowed
-    :param iterations: maximum number of sweeps
+    :param iterations: maximum number of sweeps and of steps of Newton's method, together
     :raises ValueError: for an unknown solver, a start of another shape or not finite, a tolerance
         that is not positive, or less than one iteration
 

@@ -44,6 +44,9 @@ SPEED_LIMIT = 2000.0
 #: Velocity error of rigid contact, as part of the largest velocity without contact forces.
 TOLERANCE = 1e-10
 
+#: Maximum number of iterations of a contact problem.
+ITERATIONS = 1000
+
 #: Angle beyond which sines and cosines are not numbers [rad]: it says no more where it points.
 MAX_ANGLE = 2.0**49
 
@@ -70,6 +73,7 @@ class Physics:
     :param world: objects around the robot, with rigid contact; None for none
     :param tolerance: velocity error that rigid contact may have, as part of the largest velocity
         without contact forces
+    :param iterations: maximum number of sweeps and of Newton's steps of a contact problem
     :param restitution_model: one of `RESTITUTION_MODELS`
     :param enforce_velocity_limits: whether joints keep the velocity limits of the robot
     :raises ValueError: if an argument is not valid, or a link is unknown
@@ -96,6 +100,7 @@ class Physics:
         speed_limit: float = SPEED_LIMIT,
         world: Optional[World] = None,
         tolerance: float = TOLERANCE,
+        iterations: int = ITERATIONS,
         restitution_model: str = 'newton',
         enforce_velocity_limits: bool = True,
     ):
@@ -132,6 +137,10 @@ class Physics:
         ):
             if not 0.0 < float(value) < math.inf:
                 raise ValueError(f'{name} must be positive and finite, got {value}')
+        if int(iterations) != iterations or iterations < 1:
+            raise ValueError(
+                f'solver_iterations must be a whole number of at least 1, got {iterations}'
+            )
         self.robot, self.integrator, self.ground = robot, integrator, ground
         self.speed_limit, self.tolerance, self.restitution_model = (
             speed_limit,
@@ -160,6 +169,7 @@ class Physics:
                 world,
                 len(robot.model.bodies),
                 tolerance,
+                iterations,
                 restitution_model == 'poisson',
             ),
             world is not None,

@@ -27,7 +27,7 @@ from rbd_ros.model import ModelError
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.robot import Robot
 from rbd_ros.robot.other_names import ForeignNames
-from rbd_ros.simulation.physics import Physics, SPEED_LIMIT, TOLERANCE
+from rbd_ros.simulation.physics import ITERATIONS, Physics, SPEED_LIMIT, TOLERANCE
 from rbd_ros.simulation.records import simulation_state as layout
 from rbd_ros.simulation.records.mutex import exclusive
 from rbd_ros.simulation.records.simulation_state import MAX_FORCES
@@ -129,6 +129,8 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         robots of it become parts of the robot
     :param solver_tolerance: velocity error of rigid contact, as part of the largest velocity
         without contact forces
+    :param solver_iterations: maximum number of iterations of a contact problem: it bounds the time
+        of a step, see docs/contact.md
     :param restitution_model: of impacts in a world: 'newton', of velocities, or 'poisson', of
         impulses
     :param srdf: path of an SRDF file, or its XML: which links of the robot touch each other in the
@@ -171,6 +173,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         external_forces: bool = False,
         world: WorldSource = None,
         solver_tolerance: float = TOLERANCE,
+        solver_iterations: int = ITERATIONS,
         restitution_model: str = 'newton',
         srdf: Optional[SrdfSource] = None,
         enforce_velocity_limits: bool = True,
@@ -207,6 +210,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
             speed_limit,
             around,
             solver_tolerance,
+            solver_iterations,
             restitution_model,
             enforce_velocity_limits,
         )
@@ -239,6 +243,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
             'external_forces': model.has_external_forces,
             'world': physics.world,
             'solver_tolerance': physics.tolerance,
+            'solver_iterations': model.scene.iterations,
             'restitution_model': physics.restitution_model,
             'srdf': self._srdf,
         }

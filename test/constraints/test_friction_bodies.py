@@ -14,11 +14,11 @@ from rbd_ros.constraints.solvers.body_matrix import matrix_sizes
 from rbd_ros.constraints.solvers.friction_body_space import (
     apply_force,
     BodySpace,
+    ITERATIONS,
     largest_residual,
     prepare,
     renew,
     RESIDUAL,
-    SWEEPS,
     UNIT,
 )
 from rbd_ros.constraints.solvers.friction_body_sweeps import finish, remove_energy, solve_bodies
@@ -246,7 +246,7 @@ def test_an_unsolved_problem_has_the_residual_of_its_forces(limit):
     pile = pile_of_boxes(2, 4, velocity=np.random.default_rng(2).normal(size=(16, 6)))
     space = space_of(pile, 0.5)
     solved = solve_bodies(Record(space), limit, 1e-14)
-    assert space.report[SWEEPS] <= limit
+    assert space.report[ITERATIONS] <= limit
     velocity = space.velocity.copy()
     renew(space)
     assert_allclose(space.velocity, velocity, atol=1e-14)

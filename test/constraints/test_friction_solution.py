@@ -304,6 +304,7 @@ def test_few_iterations_give_the_best_so_far(iterations):
     for solver in ('newton', 'sweeps'):
         problem = random_contacts(rng, 20, 18, 1e6)
         found = solve_friction(problem, solver, iterations=iterations)
+        assert sum(found.iterations) <= iterations
         assert np.isfinite(found.force).all()
         assert found.residuals == residuals(problem, found.force)
 

@@ -31,6 +31,7 @@ def in_a_world():
         world=resource_path('config/table_world.yaml'),
         restitution_model='poisson',
         solver_tolerance=1e-9,
+        solver_iterations=200,
         speed_limit=50.0,
     )
     simulator.remove_object('peg')

@@ -37,14 +37,21 @@ def cube(x=0.0, y=0.0, z=0.1, size=0.2, mass=1.0, velocity=(0, 0, 0), spin=(0, 0
 
 
 def simulated(
-    floor=True, gravity=(0.0, 0.0, -G), pairs=(), robot=None, h=1e-3, law=None, **objects
+    floor=True,
+    gravity=(0.0, 0.0, -G),
+    pairs=(),
+    robot=None,
+    h=1e-3,
+    law=None,
+    iterations=1000,
+    **objects,
 ):
     """Return a simulation of objects."""
     if floor:
         objects = {'floor': {'type': 'plane'}, **objects}
     world = {'gravity': list(gravity), 'objects': objects, 'pairs': list(pairs)}
     options = {} if law is None else {'restitution_model': law}
-    return Simulator(robot, world=world, timestep=h, **options)
+    return Simulator(robot, world=world, timestep=h, solver_iterations=iterations, **options)
 
 
 def kinetic_energy(simulator):

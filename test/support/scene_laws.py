@@ -83,9 +83,9 @@ def _noted():
         listed, impulse = scene.listed[:n].copy(), scene.impact_impulse[:n].copy()
         return Impact(listed, impulse, moment, of_compression)
 
-    def expand(model, contacts, n, moments, limit, scene):
+    def expand(model, contacts, n, moments, scene):
         compressed.append(impact_of(model, contacts, n, scene))
-        return restitution.expand(model, contacts, n, moments, limit, scene)
+        return restitution.expand(model, contacts, n, moments, scene)
 
     def solve_rebound(model, state, objects, contacts, scene, n):
         solved = ways[0](model, state, objects, contacts, scene, n)

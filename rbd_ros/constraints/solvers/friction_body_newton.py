@@ -39,6 +39,7 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     BodySpace,
     CONTACTS,
     has_moments,
+    ITERATIONS,
     keep_best,
     largest_residual,
     MEMBERS,
@@ -101,6 +102,7 @@ def newton_bodies(space: BodySpace, enough: float, slack: float, limit: int) -> 
             enter_unknowns(space, t)
             before = evaluate(space, t, 0.0)
             damping, since, goal = min(DAMPING * before / space.report[UNIT], 1.0), 0, math.inf
+        space.report[ITERATIONS] += 1.0
         give = min(slack / max(largest_force(space), 1e-300), MAX_GIVE)
         size = evaluate(space, t, give)
         find_direction(space, t, damping, give)

@@ -28,8 +28,8 @@ from rbd_ros.constraints.solvers.body_matrix import BodyMatrix
 BODIES, CONTACTS, HAS_MOMENTS, MEMBERS = 0, 1, 2, 3
 
 #: Where in `report` which number is: the residual as part of the largest velocity without forces,
-#: that velocity, and the number of sweeps.
-RESIDUAL, UNIT, SWEEPS = 0, 1, 2
+#: that velocity, and the number of sweeps and of steps of Newton's method.
+RESIDUAL, UNIT, ITERATIONS = 0, 1, 2
 
 #: Body that is the world.
 WORLD = -1

@@ -37,6 +37,7 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     find_free_velocities,
     HAS_MOMENTS,
     has_moments,
+    ITERATIONS,
     keep_best,
     largest_residual,
     MEMBERS,
@@ -46,7 +47,6 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     RESIDUAL,
     return_to_best,
     scaled_angular_velocity,
-    SWEEPS,
     UNIT,
     velocity_of,
 )
@@ -68,7 +68,7 @@ SLACK = 0.5
 def solve_body_space(space: BodySpace, limit: int, tolerance: float, rough: float) -> bool:
     """Solve from the forces that are there; return whether they are good enough in the end.
 
-    :param limit: maximum number of sweeps
+    :param limit: maximum number of sweeps and of steps of Newton's method, together
     :param tolerance: velocity error of a solution, as part of the largest velocity without forces
     :param rough: likewise, no less than it, of what is good enough once easy methods have failed;
         above the tolerance, each method is tried once
@@ -79,7 +79,7 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float, rough: floa
     renew(space)
     # In units of velocity [m/s], since `prepare` scales forces and Jacobians but not velocities.
     enough, good = tolerance * report[UNIT], rough * report[UNIT]
-    report[SWEEPS] = 0.0
+    report[ITERATIONS] = 0.0
     worst = largest_residual(space)
     solved: bool = worst <= enough
     last, attempt = math.inf, FEW_SWEEPS
@@ -91,7 +91,7 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float, rough: floa
         # What stuck before mostly sticks again, under loads that have hardly changed.
         attempt = WARM_SWEEPS
     for k in range(limit):
-        if solved:
+        if solved or report[ITERATIONS] >= limit:
             break
         change = 0.0
         for c in range(contacts):
@@ -103,7 +103,7 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float, rough: floa
             worst = max(worst, sweep_one(space, c))
             if has_moments(space, c):
                 worst = max(worst, sweep_body_moments(space, c))
-        report[SWEEPS] += 1.0
+        report[ITERATIONS] += 1.0
         # Residuals of a sweep are those before each contact was solved, with velocities that
         # rounding has drifted: they are checked again from the forces before they end the search.
         if worst <= enough:
@@ -118,11 +118,12 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float, rough: floa
             last = math.inf
             if sparse:
                 steps = FEW_STEPS if rough > tolerance else MAX_STEPS
-                worst = newton_bodies(space, enough, 0.0, steps)
+                worst = newton_bodies(space, enough, 0.0, steps_left(space, steps, limit))
                 if rough > tolerance:
                     # Where the last digits are not cheap, those that are good enough must do.
                     if worst > good:
-                        worst = newton_bodies(space, good, SLACK * good, MAX_STEPS)
+                        steps = steps_left(space, MAX_STEPS, limit)
+                        worst = newton_bodies(space, good, SLACK * good, steps)
                     solved = worst <= good
                     break
             else:
@@ -158,6 +159,12 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float, rough: floa
             if space.sizes[HAS_MOMENTS] > 0:
                 space.moment[c, r] = space.moment_scale[c, r] * space.y[c, r]
     return solved
+
+
+@compiled
+def steps_left(space: BodySpace, requested: int, limit: int) -> int:
+    """Return how many of the requested steps are left; see `solve_body_space`."""
+    return min(requested, limit - int(space.report[ITERATIONS]))
 
 
 @compiled

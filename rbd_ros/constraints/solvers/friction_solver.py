@@ -11,9 +11,11 @@ from rbd_ros.constraints.friction_space import (
     CONTACTS,
     FrictionSpace,
     is_solved,
+    NEWTON_STEPS,
     refresh,
     return_to_best,
     size_of,
+    SWEEPS,
     TOLERANCE,
 )
 from rbd_ros.constraints.solvers.friction_newton import clear, FAR, newton
@@ -42,7 +44,7 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
     The result is in x and u, or the best there was.
 
     :param method: COMBINED or SWEEPS_ALONE
-    :param limit: maximum number of sweeps
+    :param limit: maximum number of sweeps and of steps of Newton's method, together
     :param tolerance: see `solve_friction`
     """
     report = space.report
@@ -56,28 +58,37 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
     if method == SWEEPS_ALONE:
         solved = sweep_until(space, limit)
     else:
-        number = used = min(FEW_SWEEPS, limit)
+        number = FEW_SWEEPS
         solved = (
-            newton(space, 0.0, FEW_STEPS, 0.0)
+            newton(space, 0.0, at_most(space, FEW_STEPS, limit), 0.0)
             # Where it does not converge at once, sweeps take it elsewhere.
-            or sweep_until(space, number)
-            or newton(space, 0.0, FIRST_STEPS, 0.0)
+            or sweep_until(space, at_most(space, number, limit))
+            or newton(space, 0.0, at_most(space, FIRST_STEPS, limit), 0.0)
         )
-        if not solved:
+        if not solved and at_most(space, 1, limit) > 0:
             # Without what the last problem left, which may be a dead end.
             report[BEST] = math.inf
             clear(space.x, size_of(space))
             refresh(space)
-            solved = newton(space, 0.0, FIRST_STEPS, 0.0)
-        while not solved and used < limit:
-            number = min(number, limit - used)
-            solved = sweep_until(space, number) or newton(space, 0.0, MORE_STEPS, FAR)
-            used += number
+            solved = newton(space, 0.0, at_most(space, FIRST_STEPS, limit), 0.0)
+        while not solved and at_most(space, 1, limit) > 0:
+            solved = sweep_until(space, at_most(space, number, limit)) or newton(
+                space, 0.0, at_most(space, MORE_STEPS, limit), FAR
+            )
             number *= 2
     if not solved:
         return_to_best(space)
         solved = is_solved(space)
     return solved
+
+
+@compiled
+def at_most(space: FrictionSpace, requested: int, limit: int) -> int:
+    """Return how many of the requested iterations are left.
+
+    :param limit: maximum number of sweeps and of steps of Newton's method, together
+    """
+    return min(requested, limit - int(space.report[SWEEPS] + space.report[NEWTON_STEPS]))
 
 
 @compiled

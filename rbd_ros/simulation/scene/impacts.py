@@ -26,7 +26,7 @@ from rbd_ros.simulation.scene.friction_moments import (
     enter_friction_moments,
     list_friction_moments,
 )
-from rbd_ros.simulation.scene.island import apply_impulse, MAX_ITERATIONS
+from rbd_ros.simulation.scene.island import apply_impulse
 from rbd_ros.simulation.scene.islands import at_robot
 from rbd_ros.simulation.scene.matrix_free_islands import (
     MATRIX_FREE_THRESHOLD,
@@ -190,7 +190,9 @@ def solve_rebound(
     if model.scene.has_friction_moments:
         enter_friction_moments(model, contacts, state.v, n, 0, scene)
     scale_space(space, scene.friction)
-    solved: bool = solve_friction_space(space, COMBINED, MAX_ITERATIONS, model.scene.tolerance)
+    solved: bool = solve_friction_space(
+        space, COMBINED, model.scene.iterations, model.scene.tolerance
+    )
     for a in range(n):
         for r in range(3):
             scene.impact_impulse[a, r] = space.scale[3 * a + r] * space.x[3 * a + r]
@@ -201,6 +203,6 @@ def solve_rebound(
     if model.scene.poisson:
         moments = space.sizes[MOMENTS] // 3
         # Compression has been solved exactly or not; both count.
-        if not expand(model.scene, contacts, n, moments, MAX_ITERATIONS, scene):
+        if not expand(model.scene, contacts, n, moments, scene):
             solved = False
     return solved

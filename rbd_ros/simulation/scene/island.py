@@ -63,9 +63,6 @@ from rbd_ros.simulation.scene.warm_start import begin_contact, begin_row
 from rbd_ros.simulation.scene.warm_start_check import reuse_forces
 from rbd_ros.simulation.stepping.linear import add_scaled
 
-#: Maximum number of sweeps of the solver.
-MAX_ITERATIONS = 150
-
 
 @compiled
 def solve_island(
@@ -194,13 +191,13 @@ def solve_problem(
     # 3. Scaling: cones become Lorentz cones, diagonal blocks one (friction_space.py).
     unit: float = scale_space(space, scene.friction)
     tolerance = model.scene.tolerance
-    solved: bool = solve_friction_space(space, COMBINED, MAX_ITERATIONS, tolerance)
+    solved: bool = solve_friction_space(space, COMBINED, model.scene.iterations, tolerance)
     # 4. Without a solution, the best iterate is scaled so that it adds no energy. With more rows
     # than DoFs forces are not unique: the solution with the smallest ones sticks where it can.
     if not solved:
         energy_line_search(space)
     elif any_slides(space) and 3 * n > island_dofs(model, contacts, scene.listed[0], scene):
-        prefer_sticking(space, COMBINED, MAX_ITERATIONS, tolerance)
+        prefer_sticking(space, COMBINED, model.scene.iterations, tolerance)
     # 5. Back to N s, into the memory of the next warm start.
     take_forces(contact_state, scene, n, m)
     for k in range(count):

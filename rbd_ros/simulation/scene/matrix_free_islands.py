@@ -53,9 +53,6 @@ from rbd_ros.simulation.scene.springs import (
 #: Contacts of an island from which on a matrix of all of them costs more than sweeps over bodies.
 MATRIX_FREE_THRESHOLD = 12
 
-#: Maximum number of sweeps in a step.
-MAX_SWEEPS = 400
-
 #: Velocity error, as part of the largest velocity without contact forces, that a step may have
 #: where the last digits would take many times longer: of walls and piles in motion.
 ROUGH = 1e-6
@@ -126,9 +123,8 @@ def solve_listed(
             enter_moment(model, contacts, work, space, a, c, contact_state.moment[c])
         space.bias[a, 0] = normal_bias(model, contacts, c, h, work)
         space.compliance[a, 0] = contact_compliance(model, contacts, c, h, work)
-    # Where sweeps stall, a matrix of few contacts is found sooner than a solution.
-    limit, rough = min(MAX_SWEEPS, 4 * n), max(ROUGH, model.tolerance)
-    solved: bool = solve_body_space(space, limit, model.tolerance, rough)
+    rough = max(ROUGH, model.tolerance)
+    solved: bool = solve_body_space(space, model.iterations, model.tolerance, rough)
     for a in range(n):
         c = work.listed[a]
         for r in range(3):
@@ -196,7 +192,7 @@ def solve_matrix_free_impacts(
             enter_moment(model, contacts, work, space, a, work.listed[a], nothing)
         space.bias[a, 0], space.compliance[a, 0] = work.rebound[a], 0.0
     rough = max(ROUGH, model.tolerance)
-    solved: bool = solve_body_space(space, MAX_SWEEPS, model.tolerance, rough)
+    solved: bool = solve_body_space(space, model.iterations, model.tolerance, rough)
     for a in range(n):
         for r in range(3):
             work.impact_impulse[a, r] = space.force[a, r]

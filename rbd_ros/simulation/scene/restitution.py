@@ -42,13 +42,12 @@ SELDOM = True
 
 @compiled
 def expand(
-    model: SceneModel, contacts: SceneContacts, n: int, moments: int, limit: int, work: SceneWork
+    model: SceneModel, contacts: SceneContacts, n: int, moments: int, work: SceneWork
 ) -> bool:
     """Add impulses of expansion to those of compression, `impact_impulse`; return if exact.
 
     :param n: number of listed contacts
     :param moments: number of those with friction moments
-    :param limit: maximum number of sweeps
     """
     space, rough, solved = work.space, False, True
     for a in range(n):
@@ -60,7 +59,7 @@ def expand(
     if rough or moments > 0:
         enter_expansion(model, contacts, n, moments, work)
         scale_space(space, work.friction)
-        solved = solve_friction_space(space, COMBINED, limit, model.tolerance)
+        solved = solve_friction_space(space, COMBINED, model.iterations, model.tolerance)
         for i in range(2 * n):
             at = 3 * n + i
             work.impact_impulse[i // 2, 1 + i % 2] += space.scale[at] * space.x[at]

@@ -58,12 +58,14 @@ def make_scene_model(
     world: Optional[World],
     bodies: int,
     tolerance: float,
+    iterations: int,
     poisson: bool = False,
 ) -> SceneModel:
     """Return the constants of a world for compiled loops; empty if there is none.
 
     :param bodies: number of bodies of the robot
     :param tolerance: see `SceneModel`
+    :param iterations: likewise
     :param poisson: likewise
     """
     objects = scene.objects if scene else ()
@@ -82,6 +84,7 @@ def make_scene_model(
         ),
         bodies + 1,
         float(tolerance),
+        int(iterations),
         starting_objects(objects),
         # Flags are compile-time constants of loops: what a world does not have costs neither code
         # nor time.

@@ -61,6 +61,7 @@ class SceneModel(NamedTuple):
     :param bodies: movable objects
     :param first_object: number of the body of the first movable object
     :param tolerance: velocity error of contacts that counts as none, see `solve_friction`
+    :param iterations: maximum number of sweeps and of steps of Newton's method of a problem
     :param start: state that the objects begin with
     :param has_objects: whether there are movable objects
     :param has_compounds: whether any pairs are of the same bodies, see `SceneTable.group`
@@ -76,6 +77,7 @@ class SceneModel(NamedTuple):
     bodies: FreeBodies
     first_object: int
     tolerance: float
+    iterations: int
     start: Objects
     has_objects: bool
     has_compounds: bool

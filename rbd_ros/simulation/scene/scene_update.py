@@ -70,8 +70,9 @@ def prepare_scene(
     scene = scene_of(robot, world)
     fields: PhysicsRecord = before.fields  # type: ignore[assignment]
     model = fields.model
-    tolerance, bodies = model.scene.tolerance, len(robot.model.bodies)
-    constants = make_scene_model(scene, world, bodies, tolerance)
+    constants = make_scene_model(
+        scene, world, len(robot.model.bodies), model.scene.tolerance, model.scene.iterations
+    )
     # New arrays beside the old ones, which the simulation uses until it switches.
     made = make_physics_record(model._replace(scene=_able(constants, model.scene)), robot.nq)
     # The robot's own: machine code of others may know where they are.

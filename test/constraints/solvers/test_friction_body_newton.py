@@ -16,7 +16,7 @@ from rbd_ros.constraints.solvers.friction_body_newton import (
     UNIT_COMPLIANCE,
 )
 from rbd_ros.constraints.solvers.friction_body_space import largest_residual, renew, UNIT
-from rbd_ros.constraints.solvers.friction_body_sweeps import FEW_SWEEPS, finish, MAX_STEPS, SLACK
+from rbd_ros.constraints.solvers.friction_body_sweeps import finish, MAX_STEPS, SLACK
 
 
 @pytest.mark.parametrize(('mu', 'kind'), [(1.0, 'stick'), (0.3, 'slide')])
@@ -90,10 +90,10 @@ def test_contacts_yield_by_no_more_than_they_may():
     assert newton_bodies(space, 1e-9 * enough, 0.0, MAX_STEPS) <= 1e-9 * enough
 
 
-def test_a_tower_of_ten_stands_after_few_sweeps():
+def test_a_tower_of_ten_stands_after_few_iterations():
     pile = pile_of_boxes(1, 10)
     found = solve_friction_bodies(*pile.arguments, np.full(len(pile.bodies), 0.5))
-    assert found.converged and found.iterations <= 2 * FEW_SWEEPS
+    assert found.converged and found.iterations <= 50
     assert_allclose(found.velocity, 0.0, atol=1e-8)
     ground = pile.bodies[:, 1] < 0
     assert_allclose(found.force[ground, 0].sum(), pile.weight, rtol=1e-6)

@@ -14,7 +14,7 @@ import pytest
 from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.constraints.friction_space import FrictionSpace, RESIDUAL
 from rbd_ros.constraints.solvers.friction_solver import COMBINED, solve_space
-from rbd_ros.simulation.scene.island import MAX_ITERATIONS
+from rbd_ros.simulation.physics import ITERATIONS
 
 #: Machine code as users have it: see conftest.py.
 OPTIMIZED = True
@@ -38,7 +38,7 @@ def space_of(name):
 @pytest.mark.parametrize('name', NAMES)
 def test_contact_at_many_points_is_solved_to_the_tolerance(name):
     space = space_of(name)
-    assert solve_space.bind(Record(space))(COMBINED, MAX_ITERATIONS, 1e-10)
+    assert solve_space.bind(Record(space))(COMBINED, ITERATIONS, 1e-10)
     assert space.report[RESIDUAL] <= 1e-10
     # By the law, in scaled quantities: cones of 45 degrees, and bounds.
     n, m = map(int, SAVED[f'{name}/sizes'])

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 from support import fresh_python
 from support.interpreted import without_compiler
-from support.rigid_worlds import cube, simulated, worst_residual
+from support.rigid_worlds import ball, cube, kinetic_energy, simulated, worst_residual
 
+from rbd_ros.constraints.friction_space import NEWTON_STEPS, SWEEPS
 from rbd_ros.constraints.solvers import friction_body_sweeps
+from rbd_ros.constraints.solvers.friction_body_space import ITERATIONS
 from rbd_ros.simulation.scene import matrix_free_islands
 
 CODE = """
@@ -73,7 +75,6 @@ def test_where_all_else_fails_a_dense_matrix_solves_if_there_is_room(max_island,
     """Residuals are those of the forces that are taken, whichever way they were found."""
     monkeypatch.setattr(friction_body_sweeps, 'newton_bodies', lambda *arguments: np.inf)
     monkeypatch.setattr('rbd_ros.simulation.scene.scene_assembly.MAX_ISLAND', max_island)
-    monkeypatch.setattr(matrix_free_islands, 'MAX_SWEEPS', 1)
     stack = {
         f'b{k}': cube(z=0.1 + 0.2 * k, friction=0.3, velocity=(0.4 * k, 0.1, 0)) for k in range(4)
     }
@@ -83,6 +84,33 @@ def test_where_all_else_fails_a_dense_matrix_solves_if_there_is_room(max_island,
     assert len(simulator.contacts) > matrix_free_islands.MATRIX_FREE_THRESHOLD
     assert simulator.status.unconverged_steps == (max_island == 4)
     assert (worst_residual(simulator) > 1e-8) == (max_island == 4)
+
+
+@pytest.mark.parametrize('columns', [1, 3])
+@pytest.mark.parametrize('iterations', [1, 4])
+def test_few_iterations_bound_the_work_of_a_step_and_add_no_energy(columns, iterations):
+    """Columns of cubes without gravity, hit by a ball: of few contacts, and of many."""
+    cubes = {
+        f'c{x}{z}': cube(x=0.2 * x, z=0.1 + 0.2 * z, friction=0.6)
+        for x in range(columns)
+        for z in range(3)
+    }
+    hit = ball(x=0.2 * columns + 0.01, z=0.33, mass=5.0, velocity=(-6.0, 0.3, 0.2), friction=0.6)
+    runs = []
+    for _ in range(2):
+        simulator = simulated(gravity=(0, 0, 0), iterations=iterations, ball=hit, **cubes)
+        work = simulator.physics.fields.work.scene
+        energy, energies, most = kinetic_energy(simulator), [], 0.0
+        for _ in range(150):
+            simulator.step()
+            energies.append(kinetic_energy(simulator))
+            assert energies[-1] <= energy * (1.0 + 1e-9)
+            energy = energies[-1]
+            dense = work.space.report[NEWTON_STEPS] + work.space.report[SWEEPS]
+            most = max(most, work.body_space.report[ITERATIONS], dense)
+        assert most == iterations and simulator.status.unconverged_steps > 0
+        runs.append(energies)
+    assert runs[0] == runs[1]
 
 
 def test_a_cube_of_a_gram_carries_one_of_a_ton_for_a_minute():

@@ -74,7 +74,7 @@ def efforts(monkeypatch):
 
     def solve_body_space(space, *arguments):
         solved = friction_bodies.solve_body_space(space, *arguments)
-        found.append(space.report[friction_bodies.SWEEPS])
+        found.append(space.report[friction_bodies.ITERATIONS])
         return solved
 
     monkeypatch.setattr(island, 'reuse_forces', keep)
@@ -83,10 +83,10 @@ def efforts(monkeypatch):
     return found
 
 
-def check_that_it_goes_on(simulator, efforts):
+def check_that_it_goes_on(simulator, efforts, most=0):
     for _ in range(4):
         Step(simulator).check()
-    assert len(efforts) >= 4 and efforts[0] > 0.0 and not any(efforts[-2:])
+    assert len(efforts) >= 4 and efforts[0] > most and max(efforts[-2:]) <= most
 
 
 @pytest.mark.parametrize('is_pile', [False, True])
@@ -96,7 +96,10 @@ def test_steps_of_an_object_in_steady_motion_need_no_solver(kind, is_pile, effor
         monkeypatch.setattr(step, 'MATRIX_FREE_THRESHOLD', 0)
     pairs = UNEQUAL if 'slides ' in kind else []
     gravity = (1.0, -0.5, -9.81) if kind == 'rests' else (0.0, 0.0, -9.81)
-    check_that_it_goes_on(simulated(gravity=gravity, pairs=pairs, thing=MOVING[kind]), efforts)
+    # As of a pile, forces are not taken to the last digit: then one sweep passes over it.
+    most = 1 if is_pile and kind == 'slides' else 0
+    simulator = simulated(gravity=gravity, pairs=pairs, thing=MOVING[kind])
+    check_that_it_goes_on(simulator, efforts, most)
 
 
 @pytest.mark.parametrize('side', [1.0, -1.0])

@@ -120,6 +120,7 @@ class SimulationCycle:
             integrator=parameters['integrator'],
             external_forces=True,
             solver_tolerance=parameters['solver_tolerance'],
+            solver_iterations=parameters['solver_iterations'],
             restitution_model=parameters['restitution_model'],
             enforce_velocity_limits=parameters['enforce_velocity_limits'],
             **contact_options(parameters, robot.model),

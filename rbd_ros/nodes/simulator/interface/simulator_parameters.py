@@ -338,6 +338,14 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         maximum=0.1,
     ),
     Parameter(
+        'solver_iterations',
+        1000,
+        'Maximum number of iterations of a contact problem: it bounds the time of a step. What is '
+        'not solved then counts as unconverged, and adds no energy.',
+        minimum=1,
+        maximum=1000000,
+    ),
+    Parameter(
         'restitution_model',
         'newton',
         "Restitution model of impacts in a world. newton: Newton's, of velocities; poisson: "

@@ -364,7 +364,8 @@ class WorldInterface:
                 SUBJECT,
                 WARN,
                 f'the contact solver did not reach solver_tolerance in {unconverged} steps and '
-                'used its best solution; use a smaller timestep, or a larger solver_tolerance',
+                'used its best solution; use a smaller timestep, more solver_iterations, or a '
+                'larger solver_tolerance',
                 code='unconverged',
             )
         if dropped:
