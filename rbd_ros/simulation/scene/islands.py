@@ -83,14 +83,17 @@ def root(work: SceneWork, node: int) -> int:
 @compiled
 def node_of_contact(model: SceneModel, contacts: SceneContacts, c: int) -> int:
     """Return the robot or object at a contact that says which island it is in."""
-    node = node_of(model, contacts.body_id[c, 0])
-    return node if node >= 0 else node_of(model, contacts.body_id[c, 1])
+    node: int = node_of(model, contacts.body_id[c, 0])
+    if node < 0:
+        node = node_of(model, contacts.body_id[c, 1])
+    return node
 
 
 @compiled
 def first_of(end: IntArray, island: int) -> int:
     """Return where in an order by islands the part of one begins, by where each ends."""
-    return end[island - 1] if island > 0 else 0
+    first: int = end[island - 1] if island > 0 else 0
+    return first
 
 
 @compiled
@@ -115,4 +118,5 @@ def island_dofs(model: SimulationModel, contacts: SceneContacts, c: int, work: S
     island = work.label[node_of_contact(model.scene, contacts, c)]
     nodes = work.node_end[island] - first_of(work.node_end, island)
     # Node 0 is the robot.
-    return len(model.speed) + 6 * (nodes - 1) if island == 0 else 6 * nodes
+    dofs: int = len(model.speed) + 6 * (nodes - 1) if island == 0 else 6 * nodes
+    return dofs

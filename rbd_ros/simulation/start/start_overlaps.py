@@ -51,8 +51,8 @@ def are_simple(model: SceneModel, shapes: IntArray) -> BoolArray:
     """
     body_id, kind = model.table.body_id[shapes], model.table.kind[shapes]
     on_robot = (body_id > 0) & (body_id < model.first_object)
-    simple: BoolArray = on_robot.any(axis=1) & ~np.isin(kind, (MESH, HEIGHT_FIELD)).any(axis=1)
-    return simple
+    is_concave = np.isin(kind, (MESH, HEIGHT_FIELD))
+    return np.asarray(on_robot.any(axis=1) & ~is_concave.any(axis=1))
 
 
 def are_rigid(model: SceneModel, pairs: IntArray) -> BoolArray:

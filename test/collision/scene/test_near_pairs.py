@@ -217,3 +217,29 @@ def test_contacts_stay_in_a_world_with_more_objects():
     kept = simulator.physics.contact_state
     names_now = [simulator.physics.scene.names_of(int(p)) for p in kept.contacts.pair[:count]]
     assert names_now == names and int(kept.counts[0]) == count
+
+
+def towers(count):
+    """Return a world of towers of four boxes that stand apart from each other."""
+    made = {'floor': {'type': 'plane'}}
+    for k in range(4 * count):
+        tower, level = divmod(k, 4)
+        place = [0.3 * (tower % 30), 0.3 * (tower // 30), 0.04999 + 0.09998 * level]
+        made[f'box{k}'] = {
+            'type': 'box', 'size': [0.1, 0.1, 0.1], 'static': False, 'mass': 1.0, 'xyz': place,
+        }  # fmt: skip
+    return {'objects': made}
+
+
+def test_ten_thousand_contacts_have_room():
+    simulator = Simulator(None, world=towers(630))
+    simulator.step(None, 2)
+    assert int(simulator.physics.contact_state.counts[0]) == 16 * 630 > 10_000
+    assert simulator.status.contacts_truncated == simulator.status.unconverged_steps == 0
+
+
+def test_records_of_a_simulation_grow_with_objects_and_not_with_their_pairs():
+    # From where the matrix of bodies has its maximum size.
+    sizes = [numbers_in(Simulator(None, world=towers(k)).physics.fields) for k in (150, 225, 300)]
+    # Hashes of 1200 and 2048 places, and 4096, are powers of two.
+    assert sizes[2] - sizes[1] == pytest.approx(sizes[1] - sizes[0], rel=0.01)
