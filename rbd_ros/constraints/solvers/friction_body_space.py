@@ -192,8 +192,10 @@ def prepare(space: BodySpace) -> None:
 def list_members(space: BodySpace) -> None:
     """List the bodies that have contacts."""
     members = 0
-    for b in range(space.sizes[BODIES]):
-        space.place[b] = -1
+    for c in range(space.sizes[CONTACTS]):
+        for side in range(2):
+            if space.body[c, side] >= 0:
+                space.place[space.body[c, side]] = -1
     for c in range(space.sizes[CONTACTS]):
         for side in range(2):
             b = space.body[c, side]

@@ -120,12 +120,15 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float, rough: floa
                 steps = FEW_STEPS if rough > tolerance else MAX_STEPS
                 worst = newton_bodies(space, enough, 0.0, steps_left(space, steps, limit))
                 if rough > tolerance:
-                    # Where the last digits are not cheap, those that are good enough must do.
-                    if worst > good:
+                    # Where the last digits are not cheap, those that are good enough must do. From
+                    # afar Newton's method leads nowhere: sweeps come first.
+                    if worst > good and k + 1 >= FEW_SWEEPS:
                         steps = steps_left(space, MAX_STEPS, limit)
                         worst = newton_bodies(space, good, SLACK * good, steps)
                     solved = worst <= good
-                    break
+                    if solved or k + 1 >= FEW_SWEEPS:
+                        break
+                    continue
             else:
                 worst = finish(space, enough)
             solved = worst <= enough
