@@ -13,7 +13,6 @@ from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.constraints.friction import Array, contact_residuals, Residuals
 from rbd_ros.constraints.solvers.body_matrix import matrix_sizes
 from rbd_ros.constraints.solvers.friction_body_space import (
-    BODIES,
     BodySpace,
     CONTACTS,
     ITERATIONS,
@@ -122,7 +121,7 @@ def solve_friction_bodies(
     # K = 0: without moments, the solver has no buffers for them and never reads any.
     space = allocate(BodySpace, B=count, C=n, K=0, **matrix_sizes(count))
     # The solver scales J and the effects where they are: copies go in, the given arrays stay.
-    space.sizes[BODIES], space.sizes[CONTACTS] = count, n
+    space.sizes[CONTACTS] = n
     filled = (
         (space.velocity, free),
         (space.body, pairs.reshape(n, 2)),

@@ -23,9 +23,9 @@ from rbd_ros.constraints.friction_space import (
 )
 from rbd_ros.constraints.solvers.body_matrix import BodyMatrix
 
-#: Where in `sizes` which number is; the third is 1 if contacts have moments, and 0 otherwise, the
-#: last is the number of bodies that have contacts.
-BODIES, CONTACTS, HAS_MOMENTS, MEMBERS = 0, 1, 2, 3
+#: Where in `sizes` which number is; the second is 1 if contacts have moments, and 0 otherwise,
+#: the last is the number of bodies that have contacts.
+CONTACTS, HAS_MOMENTS, MEMBERS = 0, 1, 2
 
 #: Where in `report` which number is: the residual as part of the largest velocity without forces,
 #: that velocity, and the number of sweeps and of steps of Newton's method.
@@ -85,7 +85,7 @@ class BodySpace(NamedTuple):
     :param matrix: matrix of the bodies whose contacts have these stiffnesses
     """
 
-    sizes: IntArray = integers(4)
+    sizes: IntArray = integers(3)
     velocity: FloatArray = floats('B', 6)
     body: IntArray = integers('C', 2)
     jacobian: FloatArray = floats('C', 2, 3, 6)

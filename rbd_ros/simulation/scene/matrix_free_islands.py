@@ -20,7 +20,6 @@ from rbd_ros.collision.scene.scene_arrays import (
 from rbd_ros.compiler.loops import compiled, load_vec, stack_array
 from rbd_ros.constraints.friction_space import OPEN, SLIDE, STICK
 from rbd_ros.constraints.solvers.friction_body_space import (
-    BODIES,
     BodySpace,
     contact_velocity,
     CONTACTS,
@@ -247,7 +246,6 @@ def enter_bodies(
     :param n: number of contacts
     """
     space = work.body_space
-    space.sizes[BODIES] = len(objects.position)
     for a in range(n):
         for side in range(2):
             o = contacts.body_id[work.listed[a], side] - model.first_object
