@@ -51,7 +51,7 @@ def space_of(pile, friction, room=0, moments=False):
     space = allocate(BodySpace, B=B + room, C=n + room, K=n + room if moments else 0, **sizes)
     for array in (*space[:-1], *space.matrix):
         array[...] = np.nan if array.dtype == float else -(2**62)
-    space.sizes[:3], space.velocity[:B] = (B, n, moments), pile.velocity
+    space.sizes[:2], space.velocity[:B] = (n, moments), pile.velocity
     space.body[:n], space.jacobian[:n], space.friction[:n] = pile.bodies, pile.jacobian, friction
     space.effect[:n] = effects(pile, pile.jacobian)
     for array in (space.bias, space.compliance, space.force, space.slip, space.state):
