@@ -9,6 +9,7 @@ from rbd_ros.constraints.friction_space import STICK
 from rbd_ros.constraints.solvers.body_matrix import matrix_sizes, order_bodies
 from rbd_ros.constraints.solvers.friction_body_space import (
     BodySpace,
+    CONTACTS,
     HAS_MOMENTS,
     MEMBERS,
     prepare,
@@ -23,7 +24,7 @@ def space_of(pile, friction, state=STICK, compliance=0.0, coefficient=None):
     """
     B, n = len(pile.velocity), len(pile.bodies)
     space = allocate(BodySpace, B=B, C=n, K=n if coefficient else 0, **matrix_sizes(B))
-    space.sizes[:2], space.velocity[:] = (B, n), pile.velocity
+    space.sizes[CONTACTS], space.velocity[:] = n, pile.velocity
     space.body[:], space.jacobian[:], space.friction[:] = pile.bodies, pile.jacobian, friction
     space.effect[:] = np.einsum('nsrj,nsjk->nsrk', pile.jacobian, pile.inverse[pile.bodies])
     space.state[:], space.compliance[:] = state, compliance
