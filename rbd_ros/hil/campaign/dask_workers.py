@@ -102,7 +102,7 @@ def _results(
     left = list(reversed(numbers))
     suspects: List[int] = []  # those whose workers have died
     gone = RuntimeError(f'the scheduler at {address} has ended')
-    packed, succeeded, one_by_one = pickle.dumps(task), False, False
+    packed, succeeded, one_by_one, restarts = pickle.dumps(task), False, False, 0
     running: Dict[Any, int] = {}
     try:
         room, looked, alone = AHEAD * _threads(client), time.monotonic(), False
@@ -110,7 +110,11 @@ def _results(
             if time.monotonic() - looked > POLL_PERIOD:  # workers come and go
                 threads, looked = _threads(client), time.monotonic()
                 room = AHEAD * max(1, threads)
-                if not threads and not alone:
+                if not threads and address == LOCAL:
+                    restarts += _restart_workers(client.cluster)
+                    if restarts > MAX_FAILED_STARTS:
+                        raise RuntimeError('workers end repeatedly')
+                elif not threads and not alone:
                     sys.stderr.write(
                         f'\nthe scheduler at {address} has no worker left: waiting for one; '
                         f'start it by `dask worker {address} --nthreads 1`\n'
@@ -147,6 +151,20 @@ def _results(
         for future in running:
             if client.status == 'running':
                 future.cancel()
+
+
+def _restart_workers(cluster: Any) -> bool:
+    """Start workers of a local cluster again, if all have ended and stay away; return whether.
+
+    Each has a nanny that does, but on a busy machine it may give up.
+    """
+    ended = [nanny.status.name in ('closed', 'failed') for nanny in cluster.workers.values()]
+    # Those that are being started are not among the workers yet.
+    if not all(ended) or len(ended) < len(cluster.worker_spec):
+        return False
+    # Those that have closed keep their places.
+    cluster.scale(2 * len(cluster.worker_spec))
+    return True
 
 
 def _threads(client: Any) -> int:

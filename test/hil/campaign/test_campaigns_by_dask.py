@@ -112,6 +112,20 @@ def test_a_piece_that_kills_its_workers_costs_itself_alone(importable):
 
 
 @pytest.mark.slow
+def test_workers_of_this_machine_that_stay_away_are_replaced(importable):
+    """Their nannies have closed, as those do that a busy machine keeps waiting."""
+    distributed = pytest.importorskip('distributed')
+    results = in_dask(make_square, (1,), list(range(40)), 2, 'local')
+    found = dict([next(results)])
+    cluster = distributed.default_client().cluster
+    for nanny in list(cluster.workers.values()):
+        cluster.sync(nanny.close)
+    found.update(results)
+    assert isinstance(found.pop(13), WorkerDied)
+    assert found == {k: 1 + k**2 for k in range(40) if k != 13}
+
+
+@pytest.mark.slow
 def test_work_that_raises_ends_it(importable):
     with pytest.raises(RuntimeError, match='ArithmeticError: too large'):
         dict(in_dask(make_square, (1,), [1, 99, 2], 1, 'local'))
