@@ -139,7 +139,7 @@ def _examined(robot: Robot, arguments: argparse.Namespace) -> StaticTorqueMargin
 
 def _pose(robot: Robot, text: str) -> np.ndarray:
     """Return the position variables of a pose of the command line, within the limits, (nq,)."""
-    pose = np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits)
+    pose = robot.clamp(robot.neutral())
     if '=' in text:
         place_joints('--pose', joint_values('--pose', text), robot, pose)
     else:
@@ -157,7 +157,7 @@ def _pose(robot: Robot, text: str) -> np.ndarray:
                 f'--pose {text}: {name} at {pose[at]:g} is outside its limits, {low:g} to '
                 f'{high:g}; give a position within them'
             )
-    within: np.ndarray = np.clip(pose, robot.lower_limits, robot.upper_limits)
+    within: np.ndarray = robot.clamp(pose)
     return within
 
 

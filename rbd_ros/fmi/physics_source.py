@@ -83,7 +83,7 @@ def physics_source(
     if robot.model.loops:
         entries.append((close_loops.function, ()))
     module = loop_module(entries, physics.fields, ['model'], name_of, 'step_')
-    start = np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits)
+    start = robot.clamp(robot.neutral())
     if ground is not None:  # on which a floating base stands
         start = default_start(Physics(robot, timestep, integrator, ground))
     if robot.model.loops:

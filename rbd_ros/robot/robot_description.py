@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Callable, Optional, Tuple, TYPE_CHECKING
+from typing import Any, Callable, Optional, Tuple, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -125,6 +125,40 @@ class RobotDescription:
     def upper_limits(self) -> Array:
         """Maximum positions, (nq,) [rad or m]; infinite where the URDF gives none."""
         return self._upper
+
+    def clamp(self, q: ArrayLike) -> Array:
+        """Return the nearest configuration within the joint limits, (nq,) [rad, m].
+
+        :param q: configuration, (nq,), or one in each row, (N, nq)
+        :raises ValueError: for another shape
+
+        >>> robot.clamp([0.0, 9.0, 0.0, 0.0, -9.0, 0.0]).round(3)
+        array([ 0.   ,  6.283,  0.   ,  0.   , -6.283,  0.   ])
+        """
+        clamped: Array = np.clip(self._rows(q), self._lower, self._upper)
+        return clamped
+
+    def within_limits(self, q: ArrayLike, tolerance: float = 0.0) -> Any:
+        """Return whether all joints are within their limits, or an array with N answers.
+
+        :param q: configuration, (nq,), or one in each row, (N, nq) [rad, m]
+        :param tolerance: how far beyond its limit a joint may be [rad, m]
+        :raises ValueError: for another shape
+
+        >>> robot.within_limits(robot.neutral()), robot.within_limits([0, 9.0, 0, 0, 0, 0])
+        (True, False)
+        """
+        rows = self._rows(q)
+        # Written so that what is not a number is outside.
+        inside = (self._lower - tolerance <= rows) & (rows <= self._upper + tolerance)
+        found = inside.all(axis=-1)
+        return bool(found) if rows.ndim == 1 else found
+
+    def _rows(self, q: ArrayLike) -> Array:
+        rows, nq = np.asarray(q, dtype=float), self._model.nq
+        if rows.ndim not in (1, 2) or rows.shape[-1] != nq:
+            raise ValueError(f'q must have shape ({nq},) or (N, {nq}), got {rows.shape}')
+        return rows
 
     @cached_property
     def position_periods(self) -> Array:

@@ -48,7 +48,7 @@ class WatchSession:
         self.robot, self.scene = robot, scene
         #: Whether `run` is to return, as soon as it can.
         self.stopped = False
-        self.q: FloatArray = np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits)
+        self.q: FloatArray = robot.clamp(robot.neutral())
         self._places: Dict[str, int] = {}
         self._base = -1
         for i, (at_q, _) in robot.model.independent_slices.items():

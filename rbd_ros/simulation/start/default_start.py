@@ -32,7 +32,7 @@ def default_start(physics: Physics) -> FloatArray:
     """
     robot, world = physics.robot, physics.world
     # Zero is outside the limits of many an elbow.
-    q: FloatArray = np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits)
+    q: FloatArray = robot.clamp(robot.neutral())
     model = robot.model
     slices = {model.body(i).joint_name: at for i, (at, _) in model.independent_slices.items()}
     for each in world.moving_in(model) if world is not None else ():

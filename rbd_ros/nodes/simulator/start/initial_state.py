@@ -86,7 +86,7 @@ def held_configuration(
     :param parameters: values of the simulator's parameters
     :raises ValueError: for positions that do not fit the robot
     """
-    q = np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits)
+    q = robot.clamp(robot.neutral())
     if state := parameters['initial_group_state']:
         from rbd_ros.world.group_states import named_configuration
 
