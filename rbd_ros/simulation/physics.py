@@ -44,8 +44,8 @@ SPEED_LIMIT = 2000.0
 #: Velocity error of rigid contact, as part of the largest velocity without contact forces.
 TOLERANCE = 1e-10
 
-#: Maximum number of iterations of a contact problem.
-ITERATIONS = 1000
+#: Maximum number of iterations of a contact problem, and the largest that may be given.
+ITERATIONS, MAX_ITERATIONS = 1000, 1_000_000
 
 #: Angle beyond which sines and cosines are not numbers [rad]: it says no more where it points.
 MAX_ANGLE = 2.0**49
@@ -137,9 +137,11 @@ class Physics:
         ):
             if not 0.0 < float(value) < math.inf:
                 raise ValueError(f'{name} must be positive and finite, got {value}')
-        if int(iterations) != iterations or iterations < 1:
+        # Machine code counts in 64 bits.
+        if not 1 <= iterations <= MAX_ITERATIONS or iterations != int(iterations):
             raise ValueError(
-                f'solver_iterations must be a whole number of at least 1, got {iterations}'
+                f'solver_iterations must be a whole number from 1 to {MAX_ITERATIONS}, '
+                f'got {iterations}'
             )
         self.robot, self.integrator, self.ground = robot, integrator, ground
         self.speed_limit, self.tolerance, self.restitution_model = (

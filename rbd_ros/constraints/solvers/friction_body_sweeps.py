@@ -118,12 +118,12 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float, rough: floa
             last = math.inf
             if sparse:
                 steps = FEW_STEPS if rough > tolerance else MAX_STEPS
-                worst = newton_bodies(space, enough, 0.0, steps_left(space, steps, limit))
+                worst = newton_bodies(space, enough, 0.0, iterations_left(space, steps, limit))
                 if rough > tolerance:
                     # Where the last digits are not cheap, those that are good enough must do. From
                     # afar Newton's method leads nowhere: sweeps come first.
                     if worst > good and k + 1 >= FEW_SWEEPS:
-                        steps = steps_left(space, MAX_STEPS, limit)
+                        steps = iterations_left(space, MAX_STEPS, limit)
                         worst = newton_bodies(space, good, SLACK * good, steps)
                     solved = worst <= good
                     if solved or k + 1 >= FEW_SWEEPS:
@@ -165,8 +165,8 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float, rough: floa
 
 
 @compiled
-def steps_left(space: BodySpace, requested: int, limit: int) -> int:
-    """Return how many of the requested steps are left; see `solve_body_space`."""
+def iterations_left(space: BodySpace, requested: int, limit: int) -> int:
+    """Return how many of the requested iterations are left; see `solve_body_space`."""
     return min(requested, limit - int(space.report[ITERATIONS]))
 
 

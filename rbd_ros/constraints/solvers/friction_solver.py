@@ -60,20 +60,20 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
     else:
         number = FEW_SWEEPS
         solved = (
-            newton(space, 0.0, at_most(space, FEW_STEPS, limit), 0.0)
+            newton(space, 0.0, iterations_left(space, FEW_STEPS, limit), 0.0)
             # Where it does not converge at once, sweeps take it elsewhere.
-            or sweep_until(space, at_most(space, number, limit))
-            or newton(space, 0.0, at_most(space, FIRST_STEPS, limit), 0.0)
+            or sweep_until(space, iterations_left(space, number, limit))
+            or newton(space, 0.0, iterations_left(space, FIRST_STEPS, limit), 0.0)
         )
-        if not solved and at_most(space, 1, limit) > 0:
+        if not solved and iterations_left(space, 1, limit) > 0:
             # Without what the last problem left, which may be a dead end.
             report[BEST] = math.inf
             clear(space.x, size_of(space))
             refresh(space)
-            solved = newton(space, 0.0, at_most(space, FIRST_STEPS, limit), 0.0)
-        while not solved and at_most(space, 1, limit) > 0:
-            solved = sweep_until(space, at_most(space, number, limit)) or newton(
-                space, 0.0, at_most(space, MORE_STEPS, limit), FAR
+            solved = newton(space, 0.0, iterations_left(space, FIRST_STEPS, limit), 0.0)
+        while not solved and iterations_left(space, 1, limit) > 0:
+            solved = sweep_until(space, iterations_left(space, number, limit)) or newton(
+                space, 0.0, iterations_left(space, MORE_STEPS, limit), FAR
             )
             number *= 2
     if not solved:
@@ -83,7 +83,7 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
 
 
 @compiled
-def at_most(space: FrictionSpace, requested: int, limit: int) -> int:
+def iterations_left(space: FrictionSpace, requested: int, limit: int) -> int:
     """Return how many of the requested iterations are left.
 
     :param limit: maximum number of sweeps and of steps of Newton's method, together
@@ -117,7 +117,7 @@ def prefer_sticking(space: FrictionSpace, method: int, limit: int, tolerance: fl
     """
     for i in range(size_of(space)):
         space.saved[i] = space.x[i]
-    shared = newton(space, COMPLIANCE, SHARED_STEPS, 0.0)
+    shared = newton(space, COMPLIANCE, min(SHARED_STEPS, limit), 0.0)
     if not (shared and solve_friction_space(space, method, limit, tolerance)):
         for i in range(size_of(space)):
             space.x[i] = space.saved[i]

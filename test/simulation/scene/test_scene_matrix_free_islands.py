@@ -113,6 +113,12 @@ def test_few_iterations_bound_the_work_of_a_step_and_add_no_energy(columns, iter
     assert runs[0] == runs[1]
 
 
+@pytest.mark.parametrize('iterations', [0, -3, 1.5, np.nan, np.inf, 10**30])
+def test_iterations_that_are_no_count_are_rejected(iterations):
+    with pytest.raises(ValueError, match='solver_iterations must be a whole number from 1 to'):
+        simulated(iterations=iterations)
+
+
 def test_a_cube_of_a_gram_carries_one_of_a_ton_for_a_minute():
     """Rounding errors of gaps never cause a jerk: a millionth of the load moves it."""
     simulator = simulated(light=cube(z=0.1, mass=1e-3), heavy=cube(z=0.3, mass=1e3))
