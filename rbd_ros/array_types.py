@@ -1,13 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types of the arrays that functions take and return."""
+"""Types of the arrays that functions take and return, and what may be given for one."""
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 #: Of any of them.
 AnyArray = NDArray[Any]
+
+
+def real_numbers(name: str, given: ArrayLike) -> FloatArray:
+    """Return an array of float64.
+
+    :raises ValueError: naming what is none
+    """
+    try:
+        array = np.asarray(given)
+    except ValueError as error:
+        raise ValueError(f'{name} is not an array of numbers: {error}') from None
+    if array.dtype.kind not in 'fiu':
+        raise ValueError(f'{name} must hold real numbers, got dtype {array.dtype}')
+    return array.astype(np.float64, copy=False)

@@ -24,7 +24,7 @@ from typing import (
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rbd_ros.array_types import FloatArray
+from rbd_ros.array_types import FloatArray, real_numbers
 from rbd_ros.collision.distance_loops import (
     DistanceBuffers,
     DistanceStates,
@@ -301,19 +301,14 @@ class RobotInWorld:
 
     def _configurations(self, q: ArrayLike) -> Tuple[FloatArray, bool]:
         """Return the configurations, (B, nq), and whether there was an axis for them."""
-        try:
-            array = np.asarray(q)
-        except ValueError as error:
-            raise ValueError(f'q is not an array of numbers: {error}') from None
-        if array.dtype.kind not in 'fiu':
-            raise ValueError(f'q must hold real numbers, got dtype {array.dtype}')
+        array = real_numbers('q', q)
         nq = self._sizes['nq']
         if array.ndim not in (1, 2) or array.shape[-1] != nq:
             raise ValueError(f'q must have shape ({nq},) or (B, {nq}), got {array.shape}')
         batch = array.ndim == 2
         # Not -1 rows: a robot without joints has configurations, too.
         rows = len(array) if batch else 1
-        return np.ascontiguousarray(array, dtype=np.float64).reshape(rows, nq), batch
+        return np.ascontiguousarray(array).reshape(rows, nq), batch
 
     def _buffers(self, poses: Optional[Mapping[str, ArrayLike]]) -> _Buffers:
         """Return the buffers of this thread, with the objects in their places."""

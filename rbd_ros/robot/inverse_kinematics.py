@@ -22,7 +22,7 @@ from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rbd_ros.array_types import FloatArray, IntArray
+from rbd_ros.array_types import FloatArray, IntArray, real_numbers
 from rbd_ros.compiler.loops import (
     allocate,
     call_kernel,
@@ -628,7 +628,7 @@ class InverseKinematicsSolver:
         seed: int,
     ) -> InverseKinematics:
         """See `RobotFrame.inverse_kinematics`."""
-        poses = _numbers('pose', pose)
+        poses = real_numbers('pose', pose)
         if poses.ndim not in (2, 3) or poses.shape[-2:] != (4, 4):
             raise ValueError(f'pose must have shape (4, 4) or (N, 4, 4), got {poses.shape}')
         if not LEAST_TOLERANCE <= tolerance < math.inf:
@@ -699,7 +699,7 @@ class InverseKinematicsSolver:
         return goals, run
 
     def _state(self, name: str, given: ArrayLike, rows: int = 1) -> FloatArray:
-        q, shape = _numbers(name, given), self._neutral.shape
+        q, shape = real_numbers(name, given), self._neutral.shape
         if q.shape != shape and (rows == 1 or q.shape != (rows, *shape)):
             batch = f' or {(rows, *shape)}' if rows > 1 else ''
             raise ValueError(f'{name} must have shape {shape}{batch}, got {q.shape}')
@@ -780,17 +780,3 @@ def _checked_weights(given: Any) -> Sequence[float]:
     if not any(weights):
         raise ValueError('weights are all 0, which leaves nothing to reach')
     return weights
-
-
-def _numbers(name: str, given: ArrayLike) -> FloatArray:
-    """Return an array of float64.
-
-    :raises ValueError: naming what is none
-    """
-    try:
-        array = np.asarray(given)
-    except ValueError as error:
-        raise ValueError(f'{name} is not an array of numbers: {error}') from None
-    if array.dtype.kind not in 'fiu':
-        raise ValueError(f'{name} must hold real numbers, got dtype {array.dtype}')
-    return array.astype(np.float64, copy=False)
