@@ -74,6 +74,7 @@ class TrajectoryExperiment(Node):
     def __init__(self, plan: Plan, lockstep: bool):
         super().__init__('trajectory_experiment')
         self._plan = plan
+        # Clients first: who publishes to later subscriptions has found them (RepeatedRequest).
         self._set_parameters = self.create_client(SetParameters, f'{CONTROLLER}/set_parameters')
         self._change_state = self.create_client(ChangeState, f'{CONTROLLER}/change_state')
         self._reset = self.create_client(Trigger, 'simulator/reset')

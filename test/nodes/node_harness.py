@@ -8,7 +8,7 @@ test depends on how long something took.
 import contextlib
 import itertools
 import os
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 import signal
 import subprocess
 import sys
@@ -21,7 +21,13 @@ from support.waiting import CEILING, until
 outside.load('rclpy')  # without it, tests that import the harness are skipped
 
 from diagnostic_msgs.msg import DiagnosticArray
-from rcl_interfaces.srv import DescribeParameters, GetParameters, ListParameters, SetParameters
+from rcl_interfaces.srv import (
+    DescribeParameters,
+    GetParameters,
+    GetParameterTypes,
+    ListParameters,
+    SetParameters,
+)
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
@@ -31,6 +37,7 @@ from std_msgs.msg import Float64MultiArray
 import yaml
 
 from rbd_ros.nodes.bench.domains import free_domain
+from rbd_ros.nodes.common.repeated_request import RepeatedRequest
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -174,6 +181,7 @@ class Ros:
     def start(self, module, parameters=None, arguments=()):
         process = NodeProcess(self.folder, self.domain, module, parameters, arguments)
         self.processes.append(process)
+        self._clients.clear()  # those of a node of the same name have to be found again
         return process
 
     # -- waiting ----------------------------------------------------------------------------------
@@ -229,34 +237,30 @@ class Ros:
 
     # -- services ---------------------------------------------------------------------------------
 
-    def _client(self, kind, name):
+    def client(self, kind, name):
+        """Return the client of a service that will get every response."""
         client = self._clients.get(name)
         if client is None:
             client = self._clients[name] = self.node.create_client(kind, name)
-        self.until(client.service_is_ready, f'service {name}')
+            self.until(client.service_is_ready, f'service {name}')
+            self._until_found(name)
         return client
 
+    def _until_found(self, name):
+        """Wait until the node of a service has found the clients that there are."""
+        services = {each for each, _ in self.node.get_service_names_and_types()}
+        for node in map(str, PurePosixPath(name).parents):
+            if (probe := f'{node}/get_parameter_types') in services:
+                client = self.node.create_client(GetParameterTypes, probe)
+                request = RepeatedRequest(client, GetParameterTypes.Request())
+                self.until(request.answered, f'answer of {probe}')
+                self.node.destroy_client(client)
+                return
+
     def call(self, kind, name, request):
-        client = self._client(kind, name)
-        future = client.call_async(request)
+        future = self.client(kind, name).call_async(request)
         self.until(future.done, f'answer of {name}')
         return future.result()
-
-    def ask(self, kind, name, request):
-        """Return the answer of a service that may be asked twice.
-
-        That is done if the middleware loses it.
-        """
-        client, asked = self._client(kind, name), []
-
-        def answered():
-            if len(asked) < 1 + (time.monotonic() - begin) // 15.0:
-                asked.append(client.call_async(request))
-            return any(future.done() for future in asked)
-
-        begin = time.monotonic()
-        self.until(answered, f'answer of {name}')
-        return next(future for future in asked if future.done()).result()
 
     def set_parameters(self, node, **values):
         request = SetParameters.Request(
@@ -270,7 +274,7 @@ class Ros:
         assert result.successful, result.reason
 
     def parameter_names(self, node):
-        names = self.ask(
+        names = self.call(
             ListParameters, f'{node}/list_parameters', ListParameters.Request(depth=0)
         ).result.names
         return set(names)

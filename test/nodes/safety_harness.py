@@ -204,8 +204,7 @@ class TorqueRig:
     def request(self, parameters, atomically=False):
         kind = SetParametersAtomically if atomically else SetParameters
         verb = 'set_parameters_atomically' if atomically else 'set_parameters'
-        # Set twice, they are the same.
-        answer = self.ros.ask(kind, f'{self.name}/{verb}', kind.Request(parameters=parameters))
+        answer = self.ros.call(kind, f'{self.name}/{verb}', kind.Request(parameters=parameters))
         return answer.result if atomically else answer.results
 
     def must_set(self, **values):

@@ -163,8 +163,7 @@ def test_torques_continue_in_a_flood_of_states_with_names_invented_each_time(rig
 
 
 def test_torques_continue_in_a_flood_of_large_requests(rig):
-    client = rig.ros.node.create_client(SetParameters, f'{rig.name}/set_parameters')
-    rig.ros.until(client.service_is_ready, 'the service')
+    client = rig.ros.client(SetParameters, f'{rig.name}/set_parameters')
     request = SetParameters.Request(
         parameters=[
             Parameter(name='payload_link', value=parameter_value('x' * 500_000)),
@@ -177,7 +176,6 @@ def test_torques_continue_in_a_flood_of_large_requests(rig):
             client.call_async(request)
             rig.ros.spin(0.02)
         rig.ros.until(lambda: len(rig.torques) >= count + ENOUGH, 'torques')
-    rig.ros.node.destroy_client(client)
     rig.ros.until(lambda: not rig.torques[-1].effort.any(), 'the last command')
     rig.must_set(payload_mass=0.0)
 

@@ -126,8 +126,7 @@ class Target:
         return self.ros.publisher(kind, f'{self.namespace}/{topic}', qos)
 
     def requester(self, kind, verb, request, check, leader=None, together=1):
-        client = self.ros.node.create_client(kind, f'{self.name}/{verb}')
-        self.ros.until(client.service_is_ready, f'service {verb}')
+        client = self.ros.client(kind, f'{self.name}/{verb}')
         count = round(REQUESTS * self.flood.count)
         leader = leader or self.senders[0]
         self.requesters.append(Requester(client, request, check, count, leader, together))

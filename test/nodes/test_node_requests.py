@@ -50,12 +50,10 @@ def goes_on(rig):
 
 def send(rig, kind, verb, request, count=1):
     """Send a request without demanding an answer: rclpy itself may have none to it."""
-    client = rig.ros.node.create_client(kind, f'{rig.name}/{verb}')
-    rig.ros.until(client.service_is_ready, f'service {verb}')
+    client = rig.ros.client(kind, f'{rig.name}/{verb}')
     for _ in range(count):
         client.call_async(request)
     rig.ros.spin(0.1)
-    rig.ros.node.destroy_client(client)
 
 
 @pytest.mark.parametrize('atomically', [False, True])

@@ -334,8 +334,7 @@ def test_a_signal_in_the_midst_of_a_long_request_ends_the_node_soon(commanding, 
     """Ten thousand changes of a mass, each of which takes some milliseconds."""
     rig = commanding(module)
     rig.must_set(payload_link='tool')
-    client = rig.ros.node.create_client(SetParameters, f'{rig.name}/set_parameters')
-    rig.ros.until(client.service_is_ready, 'the service')
+    client = rig.ros.client(SetParameters, f'{rig.name}/set_parameters')
     with states_at(rig):
         rig.ros.until(lambda: rig.torques[-1].effort.any(), 'torques')
         client.call_async(

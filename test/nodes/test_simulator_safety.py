@@ -107,9 +107,7 @@ class SimulatorRig:
 
     def later(self, kind, verb, request):
         """Return the future of an answer."""
-        client = self.ros.node.create_client(kind, f'{self.name}/{verb}')
-        self.ros.until(client.service_is_ready, f'service {verb}')
-        return client.call_async(request)
+        return self.ros.client(kind, f'{self.name}/{verb}').call_async(request)
 
     def status(self, subject):
         """Return the newest diagnostic status of a subject."""

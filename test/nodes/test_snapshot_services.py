@@ -264,7 +264,7 @@ def test_a_name_that_cannot_be_is_rejected_when_it_is_set(controller):
     for value in ('../good', '.good', '', 'x' * 101, 'a?', 'zeit_ä', 'a\n'):
         given = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=value)
         request = kind.Request(parameters=[Parameter(name='snapshot_name', value=given)])
-        (result,) = arm.ros.ask(kind, f'{arm.name}/set_parameters', request).results
+        (result,) = arm.ros.call(kind, f'{arm.name}/set_parameters', request).results
         assert not result.successful and 'not a valid name of a snapshot' in result.reason
     (name,) = arm.ros.get_parameters(arm.name, ['snapshot_name'])
     assert name.string_value == 'snapshot'

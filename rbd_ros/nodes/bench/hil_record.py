@@ -35,13 +35,13 @@ from rbd_ros.hil.report.run_recorder import (
     STRING,
 )
 from rbd_ros.nodes.common.communication import message_type
+from rbd_ros.nodes.common.repeated_request import RepeatedRequest
 from rbd_ros.nodes.simulator.interface.simulator_interface import INTERFACE
 
 DEPTH = 10_000  # messages of a topic that wait to be written
 WAIT = 50_000_000  # for a message, before other things are looked at [ns]
 MAX_AT_ONCE = 1000  # messages of a topic, before the others have their turn
 FLUSH_PERIOD = 1.0  # real time after which what was written is in the file at the latest [s]
-ASK_PERIOD = 0.5  # between two looks for the simulator [s]
 
 SIMULATOR = 'simulator'
 
@@ -95,9 +95,11 @@ class DdsRecorder:
             )
         ]
         self._wait_set = _rclpy.WaitSet(len(self._topics), 0, 0, 0, 0, 0, self._context.handle)
-        self._client = self._asker.create_client(GetParameters, f'{simulator}/get_parameters')
-        self._simulator, self._answer = simulator, None
-        self._asked = self._flushed = monotonic()
+        client = self._asker.create_client(GetParameters, f'{simulator}/get_parameters')
+        names = [each.name for each in INTERFACE.parameters]
+        self._service = client.srv_name
+        self._parameters = RepeatedRequest(client, GetParameters.Request(names=names))
+        self._flushed = monotonic()
         #: Messages that were written, by topic.
         self.counts: Dict[str, int] = {topic.name: 0 for topic in self._topics}
         #: Whether the parameters of the simulator are in the file.
@@ -129,7 +131,7 @@ class DdsRecorder:
                 self._flushed = now
                 self._file.flush()
             if not self.knows_simulator:
-                self._look_for_simulator(now)
+                self._look_for_simulator()
         except OSError as error:
             raise ValueError(
                 f'the recording cannot be written: {error.strerror or error}'
@@ -145,23 +147,15 @@ class DdsRecorder:
             self._file.write(topic.channel, info['received_timestamp'], bytes(data))
             self.counts[topic.name] += 1
 
-    def _look_for_simulator(self, now: float) -> None:
+    def _look_for_simulator(self) -> None:
         """Ask the simulator, if there is one, for its parameters: a replay needs them."""
         self._executor.spin_once(0.0)
-        if self._answer is None:
-            if now - self._asked > ASK_PERIOD:
-                self._asked = now
-                if self._client.service_is_ready():
-                    names = [each.name for each in INTERFACE.parameters]
-                    self._answer = self._client.call_async(GetParameters.Request(names=names))
-            return
-        if self._answer.done():
-            values = self._answer.result().values
+        if self._parameters.answered():
             found = {
                 each.name: _plain(parameter_value_to_python(value))
-                for each, value in zip(INTERFACE.parameters, values)
+                for each, value in zip(INTERFACE.parameters, self._parameters.response().values)
             }
-            self._file.metadata(ABOUT, _about(self._client.srv_name, found))
+            self._file.metadata(ABOUT, _about(self._service, found))
             self.knows_simulator = True
 
     def __enter__(self) -> DdsRecorder:

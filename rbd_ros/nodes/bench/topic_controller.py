@@ -8,7 +8,7 @@ from time import monotonic, sleep
 from typing import Any, Callable, Dict, Iterator, Optional, Sequence
 
 from lifecycle_msgs.msg import Transition
-from lifecycle_msgs.srv import ChangeState
+from lifecycle_msgs.srv import ChangeState, GetState
 import numpy as np
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
@@ -26,6 +26,7 @@ from rbd_ros.hil.scenario.controller_entry import BY_ORDER, ControllerFailure
 from rbd_ros.hil.scenario.scenario import Scenario
 from rbd_ros.hil.update_rate import NUDGE_AFTER, nudged, PACE, SETTLING_TIME
 from rbd_ros.nodes.common.receipts import Receipts
+from rbd_ros.nodes.common.repeated_request import RepeatedRequest
 from rbd_ros.nodes.messages.conversions import NANOSECONDS, set_stamp
 from rbd_ros.nodes.simulator.cycle.lockstep import stamp_of
 from rbd_ros.wire import (
@@ -107,37 +108,43 @@ class TopicController:
         """
         for name, kinds in self._node.get_service_names_and_types():
             if 'lifecycle_msgs/srv/ChangeState' in kinds:
-                client = self._node.create_client(ChangeState, name)
+                change = self._node.create_client(ChangeState, name)
+                state = self._node.create_client(
+                    GetState, name[: -len('change_state')] + 'get_state'
+                )
                 try:
-                    for step in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_ACTIVATE):
-                        self._change_state(client, name, step, timeout)
+                    # Who answers the second client has found the first (RepeatedRequest).
+                    found = RepeatedRequest(state, GetState.Request())
+                    self._spin_until(found.answered, name, timeout)
+                    for step, number in (
+                        ('deactivate', Transition.TRANSITION_DEACTIVATE),
+                        ('activate', Transition.TRANSITION_ACTIVATE),
+                    ):
+                        request = ChangeState.Request(transition=Transition(id=number))
+                        answer = change.call_async(request)
+                        self._spin_until(answer.done, name, timeout)
+                        if not answer.result().success:
+                            raise ControllerFailure(
+                                f'{name}: the controller does not {step} between two runs'
+                            )
                 finally:
-                    self._node.destroy_client(client)
+                    self._node.destroy_client(change)
+                    self._node.destroy_client(state)
 
-    def _change_state(self, client: Any, name: str, step: int, timeout: float) -> None:
+    def _spin_until(self, done: Callable[[], bool], name: str, timeout: float) -> None:
         end = monotonic() + timeout
         executor = SingleThreadedExecutor(context=self._context)
         executor.add_node(self._node)
         try:
-            while not client.service_is_ready():
-                self._check_running(name, end)
-                executor.spin_once(timeout_sec=0.01)
-            answer = client.call_async(ChangeState.Request(transition=Transition(id=step)))
-            while not answer.done():
-                self._check_running(name, end)
+            while not done():
+                if problem := self._ended():
+                    raise ControllerFailure(problem)
+                if monotonic() > end:
+                    raise ControllerFailure(f'{name}: no answer between two runs')
                 executor.spin_once(timeout_sec=0.01)
         finally:
             executor.remove_node(self._node)
             executor.shutdown()
-        if not answer.result().success:
-            word = 'activate' if step == Transition.TRANSITION_ACTIVATE else 'deactivate'
-            raise ControllerFailure(f'{name}: the controller does not {word} between two runs')
-
-    def _check_running(self, name: str, end: float) -> None:
-        if problem := self._ended():
-            raise ControllerFailure(problem)
-        if monotonic() > end:
-            raise ControllerFailure(f'{name}: no answer between two runs')
 
     def connect(self, timeout: float, known: bool = False) -> None:
         """Wait until the controller answers the first state, and give it its trajectory.
