@@ -84,7 +84,14 @@ class Rig:
             lines = self.moving()
             return lines if len(lines) >= count else None
 
-        return self.ros.until(there, f'{count} cycles in motion: {self.process.output()[-2000:]}')
+        def seen():
+            manager, lines = self.managers[-1][0].poll(), self.cycles()
+            return (
+                f'{count} cycles in motion; the manager has {len(lines)} cycles, of them '
+                f'{len(self.moving())} in motion, exit code {manager}; last {lines[-3:]}'
+            )
+
+        return self.ros.until(there, seen)
 
     def close(self):
         for process, _ in self.managers:
