@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 # rbd_ros in a container: docker build --tag rbd_ros .
 # Another distribution of ROS 2: docker build --build-arg ROS_DISTRO=humble --tag rbd_ros .

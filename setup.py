@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 import ast
 from pathlib import Path
@@ -137,5 +138,6 @@ setup(
             f'{name} = {PACKAGE_NAME}.programs:{name}'
             for name in (PACKAGE_NAME, 'hil_record', 'hil_run', *node_names())
         ],
+        'ament_copyright.license': [f'apache2_spdx = {PACKAGE_NAME}.license_header:APACHE'],
     },
 )

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Contact in this package and in others that pip installs: errors, times and residuals by scene.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The measured table as Markdown between the markers of docs/measurements.md, and as a plot."""
 

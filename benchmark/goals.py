@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Accuracy of arms that follow motions and come to rest, with the defaults of inverse_dynamics.
 

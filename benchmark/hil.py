@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Figures of the hardware-in-the-loop bench: lockstep, campaigns, and many steps with faults.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The kernel alone against Pinocchio's C++, compiled for this CPU: no Python on either side.
 

@@ -1,3 +1,4 @@
+// Copyright 2026 rbd_ros maintainers
 // SPDX-License-Identifier: Apache-2.0
 // Pinocchio's algorithms in a loop, for benchmark/kernel_alone.py: nothing but the calls is timed.
 //

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The real robots of the benchmark: URDF files of the pip package example-robot-data."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Cost of the nodes at 1 kHz, beside bare loops that only take and publish the same messages.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Processes that benchmark/ros.py starts: the other side of a node, and bare loops beside nodes.
 

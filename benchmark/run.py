@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Speed that this package promises, measured in one run, as ratios where there is a peer.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Contact at scale: many bodies and robots in contact, in this package and in MuJoCo.
 

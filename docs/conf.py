@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The documentation as a site, by Sphinx: scripts/docs makes it, and rosdoc2 for docs.ros.org.
 

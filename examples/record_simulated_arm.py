@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A simulated arm that follows a trajectory and writes its joint states, noise included, as CSV.
 

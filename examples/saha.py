@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The two arms of S. K. Saha's paper of 1999, their motions and free falls, and how to draw them.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Figures 5 and 6 of S. K. Saha's paper of 1999: torques and free fall of a planar arm.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Start a simulated robot: simulator, controller, and robot_state_publisher and RViz if installed.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Start an arm beside a peg that stands in a hole with 0.1 mm play.
 

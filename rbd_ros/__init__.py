@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Robot control and simulation from a URDF: rigid-body dynamics as a library and as ROS 2 nodes.
 

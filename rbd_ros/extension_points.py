@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Things that declare themselves: in files of a folder of this package, or in other packages.
 

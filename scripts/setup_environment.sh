@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Shared set-up of the scripts: source it, then call `prepare_environment run` or `prepare_environment test`.

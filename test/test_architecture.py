@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Imports run one way, from nodes and cli at the top down to spatial, which knows nothing else.
 
@@ -25,6 +26,7 @@ MAY_IMPORT = {
     'bounded_files': set(),
     'extension_points': set(),
     'lazy_names': set(),
+    'license_header': set(),
     'plot_names': set(),
     'programs': set(),
     'lookup': {'model'},

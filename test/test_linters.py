@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The text of the repository passes ruff: style, import order, pep257, typed public functions."""
 
@@ -10,6 +11,8 @@ import sys
 
 import pytest
 from support.source_imports import module_name, package_sources, ROOT
+
+from rbd_ros import license_header
 
 pytestmark = pytest.mark.linter
 
@@ -27,8 +30,8 @@ def test_ruff_finds_nothing(command):
     assert run.returncode == 0, run.stdout + run.stderr
 
 
-APACHE, MIT = ('SPDX-License-Identifier: ' + each for each in ('Apache-2.0', 'MIT'))
-VENDORED = {'rbd_ros/viewer/page/three.js': MIT}
+HEADER = ['Copyright 2026 rbd_ros maintainers', 'SPDX-License-Identifier: Apache-2.0']
+VENDORED = {'rbd_ros/viewer/page/three.js': ['SPDX-License-Identifier: MIT']}
 SOURCES = {'.c', '.cpp', '.css', '.h', '.js', '.py', '.sh'}
 MADE = {'build', 'install', 'log', 'node_modules', 'output', 'demo', '__pycache__'}
 
@@ -56,12 +59,34 @@ def test_every_source_file_begins_with_its_license():
     assert {'setup.py', 'demo', 'run', 'entrypoint', 'Dockerfile'} <= {each.name for each in paths}
     without = []
     for path in paths:
-        first, second, *_ = [*path.read_text(encoding='utf-8').split('\n', 2), '', '']
-        line = second if first.startswith('#!') else first
+        lines = path.read_text(encoding='utf-8').split('\n', 3)
+        lines = [line.strip('#/* ') for line in lines if not line.startswith('#!')]
         name = path.relative_to(ROOT).as_posix()
-        if line.strip('#/* ') != VENDORED.get(name, APACHE):
+        header = VENDORED.get(name, HEADER)
+        if lines[: len(header)] != header:
             without.append(name)
-    assert not without, f'begin them with "# {APACHE}": {without}'
+    assert not without, f'begin them with "# {HEADER[0]}" and "# {HEADER[1]}": {without}'
+
+
+def test_ament_copyright_knows_the_header_where_the_package_is_installed(tmp_path, monkeypatch):
+    """By its rules (ament_copyright/parser.py): a template is found in the first comment."""
+    copyright, identifier = license_header.APACHE.file_headers[0].split('\n')
+    assert copyright == '{copyright}' and identifier == HEADER[1]
+    fields = ('name', 'spdx', 'file_headers', 'license_files', 'contributing_files')
+    assert set(vars(license_header.APACHE)) == set(fields)
+    assert (
+        "'ament_copyright.license': [f'apache2_spdx = {PACKAGE_NAME}.license_header:APACHE']"
+        in (ROOT / 'setup.py').read_text(encoding='utf-8')
+    )
+    pytest.importorskip('ament_copyright', reason='source a ROS 2 that has it')
+    from ament_copyright import main, parser
+
+    known = {'apache2_spdx': license_header.APACHE}
+    monkeypatch.setattr(parser, 'get_licenses', lambda: known)
+    monkeypatch.setattr(main, 'get_licenses', lambda: known)
+    assert main.main([str(ROOT / 'rbd_ros'), str(ROOT / 'launch')]) == 0
+    (tmp_path / 'bare.py').write_text('# SPDX-License-Identifier: Apache-2.0\n')
+    assert main.main([str(tmp_path)]) == 1
 
 
 def untyped_arguments(source):

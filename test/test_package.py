@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """package.xml, setup.py and constraints say the same, and everything that ships is installed."""
 

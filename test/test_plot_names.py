@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Names of joints are no markup in plots, and a report outlives its pictures."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Ctrl-C while a program is imported: it ends at once, without a traceback.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Files that other programs read hold together: workflows, pre-commit, container, displays.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Bullet by PyBullet: impulses in turn, a pyramid of friction that is cut to a cone."""
 

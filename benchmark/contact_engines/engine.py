@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Engines of the contact benchmark, and how one scene is run in one of them and measured."""
 

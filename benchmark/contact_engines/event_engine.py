@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """This package, from event to event: balls that touch nothing but the ground, each for itself."""
 

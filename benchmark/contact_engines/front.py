@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The plot of the contact benchmark: error against processor time, and who is in front."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Pinocchio's solvers of the unrelaxed law, ADMM and PGS, with coal's contact patches.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Friction of single surfaces from that of pairs, for engines that mix surfaces by a rule."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Balls: rolling, bouncing and settling as SimBenchmark defines them, and three classical ones."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Boxes and a rod: sliding, dragged and tipped cubes, stacks, a peg in a hole, Painleve's rod."""
 

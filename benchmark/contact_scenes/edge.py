@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A peg that slides along the edge of a table, carried by a gantry that presses it on."""
 

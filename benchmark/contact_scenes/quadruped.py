@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """ANYmal: its energy and momentum as SimBenchmark defines them, standing and lying."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Scenes of the contact benchmark: bodies, a machine, what pushes them, and errors.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """URDFs as all engines of the benchmark take them: few shapes, inertias of bodies, no limits."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Campaigns: times real time by one worker and by two, and what a kill costs."""
 

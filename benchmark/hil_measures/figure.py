@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A figure of benchmark/hil.py and its goal, and the table of them."""
 

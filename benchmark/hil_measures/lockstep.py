@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Lockstep: cycles a second of the simulator and a controller, two Python processes over DDS.
 

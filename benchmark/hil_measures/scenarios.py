@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Scenarios of the bench: the six-axis arm, 5 s at 1 kHz, with noise and latency."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Soak: many steps of a simulation with faults that come and go, for NaN, leaks and counters."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The cases that are measured: each function of a robot, for one state a call and in batches."""
 

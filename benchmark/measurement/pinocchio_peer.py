@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Pinocchio's Python binding as the peer of a measurement: the same functions of the same URDF.
 

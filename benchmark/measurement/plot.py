@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The plot of `one_robot.py`: times per state of each function, ours and the peer's."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Interleaved timing of two calls: short blocks of one and the other in turn, medians, spread.
 

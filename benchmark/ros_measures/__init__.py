@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Measurements of the nodes by benchmark/ros.py, one kind in each file.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Numbers that a process of ros_processes.py shows while it runs, in a file that others map."""
 

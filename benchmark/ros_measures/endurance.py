@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Many messages through a node: none is lost, counters stay exact, memory stays as it is.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Nodes at 1 kHz beside bare loops: time from state to torque, processor time, memory, threads."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A row of the table of benchmark/ros.py: a quantity of a node, and its goal."""
 

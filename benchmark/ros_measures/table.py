@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The table of benchmark/ros.py, for a terminal and for a document, and its plot."""
 

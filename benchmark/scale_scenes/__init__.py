@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Scenes of contact at scale: many bodies, and robots with many contacts, joints and limits."""
 

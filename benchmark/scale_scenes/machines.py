@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Robots with many contacts: a base on twin casters, a PR2 and a Go1 that fall."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Many objects: dominoes, walls of bricks, mixed shapes in a bin, piles of boxes."""
 

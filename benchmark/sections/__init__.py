@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Sections of benchmark/run.py: each is a file, found by its name in the list here."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """First derivatives of the dynamics, one call and in a batch, against Pinocchio's."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The C that `rbd_ros codegen` writes, compiled, without Python on either side."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The nodes at 1 kHz beside bare loops (ros_measures/loops.py)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Final positions of arms under inverse_dynamics with its defaults (goals.py)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The simulator: what a call costs besides the step, and how soon the first one is ready."""
 

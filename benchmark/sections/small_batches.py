@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Small batches: at most half as long again as so many kernels, and a microsecond."""
 

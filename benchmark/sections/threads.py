@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Speed-up of batches by several cores: never harm, and from a size on much good."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Example reports of the hardware-in-the-loop bench: copied into the site, linked from pictures.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The tree of the pages, for the navigation of the site, from their lists and tables of links.
 

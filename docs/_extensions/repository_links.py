@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Links of the pages to what lies outside of docs/: pages of the site that show it.
 

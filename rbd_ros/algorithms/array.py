@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Types of the kinds in kinds.py: arrays, choices, forces on links, and the layouts of arrays.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Command line of `rbd_ros`: its parser, and the exit codes of all commands."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """`rbd_ros excitation-trajectory robot.urdf`: a motion from which a robot can be identified."""
 

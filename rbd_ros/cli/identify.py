@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """`rbd_ros identify [robot.urdf] recording`: payload, or inertias and friction, of a recording."""
 

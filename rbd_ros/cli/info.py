@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """`rbd_ros info robot.urdf`: facts about the model of a URDF, for people or as JSON."""
 

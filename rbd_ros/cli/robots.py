@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """`rbd_ros robots`: the robots that have a name in commands, launch files and `Robot`."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """`rbd_ros simulate robot.urdf`: the simulated robot live in a browser page, or as a recording."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Torques that `rbd_ros simulate` applies: none, gravity torques, or those that hold the start."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """`rbd_ros static-torque robot.urdf`: whether effort limits hold the robot against gravity.
 

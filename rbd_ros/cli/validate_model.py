@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """`rbd_ros validate-model [robot.urdf] recording`: measured efforts and those of the model."""
 

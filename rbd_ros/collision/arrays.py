@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Types of the arrays of this package, kinds of shapes, and records of compiled loops."""
 

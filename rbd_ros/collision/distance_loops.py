@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Distances of all pairs of a scene and their gradients by the velocity, in compiled loops.
 

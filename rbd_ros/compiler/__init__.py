@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Compiler: symbol graph, LLVM back end, kernels and their cache. Knows no robot.
 

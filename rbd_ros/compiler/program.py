@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Definition of a kernel in a compiler's terms, and the program that it becomes.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Symbolic expressions as one shared graph, simplified while they are built (book 10.4).
 

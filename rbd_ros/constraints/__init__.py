@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Contact with Coulomb friction as one problem, and solvers of it, compiled (book 11.5).
 

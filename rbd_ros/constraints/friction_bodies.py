@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Contacts with friction among many free bodies: no matrix, sweeps that are linear in contacts."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Frictional contact problems as compiled loops see them: rows and cones, and buffers to work in.
 

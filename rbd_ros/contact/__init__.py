@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Contact: shapes and their contact points, the ground, the law of soft contact (book ch. 11).
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Compliant surfaces in continuous time, and the book's extensions of them (book 11.8).
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The ground that a robot can touch: a half-space, and parameters of soft contact with it."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Soft contact with a massless compliant surface (book 11.8), discretized implicitly in time.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Control without ROS: trajectories, torque laws, payloads, and checks of measured states.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """State of a robot with loops from that of some of its joints (book 8.8, 8.11)."""
 

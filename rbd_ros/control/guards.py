@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Checks of measured states before a torque is computed from them: their numbers and their time.
 

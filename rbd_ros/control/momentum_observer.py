@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """External torque from the generalized momentum: what pushes at a robot, without accelerations.
 

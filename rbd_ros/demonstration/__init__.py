@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The demonstration: a fast motion for any arm, run over ROS 2 under several laws, and its report.
 

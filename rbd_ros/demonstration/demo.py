@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """`rbd_ros demo`: a simulated arm tracks a fast motion over ROS 2 under three control laws.
 

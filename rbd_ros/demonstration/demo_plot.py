@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Plot of the demo: desired and actual motion, its error, and the torques, joint by joint."""
 

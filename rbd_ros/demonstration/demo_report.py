@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Tables of the demo: how close the arm tracked, with which torques, and the times of the loop."""
 

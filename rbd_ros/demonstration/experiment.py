@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A tracking experiment as data: what to run, what was recorded, and how well the arm tracked.
 

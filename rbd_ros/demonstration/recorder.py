@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Runs a tracking experiment with a simulated arm and records it; the ROS side of the demo.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Checks of `rbd_ros doctor`: the description of a robot, the machine and the ROS graph.
 

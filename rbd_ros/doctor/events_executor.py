@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Check that the EventsExecutor of this rclpy waits without a timeout, and does not spin for ever.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Snapshot of a ROS graph: nodes, topics with their ends, and what was received and answered.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Checks of the time in a ROS graph: which nodes follow simulated time, and how it runs."""
 

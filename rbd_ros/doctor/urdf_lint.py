@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Lint of a robot's description: what can be read, but is likely to be wrong.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Robots as Functional Mock-up Units (FMI 3.0, co-simulation): torque in, joint state out.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """An FMU as an archive: description, sources, and a binary where there is a C compiler."""
 

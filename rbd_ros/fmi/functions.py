@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The functions of FMI 3.0 for co-simulation around a simulation, as C99."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The simulator's step for one robot as C99: the same text that becomes its machine code."""
 

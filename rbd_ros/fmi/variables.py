@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Inputs and outputs of an FMU: one variable for each joint and quantity."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Hardware-in-the-loop bench without ROS: faults of a simulated robot and of its messages.
 

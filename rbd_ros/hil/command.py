@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The commands rbd_ros hil and hil_run, but for ROS: arguments, and a run with its report.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Dead time that a controller tolerates: the largest further delay with which all limits are kept.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Timing searches of `rbd_ros hil`: --dead-time and --rates."""
 

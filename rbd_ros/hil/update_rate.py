@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The period of a controller_manager in time steps of a simulation: one rule for bench and node.
 

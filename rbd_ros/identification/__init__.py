@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Identification from recorded joint states: payload, inertias and friction, without ROS.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Motions that excite the parameters of a robot: finite Fourier series within its limits.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Joint states in files of messages: MCAP, and the SQLite files of ROS 2 bags.
 

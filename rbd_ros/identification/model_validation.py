@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Measured efforts against those of the model: where the model of a robot is wrong, and how.
 

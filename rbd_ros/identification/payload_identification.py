@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Payload of a robot from a recording: mass, center of mass and inertia of what a link carries.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Positions and efforts as they were measured, made into equations that hold at the same instant.
 

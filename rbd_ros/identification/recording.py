@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Recordings of joint states: what a robot did and which efforts it took, as arrays.
 

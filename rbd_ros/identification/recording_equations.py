@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Equations of a recording, linear in what is looked for: inertial parameters and joint friction.
 

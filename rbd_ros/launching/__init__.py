@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Building blocks of the launch files; each of them is a few lines on top of this package.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The `<ros2_control>` tags of a launched robot: its own, or one of all its joints."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Declarations of launch arguments; those of nodes follow from the nodes' interfaces."""
 

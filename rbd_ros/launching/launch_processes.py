@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Processes of a launch: what is installed, how a node is started, whose end ends the launch."""
 

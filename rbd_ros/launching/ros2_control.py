@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Launch description of the simulator behind ros2_control: manager, controllers, publisher."""
 

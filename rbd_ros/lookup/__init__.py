@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Find files by name: robots (robots.py), worlds (worlds.py), data of the package (resources.py).
 

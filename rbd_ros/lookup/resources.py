@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Paths of the files of urdf/, config/, launch/ and rviz/: source tree, pip or colcon prefix.
 

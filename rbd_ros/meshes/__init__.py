@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Mesh files: the one place where they are read, for contact, for inertia and for drawing.
 

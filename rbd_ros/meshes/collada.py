@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """COLLADA (DAE) files: triangles of the scene with the diffuse colors of their materials."""
 

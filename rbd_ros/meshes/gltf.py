@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """glTF 2.0 files (.glb, .gltf): what they say is checked here, and read by trimesh.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Mesh files that the library trimesh reads: GLB, glTF and PLY, made into our triangles."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Reading of mesh files: STL, OBJ and COLLADA by our own readers, glTF and PLY by trimesh."""
 

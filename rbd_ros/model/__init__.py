@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """System model of a robot (book chapter 4): bodies, joints, gears and shapes, read from URDF."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """XML of bounded depth and length, without entities, which can expand to anything."""
 

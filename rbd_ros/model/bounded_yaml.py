@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """YAML of bounded depth: what is nested deeper is rejected before it can overflow a stack.
 

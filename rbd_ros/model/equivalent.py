@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Dynamically equivalent models with fewer parameters (book 9.7): same torques, less arithmetic.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Floating bases: a base that moves freely as a body behind a 6-DoF joint, and back (book 9.3).
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Kinematic tree of a system model: its numbering, its coordinates, its gears, its frames.
 

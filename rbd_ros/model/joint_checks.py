@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Checks that the methods of a joint type agree with each other, by its examples (book 4.4).
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """System model of a robot (book 4.6, table 4.3): a kinematic tree, and what is not of its tree.
 

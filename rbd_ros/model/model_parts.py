@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Parts of a system model: bodies with their joints, links, frames, gears, loop joints."""
 

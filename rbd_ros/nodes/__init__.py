@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """ROS 2 nodes, thin shells around the core: the only folder that imports rclpy and messages.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The node inverse_dynamics: torques that make the robot follow a trajectory."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The node trajectory_feedforward: fills in the efforts of trajectories for controllers."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Robots from URDF: `Robot.from_urdf(...)`, its functions specialized, compiled and cached."""
 

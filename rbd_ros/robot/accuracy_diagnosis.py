@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Diagnosis of accuracy of a model (book 10.1, 10.2): distances, ratios and condition numbers.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A frame of a robot: its motion, its Jacobians, and the inertia felt there."""
 

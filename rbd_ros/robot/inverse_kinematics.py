@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Inverse kinematics: configurations within the joint limits in which a frame has a pose.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Configurations of a robot: neutral and random ones, and the motion from one to another."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Description of a robot: its names, sizes and limits, and what a URDF says of its joints."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Kinematics of a robot: poses, frames, Jacobians, and its center of mass."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Warnings of oddities of a model: of masses, meshes, and mass matrices that are singular."""
 

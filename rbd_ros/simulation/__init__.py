@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Simulation: a robot under torques, gravity, joint friction, limits and contact.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """What the step of an integrator is differentiated with: a state with its derivatives, the system.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The part of `Simulator` that is about the world around the robot: objects, rigid contacts."""
 

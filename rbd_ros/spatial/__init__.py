@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Spatial vector algebra (book chapter 2, appendix A): typed, compact, generic over the scalar.
 

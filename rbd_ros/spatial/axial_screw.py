@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Axial screw transforms (book A.4): a rotation about a coordinate axis, and a shift along it.
 

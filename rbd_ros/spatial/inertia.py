@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Inertia of a rigid body (10 numbers) and of an articulated body (21 numbers).
 

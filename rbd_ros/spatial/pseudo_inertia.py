@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Pseudo-inertia: the inertia of a body as a matrix, positive definite if a body can have it.
 

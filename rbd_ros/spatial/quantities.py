@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Base classes of all spatial quantities, vectors and subspaces, of six and of three dimensions.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Rotation matrices from quaternions (w, x, y, z), from roll, pitch and yaw, from axis and angle.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Motion vectors (space M6) and force vectors (space F6) in Pluecker coordinates.
 

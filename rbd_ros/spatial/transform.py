@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Pluecker coordinate transforms (book 2.8, tables 2.2, A.3 and A.4)."""
 

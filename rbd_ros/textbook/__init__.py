@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Systems of the textbooks that the package does not run: to study, and oracles of tests.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Shapes to be drawn, collected from links and objects: meshes read once, and not too large."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A recording as messages that Foxglove and Lichtblick show: frames, shapes, joints, contacts.
 

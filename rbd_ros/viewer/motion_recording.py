@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Recordings: a motion as a page that plays it anywhere, as a video, or as an MCAP file."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The page: one HTML file that holds all that it needs, and loads nothing from anywhere."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A spring that pulls a body towards a point, as stiff as the steps of a simulation bear it."""
 

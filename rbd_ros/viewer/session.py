@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A simulation that a page watches and commands: play, pause, step, reset, speed, pull."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Serialized messages read and filled in with NumPy, without an object for every name and number.
 

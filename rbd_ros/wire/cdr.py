@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Plain CDR, field by field: a cursor that reads within bounds, and memory for a message to send.
 

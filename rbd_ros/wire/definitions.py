@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Definitions of the recorded messages in the words of ROS 2 (schema `ros2msg`)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """JointState: read by recognizing the layout of a publisher's messages, written in place."""
 

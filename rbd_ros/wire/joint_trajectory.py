@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """JointTrajectory: many points read at once where they are alike, one by one where they are not.
 

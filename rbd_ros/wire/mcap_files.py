@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Writer and reader of MCAP files, by the library mcap if it is installed.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Messages that are only written: of sensors, and of the poses of many bodies."""
 

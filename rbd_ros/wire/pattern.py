@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Layout of one publisher's messages, as words to compare, for compiled code that reads them.
 

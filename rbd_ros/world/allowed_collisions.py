@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Allowed-collision matrix: the pairs of a robot's links that are never tested for contact.
 

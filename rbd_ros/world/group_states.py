@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Group states of an SRDF: configurations with names, as MoveIt keeps them."""
 

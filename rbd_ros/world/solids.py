@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Volume, center of mass and rotational inertia of solids of uniform density."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Environment of a robot as data: objects that stand or move freely, and further robots.
 

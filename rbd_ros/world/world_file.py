@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Reader of world files: YAML that says what is around a robot. See docs/world.md."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Effect of number and order of the bodies on cost and accuracy: operations, and cond(H)."""
 

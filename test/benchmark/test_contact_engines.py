@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Engines of the contact benchmark simulate the same scenes; how runs are measured, reported."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Errors of the contact benchmark: of motions that are known, and of motions that are wrong."""
 

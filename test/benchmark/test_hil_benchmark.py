@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The benchmark of the bench: what counts as reached, and parts of it, short."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """`benchmark/one_robot.py` and `run.py`: that they run and what they print, not how fast."""
 

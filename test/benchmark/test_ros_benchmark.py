@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The benchmark of nodes: what counts as reached, and what it makes of numbers."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The commands in their groups, their help, and the nearest command to a wrong word."""
 

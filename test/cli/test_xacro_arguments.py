@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """`--xacro name:=value`: commands take xacro files wherever they take a URDF."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Contact points: how many, where, and that they are the same ones after a small motion."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Poses and sizes without a direction of their own, bad input, and the interpreter's word."""
 

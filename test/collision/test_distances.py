@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Distances of robots from their worlds and themselves: against coal, and with their gradients."""
 

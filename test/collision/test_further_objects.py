@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Objects that are added to what there is around a robot: texts of them, and URDFs of one link."""
 

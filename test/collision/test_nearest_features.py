@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Distances where features are parallel, touch or are many: boxes on boxes, meshes, hulls."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures of the compiler's tests: machine code is cached in a folder of each test's own."""
 

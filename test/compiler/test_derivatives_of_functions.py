@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Texts that ask their scalars for derivatives, and ways between which a program is chosen."""
 

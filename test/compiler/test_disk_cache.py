@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Machine code on disk: what the key covers, sharing by processes, all ways to spoil it."""
 

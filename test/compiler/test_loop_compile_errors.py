@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Errors of loops that cannot be compiled: file, line, function and cure."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The garbage collector rests while a kernel is made, and is afterwards as it was before."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Machine code in a process whose free memory lies in gaps more than 2 GB apart.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The symbol graph: what folds, what is shared, and what is never compiled."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Without llvmlite, with one that is too old, or switched off: all works on floats, one notice."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The target that CONTRIBUTING.md shows works, from its text, as a file among the targets."""
 

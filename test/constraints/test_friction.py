@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Problems of contact with friction: what is rejected, and residuals by hand."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Friction among many bodies: against the dense solver, piles, warm starts, what is rejected."""
 

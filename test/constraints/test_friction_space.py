@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Scaled problems: numbers of comparable size, residuals against a projection by hand."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Detection of contact: every point of a robot, its height and its velocity, one by one."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The law of soft contact, implicit in time, against the book's equations one by one."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """By default, arms come to rest where they should: exact and wrong models, delays, real sensors.
 

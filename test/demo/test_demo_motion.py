@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The motion of the demonstration: within all limits, smooth, as fast as they allow."""
 

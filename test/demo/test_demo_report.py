@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The demo's table and plot, from recordings made up for the purpose; its command line."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The whole demo over real DDS: its verdict does not depend on what else the machine does."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The site of the documentation is made without a warning; links and pictures lead somewhere."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Findings about descriptions: what is wrong is found, and what is right is left alone."""
 

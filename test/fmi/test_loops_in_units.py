@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """FMUs of robots with loops: they begin closed, and move as the simulator does."""
 

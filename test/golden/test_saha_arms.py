@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Saha's planar arm and Stanford arm, along cycloids and in free fall (inventory 2.2, 2.3).
 

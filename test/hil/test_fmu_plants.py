@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """FMUs as plants of scenarios: how they move, begin and fail; which faults they can have."""
 

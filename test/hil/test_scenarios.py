@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Scenarios: how they are read, run, judged and reported; bitwise identical for a seed."""
 

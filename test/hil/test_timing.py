@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Timing as a result: latency and jitter, the dead time that is tolerated, other rates."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Base parameters and friction from recordings, bodies that agree with them, and their URDF."""
 

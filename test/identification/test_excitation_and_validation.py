@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Exciting motions keep the limits and excite; validation reports the errors of a model."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Mimic joints as exact gears, reflected rotor inertia, and what damping does not do."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Kinematics against its own derivatives: Jacobians, their rates, center of mass, momentum."""
 

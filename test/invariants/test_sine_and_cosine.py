@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Accuracy of the kernels' own sine and cosine, through a one-joint robot, against mpmath."""
 

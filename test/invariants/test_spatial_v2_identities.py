@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The identities of the dynamics unit test of spatial_v2_extended, on the same six kinds of trees.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Parameter files in a namespace: what they give to nodes, as rcl reads them."""
 

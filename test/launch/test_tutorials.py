@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The tutorials, followed word for word in an empty folder: with `ros2`, and without.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Files that trimesh reads: written here by hand, and rejected where they lead astray."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """YAML nested tens of thousands deep is rejected by every reader, and ends no process."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Equivalent models (book 9.7): the same equations of motion, fewer parameters."""
 

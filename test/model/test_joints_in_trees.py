@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Every joint type in a tree: all algorithms, on floats and compiled, against rates of momentum.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Single joint types: printed numbers, limits in which one is another, chains that they stand for.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Whatever is done to a description, the outcome is a Model or a ModelError, in silence."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Bad descriptions: every one is rejected by a ModelError that names the culprit and the cure."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Faults in elements that a robot does not need: left out with a notice, nothing else changed."""
 

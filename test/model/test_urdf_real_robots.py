@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The URDFs of example-robot-data: the sound agree with Pinocchio, the sick are rejected."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Xacro is recognized by what is in a document, and expanded wherever a robot is read."""
 

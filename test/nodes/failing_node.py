@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The node gravity_compensation with a fault: what RBD_TEST_FAULT names raises.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Senders and receivers of the fuzz test: one thread without waits, and losses are noticed.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Messages of the fuzz test: streams of bytes that follow from a seed, a name and a number alone.
 

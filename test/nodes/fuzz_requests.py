@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Requests of the fuzz test: parameters that must be rejected, and verbs of the simulator."""
 

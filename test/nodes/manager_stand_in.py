@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Stands in for ros2_control_node with hardware by topics; run as a process of its own.
 

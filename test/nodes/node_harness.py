@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Node processes and a test node beside them, alone in a ROS domain of this machine.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Helpers of the adversarial node tests: rigs in lockstep, raw bytes, floods, their own laws.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The node simulator, whose simulation is compiled only when the file RBD_TEST_GATE is there.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The simulation cycle with a four-bar, without a node: its actuators alone are driven."""
 

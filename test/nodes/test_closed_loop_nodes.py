@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Torque nodes of robots with loops, over DDS: the actuators' torques, for any measured joints."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The inverse-dynamics node of a four-bar, over DDS: trajectories of the motor."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """An answer is that of law, soft stops, limiter and messages one after the other."""
 

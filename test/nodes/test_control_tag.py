@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Commands and states by the `<ros2_control>` tag, as ros2_control's hardware sends them."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """State of a simulation cycle in a snapshot, in addition to the physics: no node, no DDS."""
 

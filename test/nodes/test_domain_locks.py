@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Locks of domains: in a folder of the user's own, through no link, and the next one is tried."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The external torque observer over DDS: beside the simulator, and with states that are odd."""
 

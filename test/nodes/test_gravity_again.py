@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """gravity_compensation with all its parts on, cleaned up and configured again and again."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Topics of the simulator while its simulation is compiled: its start, and time."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Where the simulated robot begins: positions, poses and heights, and what an SRDF names."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Managed torque nodes, over DDS: every transition, and what becomes of the torque."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Faults of a running simulator, by its parameter, in lockstep: the same seed and motion."""
 

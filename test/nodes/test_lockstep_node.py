@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The simulator in lockstep, over DDS: one cycle for each answer, also a slow or wrong one."""
 

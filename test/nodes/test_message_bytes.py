@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Messages as bytes (rbd_ros/wire/) through the middleware."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Markers of masses and gravity torques: shapes of known solids, and the topic over DDS."""
 

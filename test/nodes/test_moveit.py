@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The controllers of docs/moveit.md as MoveIt drives them, over DDS.
 

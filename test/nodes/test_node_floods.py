@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Torque nodes in floods of large messages, over DDS: torques go on, and the watchdog watches.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """All nodes under a flood of messages and requests that follow from a seed, over DDS.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The main job at its defaults, over DDS: every motion ends where it should, on many robots.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Last commands and the rate of torque, over DDS: what ends a torque always comes, and in steps.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """`ros2 launch` of the launch files, where launch and ros2cli are installed: real processes.
 

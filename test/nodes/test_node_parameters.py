@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """One declaration of a node: its descriptors, configuration file, page and graph say the same."""
 

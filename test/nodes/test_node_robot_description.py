@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Sources of the robot of a node: parameter, file, topic; and bad descriptions."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Torque nodes under attack, over DDS: whatever comes, only torques that are owed go out.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Signals at any instant, over DDS: exit code 0, no traceback, and the last command if one is due.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Texts for logs, diagnostics and answers: readable whatever comes in."""
 

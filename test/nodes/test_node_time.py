@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Time that jumps, stands still or comes from several clocks, over DDS: the motion never leaps.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Timing on /diagnostics: what is measured, and levels by thresholds that are set meanwhile."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Simulator and controller together, as processes over DDS: the arm follows a trajectory."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Documented values of all parameters, by all ways into a node: no YAML makes others of them.
 

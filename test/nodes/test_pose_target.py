@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Poses that become motions of the joints: which are taken, which are rejected, and why."""
 

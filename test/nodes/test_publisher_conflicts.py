@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Publishers without a name in the graph; other conflicts are in test_simulator_safety.py."""
 

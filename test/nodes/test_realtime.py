@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Real-time options: their effect on threads, rejections and their messages; over-runs."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Several robots in one simulator, each with topics of its own: nodes in processes, over DDS."""
 

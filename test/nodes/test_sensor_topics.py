@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Sensors, odometry and acceleration commands of the simulator, as others see them over DDS."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Files for ros2_control: the tag of the page, the macros, the controllers."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The simulation cycle without a node: bytes in, steps of the physics, bytes out."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """All services of simulation_interfaces, and its action, by real messages over DDS."""
 

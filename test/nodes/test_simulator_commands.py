@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Command messages, taken by machine code or read one by one: the joints are driven the same."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The simulator node with a world, over DDS: objects are shown, placed, spawned and deleted."""
 

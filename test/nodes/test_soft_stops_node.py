@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Torque nodes with soft stops and the cut-off at excess speed, over DDS, in all their modes."""
 

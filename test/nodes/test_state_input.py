@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Input of states: what is taken, rejected and reported; in Python and in the compiled text."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Simulator and controller over DDS: the tool of the arm is held by springs."""
 

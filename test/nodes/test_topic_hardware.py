@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The simulator behind ros2_control: a process that speaks the wire contract of its hardware."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The rate of torque over DDS: every message is judged, whatever is done to the node meanwhile.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The watchdog of the torque nodes, in its own thread; only patience depends on the clock."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The page of `rbd_ros simulate --watch` follows a node that moves the robot."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Drivers that give the position of a joint without limits within +-pi, over DDS.
 

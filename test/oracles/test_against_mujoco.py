@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Mass matrix and bias force against MuJoCo, for the robots whose inertias it accepts."""
 

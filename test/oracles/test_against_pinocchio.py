@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Every algorithm against Pinocchio on every real robot, fixed and floating, 100 states each.
 

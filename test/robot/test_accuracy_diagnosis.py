@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Diagnostics of models: what costs accuracy is measured, and warned of where it is too much."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Inverse kinematics: poses that are reached within limits, and by how much others are missed."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A robot that cannot move, as the description of a table, is a robot like any other."""
 

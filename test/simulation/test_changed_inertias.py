@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Simulations whose robot gets other inertias in mid-motion, as with a payload: `Physics.load`."""
 

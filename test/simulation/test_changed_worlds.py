@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Objects that come into a simulated world and leave it, while the motion of the rest goes on."""
 

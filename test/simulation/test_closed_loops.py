@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Robots with kinematic loops: their motion by explicit equations, and loops that stay closed."""
 

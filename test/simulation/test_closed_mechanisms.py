@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Mechanisms of two DoFs by explicit equations, and loops that stay closed for a minute."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The compiled simulator does what its text says: contact, friction and limits by both ways."""
 

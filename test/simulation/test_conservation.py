@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Free flight keeps momentum, in the bodies and to the thresholds of Dojo's tests, and tighter."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Copies of simulations, and what else is copied and pickled or says why it is not."""
 

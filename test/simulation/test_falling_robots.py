@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Real robots that fall on rigid ground and lie on many points: every step is solved.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Objects that are pinched: what friction can hold does not turn or slip in the hand."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Servos whose torque is that of the end of the step: kp (q_d - q) + kd (v_d - v), cut."""
 

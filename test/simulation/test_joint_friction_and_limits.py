@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Coulomb friction that sticks, joint limits that hold, effort limits that cut."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Meshes, hulls and height fields in simulated worlds, against boxes, planes and statics."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """`Simulator(robot, ground=True)`: rigid ground, as a world of one plane."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """`Simulator.rollout`: each motion is that of a single simulation, on any thread."""
 

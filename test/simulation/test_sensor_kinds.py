@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Every kind of sensors that is declared, and that of CONTRIBUTING.md."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Sensors on a simulated robot against statics, and against momenta that are added up by hand."""
 

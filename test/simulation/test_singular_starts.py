@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Starts that cannot go on, or loops that cannot be closed, say why and what to do."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Entries of robots in a world: colliding links, friction, and fixed connections."""
 

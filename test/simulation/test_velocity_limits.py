@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Velocity limits of the description, and limits of mimic joints, in simulation."""
 

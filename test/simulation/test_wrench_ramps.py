@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """External wrenches that rise and fall: their course, their impulse, on links and on objects."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The algebra works over any scalar: exact fractions, a counting scalar, arrays of values."""
 

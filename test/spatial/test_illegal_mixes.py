@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Operations that the rules of use forbid raise TypeError (book 2.7, A.3)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Rigid and articulated inertia against dense 6x6 matrices (book 2.12 to 2.14, 7.1, A.3)."""
 

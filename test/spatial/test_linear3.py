@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Three-dimensional products: the identities of book table 2.1, the tricks of book A.5."""
 

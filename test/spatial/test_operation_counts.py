@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Operations of the compact forms against the book's table A.4 (inventory 2.4)."""
 

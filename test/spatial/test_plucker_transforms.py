@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Pluecker transforms against dense and homogeneous matrices and quaternions (book 2.8)."""
 

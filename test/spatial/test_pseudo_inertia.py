@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Pseudo-inertias: against clouds of points, Pinocchio's, and the conditions in words."""
 

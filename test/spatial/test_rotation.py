@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Rotations against SciPy's: quaternions, roll, pitch and yaw, axis and angle."""
 

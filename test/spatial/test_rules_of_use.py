@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Rules of use of spatial vectors (book 2.7), on moving bodies and on robots."""
 

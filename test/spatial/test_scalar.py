@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Functions of a generic scalar: of floats, of exact fractions and of arrays of values."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Motion and force vectors against dense matrices and the identities of the book's chapter 2."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Every joint type that lies in rbd_ros/model/joints, and trees with it."""
 

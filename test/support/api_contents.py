@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Contents of the public API's pages, docs/api/*.md, and the starting points of their examples."""
 

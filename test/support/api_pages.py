@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Pages of the public API, docs/api/*.md, made of docstrings as api_contents.py says.
 

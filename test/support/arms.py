@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The arms that many tests are about: the package's own, and real ones of example-robot-data."""
 

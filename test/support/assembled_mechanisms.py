@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Mechanisms put together of bodies and joints, for tests of spanning trees and polarity."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A real browser without a display, driven through a pipe (Chrome's DevTools protocol)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Cassie, a walker with closed legs, of example-robot-data: it comes as SDF, which has loops."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The examples of CONTRIBUTING.md: their texts, and as files of the folder that they belong in."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The ROS package control_msgs, as far as FollowJointTrajectory needs it.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A scalar that remembers how it was calculated, to count the operations that a result needs.
 

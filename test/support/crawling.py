@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A robot that crawls over the ground: contacts, dry friction, damping and limits in one step."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Spatial algebra as dense 6x6 matrices from the book's equations: oracle of the compact forms.
 

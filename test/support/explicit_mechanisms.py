@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Planar mechanisms of two DoFs, and their equations in two explicit coordinates.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Random trees on floating bases with their `Textbook`, for the texts that have no joint there.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """ROS packages of messages that are on no package index, generated and compiled for tests.
 

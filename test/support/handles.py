@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Response of a link to forces, by a textbook and by Pinocchio, for tests of handles.
 

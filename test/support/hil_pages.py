@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Example reports of the bench: their pages, and their text when the pictures were taken.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Trees of hinges with their textbook: rotors, gravity of any direction, forces on links."""
 

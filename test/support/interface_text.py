@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Text generated from a node's interface: its configuration file and the tables of its page."""
 

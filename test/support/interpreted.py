@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Robots whose functions run on floats, for tests of what has nothing to do with compiling."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Lagrange's equations of chains, by computer algebra and by Hollerbach's recursion.
 

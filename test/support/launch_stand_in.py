@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """As much of launch and launch_ros as rbd_ros.launching uses, for machines without them.
 

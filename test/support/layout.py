@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """An independent reading of a URDF: the order of joints, the size of q and v, and random states.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A two-link arm that swings up and down, with limits of all kinds; also for benchmarks."""
 

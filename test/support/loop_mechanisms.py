@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Mechanisms with loops, and what elementary mechanics says of some of them.
 

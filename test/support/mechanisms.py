@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Mechanisms with kinematic loops, whose motion is known in closed form."""
 

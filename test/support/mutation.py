@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Small errors in the texts of algorithms, such as people make: signs, terms, frames, indices.
 

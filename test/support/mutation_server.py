@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A process that runs tests again and again, each time in a child that starts with what is heavy.
 

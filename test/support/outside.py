@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """External things that a machine may lack: oracles, ROS, compilers, real robots.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The shell commands of the documentation, as they are written, and a shell to run them in."""
 

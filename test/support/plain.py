@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A robot's functions run by the interpreter on batches of real or complex numbers.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Plain Python classes for the messages of a ROS package, made of the names of their fields.
 

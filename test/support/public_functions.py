@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Methods and the algorithms they compute, for the pages of the public API in docs/api."""
 

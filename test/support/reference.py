@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Dynamics of a URDF from sums over links: an oracle that shares nothing with the package.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Worlds of balls and boxes for simulations with rigid contact, and what is measured of them."""
 

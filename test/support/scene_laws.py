@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Laws that a step in a world must obey: equations of motion and of contact, found independently.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Rows of the theory inventory that have tests: `seed` marks found in the text of the tests.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The ROS package simulation_interfaces: its newest version over DDS, all as plain classes.
 

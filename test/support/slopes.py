@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Derivatives as slopes: differences of fourth order, along velocities or of arrays themselves."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Small FMUs of FMI 2.0 and 3.0, written and compiled for a test: what others export is alike.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Imports of a Python source, found in its text: lazily, relatively or by importlib too.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Robots with every sort of joint, and random states of them, for tests of single algorithms."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A scalar that counts the operations that are executed on it, one by one, whatever they are.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The index of the tests that are not found by the name of a source file: test/README.md."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Tests of source files, by imports: `python -m support.tests_of rbd_ros/collision/convex/epa.py`.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The whole dynamics of a URDF, rotors and external forces included, as `Reference` has its parts.
 

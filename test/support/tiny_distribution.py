@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Installed packages of a few lines, with entry points, in a temporary folder."""
 

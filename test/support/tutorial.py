@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A page of docs/tutorials/ as a reader follows it: files to save, commands, what they print."""
 

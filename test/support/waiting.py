@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Waiting for what must come, however long a busy machine takes; and a machine made busy.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The robots of urdf/: legal for every reader, physical, and of the published size."""
 

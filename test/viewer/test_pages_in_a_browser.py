@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Pages in a real browser: they draw, move, obey, and load nothing from anywhere."""
 

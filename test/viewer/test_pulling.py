@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Pulling at a body: the spring's force, its limits, and how a page asks for it."""
 

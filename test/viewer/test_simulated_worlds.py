@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Recordings of a simulation in a world: objects where they are, forces on what moves."""
 

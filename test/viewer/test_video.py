@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Videos of recordings: a browser draws the page at each instant, ffmpeg encodes the pictures."""
 

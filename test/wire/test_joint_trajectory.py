@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Serialized trajectories read with NumPy, against rclpy and an encoder of our own."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Bytes of poses: what is written is what rclpy reads, and what is read is what rclpy wrote."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Inertia of solids of uniform density, against closed forms, points within and MuJoCo."""
 

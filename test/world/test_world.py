@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Worlds as data: names, what may touch what, and what pairs of surfaces are like."""
 

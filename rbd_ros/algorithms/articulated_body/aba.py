@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Articulated-body algorithm: forward dynamics of a kinematic tree (book 7.3, table 7.1)."""
 

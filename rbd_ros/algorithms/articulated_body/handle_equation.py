@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Articulated-body equation of a handle: how a frame answers to a force (book 7.1, 7.2.1).
 

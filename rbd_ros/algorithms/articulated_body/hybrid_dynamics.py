@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Hybrid dynamics: forces given at some DoFs, accelerations at the others (book 9.1, 9.2).
 

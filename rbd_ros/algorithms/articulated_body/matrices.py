@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Small dense matrices of generic scalars, as lists of rows: those of inverse inertias.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Operational-space dynamics: the equation of motion of a task (Khatib 1987).
 

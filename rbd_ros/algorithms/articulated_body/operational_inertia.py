@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Inertia of the whole robot as felt at a frame: operational-space inertia (Khatib 1987).
 

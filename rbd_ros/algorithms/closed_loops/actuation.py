@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Inverse dynamics of closed loops: what the actuators of some joints must do (book 8.12)."""
 

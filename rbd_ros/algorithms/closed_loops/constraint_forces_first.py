@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Method 2: constraint forces first, accelerations by them (book 8.5, eq 8.37 to 8.41).
 

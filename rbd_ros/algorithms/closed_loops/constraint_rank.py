@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Rank of the loop constraints, and what of their rows is independent (book 8.5, 8.10).
 

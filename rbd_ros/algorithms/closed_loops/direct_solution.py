@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Method 1: the equations of motion of a closed-loop system solved as they are (book 8.5)."""
 

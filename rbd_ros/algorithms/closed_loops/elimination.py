@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """General solution x = G y + g of linear constraints K x = k (book 8.8, eq 8.48 to 8.51).
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Numbers with their first two derivatives along a curve, to differentiate a text by running it.
 

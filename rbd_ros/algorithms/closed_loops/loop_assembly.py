@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Assembly of a mechanism: the configuration nearest to a given one that closes its loops.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Loops closed by joints outside the spanning tree: how far from closed, and their Jacobian.
 

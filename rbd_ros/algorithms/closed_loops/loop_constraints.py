@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Coefficients of the loop constraints K qdd = k, in base coordinates (book 8.2, 8.7, table 8.4).
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """All coefficients of the equations of motion of a closed-loop system (book 8.1, 8.6, 8.7).
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Positions and velocities of the loop joints themselves, as their springs and dampers need them.
 

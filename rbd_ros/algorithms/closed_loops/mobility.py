@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Mobility, overconstraint and redundant loops of a closed-loop system (book 8.10)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Baumgarte's stabilization of the loop constraints (book 8.3).
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Response of a tree to many generalized forces at once: columns of H^-1 B by factors of H.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Composite-rigid-body algorithm in Denavit-Hartenberg frames, by axial screws (book 10.3).
 

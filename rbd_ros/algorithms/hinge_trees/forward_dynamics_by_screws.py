@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Recursive forward dynamics with the fewest operations: U D U^T in Denavit-Hartenberg frames.
 

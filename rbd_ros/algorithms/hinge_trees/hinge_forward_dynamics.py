@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Forward dynamics of trees of hinges by axial screws, as kernels take it (Saha 1999, 5.2)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Denavit-Hartenberg frames of trees of hinges, as screws between joint axes (book 4.3, A.4).
 

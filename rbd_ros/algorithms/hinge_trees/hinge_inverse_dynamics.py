@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Inverse dynamics of trees of hinges by axial screws: fewer operations than in given frames.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Inertia matrix of trees of hinges by axial screws, as kernels take it (book 10.3, 9.7)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Composite-rigid-body algorithm: joint-space inertia of a tree (book 6.2, table 6.2)."""
 

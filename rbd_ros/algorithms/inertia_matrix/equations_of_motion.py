@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Both coefficients of the equation of motion H(q) a + C(q, v) = tau in one pass (book 3.1)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Expanded parent array: the tree of joint variables instead of joints (book 6.5, table 6.4).
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Factorization H = L^T D L, which keeps branch-induced sparsity (book 6.5)."""
 

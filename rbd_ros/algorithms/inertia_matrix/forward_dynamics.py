@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Forward dynamics: by the articulated-body algorithm, or by the joint-space inertia matrix.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Inverse of the joint-space inertia matrix: accelerations that unit forces cause.
 

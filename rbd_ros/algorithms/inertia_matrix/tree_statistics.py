@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Effect of a tree's shape on the cost of its inertia matrix (book 6.5 and 10.3.2).
 

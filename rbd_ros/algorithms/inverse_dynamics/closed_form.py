@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Equations of motion in closed form: H qdd + C_ijk qd_j qd_k + g (book eq 5.6).
 

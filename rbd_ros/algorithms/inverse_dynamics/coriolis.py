@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Coriolis matrix of the Christoffel symbols: C qd is the velocity-product force.
 

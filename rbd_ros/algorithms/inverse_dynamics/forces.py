@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Gravity, and external forces from base to body coordinates (book 5.3, eq 5.20)."""
 

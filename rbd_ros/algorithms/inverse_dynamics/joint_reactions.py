@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Joint reactions: the whole spatial force across each joint (book 5.3)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Recursive Newton-Euler algorithm, which `Robot.inverse_dynamics` runs (book 5.3, 5.4).
 

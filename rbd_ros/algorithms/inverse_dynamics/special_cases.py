@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Inverse dynamics stripped of what is zero: weight alone, and velocity products alone (book 5.3).
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Positions, velocities and accelerations of bodies and frames, Jacobians, configurations.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Configurations as points of a manifold (book 4.4): what moving at a velocity leads to."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Pose, velocity and acceleration of a frame (book 2.2, 2.11, example 4.3)."""
 

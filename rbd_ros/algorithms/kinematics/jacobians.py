@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Jacobians of bodies and points and their time derivatives (book examples 4.1 and 4.2, 2.5)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Forward kinematics: positions and velocities of all bodies (book 4.2, examples 4.3 and 4.4)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Rate of the configuration, which is the velocity only where a joint is flat (book 3.1)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Center of mass of the moving bodies and its Jacobian (book 2.13)."""
 

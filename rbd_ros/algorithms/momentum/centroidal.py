@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Momentum about the center of mass: centroidal dynamics (Orin, Goswami and Lee 2013).
 

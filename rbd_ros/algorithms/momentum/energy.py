@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Kinetic and potential energy and spatial momentum of a tree (book 2.12, eq 1.1)."""
 

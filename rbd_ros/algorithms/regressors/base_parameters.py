@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Base parameters: those combinations of inertial parameters that the joint forces depend on.
 

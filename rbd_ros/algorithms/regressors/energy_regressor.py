@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Regressors of energy and momentum: linear in the inertial parameters of all bodies.
 

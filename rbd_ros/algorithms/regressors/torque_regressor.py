@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Regressors of the joint forces: tau = Y pi, linear in the inertial parameters of all bodies.
 

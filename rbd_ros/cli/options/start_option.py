@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The option --start of `rbd_ros simulate`: a configuration in numbers, by joints or by name."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The plot of `rbd_ros feedforward`: efforts of the joints over time, with their limits."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The plot of `rbd_ros static-torque`: the share of its effort limit that each joint needs."""
 

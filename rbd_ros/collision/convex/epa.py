@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Depth of two convex cores that overlap: the expanding polytope algorithm.
 

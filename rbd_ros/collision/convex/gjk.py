@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Distance of two convex cores that are apart: the algorithm of Gilbert, Johnson and Keerthi.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Nearest or deepest points of pairs with a cylinder, exact to rounding.
 

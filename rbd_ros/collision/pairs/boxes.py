@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Boxes against boxes: faces on faces by up to four points, edges and vertices by one.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Capsules against boxes: exact distance of a segment from a box, and depth inside it.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Contact of a face of a box with a face of another one: the part where both are, in 4 points."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Nearest points of segments and boxes, and distances of points from boxes and cylinders."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Half-spaces against other shapes. The first one is the plane, its z axis the outward normal.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Spheres against spheres, capsules, boxes and cylinders: one point each.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Broad phase: pairs of shapes that are near each other, listed for some steps.
 

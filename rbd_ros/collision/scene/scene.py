@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Scene: shapes of a robot and of the world around it, and the pairs of them that may touch."""
 

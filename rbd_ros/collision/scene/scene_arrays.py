@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Arrays of compiled loops over a scene: candidate pairs, contacts, and buffers for both.
 

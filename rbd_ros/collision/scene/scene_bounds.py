@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Bounds on the speeds and distances of shapes: which may touch within a step."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """All contacts of a scene: where the shapes of pairs that are near touch, in compiled loops."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The search for all contacts of a scene (scene_contacts.py), as Python calls it.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Shapes that can touch each other; sizes are those that a URDF gives."""
 

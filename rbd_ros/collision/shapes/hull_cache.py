@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Convex hulls of meshes kept on disk, beside machine code: to find them takes seconds."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Convex hulls: their vertices, edges and faces, as compiled loops take them."""
 

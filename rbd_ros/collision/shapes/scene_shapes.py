@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Shapes of robots and of worlds as shapes that can touch, and as compiled loops take them.
 

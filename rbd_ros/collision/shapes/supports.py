@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Points of convex shapes that are farthest along a direction, and those of their differences.
 

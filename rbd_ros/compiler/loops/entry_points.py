@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Loops over data (contacts, solver sweeps, steps): what Python calls of them.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """From entry points to the typed functions that a target prints; rejections name file and line."""
 

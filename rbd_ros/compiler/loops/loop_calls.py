@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Functions that loops may call besides compiled ones: some of Python's own, and vocabulary.py."""
 

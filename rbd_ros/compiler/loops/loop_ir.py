@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Typed intermediate representation of a loop: what the front end makes, and targets print.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Types in the loop language: numbers, arrays, records, bytes, tuples.
 

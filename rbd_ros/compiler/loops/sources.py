@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The text of compiled loops: its syntax trees, and what machine code depends on."""
 

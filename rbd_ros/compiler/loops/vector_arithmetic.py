@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Arithmetic of vectors and matrices, as that of their numbers: targets know only tuples.
 

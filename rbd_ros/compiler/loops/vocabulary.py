@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """What loops have besides Python's own: words, and vectors, matrices and transforms of numbers.
 

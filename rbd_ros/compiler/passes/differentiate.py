@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Derivatives of a graph's outputs, as more nodes of the same graph, by the cheapest way.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Nodes replaced: scalar products by sums of products, for targets without these."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Forward mode: derivatives along directions, carried from the inputs to the outputs.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Derivatives of single nodes, and which nodes matter, for all ways of differentiation."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Builtin functions of CPython in machine code of our own: what those of kernels and loops share.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Arguments of a call in machine code: which is which, and where the numbers of each are.
 

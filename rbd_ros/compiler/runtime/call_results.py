@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Results of a call in machine code: new arrays and numbers, or the arrays that a caller gives.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Calls of a builtin that are not plain: one routine of machine code for all kernels.
 

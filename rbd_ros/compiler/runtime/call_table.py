@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Tables in memory that the routine of calls (call_routine.py) reads, and the routine itself.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Writer of the routine that does calls (call_routine.py): what all of its parts reach for.
 

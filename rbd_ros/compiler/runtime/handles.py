@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Handles of interpreted kernels and loops, in place of addresses where there is no machine code.
 

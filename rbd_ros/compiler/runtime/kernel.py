@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Kernels: functions of arrays, traced from an algorithm and compiled for one robot.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Kernels as builtin functions of CPython: NumPy arrays in, a new array out.
 

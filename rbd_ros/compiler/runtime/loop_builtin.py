@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Loops as builtin functions of CPython, whose call costs a tenth of a microsecond.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Memory layouts of what machine code reads: objects of Python and NumPy, and tables of our own.
 

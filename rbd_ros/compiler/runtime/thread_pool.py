@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Thread pool for the rows of a batch, in machine code that needs no interpreter.
 

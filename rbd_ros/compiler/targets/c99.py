@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A program as a function in C99: a text that stands alone, for where there is no Python.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Programs as a small C99 library: a header, a source for each function, a CMakeLists.txt."""
 

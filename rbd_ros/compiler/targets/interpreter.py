@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A program run node by node on NumPy's numbers, real or complex, one state or arrays of them.
 

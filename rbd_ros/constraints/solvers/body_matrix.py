@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A sparse matrix of bodies that contacts couple, in blocks of six rows, and its factors.
 

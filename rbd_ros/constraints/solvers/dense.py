@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Dense linear systems in compiled loops: leading parts of larger arrays, nothing allocated."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Newton's method for friction among many bodies, by the sparse matrix of the bodies.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Contacts among many bodies as compiled loops see them, and buffers to solve them in.
 

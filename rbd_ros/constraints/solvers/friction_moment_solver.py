@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Torsional and rolling friction at contacts in sweeps: moments that normal forces bound.
 

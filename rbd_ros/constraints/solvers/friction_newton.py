@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Newton's method for frictional contact, on equations that hold of every state of a contact.
 

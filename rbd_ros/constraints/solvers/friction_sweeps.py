@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Gauss-Seidel sweeps over contacts, each solved exactly while all others stay as they are.
 

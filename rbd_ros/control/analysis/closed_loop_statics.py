@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Poses of a robot with loops, and the torques of its actuators that hold it there.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Check that a robot can hold itself still: gravity torque against effort limits over many poses.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Bumpless transfer: a change of the gravity model (payload, base) without a step of torque."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Torque law of robots with loops: forces of the actuators by closed-loop inverse dynamics.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Effort that a motion takes: inverse dynamics with the friction of the joints, without feedback.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Compensation of joint friction: the torque that is lost to it, for a controller to add."""
 

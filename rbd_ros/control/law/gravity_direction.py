@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Direction of gravity in the base of a robot: from its mounting, or from an IMU on it."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Guiding by hand: a soft hold that follows, damping, and brakes on speed and kinetic energy.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Joints whose gains are too low for the gradient of gravity that the law does not compensate."""
 

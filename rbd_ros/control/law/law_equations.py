@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The torque law on scalars of any kind, from which `TorqueLaw` has machine code made.
 

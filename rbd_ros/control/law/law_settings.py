@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """All settings of a torque law as one value, checked against the robot as a whole."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The ten inertial parameters of a payload, from the figures of a data sheet."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Quantities that a torque law derives from its settings beforehand; its memory and its call."""
 

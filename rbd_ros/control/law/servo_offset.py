@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Position commands that make servos without torque input bear a torque: an offset tau / k."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Soft stops: bounds of torque by which joints stay within limits of position and of speed.
 

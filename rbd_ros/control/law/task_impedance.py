@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Impedance of a frame: a robot that yields at its tool as a spring and a damper would.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The torque law as an object with memory: settings, integral, and the terms of the last torque.
 

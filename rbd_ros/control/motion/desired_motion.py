@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Desired motion of a robot: a held position or a trajectory, and never a jump between them.
 

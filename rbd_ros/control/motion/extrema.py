@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Extrema of a joint's position and velocity on a trajectory: exact ones, not samples."""
 

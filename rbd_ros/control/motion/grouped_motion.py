@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Motion of a robot in groups of joints, each of which follows a path of its own.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Options of a desired motion: pauses of states, and rates of start and stop."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Trajectories prepared and checked beside the control loop, which then takes them over whole."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A motion along a path, which goes over to another path, stops and resumes without a jump."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Tolerances of a robot's deviation from its desired motion, along the way and at the goal.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Joint trajectories: points in time and the smooth motion through them, sampled at any time."""
 

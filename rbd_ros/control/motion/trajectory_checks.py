@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Checks of a joint trajectory's names, times and numbers, and the error that they raise.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Trajectories in files: YAML as `ros2 topic echo` prints a JointTrajectory, or CSV.
 

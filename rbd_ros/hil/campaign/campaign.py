@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Campaigns: many runs of a scenario on all cores, a row each; resumed and replayed."""
 

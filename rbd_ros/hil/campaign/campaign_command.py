@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Campaigns of `rbd_ros hil`: --seeds, and --replay of one run."""
 

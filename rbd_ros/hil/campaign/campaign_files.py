@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Files of a campaign: written whole or not at all, by one process at a time; tables."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Numbered pieces of work by Dask, on a local cluster or that of a scheduler.
 

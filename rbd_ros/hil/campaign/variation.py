@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Variation between the runs of a campaign: values of faults, drawn from ranges."""
 

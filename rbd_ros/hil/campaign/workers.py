@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Processes that do numbered pieces of work, one at a time; one that is killed costs only its own.
 

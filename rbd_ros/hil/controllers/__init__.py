@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Controllers under test: a file `<kind>_controller.py` for each kind, and how they are made."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A controller under test behind UDP, such as a program in C, in lockstep with the bench."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Packets between a bench, or a node, and a controller behind UDP; docs/hil_controllers.md.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A way that messages take, which delays, loses and doubles them; seeded, in simulated time."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Faults on a timeline, put into a simulation and its messages when they are due."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """An FMU where else the simulation of a robot is: torque in, state out, a step at a time."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """FMUs for co-simulation (FMI 2.0 and 3.0), read and loaded by fmpy, run without its overhead.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Plants of the bench: robots that move under the torques of a controller, and their kinds."""
 

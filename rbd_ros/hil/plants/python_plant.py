@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A plant that is an object in Python, such as another simulator; a function makes it."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A recorded run of the bench, read and checked: nothing is missing between two states."""
 

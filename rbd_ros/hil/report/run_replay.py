@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Replay of a recorded run: its commands are given once more, and the motions compared."""
 

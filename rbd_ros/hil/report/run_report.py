@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Reports of a run: one HTML page that loads nothing, JUnit XML, and the numbers as JSON."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Entry of the controller under test in a scenario, and what a kind of controllers is."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Robots that carry payloads: masses fixed to links, each set of them a model of its own."""
 

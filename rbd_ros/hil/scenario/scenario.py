@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Scenarios: what a controller has to do, what goes wrong meanwhile, and what is allowed."""
 

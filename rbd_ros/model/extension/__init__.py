@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Extension of a URDF: what it cannot say, from a YAML file beside it or a mapping.
 

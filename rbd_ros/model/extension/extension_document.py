@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """An extension, or armature file, as read: mappings, lists and scalars, each with its line.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Reader of what URDF cannot say of a robot, from a file or a mapping.
 

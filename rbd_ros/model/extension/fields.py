@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Values of an extension by kind: names, numbers, vectors, placements; errors name the element."""
 

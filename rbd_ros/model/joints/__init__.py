@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Joint types and their jcalc (book 4.4, table 4.1): one file a type, all with the same methods.
 

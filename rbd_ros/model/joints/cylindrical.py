@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Cylindrical joint (book table 4.1): a shaft that turns and slides in its bearing."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Quotients in the exponential maps and logarithms of SO(3), SE(2) and SE(3), and quaternions.
 

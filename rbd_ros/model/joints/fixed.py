@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Zero-DoF joint, which holds two frames together (book 8.3, table 8.1)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Joint with six degrees of freedom, of a body that moves freely (book table 4.1 and 4.5)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Joint with six degrees of freedom and its position in successor coordinates (book table 4.1)."""
 

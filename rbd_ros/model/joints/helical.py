@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Helical joint, a screw (book table 4.1): a hinge that advances along its axis while it turns."""
 

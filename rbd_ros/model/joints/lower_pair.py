@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Position errors of lower pairs, from the relative transform of two frames (book 8.3).
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Planar joint (book table 4.1, in the variant of 4.4 and example 4.5 described below)."""
 

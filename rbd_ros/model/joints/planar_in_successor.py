@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Planar joint with its position in successor coordinates, as in book table 4.1."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Rack and pinion (book example 4.6): a joint whose motion subspace depends on its position."""
 

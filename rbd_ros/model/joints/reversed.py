@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A joint of opposite polarity: predecessor and successor change places (book table 4.2)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Revolute joint, a hinge (book table 4.1); a continuous joint is one without limits."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Joint that is moved as a given function of time (book 3.4, 3.5): a rheonomic constraint.
 

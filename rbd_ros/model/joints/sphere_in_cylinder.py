@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Sphere in a cylinder: a ball that slides along a line and turns as it likes (book 8.10)."""
 

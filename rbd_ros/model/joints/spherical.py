@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Spherical joint, a ball and socket, by a unit quaternion (book table 4.1, 4.5)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Spherical joint by yaw, pitch and roll (book 4.5, eq 4.7 to 4.9), which has singularities.
 

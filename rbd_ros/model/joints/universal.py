@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Universal joint, of Cardan or Hooke: two hinges whose axes meet, as one joint."""
 

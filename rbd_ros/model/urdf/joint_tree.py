@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Joints of a URDF: the tree that they make, and mimic joints as gears (book 9.6)."""
 

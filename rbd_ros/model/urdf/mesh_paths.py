@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Paths of the mesh files of a URDF on this machine, found without ROS."""
 

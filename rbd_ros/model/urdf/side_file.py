@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Armature (reflected rotor inertia), unknown to URDF, from a mapping or a YAML side file."""
 

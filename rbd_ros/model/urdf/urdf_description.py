@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Links and joints of a URDF, parsed by urdf_parser_py, in the order of the file.
 

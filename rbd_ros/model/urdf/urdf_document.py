@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Reading a URDF document, which may be hostile, into a small tree of the elements that are used.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Process that expands xacro: expressions of a file are evaluated here, and with an end.
 

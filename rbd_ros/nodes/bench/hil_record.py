@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """`hil_record run.mcap`: writes down what a simulator, or a robot, and its controller say.
 

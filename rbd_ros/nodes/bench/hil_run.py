@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """`hil_run scenario.yaml`: a controller under test, also one that is a process and speaks ROS.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A recording of a simulator node in lockstep, replayed: the same answers to the same states.
 

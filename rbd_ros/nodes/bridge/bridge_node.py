@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The node udp_bridge: a torque node whose law is a program behind UDP."""
 

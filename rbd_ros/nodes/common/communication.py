@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Publishers, subscriptions and services as a node's interface declares them; executors."""
 

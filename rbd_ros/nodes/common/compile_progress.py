@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Progress of a slow start in the log: the first compilation of a robot's machine code."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Rate and execution time of a loop: summed up by Welford's method in one call of machine code.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Diagnostics of a node on `/diagnostics`: once a second, and at once on a change.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A node that survives its callbacks: an exception is reported, and the node goes on.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Managed nodes: the ROS 2 lifecycle, driven by services, a lifecycle manager, or the node itself.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A node's parameters at run time: declared from its interface, changed together or not at all.
 

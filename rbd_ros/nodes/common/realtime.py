@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Real-time options of a node: priority and cores of its threads, memory that is locked.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Source of a node's robot: parameter, file, or the topic `robot_description`.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Subject `timing` of a node's diagnostics: rate and execution time of its loop in a second.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Parts of the node gravity_compensation, composed in gravity_node.py.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Parameters, topics and services of gravity_compensation beside those of all torque nodes."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Hand guiding in a node: switched on and off without a step, and reported in the diagnostics."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Text for logs, diagnostics and responses, kept short whatever names and values come in."""
 

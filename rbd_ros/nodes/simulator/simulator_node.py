@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Simulated robot that stands in for the hardware: torques in, joint states and time out."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Snapshots of a simulator node: kept by name, in files, and all along for going back in time.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Torque nodes: input -> reference -> law -> limits -> output, composed in torque_node.py.
 

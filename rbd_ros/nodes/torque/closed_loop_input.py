@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Torque nodes of robots with loops: states of all joints from those that are measured."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """From a state to its torque as messages, compiled: law, hand guiding, soft stops, limits.
 

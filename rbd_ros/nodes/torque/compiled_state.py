@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """From the bytes of a joint state to a checked state of all joints, compiled.
 

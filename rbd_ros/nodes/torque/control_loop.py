@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The control loop: for each joint state, input -> reference -> law -> limits -> output.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Controlled degrees of freedom of a torque node: independent joints, and those with actuators."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Fast path of the control loop: from the bytes of a state to those of its torque in one call.
 

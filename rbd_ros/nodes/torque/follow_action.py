@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The action FollowJointTrajectory of control_msgs, by which MoveIt drives a controller.
 

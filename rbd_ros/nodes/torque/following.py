@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Outcomes of followed trajectories: reached, off the path, dropped, canceled.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The topic of model markers: what the robot weighs and what holds it, while somebody looks.
 

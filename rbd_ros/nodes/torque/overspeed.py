@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Cut-off when a joint is far too fast: the torque ends, and stays off until somebody looked."""
 

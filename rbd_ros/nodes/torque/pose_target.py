@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Topic `~/desired_pose`: a pose of task_frame becomes a motion of the joints that leads there."""
 

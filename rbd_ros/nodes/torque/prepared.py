@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Settings that follow from a torque node's parameters and robot: all of them, or an error."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Parameters of torque nodes by which joints keep their limits of position and speed."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Parameters of feedback task_impedance: the frame that yields, its springs and its dampers.
 

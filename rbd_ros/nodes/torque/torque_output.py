@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Torques as messages: a JointState by name and a Float64MultiArray by order."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The reference of inverse_dynamics: a held position, or a trajectory from a topic."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """`robot.centroidal`: momentum about the center of mass (Orin, Goswami and Lee 2013)."""
 

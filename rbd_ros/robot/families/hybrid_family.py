@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """`robot.hybrid`: forces given at some joints, accelerations at the others (book 9.1)."""
 

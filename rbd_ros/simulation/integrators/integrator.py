@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """What an integrator declares: its step, and what that needs; all that are declared."""
 

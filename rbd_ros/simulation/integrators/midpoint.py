@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Steps of Stoermer and Verlet: halfway at v, v' by the forces found there, on at v'.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """One classical Runge-Kutta step of fourth order on the robot's configuration space.
 

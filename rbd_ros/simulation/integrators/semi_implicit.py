@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Semi-implicit Euler steps: v' from the forces at q and v, then q' from v'.
 

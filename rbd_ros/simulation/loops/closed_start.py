@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Putting a mechanism together at a start: the configuration and velocity that close its loops."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Constraints of kinematic loops, sorted into independent ones and the motions that they leave.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Drives of a robot with loops: servo torques for prescribed accelerations.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The velocity at the end of a step of a robot with loops: solver.py in independent velocities.
 

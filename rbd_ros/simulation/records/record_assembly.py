@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Making the records of a simulation for a robot, a ground and numerical choices."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Constants of a simulation: the robot, its ground and the numerical choices, as plain arrays.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """State of a simulation at one instant: all of this is in a snapshot, and nothing else.
 

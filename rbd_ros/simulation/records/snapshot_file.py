@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Snapshots in files: written whole or not at all, and read only if nothing is wrong with them.
 

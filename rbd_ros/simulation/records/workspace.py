@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Buffers for intermediate results of a step. Nothing here outlives the step that wrote it.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Threads of `Simulator.rollout`, and the rollouts that each of them does.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A step in a world: the robot, movable objects, and rigid contact among them and all around them.
 

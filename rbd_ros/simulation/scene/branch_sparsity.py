@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Impulses in the robot's tree: along the path from the link that they are at to the base.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Warm start of a step in a world: the impulses of the step before, contact by contact."""
 

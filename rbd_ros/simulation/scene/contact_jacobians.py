@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Jacobians of contacts: of the robot by its joints, of objects by their velocities."""
 

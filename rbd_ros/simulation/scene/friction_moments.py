@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Torsional and rolling friction of contacts in a world: moments that normal forces bound.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Restitution of a step in a world: rounds of impacts, at velocities as they are.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The problem of an island in a step in a world: entered, solved, its impulses applied."""
 

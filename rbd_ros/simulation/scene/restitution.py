@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Poisson's law of restitution: what a contact takes while it is compressed, it returns in part.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Making the constants of a world in a simulation, and the state that its objects begin with."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The robot in a step in a world: where it is, its velocity without contacts, its rows of joints.
 

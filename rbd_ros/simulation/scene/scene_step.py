@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A step of a robot in a world: rigid contact with friction, joint limits and joint friction.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Steps in a world of a robot whose joints have servos: taken again until their torques are right.
 

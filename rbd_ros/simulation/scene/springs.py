@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Hunt and Crossley's springs in a world: f = K d^n (1 + c dd/dt), and never less than zero.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Force and torque sensors: what the parent of a joint exerts on its child."""
 

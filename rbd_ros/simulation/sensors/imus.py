@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Inertial units: orientation, angular velocity and proper acceleration of links (REP 145)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """What a kind of sensors is: a class with these attributes and methods, in a file of this folder.
 

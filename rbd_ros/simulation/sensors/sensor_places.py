@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Places of force and torque sensors: what is beyond each, and a model that is cut there.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Sensors on a simulated robot, of all kinds that the files of this folder and packages declare.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Overlaps of a robot with itself and with convex shapes at the start of a simulation.
 

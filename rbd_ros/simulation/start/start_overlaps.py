@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Overlaps in a world, at the start of a simulation and later, for warnings.
 

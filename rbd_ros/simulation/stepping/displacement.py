@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Moving a configuration by a displacement, and joints at their limits and beyond."""
 

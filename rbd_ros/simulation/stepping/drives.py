@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Drives of the joints: an effort, a servo, its gravity torque, or nothing.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """External forces on bodies, and the generalized force that they and the torques make together."""
 

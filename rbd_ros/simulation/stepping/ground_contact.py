@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Contact with the ground in a step: detection, forces for the solver, deformation of the surface.
 

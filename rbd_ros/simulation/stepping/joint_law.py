@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Coulomb friction and limits of a joint as one law between its velocity and its impulse.
 

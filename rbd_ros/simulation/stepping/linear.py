@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Linear systems: the branch-sparse factorization H = L^T D L (book 6.5), a dense solver."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Compiled step of the integrator rk4; integrators/rk4.py says what it is."""
 

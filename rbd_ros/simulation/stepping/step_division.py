@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Into how many substeps a step is divided: by the rotation of joints, and by their inertia.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Projected Gauss-Seidel sweeps over joints and contacts: slower than Newton, but steady.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Assembly of two articulated bodies by a joint between their handles (book 7.2.2, table 7.2).
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """`robot.articulated`: articulated bodies, their handles and their assembly (book ch. 7)."""
 

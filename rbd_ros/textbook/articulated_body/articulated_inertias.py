@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Articulated-body inertias and bias forces of all subtrees (book 7.2.2, eq 7.21 to 7.25)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Bodies and joints of a tree before they are assembled, all in base coordinates."""
 

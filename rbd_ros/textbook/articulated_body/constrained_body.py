@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Dynamics of one rigid body that a joint connects to a fixed base, by three methods (book 3.6).
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Divide-and-conquer forward dynamics: assembly of bodies with several handles (book 7.5).
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Forward dynamics by inverse inertias and constraint forces (book table 7.2, variant 1)."""
 

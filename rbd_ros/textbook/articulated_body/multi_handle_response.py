@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Response of several handles to forces on each of them, cross-coupling included (book eq 7.4)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Divide and conquer with loops: assemblies of several joints at once (book 7.5, last part).
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Forward dynamics by sparse elimination of accelerations and constraint forces (Baraff 1996).
 

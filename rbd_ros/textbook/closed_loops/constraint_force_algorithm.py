@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Constraint-force algorithm: constraint forces of a chain in log2 N steps, N its length.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Loops in closed form: q = gamma(y) of independent variables y (book 8.11, 9.6).
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Dynamics in independent variables of a robot whose loops have a closed form (book 8.11)."""
 

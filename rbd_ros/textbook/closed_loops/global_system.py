@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Equations of motion of all bodies at once, in a large sparse matrix (book 3.7, 8.13).
 

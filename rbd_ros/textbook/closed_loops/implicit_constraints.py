@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Constraints phi(q) = 0 that their user writes as a text over scalars (book 3.2, 3.4).
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Constraints phi(q) = 0 or phi(q) >= 0 of any number of bodies, compiled (book 3.2, 11.4)."""
 

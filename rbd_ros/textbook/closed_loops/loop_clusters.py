@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Minimal loop clusters: what makes K and G block-diagonal (book 8.9).
 

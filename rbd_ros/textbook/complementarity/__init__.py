@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Contact problems as complementarity problems, and their solvers (book 11.4 to 11.6).
 

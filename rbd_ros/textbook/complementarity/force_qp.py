@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Quadratic program in the contact forces: minimize x . M x / 2 + x . d, x >= 0 (book eq 11.43).
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Gauss' principle of least constraint with inequalities: a program in qdd (book eq 11.44).
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The contact problem, what solves it, and what proves that nothing can (book 11.5).
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Lemke's method for linear complementarity problems (Cottle and Dantzig 1968; book 11.5).
 

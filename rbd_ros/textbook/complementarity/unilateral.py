@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """An inequality constraint phi(q) >= 0 and the four states that it can be in (book 11.4).
 

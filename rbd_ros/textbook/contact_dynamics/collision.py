@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Collision of two bodies at a point without friction, with restitution (book eq 11.60 to 11.65).
 

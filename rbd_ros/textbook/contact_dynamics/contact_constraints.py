@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Contact normals in joint space, separation velocities and what accelerates them (book 11.3)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """`robot.contacts`: point contacts between bodies, and their equations (book ch. 11)."""
 

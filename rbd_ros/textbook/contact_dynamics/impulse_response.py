@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Impulses: step changes of velocity of a body, of a handle, of a whole tree (book 11.7).
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Rolling without slipping: constraints that are linear in the velocity alone (book 3.4).
 

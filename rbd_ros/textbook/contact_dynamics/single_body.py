@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Frictionless contacts of one rigid body with fixed surfaces (book 11.1, 11.2).
 

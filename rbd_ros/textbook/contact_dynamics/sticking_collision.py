@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Collision of two bodies with friction that arrests the sliding (book eq 11.66 to 11.72).
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Rates of contact points and normals of smooth surfaces (book 11.6; Montana 1988).
 

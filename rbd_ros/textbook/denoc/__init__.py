@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Dynamics of revolute and prismatic joints by the decoupled natural orthogonal complement.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Matrix C of convective inertia terms, C = N^T (M Ndot + Mdot N) (Saha 1999, eq 25 to 29).
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Generalized forces of wrenches on the links, by composite wrenches (Saha 1999, eq 30, 31)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Generalized inertia matrix by the mass matrices of composite bodies (Saha 1999, eq 21 to 24)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Newton-Euler factorization of the inertia matrix, H = S^T P^-T I P^-1 S.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Twists, wrenches and mass matrices of links at their centers of mass, and how they propagate.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Natural orthogonal complement N = N_l N_d of the velocity constraints (Saha 1999, eq 16, 17).
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Recursive forward dynamics in three steps (Saha 1999, section 5.2, eq 33 to 37)."""
 

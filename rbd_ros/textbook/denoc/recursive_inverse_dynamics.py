@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Recursive inverse dynamics (Saha 1999, section 5.1): outwards for twists, back for wrenches."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Decomposition I = U D U^T by reverse Gaussian elimination (Saha 1999, appendix B, eq 40 to 55).
 

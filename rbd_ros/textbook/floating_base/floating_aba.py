@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Floating-base articulated-body algorithm (book 9.4, table 9.4)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """`robot.floating_base`: dynamics of a robot whose base moves freely (book 9.3 to 9.5)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Equation of motion of a floating base: Newton-Euler and composite bodies (book table 9.5)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Floating-base inverse dynamics: joints with given motion, a base that yields (book 9.5)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Momentum and kinetic energy of a robot with a floating base (book example 9.3)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Joint-space equation of motion of a robot whose base floats (book example 9.2)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """State of a tree whose base, body 0, moves freely, as texts of this folder take it (book 9.3).
 

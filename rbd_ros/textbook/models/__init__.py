@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Models from other sources than URDF: connectivity graphs, assembly, DH tables (book ch. 4)."""
 

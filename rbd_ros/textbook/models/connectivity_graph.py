@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Connectivity of a mechanism (book 4.1): which joint connects which bodies, and nothing else.
 

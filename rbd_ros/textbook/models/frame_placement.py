@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Body frames elsewhere on their bodies: the same robot in other coordinates (book 4.2, 10.1)."""
 

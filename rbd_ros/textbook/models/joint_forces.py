@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Forces across a joint: what drives it, and what its bearings carry (book 3.5, example 3.2).
 

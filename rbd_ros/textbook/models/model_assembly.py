@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Models put together of bodies and joints in any order, with loops (book 4.1, 4.2).
 

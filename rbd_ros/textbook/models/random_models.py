@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Random models of any size: general chains and trees of revolute joints (book 10.3).
 

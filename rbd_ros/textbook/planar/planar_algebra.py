@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Planar vector algebra (book 2.16, table A.1): what moves in a plane, in three coordinates.
 

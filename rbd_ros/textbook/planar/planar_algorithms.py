@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Texts of algorithms in the plane: the same texts, with planar quantities (book 2.16, 10.3.1).
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Inertia in the plane: of a rigid body (4 numbers), of an articulated body (6) (book 2.16)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Planar robots (book 2.16): the same tree in the plane that all its bodies move parallel to.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Coordinate transforms of the plane (book eq 2.77, table A.1)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Planar motion vectors [omega, v_x, v_y] and force vectors [n, f_x, f_y] (book 2.16)."""
 

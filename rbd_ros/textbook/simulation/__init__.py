@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Smooth motion to a tolerance, and rigid contact from event to event (book 11.4, table 11.1)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Smooth motion of a robot over time, with steps that follow the accuracy asked for (book 10.1).
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Motion of a robot with some of its contacts as equality constraints (book 11.5)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Contact points of a robot's bodies: points on faces, and spheres (book 11.4, 11.6).
 

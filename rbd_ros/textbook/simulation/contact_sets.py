@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Sets of contacts that persist, and of those that bear the forces (book 11.5)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Explicit Runge-Kutta methods whose steps can be interpolated (book 11.5, eq 11.45 to 11.51).
 

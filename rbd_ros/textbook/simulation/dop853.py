@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Reference motions by DOP853, the method of order 8 of E. Hairer, as SciPy has it.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The earliest event within an interpolated time step (book table 11.1, steps 2 and 3)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Impulses of several contacts at once, from Newton's law of restitution (book 11.7).
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Inverse inertia and bias acceleration of a rigid body, free or constrained (book 2.15).
 

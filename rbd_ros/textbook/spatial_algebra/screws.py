@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Screws (book 2.5): line vectors, free vectors, and the axis and pitch of any spatial vector.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Subspaces of motions and forces, of floats (book 3.3): complements and decompositions.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Composite-rigid-body algorithm that takes the forces of whole subtrees along (book 6.2).
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Inertia and Coriolis matrices as sums over links of products of Jacobians.
 

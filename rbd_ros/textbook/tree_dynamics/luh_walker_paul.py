@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Original recursive Newton-Euler algorithm, in 3-D vectors (book 5.4, table 5.2).
 

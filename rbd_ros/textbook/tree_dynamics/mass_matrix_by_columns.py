@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Inertia matrix by inverse dynamics of unit accelerations, column by column (book 6.1).
 

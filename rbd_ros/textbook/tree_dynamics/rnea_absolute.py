@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Recursive Newton-Euler algorithm in its basic version, in one coordinate frame (book 5.3).
 

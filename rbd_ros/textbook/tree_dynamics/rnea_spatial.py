@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Recursive Newton-Euler algorithm in the book's spatial vectors (book 5.3, table 5.1).
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Sparse factors of an inertia matrix, and products with them (book 6.5, tables 6.3 and 6.5).
 

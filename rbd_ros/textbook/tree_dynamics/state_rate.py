@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Forward dynamics of the state: rates of positions and of velocities (book 3.1, FDx)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Hybrid dynamics by the part H11 of the inertia matrix that belongs to given forces (book 9.1).
 

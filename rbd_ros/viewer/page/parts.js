@@ -1,3 +1,4 @@
+// Copyright 2026 rbd_ros maintainers
 // SPDX-License-Identifier: Apache-2.0
 // What of three.js the page uses; scripts/update_three makes three.js of it.
 export {

@@ -1,3 +1,4 @@
+// Copyright 2026 rbd_ros maintainers
 // SPDX-License-Identifier: Apache-2.0
 // Pulling at a body: the pointer takes hold of a point of it, and a spring leads to the pointer.
 'use strict';

@@ -1,3 +1,4 @@
+// Copyright 2026 rbd_ros maintainers
 // SPDX-License-Identifier: Apache-2.0
 // Draws the scene of the element `data`, and plays its frames or what a server sends.
 'use strict';

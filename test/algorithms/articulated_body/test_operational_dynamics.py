@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A task: a commanded acceleration comes true, and null-space forces do not disturb it."""
 

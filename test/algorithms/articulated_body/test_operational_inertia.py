@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Operational-space inertia, and its inverse, against their definition by dense matrices."""
 

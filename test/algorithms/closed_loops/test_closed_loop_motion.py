@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Closed-loop systems against explicit equations of motion, Pinocchio, MuJoCo, and one another."""
 

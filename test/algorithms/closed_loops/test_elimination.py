@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Elimination against singular values, on matrices of any shape and rank, and on loops."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Assemblies: the configuration nearby that closes the loops, or how near it comes."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Jacobian and right-hand side of loop constraints against link Jacobians of textbooks."""
 

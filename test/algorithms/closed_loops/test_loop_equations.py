@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Coefficients of the equations of motion with loops against textbooks; active loop joints."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Forces of loop joints as wrenches on the two bodies that they connect."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Errors of loop closure decay as Baumgarte's equation says, and without it they grow."""
 

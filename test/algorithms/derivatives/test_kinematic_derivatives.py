@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Derivatives of kinematics: slopes of the textbook's, identities, Pinocchio."""
 

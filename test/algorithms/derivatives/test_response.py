@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Responses to many forces: against dense solutions, and the operations that zeros save."""
 

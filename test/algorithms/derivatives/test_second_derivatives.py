@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Second derivatives of the dynamics: slopes of the first, identities, order on manifolds."""
 

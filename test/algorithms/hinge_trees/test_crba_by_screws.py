@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The mass matrix by axial screws, and its operations against the book's formulas of section 10.3.
 

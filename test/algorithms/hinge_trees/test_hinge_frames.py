@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Frames of trees of hinges: screws that lead between axes, to the last digit."""
 

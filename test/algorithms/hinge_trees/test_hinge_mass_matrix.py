@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Inertia matrix by screws as a declared text, and as what kernels are made of."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The composite-rigid-body algorithm in base coordinates against sums over links."""
 

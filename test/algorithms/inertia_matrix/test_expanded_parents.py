@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The tree of joint variables: the book's printed example, and where inertia matrices are zero."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The factorization H = L^T D L and its solution against NumPy, on inertia matrices and others."""
 

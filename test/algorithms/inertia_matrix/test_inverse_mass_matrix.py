@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The inverse of the mass matrix, by both of its ways, against the textbook's mass matrix."""
 

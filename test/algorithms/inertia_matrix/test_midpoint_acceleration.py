@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The mean acceleration of a time step, against the iteration on the textbook's equations."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Depths of trees, and cost formulas of them, against sets of the tree and the book's numbers."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Equations of motion in closed form against derivatives of the mass matrix, and against RNEA."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The Coriolis matrix against link Jacobians and the Christoffel symbols of the mass matrix."""
 

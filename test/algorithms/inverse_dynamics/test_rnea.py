@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Newton-Euler equations without linear velocities, the text of the kernels, against textbooks."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Pose and Jacobian of a frame in one pass: those of their own kernels, and each other's rate."""
 

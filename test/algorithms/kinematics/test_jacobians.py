@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Jacobians of links and points, and their rates, against textbook Jacobians in base axes."""
 

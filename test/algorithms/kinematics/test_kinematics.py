@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Poses and velocities of links and bodies against homogeneous transforms and link Jacobians."""
 

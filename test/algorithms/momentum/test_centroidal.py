@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Momentum about the center of mass against sums over links, and Pinocchio's ccrba and dccrba."""
 

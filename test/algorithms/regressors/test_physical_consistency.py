@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Parameters that bodies can have: which are not, and those that explain noisy forces best."""
 

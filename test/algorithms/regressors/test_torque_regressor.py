@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Regressors of the joint forces: linear in the parameters, and equal to the textbook's forces."""
 

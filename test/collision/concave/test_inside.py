@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Distances of what is inside closed meshes, under height fields, beside them, and in surfaces."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Cylinders that lie on faces but for rounding: distances along the normals of the faces."""
 

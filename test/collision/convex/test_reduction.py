@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The points of a patch that are kept: the deepest, and those that span most of it."""
 

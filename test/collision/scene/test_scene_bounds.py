@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Where shapes are and how fast, and which are far apart: the parts of the search for contacts.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Boxes around shapes: nothing of a shape is outside, and each side is touched."""
 

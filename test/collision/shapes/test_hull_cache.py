@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Convex hulls on disk: the same as those that are found, and found again if they are damaged."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Entry points: what is compiled of them and when, what they are called with, where it is kept.
 

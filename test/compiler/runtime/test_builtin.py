@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Kernels as builtin functions: what arguments they take, what they keep alive and leak."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Calls that are not plain are done in machine code: by name, lists, batches, forces, results."""
 

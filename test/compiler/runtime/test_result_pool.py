@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Results that nobody has any more are used again; those that somebody has are left alone."""
 

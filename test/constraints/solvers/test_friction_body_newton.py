@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Newton's method among many bodies: solutions from no forces, steps by the equations, no harm."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Torsional and rolling friction: balls by hand, programs of another kind, parts of solvers."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """One contact, solved exactly: against closed forms, and against all other forces of its cone."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Problems of quadrupeds that fell and lie, as steps met them: falling_robots.npz.
 

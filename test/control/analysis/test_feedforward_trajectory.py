@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Trajectories with efforts: which terms they have, at the points, between them and at the end."""
 

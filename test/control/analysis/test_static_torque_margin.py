@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Whether effort limits hold a robot against gravity, beside two-link statics by hand."""
 

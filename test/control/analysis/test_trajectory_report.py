@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Limits along trajectories: worst margins, and the durations with which they are kept."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Law and states of robots with loops, against plane trigonometry and virtual work."""
 

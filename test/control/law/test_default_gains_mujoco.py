@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The default law on a plant of another house: MuJoCo, without and with dry friction."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Changes of gravity and payload without a step; links left out; servos; friction compensation."""
 

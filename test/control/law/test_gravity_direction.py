@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Direction of gravity: mountings, what an IMU says, and how fast it may turn."""
 

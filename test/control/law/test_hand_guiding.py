@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Hand guiding: it never feeds energy, it follows the hand, and its brakes hold what is promised.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Settings of a law are checked whole, and rejected with the joint and the cure."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Soft stops: whatever is desired, joints brake before their limits, and nothing else changes."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The sampled closed loop at rest is asymptotically stable, the integral and dead time included.
 

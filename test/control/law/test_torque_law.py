@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Torque laws: what each term contains, what they do to a robot, how they are changed."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Transition between two motions: offsets that decay, and tempos that rise and fall."""
 

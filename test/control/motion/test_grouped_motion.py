@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Trajectories of different joints at a time: none disturbs another, and no joint jumps."""
 

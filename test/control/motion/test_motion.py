@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Desired motion: it never jumps, whatever stamps, pauses and trajectories come."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Polynomials between points: splines solved in slices, and what they reach between the points."""
 

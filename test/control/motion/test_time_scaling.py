@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Time scaling of a motion: the intervals against the limits, sampled densely."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Tolerances of motions: which hold, what is beyond them, and what the motion does then."""
 

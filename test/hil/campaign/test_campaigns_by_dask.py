@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Campaigns by Dask: the same table, killed workers, schedulers that are not there or go away."""
 

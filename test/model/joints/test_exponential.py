@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Quotients of the exponential maps, in fifty digits and in doubles, near their limits."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Conformance of joint types: every one that lies in rbd_ros/model/joints, by finite differences.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Snapshots in files: the motion goes on bitwise, snapshots that do not fit are rejected."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Overlaps, limits and loops are corrected by moving positions, which is bounded in everything.
 

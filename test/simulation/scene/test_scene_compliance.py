@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Compliant contacts in simulated worlds: springs and dampers by hand, beside rigid contacts."""
 

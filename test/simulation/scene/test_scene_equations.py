@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Single steps in small worlds obey the equations of motion and the laws, computed independently.
 

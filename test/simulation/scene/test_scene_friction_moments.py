@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Torsional and rolling friction in simulated worlds, against what mechanics says of them."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Impacts in simulated worlds, by Newton's law of restitution and by Poisson's."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Islands of many contacts among objects, solved without a matrix of all contacts.
 

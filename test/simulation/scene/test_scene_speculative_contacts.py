@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A body that is accelerated within a step has contacts with all that it reaches: no tunneling."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Steps in worlds start from what the step before has found: what goes on takes nothing to solve.
 

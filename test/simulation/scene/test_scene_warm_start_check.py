@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Forces of the step before, tried without a matrix: all numbers are those of the matrix.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The momentum of free bases, against momentum and center of mass as the robot's own say them."""
 

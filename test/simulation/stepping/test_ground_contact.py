@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The surface of the ground under a robot: where it begins, how it follows and recovers."""
 

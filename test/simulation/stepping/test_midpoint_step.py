@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Steps of the midpoint integrator: the method written out, what it keeps, what it leaves."""
 

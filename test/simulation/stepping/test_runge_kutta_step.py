@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A Runge-Kutta step by itself: the method on the robot's own functions, and what it holds."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """One solve for velocities, Newton's method and the sweeps: every law holds in what they find."""
 

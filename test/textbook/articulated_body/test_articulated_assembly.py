@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Assembly of two articulated bodies against the composite equation that table 7.2 starts from.
 

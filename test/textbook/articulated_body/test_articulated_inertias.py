@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Subtrees as articulated bodies, against the response of what they are cut out to be.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """One body on a joint: three methods agree, and their matrices are what the book says (3.6)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Divide-and-conquer forward dynamics: the depth of its plans, and what comes of them."""
 

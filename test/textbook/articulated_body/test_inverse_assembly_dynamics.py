@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Forward dynamics by variant 1 of table 7.2 against textbooks, Newton-Euler and Pinocchio."""
 

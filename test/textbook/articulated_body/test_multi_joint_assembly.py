@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Loops by assemblies of several joints at once, against the four methods of chapter 8."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Sparse elimination against dense solutions, and what comes of it against textbooks."""
 

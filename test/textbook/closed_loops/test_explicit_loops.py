@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Loop-closure functions: the book's worked triangle, gears, and multipliers on the same loops."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Loop joints whose constraint forces depend on where their frames are: no lower pairs."""
 

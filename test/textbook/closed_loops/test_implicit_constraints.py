@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Constraints that a user writes: a string round three bodies, and points of any links."""
 

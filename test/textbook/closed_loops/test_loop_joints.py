@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Zero-DoF joints and spheres in cylinders, which close loops that others close as well."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The program in the forces by itself, and nonnegative least squares against SciPy's."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The program in the accelerations (book eq 11.44), against that in the forces and a minimizer."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Scaling of a contact problem, its solutions, and certificates of infeasibility."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Minimal contact sets: which contacts stay, and that the rest says nothing new."""
 

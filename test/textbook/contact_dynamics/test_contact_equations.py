@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The contact problem of a tree, against textbooks, and against the KKT system when active."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Impulses: against the textbook's H and J, forward dynamics under short forces, momentum."""
 

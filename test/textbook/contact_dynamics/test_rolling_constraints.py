@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Rolling: three rows of velocity a contact, which no function of the position has as its rate."""
 

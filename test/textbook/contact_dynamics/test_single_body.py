@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """One rigid body in contact, against closed forms and against a robot that is one free body."""
 

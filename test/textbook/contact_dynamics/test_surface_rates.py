@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Motion of contacts of smooth surfaces, against differences of contacts in closed form."""
 

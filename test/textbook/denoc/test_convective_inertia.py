@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The matrix of convective inertia terms against its definition and the textbook's forces."""
 

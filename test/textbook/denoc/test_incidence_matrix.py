@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The Newton-Euler factorization of the inertia matrix, with its incidence matrix written out."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Recursive forward dynamics against the textbook, the ABA and Pinocchio; its cost."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Recursive inverse dynamics against the textbook, other algorithms, and the printed cost."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A spherical joint is three hinges with links between that have no mass (Saha 1999, after eq 15).
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """U D U^T by reverse Gaussian elimination against dense elimination and articulated inertias."""
 

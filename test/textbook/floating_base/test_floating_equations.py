@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Coefficients of the equation of motion of a floating base against those of a textbook."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Floating-base inverse dynamics against a textbook's equation of motion."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The generalized Jacobian against the response of a textbook to an impulse within the robot."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The equation of motion of the joints alone, against a textbook's elimination of the base."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Connectivity graphs: spanning trees, numberings, sets (book 4.1)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Denavit-Hartenberg tables of both conventions: poses, dynamics, and what is rejected."""
 

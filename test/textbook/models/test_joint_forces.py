@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Forces and motions across joints: the identities of the general joint model (book 3.5)."""
 

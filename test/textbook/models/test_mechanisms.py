@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Models of bodies and joints: any spanning tree, numbering and polarity is the same mechanism."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Random models: seeded, general, of the shape that was asked for, and robots like any other."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Planar vectors against rows and columns 3, 4 and 5 of the spatial matrices (book 2.16, A.1)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Motions over time: orders of convergence, error control, spikes, curved spaces, rejections."""
 

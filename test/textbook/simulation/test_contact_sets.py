@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Current and active contacts: boxes on their corners, by statics and ranks."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Runge-Kutta steps that can be interpolated: the book's formulae, orders, curved spaces."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Impulses of several contacts: closed forms, energy, complementarity, both laws."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Inverse inertia and bias acceleration of free and constrained bodies (book 2.15, 3.3, 3.6)."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Derivatives in moving coordinates by finite differences; both accelerations of a body."""
 

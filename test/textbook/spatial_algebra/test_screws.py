@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Axis, pitch and parts of spatial vectors (book 2.5)."""
 

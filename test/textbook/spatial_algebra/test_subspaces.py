@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Complements in the dual sense, and decompositions (book 3.3, table 3.1)."""
 

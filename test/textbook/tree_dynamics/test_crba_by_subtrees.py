@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Forces of whole subtrees on their way to the base: the inertia matrix, and the base's force."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Differential inverse dynamics: a product with the inertia matrix of the textbook."""
 

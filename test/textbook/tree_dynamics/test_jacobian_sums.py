@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Sums over links of products of Jacobians, against the recursive algorithms and the textbook."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The algorithm of 1980 in 3-D vectors, against the one of table 5.1 in spatial vectors."""
 

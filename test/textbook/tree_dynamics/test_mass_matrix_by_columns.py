@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The inertia matrix by unit accelerations, both methods of it, against the textbook's."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The Newton-Euler algorithm in base coordinates: forces, and what the bodies do on the way."""
 

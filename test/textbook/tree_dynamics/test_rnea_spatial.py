@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The recursive Newton-Euler algorithm against the equation of motion as textbooks write it."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Sparse factors and products against dense NumPy, and their cost against the book's table 6.6."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Loops over data as C99: the same typed functions that `llvm_loops` makes LLVM text of.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Statements of loops as statements of C: variables, conditions, loops, results."""
 

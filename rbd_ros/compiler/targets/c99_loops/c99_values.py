@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Values in the C text of a loop: expressions of C, with what is known of them."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """From entry points of loops to a text of C: structs, tables of constants, functions."""
 

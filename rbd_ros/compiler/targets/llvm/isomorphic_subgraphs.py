@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Operations of one branch of a robot, an arm or a leg, that correspond to those of another.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A not-a-number or infinity in any input of a state makes its whole result not-a-number.
 

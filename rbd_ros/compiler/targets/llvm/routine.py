@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A writer of LLVM routines with variables, loops and conditions, for code that is not arithmetic.
 

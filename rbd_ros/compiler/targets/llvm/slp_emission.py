@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """LLVM code of packs: vectors of two lanes among the scalars of a function for one state."""
 

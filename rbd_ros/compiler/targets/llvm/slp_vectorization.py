@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Operations of one state in pairs, side by side in a vector of two lanes (packs).
 

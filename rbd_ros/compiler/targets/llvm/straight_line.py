@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The straight-line function of a graph: one function, or several in turn if there is much of it.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Interpreter of a table of operations, for very long graphs: a loop for each kind of operation.
 

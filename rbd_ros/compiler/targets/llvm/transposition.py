@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Rows of a batch into vectors of lanes, and back: small blocks are transposed in registers.
 

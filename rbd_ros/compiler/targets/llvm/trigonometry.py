@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Sine and cosine as straight-line code, one text for one value and for a vector of them.
 

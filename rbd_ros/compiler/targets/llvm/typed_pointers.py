@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """LLVM text with opaque pointers, written again with typed ones for llvmlite before 0.45.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Operations on numbers as LLVM instructions, with Python's meaning where machines differ."""
 

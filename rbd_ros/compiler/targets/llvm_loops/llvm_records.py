@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Types of loops in LLVM: what a value consists of, and records as tables of words."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """From an entry point to the object file with its machine code: text, LLVM's passes, code."""
 

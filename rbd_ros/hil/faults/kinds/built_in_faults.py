@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Faults of actuators, messages, joints and encoders; `SensorFaults` has the order of the last."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Ideal brakes, which hold the whole simulated robot until it is commanded."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Gaps between commands, and before any: whether a controller keeps up with the simulation."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Joints that can be commanded: what drives each, and what does when commands do not come."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Conflicts of publishers: a second simulator, or two controllers of the same joints."""
 

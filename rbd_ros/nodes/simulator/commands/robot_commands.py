@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Commands for one of several robots that are simulated as one, by its own names of joints."""
 

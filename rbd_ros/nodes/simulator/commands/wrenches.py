@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """External wrenches on links of the simulated robot and on objects, in their own frames."""
 

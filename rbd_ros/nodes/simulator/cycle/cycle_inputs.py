@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The messages that wait for a simulation cycle: commands and external wrenches."""
 

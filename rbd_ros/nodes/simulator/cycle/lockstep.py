@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Lockstep: the simulation waits for the answer to each state, and takes one cycle for it.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Lockstep with a controller_manager: one cycle of it in each of its periods, exactly.
 

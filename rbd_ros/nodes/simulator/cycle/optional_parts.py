@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Parts beside a simulation cycle that depend on the parameters, or on what there is.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """One cycle of the simulated robot: commands in, a step of the physics, state and clock out.
 

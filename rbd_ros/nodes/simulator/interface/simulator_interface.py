@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Interface of the simulator: its parameters, topics, services and actions, and their checks."""
 

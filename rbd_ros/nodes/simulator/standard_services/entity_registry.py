@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Robots and objects of a simulation as entities: their names, kinds, poses, velocities, bounds.
 

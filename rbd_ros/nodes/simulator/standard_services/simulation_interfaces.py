@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Services of the package `simulation_interfaces`, offered when that package can be imported.
 

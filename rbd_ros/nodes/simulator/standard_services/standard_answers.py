@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Responses of services of `simulation_interfaces`: a code of the standard, and a text."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The action SimulateSteps of `simulation_interfaces`: steps with feedback after each of them."""
 

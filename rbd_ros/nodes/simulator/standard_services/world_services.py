@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Services of `simulation_interfaces` about worlds: which there are, and another one.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A simulated base that moves freely: whether there is one, and how it is put somewhere."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Robots with kinematic loops in the simulator: where they begin, and what holds them there."""
 

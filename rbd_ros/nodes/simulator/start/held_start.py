@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The robot at its start while its simulation is compiled: states and time for those who wait.
 

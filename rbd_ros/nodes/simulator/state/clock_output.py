@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Simulated time on /clock: at a rate, or every cycle for a controller manager."""
 

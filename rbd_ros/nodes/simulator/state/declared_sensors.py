@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Sensors of the simulated robot: those of parameters, and of the `<ros2_control>` tags."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Whose measurements go to which topics: robots of a simulation, each with its own or all as one.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Measurements of the simulated robot: sensors of all kinds, joint torques, odometry.
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The state of the simulated robot as messages: joint_states, and where a floating base is."""
 

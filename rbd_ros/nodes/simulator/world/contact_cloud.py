@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Contacts of a simulated world as a PointCloud2: a point each, with normal, force and depth."""
 

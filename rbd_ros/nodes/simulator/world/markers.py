@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Markers of a world for RViz: objects, robots that stand still, contact forces."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Objects that are added to the simulated world, and taken out of it, while the node runs.
 

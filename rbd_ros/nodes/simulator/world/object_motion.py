@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Motion of the movable objects of a simulated world, and their contacts, for messages.
 

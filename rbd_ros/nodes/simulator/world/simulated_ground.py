@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Ground of the simulated robot: a world, rigid ground, compliant ground, or nothing."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Overlaps of spawned or moved objects with what was in the simulated world before."""
 

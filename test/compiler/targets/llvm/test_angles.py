@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Sines and cosines side by side: which angles, in which order, and with the bits of one alone."""
 

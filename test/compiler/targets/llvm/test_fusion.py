@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Products taken into sums: which ones, and that no value but the rounding changes by it."""
 

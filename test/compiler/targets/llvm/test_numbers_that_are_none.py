@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Not-a-number and infinity in an input spoil the whole result of their state, nothing else."""
 

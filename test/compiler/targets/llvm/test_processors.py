@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Code for other processors than this one: lesser x86-64 run here, aarch64 emitted."""
 

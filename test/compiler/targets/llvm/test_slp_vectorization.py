@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Operations of isomorphic branches in vectors: which ones, in which order, the same bits."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Very long graphs as loops over tables: the same results, bad numbers and edges included."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Rows into lanes and back: every size of row, any number of lanes, equal results stored once."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
 """LLVM text with typed pointers: what it says, and that types agree in all that is compiled."""
 
