@@ -118,6 +118,7 @@ def friction_problem(
     compliance: ArrayLike = 0.0,
     torsion: Optional[ArrayLike] = None,
     rolling: Optional[ArrayLike] = None,
+    rounding: float = ROUNDING,
 ) -> FrictionProblem:
     """Check a problem of n contacts and m further rows.
 
@@ -137,6 +138,9 @@ def friction_problem(
     :param torsion: maximum moment about the normal by normal force of each contact, (n,) [m]; no
         such rows are in G if left out
     :param rolling: maximum moment across the normal by normal force, likewise
+    :param rounding: errors of the entries of G, as parts of its diagonal: by so much, and by N
+        times so much, it may fail to be symmetric and positive-semidefinite; the problem has the
+        nearest matrix that is. 1e-6 suits a G that was printed with 7 digits
     :raises ValueError: for wrong shapes, NaN, a matrix that is not symmetric and
         positive-semidefinite, negative friction or compliance, bounds in the wrong order
 
@@ -188,6 +192,8 @@ def friction_problem(
         raise ValueError(
             'low must not be above high, and the bounds of each row must allow a finite force'
         )
+    if not 0.0 <= rounding < 1.0:
+        raise ValueError(f'rounding must be between 0 and 1, got {rounding}')
     if (mu < 0.0).any():
         raise ValueError(
             f'friction of contact {int(np.argmax((mu < 0.0).any(axis=1)))} is negative'
@@ -198,10 +204,18 @@ def friction_problem(
     # or rounding of large rows would hide errors of small ones.
     scale = _scale(matrix)
     scaled = matrix * scale * scale[:, None]
-    if not np.allclose(scaled, scaled.T, rtol=0.0, atol=ROUNDING):
-        raise ValueError('G must be symmetric')
-    if len(scaled) and np.linalg.eigvalsh(scaled)[0] < -ROUNDING * len(scaled):
-        raise ValueError('G must be positive-semidefinite, as every J H^-1 J^T is')
+    if not np.allclose(scaled, scaled.T, rtol=0.0, atol=rounding):
+        raise ValueError('G must be symmetric; `rounding` allows errors of its entries')
+    least = np.linalg.eigvalsh(scaled)[0] if len(scaled) else 0.0
+    if least < -rounding * len(scaled):
+        raise ValueError(
+            'G must be positive-semidefinite, as every J H^-1 J^T is; its least eigenvalue is '
+            f'{least:.2g} at a unit diagonal, which `rounding={-2.0 * least / len(scaled):.1g}` '
+            'allows'
+        )
+    if least < -ROUNDING * len(scaled):
+        values, vectors = np.linalg.eigh(0.5 * (scaled + scaled.T))
+        matrix = (vectors * np.maximum(values, 0.0)) @ vectors.T / scale / scale[:, None]
     torsional, across = coefficients
     # Solvers read one triangle of G in some places and both in others: both have to agree bitwise.
     return FrictionProblem(

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Problems of contact with friction: what is rejected, and residuals by hand."""
 
+import re
+
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 
-from rbd_ros.constraints import friction_problem, residuals
+from rbd_ros.constraints import friction_problem, residuals, solve_friction
 
 EYE = np.eye(4)
 FREE = np.array([-1.0, 0.5, 0.0, 0.2])
@@ -42,6 +44,33 @@ FREE = np.array([-1.0, 0.5, 0.0, 0.2])
 def test_a_malformed_problem_is_rejected(arguments, words):
     with pytest.raises(ValueError, match=words):
         friction_problem(*arguments)
+
+
+@pytest.mark.parametrize('scale', [1.0, 1e6])
+def test_a_matrix_that_was_printed_with_few_digits_needs_its_rounding_and_is_solved(scale):
+    """A box on nine points: rank 6 of 27, and eigenvalues below zero."""
+    rng = np.random.default_rng(3)
+    points = np.c_[rng.uniform(-0.3, 0.3, (9, 2)), np.full(9, -0.1)]
+    rows = [
+        np.r_[np.cross(point, axis), axis] for point in points for axis in np.eye(3)[[2, 0, 1]]
+    ]
+    J = np.array(rows)
+    digits = np.vectorize(lambda value: float(f'{value:.6e}'))
+    G = digits(scale * J @ np.diag([90.0, 80.0, 60.0, 1.0, 1.0, 1.0]) @ J.T)
+    g = scale * J @ [0.5, -0.3, 0.2, 0.4, 0.3, -1.0]
+    with pytest.raises(ValueError, match=r'least eigenvalue is -.*`rounding=') as error:
+        friction_problem(G, g, [0.5] * 9)
+    cure = float(re.search('rounding=([^`]*)`', str(error.value))[1])
+    for rounding in (cure, 1e-6):
+        problem = friction_problem(G, g, [0.5] * 9, rounding=rounding)
+        found = solve_friction(problem)
+        assert found.converged and found.residuals.contact < 1e-9 * np.abs(g).max()
+        assert_allclose(G @ found.force + g, found.velocity, rtol=0.0, atol=1e-5 * np.abs(g).max())
+        assert np.linalg.eigvalsh(problem.G)[0] > -1e-13 * np.abs(G).max()
+    with pytest.raises(ValueError, match='positive-semidefinite'):  # no more than that
+        friction_problem(G - 1e-4 * scale * np.eye(27), g, [0.5] * 9, rounding=1e-6)
+    with pytest.raises(ValueError, match='rounding must be'):
+        friction_problem(G, g, [0.5] * 9, rounding=-1e-6)
 
 
 def test_small_asymmetry_of_light_and_heavy_bodies_is_rounding():
