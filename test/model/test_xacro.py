@@ -9,7 +9,7 @@ from support import outside
 
 from rbd_ros import Robot
 from rbd_ros.model import load_urdf, ModelError
-from rbd_ros.model.urdf import xacro_process
+from rbd_ros.model.urdf import xacro_expansion, xacro_process
 from rbd_ros.model.urdf.urdf_document import is_xacro
 from rbd_ros.model.urdf.xacro_expansion import expand_xacro
 from rbd_ros.world import read_world
@@ -148,16 +148,21 @@ def test_errors_name_file_reason_and_cure_once(tmp_path, content, words):
     assert all(text.count(word) == 1 for word in words), text
 
 
+@pytest.mark.parametrize(
+    'content', ['<xacro:include filename="pipe"/>', '<link name=\'${xacro.load_yaml("pipe")}\'/>']
+)
+def test_files_that_a_file_reads_are_regular(tmp_path, monkeypatch, content):
+    monkeypatch.setattr(xacro_expansion, 'MAX_WAIT', 30.0)
+    os.mkfifo(tmp_path / 'pipe')
+    (tmp_path / 'arm.urdf').write_text(f'<robot {NAMESPACE}>{content}</robot>')
+    assert 'named pipe' in error_of(tmp_path / 'arm.urdf')
+
+
 def test_an_endless_expansion_is_ended(tmp_path, monkeypatch):
     (tmp_path / 'again.xacro').write_text(
         f'<robot {NAMESPACE}><xacro:include filename="again.xacro"/></robot>'
     )
     assert 'xacro cannot expand' in error_of(tmp_path / 'again.xacro')
-    os.mkfifo(tmp_path / 'pipe')
-    (tmp_path / 'arm.urdf').write_text(
-        f'<robot {NAMESPACE}><xacro:include filename="pipe"/></robot>'
-    )
-    assert 'named pipe' in error_of(tmp_path / 'arm.urdf')
     limits = []
     monkeypatch.setattr(xacro_process.resource, 'setrlimit', lambda *pair: limits.append(pair))
     monkeypatch.setattr(xacro_process, '_expanded', lambda request: {})

@@ -8,6 +8,7 @@ with it.
 
 from __future__ import annotations
 
+from io import StringIO
 import json
 import os
 import re
@@ -77,15 +78,8 @@ def _expanded(request: Dict[str, Any]) -> Dict[str, Any]:
 
     file: Optional[str] = request['file']
     _find_packages(MeshPaths(file and os.path.dirname(file), request['package_paths']))
-    parse = xacro.parse
-
-    def bounded_parse(inp: Any, filename: Optional[str] = None) -> Any:
-        """Read a file that includes another one, which is regular and bounded as well."""
-        if inp is None and filename is not None and os.path.exists(filename):
-            return parse(read_text(filename, MAX_TEXT, 'utf-8-sig').lstrip())
-        return parse(inp, filename)
-
-    xacro.parse = bounded_parse
+    # Included files, and those that expressions read, are regular and bounded as well.
+    xacro.open = lambda name: StringIO(read_text(name, MAX_TEXT, 'utf-8-sig').lstrip())
     given: Dict[str, str] = request['arguments']
     arguments = _Arguments(given)
     xacro.init_stacks(file)
