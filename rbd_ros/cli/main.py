@@ -60,6 +60,9 @@ def main(argv: Optional[List[str]] = None) -> int:
     :param argv: arguments without the program's name; those of the process by default
     :return: exit code, see `EXIT_CODES` in command_line.py and in the modules of the commands
     """
+    for name in ('stdout', 'stderr'):
+        if getattr(sys, name) is None:  # closed by the caller
+            setattr(sys, name, open(os.devnull, 'w'))
     try:
         if _COMPLETION in os.environ and argv is None:
             from rbd_ros.cli.options.completion import complete
@@ -93,10 +96,14 @@ def _run(argv: List[str]) -> int:
         return code
     except ValueError as error:  # ModelError is one
         return _fail(named, str(error), 1)
-    except BrokenPipeError:
-        # The reader (head, less) has seen enough; keep Python from complaining at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except OSError as error:
+        try:
+            sys.stdout.flush()
+        except OSError:  # keep Python from trying again at exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            return 0  # the reader (head, less) has seen enough
+        return _fail(named, str(error), 1)
 
 
 def _unknown(word: str) -> int:

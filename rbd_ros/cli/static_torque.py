@@ -207,9 +207,9 @@ def summary(
         'not_judged': not_judged,
         'joints': joints,
         'worst_pose': [float(x) for x in found.configurations[hardest]],
-        'joints_without_limit': [
-            joint['joint'] for joint in joints if joint['effort_limit'] is None
-        ],
+        'joints_without_limit': list(
+            dict.fromkeys(joint['joint'] for joint in joints if joint['effort_limit'] is None)
+        ),
     }
 
 

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands in their groups, their help, and the nearest command to a wrong word."""
 
+import subprocess
+import sys
+
 import pytest
 
 from rbd_ros.cli.command_line import _RELATED, COMMANDS, EXIT_CODES, GROUPS, load_command, nearest
@@ -75,6 +78,21 @@ def test_a_related_word_is_not_a_command():
 def test_without_a_command_the_help_is_printed(capsys):
     assert main([]) == 2
     assert 'static-torque' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ('target', 'code', 'error'),
+    [
+        ('>/dev/full', 1, 'rbd_ros robots: error: [Errno 28] No space left on device\n'),
+        ('>&-', 0, ''),
+        ('2>&-', 0, ''),
+        ('| head -n 1', 0, ''),
+    ],
+)
+def test_output_that_cannot_be_written_is_reported_in_a_line(target, code, error):
+    command = f'set -o pipefail; {sys.executable} -m rbd_ros.cli.main robots {target}'
+    done = subprocess.run(['bash', '-c', command], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (code, error)
 
 
 def test_counts_have_the_number_of_their_noun():

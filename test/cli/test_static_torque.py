@@ -74,6 +74,19 @@ def test_joints_without_limit_are_named(capsys, tmp_path):
     assert 'Add effort="..." to the <limit> of elbow.' in captured.out
 
 
+def test_a_joint_of_several_degrees_of_freedom_is_named_once(capsys, tmp_path):
+    text = resource_path('urdf', 'two_link_arm.urdf').read_text()
+    limit = '<limit lower="-2.8" upper="2.8" velocity="8" effort="20"/>'
+    path = tmp_path / 'table.urdf'
+    path.write_text(
+        text.replace('name="elbow" type="revolute"', 'name="elbow" type="planar"').replace(
+            limit, ''
+        )
+    )
+    _, captured = printed(capsys, str(path), '--samples', '10')
+    assert 'to the <limit> of elbow.' in captured.out
+
+
 def test_the_plot_is_a_picture(capsys, tmp_path):
     picture = tmp_path / 'static_torque.png'
     code, captured = printed(capsys, TWO_LINK, '--samples', '20', '--plot', str(picture))
