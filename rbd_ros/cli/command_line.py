@@ -9,7 +9,7 @@ import difflib
 from importlib import import_module
 from textwrap import wrap
 from types import ModuleType
-from typing import Dict, List, Optional, Sequence, Tuple
+from typing import Dict, List, NoReturn, Optional, Sequence, Tuple
 
 from rbd_ros import __version__
 from rbd_ros.programs import INTERRUPTED
@@ -97,6 +97,19 @@ def nearest(word: str) -> List[str]:
     return list(dict.fromkeys(_RELATED.get(name, name) for name in found))
 
 
+def reject_arguments(parser: argparse.ArgumentParser, unknown: Sequence[str]) -> NoReturn:
+    """Report arguments that a command does not have, with options of similar names.
+
+    :param parser: the parser of the command
+    :raises SystemExit: always, with exit code 2
+    """
+    options = [name for action in parser._actions for name in action.option_strings]
+    words = [word.partition('=')[0] for word in unknown if word.startswith('--')]
+    similar = [name for word in words for name in difflib.get_close_matches(word, options, n=1)]
+    hint = f'; did you mean {" and ".join(similar)}?' if similar else ''
+    parser.error(f'unrecognized arguments: {" ".join(unknown)}{hint}')
+
+
 #: Meaning of the exit codes of every command; `--help` ends with them.
 EXIT_CODES = {
     0: 'done',
@@ -122,6 +135,7 @@ def make_parser(named: Optional[str]) -> argparse.ArgumentParser:
         module = load_command(named)
         command = commands[named]
         module.add_arguments(command)
+        command.set_defaults(parser=command)
         codes = _exit_codes(getattr(module, 'EXIT_CODES', {}))
         command.epilog = '\n\n'.join(filter(None, (command.epilog, codes)))
     return parser

@@ -196,7 +196,7 @@ def _verdict(report: TrajectoryReport) -> List[str]:
 
 def _no_duration(report: TrajectoryReport) -> str:
     if not report.obstacles:
-        return 'No duration keeps all limits: one needs a fast motion, another one a slow motion.'
+        return 'No duration keeps all limits: one requires a fast motion, another a slow one.'
     kinds = {margin.quantity for margin in report.obstacles}
     cure = {
         'position': 'move the points away from the position limits',

@@ -14,7 +14,14 @@ import os
 import sys
 from typing import Any, List, Optional
 
-from rbd_ros.cli.command_line import COMMANDS, load_command, make_parser, named_command, nearest
+from rbd_ros.cli.command_line import (
+    COMMANDS,
+    load_command,
+    make_parser,
+    named_command,
+    nearest,
+    reject_arguments,
+)
 from rbd_ros.programs import INTERRUPTED, unguard
 
 #: Set by the shell that asks for completions.
@@ -81,10 +88,12 @@ def _run(argv: List[str]) -> int:
         parser = make_parser(named)
     except ImportError as error:
         return _fail(named, f'cannot be loaded: {error}', 2)
-    arguments = parser.parse_args(argv)
+    arguments, unknown = parser.parse_known_args(argv)
     if named is None:
         parser.print_help()
         return 2
+    if unknown:
+        reject_arguments(arguments.parser, unknown)
     module = load_command(named)
     if hasattr(sys.stdout, 'reconfigure'):
         sys.stdout.reconfigure(errors='backslashreplace')  # names of links may hold any character

@@ -70,6 +70,22 @@ def test_a_word_that_is_like_no_command_names_the_help(capsys):
     assert capsys.readouterr().err.splitlines()[-1] == text
 
 
+@pytest.mark.parametrize(
+    ('words', 'end'),
+    [
+        (['simulate', '--timstep=0.01'], '--timstep=0.01; did you mean --timestep?'),
+        (['info', 'two_link_arm', '--jsn'], '--jsn; did you mean --json?'),
+        (['robots', 'panda'], 'panda'),
+    ],
+)
+def test_an_unknown_option_suggests_the_nearest_one_of_the_command(words, end, capsys):
+    with pytest.raises(SystemExit, match='2'):
+        main(words)
+    usage, *_, error = capsys.readouterr().err.splitlines()
+    assert usage.startswith(f'usage: rbd_ros {words[0]} ')
+    assert error == f'rbd_ros {words[0]}: error: unrecognized arguments: {end}'
+
+
 def test_a_related_word_is_not_a_command():
     assert not set(_RELATED) & set(COMMANDS)
     assert set(_RELATED.values()) <= set(COMMANDS)
