@@ -137,7 +137,7 @@ def figures(cycles: int, runs: Tuple[Run, ...]) -> List[Figure]:
     found = [
         at_least(PART, f'cycles a second, the slower of two runs of {cycles}', min(rates), FLOOR),
         reported(PART, 'likewise, the faster one', max(rates)),
-        at_most(PART, 'runs whose states are others, to the bit', different, 0.0),
+        at_most(PART, 'runs with other states, bitwise', different, 0.0),
     ]
     for what, part in (('median', 50.0), ('99 of 100', 99.0), ('longest', 100.0)):
         value = float(np.percentile(delays, part))

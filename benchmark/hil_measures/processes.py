@@ -36,7 +36,7 @@ def measure(folder: Path, count: int, duration: float) -> List[Figure]:
     return [
         at_least(part, f'{count} {runs}, process kept', count * duration / kept, FLOOR),
         reported(part, f'{few} {runs}, a process for each', few * duration / anew),
-        at_most(part, 'of the latter, runs whose motion is another to the bit', different, 0.0),
+        at_most(part, 'of the latter, runs with another motion, bitwise', different, 0.0),
     ]
 
 

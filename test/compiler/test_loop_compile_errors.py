@@ -136,7 +136,7 @@ REJECTED = [
     ('for r in range(0, 5, 0):\n    y += r', 1, 'step of a range is a literal'),
     ('for r in range(x):\n    y += r', 1, 'must be of type int, not float'),
     ('for r in range(3):\n    for r in range(2):\n        y += r', 2, 'use another name'),
-    ('for r, s in range(3):\n    pass', 1, 'counts with a variable'),
+    ('for r, s in range(3):\n    pass', 1, 'target of a for loop must be one variable'),
     ('if i > 0:\n    w = 1.0\ny = w', 3, 'w may have no value here'),
     ('for r in range(i):\n    w = 1.0\ny = w', 3, 'w may have no value here'),
     ('while i > n:\n    w = 1.0\n    n += 1\ny = w', 4, 'w may have no value here'),
@@ -185,7 +185,7 @@ REJECTED = [
     ('y = both(x) + 1', 1, 'must be a number, not (float, int)'),
     ('y = both(x) if z else 1.0', 1, 'must be a number, not (float, int)'),
     ('y = abs(table)', 1, 'the argument of abs must be a number'),
-    ('y = abs(x, x)', 1, 'abs is compiled with 1 arguments'),
+    ('y = abs(x, x)', 1, 'abs takes 1 arguments, got 2'),
     ('y = len(x)', 1, 'float has no length'),
     ('w = stack_array(i)', 1, 'is a literal, 1 or more'),
     ('w = stack_array(0)', 1, 'is a literal, 1 or more'),
@@ -217,8 +217,8 @@ REJECTED = [
     ('w = Mat(Vec(x, x)) @ x', 1, 'MatMult of Mat[1, 2] and float is not compiled'),
     ('w = Transform(x)', 1, 'Transform has 2 fields'),
     ('w = load_transform(table[0]).inverse', 1, 'Transform has no inverse'),
-    ('k[i:3] = Vec(x, x)', 1, 'Vec[2] is stored in x[a:b] with literals as far apart'),
-    ('table[0, 1:4] = Vec(x, x)', 1, 'Vec[2] is stored in x[a:b] with literals as far apart'),
+    ('k[i:3] = Vec(x, x)', 1, 'Vec[2] needs x[a:b] with literals and b - a = 2'),
+    ('table[0, 1:4] = Vec(x, x)', 1, 'Vec[2] needs x[a:b] with literals and b - a = 2'),
     ('table[0] = Mat(Vec(x, x))', 1, 'array of float with 1 dimensions cannot become Mat[1, 2]'),
     ('table[0, 0] = Vec(x, x)', 1, 'float cannot become Vec[2]'),
     ('k[0] = Vec(x, x)', 1, 'int cannot become Vec[2]'),
@@ -318,7 +318,7 @@ def test_names_may_be_of_any_alphabet(tmp_path):
 @pytest.mark.parametrize(
     ('call', 'function', 'text', 'reason'),
     [
-        ('y = forgets(x)', 'forgets', '    if x > 0.0:', 'the end is reached without a value'),
+        ('y = forgets(x)', 'forgets', '    if x > 0.0:', 'the function can end without a return'),
         ('a, b = returns_more(x)', 'returns_more', 'return x, x, x', 'to return (float, float)'),
         ('w = no_vector(x)', 'no_vector', '-> Vec[2]:\n    return x, x', 'to return Vec[2]'),
         ('of_nothing(x)', 'of_nothing', '-> None:\n    return x', 'annotated to return None'),
@@ -333,7 +333,7 @@ def test_an_error_in_a_called_function_is_reported_there(tmp_path, call, functio
 
 def test_an_entry_point_that_ends_without_a_result_is_rejected(tmp_path):
     where, function, what = error(tmp_path, 'if z:\n    return 1', end='')
-    assert 'the end is reached without a value of type int' in what
+    assert 'the function can end without a return of type int' in what
 
 
 def test_a_rejected_function_runs_in_the_interpreter_and_the_reason_is_logged(tmp_path, caplog):

@@ -44,7 +44,7 @@ def call_builtin(function: Any, arguments: Any, name: str) -> Expression:
         )
     minimum, maximum, handler = _HANDLERS[function]
     if not minimum <= len(arguments) <= maximum:
-        raise CompileError(f'{name} is compiled with {minimum} arguments')
+        raise CompileError(f'{name} takes {minimum} arguments, got {len(arguments)}')
     return handler(*arguments)
 
 

@@ -96,7 +96,7 @@ class _Reader(Expressions):
         body = self._definition.body
         self._read(body)
         if not self._ended and self._result != NOTHING:
-            error = CompileError(f'the end is reached without a value of type {self._result}')
+            error = CompileError(f'the function can end without a return of type {self._result}')
             error.line = body[-1].lineno
             raise error
         summary = (ast.get_docstring(self._definition) or '').partition('\n')[0]
@@ -179,7 +179,8 @@ class _Reader(Expressions):
             ends = indices[-1].lower, indices[-1].upper
             known = [self.value(each).known if each else 0 for each in ends]
             if known[0] is None or known[1] != known[0] + len(value.type.items):
-                raise CompileError(f'{value.type} is stored in x[a:b] with literals as far apart')
+                size = len(value.type.items)
+                raise CompileError(f'{value.type} needs x[a:b] with literals and b - a = {size}')
             first, indices = known[0], indices[:-1]
         if indices:
             row = self.part(row, indices)
@@ -343,7 +344,7 @@ class _Reader(Expressions):
         if meaning is not range and meaning is not simd_range:
             raise CompileError('for is compiled over range(...) and simd_range(...) only')
         if not isinstance(node.target, ast.Name):
-            raise CompileError('a loop counts with a variable')
+            raise CompileError('the target of a for loop must be one variable')
         name = node.target.id
         if name in self._single and name in self.assigned:
             # The inner loop would leave its own last value in what the outer body reads after it.

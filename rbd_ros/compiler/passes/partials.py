@@ -46,12 +46,14 @@ def partials(graph: Graph, number: int) -> List[Tuple[int, Value]]:
     They use what the graph has anyway: the sine and cosine of the same angle, the quotient and the
     root themselves, and one reciprocal for all that is divided by the same.
 
-    :param number: number of a node that is no choice (WHERE), whose derivative is one as well
+    :param number: number of a node other than WHERE, whose derivative is a WHERE of derivatives
     """
     node, this = graph.nodes[number], Symbol(graph, number, False)
     op = node[0]
     if op == WHERE:
-        raise ValueError('a choice has no partial derivatives: choose between derivatives')
+        raise ValueError(
+            'WHERE has no partial derivatives: apply it to the derivatives of both values'
+        )
     if op in (ADD, SUB):
         a, b = node[1:]
         # An operand that occurs twice has one derivative, the sum of both.

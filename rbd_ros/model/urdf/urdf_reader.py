@@ -260,10 +260,10 @@ class _Builder:
                 )
             if value == 0.0:
                 meaning = (
-                    'which allows none; give the true limit if it is meant as unknown'
+                    'so they get no effort; give the true limit if 0 means unknown'
                     if what == 'effort'
-                    else 'which trajectories keep and simulation takes for unknown; give the true '
-                    'limit'
+                    else 'so trajectories cannot move them, but the simulation ignores it; give '
+                    'the true limit'
                 )
                 self._note(f'have the {what} limit 0, {meaning}', name)
         for what in self.description.missing_limits.get(name, ()):
@@ -290,7 +290,7 @@ class _Builder:
         if any(map(math.isfinite, hard)) or any(soft):
             cure = '; make them revolute to keep the limits' if joint.type == 'continuous' else ''
             self._note(
-                f'are {joint.type} and have position limits, which count for nothing there{cure}',
+                f'are {joint.type} and have position limits, which have no effect{cure}',
                 joint.name,
             )
 

@@ -79,7 +79,7 @@ PARAMETERS: Tuple[Parameter, ...] = (
         'imu_timeout',
         1.0,
         'Time without a usable message of the IMU after which diagnostics report it [s]; the '
-        'direction of gravity stays as it was.',
+        'last direction of gravity is kept.',
         positive=True,
         maximum=60.0,
     ),

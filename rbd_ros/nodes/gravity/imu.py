@@ -148,8 +148,8 @@ class ImuGravity:
             self._diagnostics.condition(
                 SUBJECT,
                 WARN,
-                f'no usable message for {self._timeout:g} s: the direction of gravity stays as '
-                'it was',
+                f'no usable message for {self._timeout:g} s: the last direction of gravity is '
+                'kept',
                 code='stale',
             )
 

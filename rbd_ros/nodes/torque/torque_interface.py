@@ -77,7 +77,7 @@ TORQUE_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'optional_joints',
         (),
-        'Joints that may be absent from joint_states; until then they count as at rest at zero.',
+        'Joints that joint_states may lack; until they appear, they count as at rest at zero.',
         element=str,
     ),
     Parameter(

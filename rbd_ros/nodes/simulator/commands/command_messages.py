@@ -240,7 +240,7 @@ class Commands(DrivenJoints):
             self.sent.last[:, target] = np.nan
             self.reports.event(
                 OK,
-                'NaN is not a command; the commands stay as they were for joint '
+                'NaN is not a command; the previous command is kept for joint '
                 f'{shorten(self.names[i] for i in target)}',
                 'NaN',
             )

@@ -160,7 +160,7 @@ class DrivenJoints:
         kept = shorten(self.names[i] for i in np.flatnonzero(commanded))
         self.reports.condition(
             WARN if streamed else OK,
-            f'command timeout after {silence:g} s: the last command still holds for {kept}',
+            f'command timeout after {silence:g} s: the last command remains in effect for {kept}',
             'command_timeout',
         )
 

@@ -88,8 +88,8 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'max_catch_up_rate',
         1.2,
-        'Maximum speed after a late cycle, relative to real_time_factor; 1: delays are not '
-        'caught up. They never are while a controller_manager follows /clock.',
+        'Maximum speed after a late cycle, relative to real_time_factor, to catch up; 1, or while '
+        'a controller_manager follows /clock: delays are not caught up.',
         minimum=1.0,
         maximum=100.0,
         live=True,
@@ -105,9 +105,9 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'lockstep_timeout',
         1.0,
-        'Real time after which diagnostics report a missing answer in lockstep, with `stamp` the '
-        'state is sent again, and with lockstep_update_rate, 1 s later, a period passes in which '
-        'the robot is held [s]; 0: never.',
+        'Real time without an answer in lockstep after which diagnostics report it [s]; 0: never. '
+        'With `stamp`, the state is then sent again; with lockstep_update_rate, the robot is held '
+        'while time advances by a period each second.',
         minimum=0.0,
         maximum=1e6,
         live=True,
@@ -341,16 +341,16 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'solver_iterations',
         1000,
-        'Maximum number of iterations of a contact problem: it bounds the time of a step. What is '
-        'not solved then counts as unconverged, and adds no energy.',
+        'Maximum number of iterations of a contact problem: it bounds the time of a step. A '
+        'step that exceeds it counts as unconverged and adds no energy.',
         minimum=1,
         maximum=1000000,
     ),
     Parameter(
         'restitution_model',
         'newton',
-        "Restitution model of impacts in a world. newton: Newton's, of velocities; poisson: "
-        "Poisson's, of impulses, with which energy never grows, also with friction.",
+        "Restitution model of impacts in a world. newton: Newton's ratio of velocities; "
+        "poisson: Poisson's ratio of impulses, which never adds energy, even with friction.",
         choices=('newton', 'poisson'),
     ),
     Parameter(

@@ -98,7 +98,7 @@ class ObjectChanges:
     def restore(self) -> None:
         """Restore the objects of the start; objects that are still there continue."""
         if self.world is not self._first:
-            self._change(self._first, 'as at the start')
+            self._change(self._first, 'initial objects restored')
 
     def put_back(self, world: World) -> None:
         """Restore the objects of a snapshot; objects that are still there continue.
@@ -106,7 +106,7 @@ class ObjectChanges:
         :param world: what was around the robot then
         """
         if self.world is not world:
-            self._change(world, 'as at another time')
+            self._change(world, 'objects of the snapshot restored')
 
     def free_name(self, requested: str) -> str:
         """Return the name that nothing has yet, the requested one if possible."""
