@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rbd_ros.model.errors import ModelError, SingularMassMatrixError
     from rbd_ros.model.floating_model import with_fixed_base, with_floating_base
     from rbd_ros.model.joint_registry import register_joint_type
+    from rbd_ros.model.locked_joints import with_joints_locked
     from rbd_ros.model.model import Body, Coupling, Frame, JointLimits, Link, LoopJoint, Model
     from rbd_ros.model.parent_array import ParentArray
     from rbd_ros.model.urdf import load_urdf
@@ -41,6 +42,7 @@ __all__ = [
     'with_floating_base',
     'with_inertia_moved',
     'with_inertias_moved_inward',
+    'with_joints_locked',
 ]
 
 __getattr__, __dir__ = lazy_names(__name__)

@@ -61,6 +61,7 @@ FOREIGN: Tuple[ForeignName, ...] = (
         """
         buildModelFromUrdf Robot.from_urdf
         appendModel Robot.combine
+        buildReducedModel Robot.with_joints_locked
         names Robot.joint_names
         lowerPositionLimit Robot.lower_limits
         upperPositionLimit Robot.upper_limits

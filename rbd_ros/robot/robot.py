@@ -197,6 +197,28 @@ class Robot(
         }
         return cls(combine_models(models, transforms, gravity, name))
 
+    def with_joints_locked(self, positions: Mapping[str, Union[float, Sequence[float]]]) -> Robot:
+        """Return the robot with some joints fixed, and all that they carry.
+
+        Links, frames and shapes keep their names. Joints that mimic a locked one are locked too;
+        armature, friction and springs of locked joints go.
+
+        :param positions: positions by joint name [rad or m]; of a joint with several position
+            variables, a sequence of them
+        :raises ModelError: for an unknown joint, one that mimics another or moves as a function of
+            time, a position outside the limits, or a loop that is left without a moving body
+
+        >>> shorter = robot.with_joints_locked({'wrist_2_joint': 0.5})
+        >>> shorter.nv, 'wrist_2_joint' in shorter.joint_names
+        (5, False)
+        >>> full, kept = np.array([0.1, -0.9, 1.2, 0.3, 0.5, 0.0]), [0, 1, 2, 3, 5]
+        >>> np.allclose(shorter.gravity_torque(full[kept]), robot.gravity_torque(full)[kept])
+        True
+        """
+        from rbd_ros.model.locked_joints import with_joints_locked
+
+        return type(self)(with_joints_locked(self.model, positions))
+
     def __repr__(self) -> str:
         return (
             f'<Robot {self.name!r}: {self.nv} degrees of freedom, {len(self._model.links)} links>'

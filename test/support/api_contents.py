@@ -235,6 +235,7 @@ MODULES = {
         'rbd_ros.model.parent_array',
         'rbd_ros.textbook.models.connectivity_graph',
         'rbd_ros.model.floating_model',
+        'rbd_ros.model.locked_joints',
         'rbd_ros.model.equivalent',
         'rbd_ros.textbook.models.frame_placement',
         'rbd_ros.textbook.planar.planar_model',
