@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import List, NamedTuple, Tuple
+from typing import Collection, List, NamedTuple, Tuple
 from xml.etree import ElementTree
 
 from rbd_ros.launching.arguments import ArgumentError
@@ -117,6 +117,25 @@ def check_answers(text: str) -> None:
             'hardware sends no command while it equals the state, and the simulator waits; set '
             'it to -1'
         )
+
+
+def check_fields(text: str, fields: Collection[str]) -> None:
+    """Reject fields of joint_states other than the state interfaces of each joint.
+
+    The hardware leaves an interface without a value at NaN, and fails on a value without one.
+
+    :param text: the description
+    :param fields: parameter state_fields
+    :raises ArgumentError: if a joint has others
+    """
+    for joint in ElementTree.fromstring(text.strip()).iterfind('ros2_control/joint'):
+        states = {each.get('name') for each in joint.iterfind('state_interface')}
+        if states.intersection(INTERFACES) != set(fields):
+            raise ArgumentError(
+                f'launch argument state_fields: {", ".join(fields)} are not the state interfaces '
+                f'of {joint.get("name")} in the <ros2_control> tag, which controllers need; leave '
+                'it out, and joint_states has those of the tag'
+            )
 
 
 def _check(tag: ElementTree.Element) -> None:

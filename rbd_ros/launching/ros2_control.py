@@ -13,7 +13,12 @@ import yaml
 
 from rbd_ros.bounded_files import MAX_TEXT, read_text
 from rbd_ros.launching.arguments import ArgumentError, Arguments
-from rbd_ros.launching.control_tags import check_answers, check_node_names, controlled
+from rbd_ros.launching.control_tags import (
+    check_answers,
+    check_fields,
+    check_node_names,
+    controlled,
+)
 from rbd_ros.launching.declarations import (
     declare_common,
     declare_frame_prefix,
@@ -196,6 +201,8 @@ def _start(context: LaunchContext, arguments: Arguments) -> List[Action]:
     in_file = node_parameters(own_file, f'{root}/{SIMULATOR}')
     values = {**interface.defaults, **in_file, **given}
     _check_simulation(values)
+    if values['state_fields']:
+        check_fields(text, values['state_fields'])
     if values['lockstep'] == LOCKSTEP:
         check_answers(text)
         manager = node_parameters(file, f'{root}/{MANAGER}')

@@ -288,6 +288,24 @@ def test_each_pair_of_arguments_is_started_or_rejected(stack, pair):
         assert parameters.get('lockstep_update_rate') == (500 if 'lockstep' in pair else None)
 
 
+@pytest.mark.parametrize('fields', ['position', '[position, velocity]'])
+def test_state_fields_other_than_those_of_the_tag_are_rejected(stack, fields):
+    """`JointStateTopicSystem::read` leaves an interface without a field of the message at NaN."""
+    text = stack.error_of(FILE, f'state_fields:={fields}')
+    assert 'launch argument state_fields: ' in text and 'of shoulder_pan_joint' in text
+    assert stack.launch(FILE, 'state_fields:=[effort, position, velocity]')
+    file = stack.folder / 'simulator.yaml'
+    file.write_text(f'simulator:\n  ros__parameters:\n    state_fields: [{fields.strip("[]")}]\n')
+    assert text == stack.error_of(FILE, f'params_file:={file}')
+
+
+def test_state_fields_that_a_joint_of_the_tag_does_not_have_are_rejected(stack):
+    """Of a value without an interface, `set_state` fails."""
+    urdf = with_tags(stack.folder, tag('arm'))
+    assert stack.launch(FILE, urdf, 'state_fields:=position')
+    assert 'of shoulder in' in stack.error_of(FILE, urdf, 'state_fields:=[position, effort]')
+
+
 @pytest.mark.parametrize('namespace', ['left', '/left', 'left/'])
 def test_everything_is_in_the_namespace(stack, namespace):
     words = (f'namespace:={namespace}', 'clock:=clock', 'frame_prefix:=left/')
