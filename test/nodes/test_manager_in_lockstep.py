@@ -228,6 +228,23 @@ def test_a_period_whose_command_is_nan_or_nothing_is_one_without_motion():
     assert held == [1, 3, 4, 5] and manager.held_periods == 4
 
 
+def test_a_period_without_a_command_is_reported_with_the_cure():
+    """A manager that waits for the time of a simulator that is gone sends nothing."""
+    ports, clock, said = NoTopics(), ClockWriter(), []
+    receipts = SimpleNamespace(ask=lambda anybody: None, wait=lambda seconds: True)
+    report = SimpleNamespace(condition=lambda subject, level, text, **_: said.append(text))
+    manager = ManagerPorts(ports, PERIOD, lambda _: None, report, lambda: 0.1, receipts)
+    writer = JointStateWriter(['shoulder', 'elbow'], ['effort'])
+    writer.effort[:] = math.nan
+    for k, answers in enumerate((False, True), 1):
+        clock.set_stamp_ns(k * PERIOD)
+        manager.send_clock(clock.data())
+        if answers:
+            ports.commands.append(bytes(writer.data()))
+        until(manager.ready, f'period {k}', lambda: None)
+        assert 'that a controller is active' in said[-1] if answers else 'start_time' in said[-1]
+
+
 def test_a_manager_that_is_killed_before_it_takes_a_state_stops_no_time():
     ports, clock, alive = NoTopics(), ClockWriter(), [True]
     receipts = SimpleNamespace(ask=lambda anybody: None, wait=lambda seconds: alive[0])

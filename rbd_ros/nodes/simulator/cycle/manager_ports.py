@@ -29,6 +29,13 @@ from rbd_ros.nodes.simulator.cycle.lockstep import (
 )
 from rbd_ros.wire import ClockWriter, JointStateReader, WireError
 
+#: What to check where commands are NaN, and where there are none.
+INACTIVE = 'a controller is active'
+NO_ANSWER = (
+    'controller_manager is active with trigger_joint_command_threshold -1, and that start_time is '
+    'above each time of an earlier simulator that it has seen'
+)
+
 
 class ManagerPorts(LockstepPorts):
     """Ports of a simulation cycle that wait for the command of each period.
@@ -171,13 +178,13 @@ class ManagerPorts(LockstepPorts):
             self.held_periods += 1
             self.hold()
         if not commanded:
+            cure, code = (INACTIVE, 'inactive') if answered else (NO_ANSWER, 'held')
             self._diagnostics.condition(
                 SUBJECT,
                 WARN,
                 f'no command for the time {self._stamp / NANOSECONDS:.6f} s: the robot is held, '
-                f'and time advances by one period every {PACE:g} s; check that a controller is '
-                'active and trigger_joint_command_threshold is -1',
-                code='held',
+                f'and time advances by one period every {PACE:g} s; check that {cure}',
+                code=code,
             )
         elif was and settled:
             self._diagnostics.condition(SUBJECT, OK, 'a command for each period', code='commands')
