@@ -104,7 +104,7 @@ def wrong_models() -> Dict[str, Callable[[], float]]:
 def gravity_rate(robot: Robot) -> float:
     """Return the square root of the maximum eigenvalue of -H^-1 dg/dq, all poses [rad/s]."""
     rng = np.random.default_rng(1)
-    q = np.array([robot.random_configuration(rng) for _ in range(SAMPLES)])
+    q = robot.random_configurations(SAMPLES, rng)
     at_rest = np.zeros((SAMPLES, robot.nv))
     found = robot.derivatives.inverse_dynamics(q, at_rest, at_rest)
     rates = np.linalg.eigvals(-np.linalg.solve(found.dtau_da, found.dtau_dq))

@@ -37,6 +37,7 @@ def catalog() -> Dict[str, Declaration]:
     return found
 
 
+@lru_cache(maxsize=None)
 def find(name: str) -> Optional[Declaration]:
     """Return the declaration of an algorithm, None if there is none of that name.
 
