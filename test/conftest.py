@@ -42,8 +42,8 @@ DEMANDING = (
 # long as all the rest of compiling. RBD_ROS_OPTIMIZATION=1 has everything compiled as for users. A
 # module says otherwise of itself by `OPTIMIZED`.
 UNOPTIMIZED = (
-    *('algorithms', 'invariants', 'model', 'oracles', 'robot'),
-    *('benchmark', 'collision', 'simulation', 'viewer', 'world'),
+    *('algorithms', 'invariants', 'model', 'oracles', 'robot', 'textbook'),
+    *('benchmark', 'collision', 'control', 'simulation', 'viewer', 'world'),
 )
 
 # The same examples in every run; HYPOTHESIS_PROFILE=explore looks for new ones.
