@@ -16,6 +16,9 @@ from rbd_ros import Robot, Simulator
 from rbd_ros.model.joints import Revolute
 from rbd_ros.spatial import PluckerTransform
 
+#: It simulates minutes: see conftest.py.
+OPTIMIZED = True
+
 BOTH = pytest.mark.parametrize('integrator', ['semi_implicit', 'rk4'])
 CLOSED = 1e-9
 #: Made by name; where they start, as y; forces of the joints that are driven.
