@@ -22,6 +22,7 @@ from rbd_ros.cli.output.text_table import plural
 from rbd_ros.cli.simulate_torque import chosen_torque
 from rbd_ros.lookup.worlds import find_world
 from rbd_ros.model.errors import SingularMassMatrixError
+from rbd_ros.programs import INTERRUPTED
 from rbd_ros.simulation.integrators import integrator_names
 from rbd_ros.simulation.scene.scene_assembly import simulated_robot
 from rbd_ros.viewer.motion_recording import check_format
@@ -130,7 +131,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Simulate.
 
-    :return: 0, also when Ctrl-C ends it
+    :return: 0, or 130 if Ctrl-C ends it
     :raises ModelError: if the URDF cannot become a model, or that model cannot be simulated
     :raises ValueError: for an option that cannot be used, a port in use, a file that cannot be
         written, or dynamics that are not finite
@@ -255,12 +256,13 @@ def _serve(arguments: argparse.Namespace, session: Union[LiveSession, WatchSessi
             webbrowser.open(session.url)
         session.run(math.inf if arguments.duration is None else arguments.duration)
     except KeyboardInterrupt:
+        session.stopped = True
         print()
     finally:
         if ours:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         session.close()
-    return 0
+    return INTERRUPTED if session.stopped else 0
 
 
 def _report(arguments: argparse.Namespace, notices: Sequence[str], scene: Scene) -> None:

@@ -136,7 +136,7 @@ def test_it_serves_until_it_is_interrupted():
             assert b'six_axis_arm' in answer.read()
         process.send_signal(signal.SIGINT)
         _, complaints = process.communicate(timeout=20)
-        assert process.returncode == 0 and complaints == ''
+        assert process.returncode == 130 and complaints == ''
     finally:
         process.kill()
 
@@ -152,7 +152,7 @@ def test_an_interruption_that_is_lost_ends_it_nonetheless(capsys, monkeypatch):
             return
 
     monkeypatch.setattr(LiveSession, '_obey', lose)
-    assert main(['simulate', ARM, '--no-browser', '--port', '0']) == 0
+    assert main(['simulate', ARM, '--no-browser', '--port', '0']) == 130
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
