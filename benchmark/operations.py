@@ -26,6 +26,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / 'test')]
 from marked import Part, row  # noqa: E402
 from measurement.text_table import columns  # noqa: E402
 import numpy as np  # noqa: E402
+from support.definitions import definition_of  # noqa: E402
 from support.denoc_counts import general_chain  # noqa: E402
 
 from rbd_ros import Robot  # noqa: E402
@@ -187,7 +188,7 @@ def pair(count: OperationCount) -> Pair:
 
 def kernel(algorithm: Any, n: int, chain: Callable[[int], Any] = general_chain) -> Pair:
     """Return the operations of a compiled function of a chain."""
-    return pair(Robot(chain(n)).kernel(algorithm).definition.program().count)
+    return pair(definition_of(chain(n), algorithm).program().count)
 
 
 def inertia_matrix_by_screws(n: int) -> Pair:

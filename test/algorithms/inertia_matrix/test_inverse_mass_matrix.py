@@ -6,6 +6,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 from support import random_trees
+from support.definitions import definition_of
 from support.dense import positive_definite
 from support.states import every_robot, named_robot, random_state
 from support.textbook_trees import every_free_tree, every_tree, named_tree, run, unrelated
@@ -127,8 +128,7 @@ def operations(model, way):
         model=EQUIVALENT,
         source='either way',
     )(lambda model, q: way(model, q))
-    definition = Robot(model).kernel(declared).definition
-    program = definition.program()
+    program = definition_of(model, declared).program()
     cost = program.graph.count_of(program.live)
     return cost.multiplications + cost.additions + cost.divisions
 
