@@ -42,15 +42,14 @@ class FileRejectedError(OSError):
     """A file that is not read, because it is not a regular file or is too large."""
 
     def __str__(self) -> str:
-        """Return the file, what is wrong with it, and the cure."""
+        """Return the file, the problem and the cure."""
         return f'{os.fsdecode(self.filename)}: {self.strerror}'
 
 
 def open_regular(path: Path, max_bytes: int) -> BinaryIO:
     """Open a regular file for reading, in bytes.
 
-    Opening waits for nothing and changes nothing: a device is looked at before it is opened, and
-    the file that was opened is looked at once more.
+    Opening neither blocks nor changes anything: the type of the file is checked before and after.
 
     :param path: the file; a symbolic link is followed
     :param max_bytes: maximum size [bytes]
@@ -104,7 +103,7 @@ def read_text(path: Path, max_bytes: int, encoding: str = 'utf-8') -> str:
 def archive_problem(archive: ZipFile, max_bytes: int) -> str:
     """Return the reason why a ZIP archive cannot be unpacked; '' if it can.
 
-    What an entry says of its size is what the library unpacks at most, if its method is deflate.
+    With deflate, the library unpacks at most the size that an entry declares.
 
     :param archive: the archive, open
     :param max_bytes: maximum size of all entries together, unpacked [bytes]

@@ -51,7 +51,7 @@ EQUIVALENT, AS_IT_IS, REDUCED = 'equivalent', 'as it is', 'reduced'
 
 
 class Specialization(NamedTuple):
-    """Another algorithm for the same outputs, which some models are better served by.
+    """Another algorithm for the same outputs, with fewer operations for some models.
 
     :param algorithm: its declaration, under the name of what it stands for
     :param prefer_when: whether it takes the place of the other for a model, unseen
@@ -150,7 +150,7 @@ class Declaration:
         return self
 
     def as_it_is(self) -> Declaration:
-        """Return the variant for the model as it is, even if an equivalent one agrees."""
+        """Return the variant for this very model, even if an equivalent variant exists."""
         specialization = self.specialization
         if specialization is not None and specialization.algorithm.model == REDUCED:
             specialization = None
@@ -298,7 +298,7 @@ def _specialization(
     prefer_when: Callable[[Model], bool],
     applicable_when: Callable[[Model], bool],
 ) -> Optional[Specialization]:
-    """Return what takes the place of an algorithm for some models, None if nothing does."""
+    """Return the specialization of an algorithm for some models, None if there is none."""
     if specialization is None:
         return None
     algorithm = replace(_required(specialization), name=name)

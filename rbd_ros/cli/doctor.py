@@ -104,7 +104,7 @@ def _graph_findings(
 
 
 def summary(sections: List[Section]) -> Dict[str, Any]:
-    """Return the findings in the types of JSON.
+    """Return the findings as JSON values.
 
     :param sections: title and findings of each group
     """

@@ -282,7 +282,7 @@ def find_distances(
 def find_nearest(
     table: DistanceTable, buffers: DistanceBuffers, states: NearestStates, begin: int, end: int
 ) -> int:
-    """Return the nearest pair in each configuration, the first one of several.
+    """Return the nearest pair in each configuration, the first if several are equal.
 
     Of pairs whose bounding spheres are further apart than the nearest pair so far nothing else is
     asked. Where a configuration is not finite, the pair is -1 and all else is NaN.

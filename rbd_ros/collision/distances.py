@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Distances of a robot from what is around it and from itself, with their gradients."""
+"""Distances of a robot from its environment and from itself, with their gradients."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Minimum(NamedTuple):
 
 
 class RobotInWorld:
-    """A robot and what is around it, to ask how far they are from each other.
+    """A robot in its environment, for distance queries.
 
     Asked are all pairs of shapes that may touch, and of which at least one moves with the robot;
     they are those that touch in a `Simulator`, see docs/world.md. Coordinates of the world are

@@ -69,7 +69,7 @@ _Bound = Tuple[Pair, Callable[[float, int], int], List[Tables]]
 
 
 class _Workspace(threading.local):
-    """Machine code and what it works on, for each thread its own, and for each pair of hulls."""
+    """Machine code and its memory, separate for each thread and each pair of hulls."""
 
     def __init__(self) -> None:
         self._made: Dict[Tuple[object, ...], _Bound] = {}

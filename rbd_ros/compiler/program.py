@@ -57,7 +57,7 @@ def identity(value: Value) -> Hashable:
 
 
 def split(values: Sequence[Value], arrays: Sequence[Sequence[Value]]) -> List[Tuple[Value, ...]]:
-    """Return values one after another as arrays again, each as long as the one in its place."""
+    """Return concatenated values as arrays of the given lengths."""
     remaining = iter(values)
     return [tuple(islice(remaining, len(array))) for array in arrays]
 
@@ -210,7 +210,7 @@ class Definition:
 
     @property
     def size(self) -> int:
-        """Number of numbers that come out."""
+        """Number of elements of the outputs."""
         return sum(output.size for output in self.outputs)
 
     def program(self, inner_products: bool = False) -> Program:
@@ -282,5 +282,5 @@ class Definition:
 
 
 def _operations(program: Program) -> int:
-    """Return number of operations, scalar products written out, as targets of short ones do."""
+    """Return the number of operations, with scalar products expanded."""
     return sum(astuple(program.expanded().count))

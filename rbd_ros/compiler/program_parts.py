@@ -70,9 +70,9 @@ def keep(
     length: int = 0,
     pairs: Optional[Mapping[int, int]] = None,
 ) -> Tuple[Dict[int, int], int]:
-    """Return the places of what parts keep for later ones, by node, and their array's length.
+    """Return the slots of values shared between parts, by node, and the array's length.
 
-    A place is taken again when what it held is not needed any more.
+    A slot is reused when its value is no longer needed.
 
     :param taken: nodes that have places already, which stay theirs
     :param length: how long the array is with these alone

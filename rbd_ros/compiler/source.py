@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Digest of the source text that something is made by: of modules, and of all that they import.
+"""Digest of source text: of modules and of all modules that they import.
 
 With it in the key of a cache, an edit or an upgrade rebuilds what depends on the text, and
 nothing else. Of a package a module depends on what defines the names that it imports, not on all

@@ -63,7 +63,7 @@ class Graph:
         return number
 
     def negated(self, number: int) -> int:
-        """Return number of a node that is the opposite of another, where signs are of no use."""
+        """Return the number of the negated node, for targets without sign handling."""
         found = self._negated.get(number)
         if found is None:
             found = self._negated[number] = self.node((SUB, self.node((CONSTANT, 0.0)), number))

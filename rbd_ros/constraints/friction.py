@@ -248,7 +248,7 @@ def moments_of(problem: FrictionProblem) -> Tuple[IntArray, IntArray, Array]:
 
 
 def _scale(matrix: Array) -> Array:
-    """Return the factors that make ones of the diagonal, but for zeros."""
+    """Return the factors that scale the diagonal to ones, except zeros."""
     diagonal = np.abs(np.diag(matrix))
     largest = float(diagonal.max(initial=0.0)) or 1.0
     # 1e-24 is the square of 1e-12: a diagonal element is a product of two elements of the

@@ -313,7 +313,7 @@ def residual(space: FrictionSpace) -> float:
 
 @compiled
 def return_to_best(space: FrictionSpace) -> None:
-    """Take the best forces so far, whichever variant goes on."""
+    """Restore the best forces so far, of either variant."""
     if space.report[BEST] < math.inf:
         for i in range(size_of(space)):
             space.x[i] = space.best[i]
@@ -330,7 +330,7 @@ def is_solved(space: FrictionSpace) -> bool:
 
 @compiled
 def is_small(space: FrictionSpace, worst: float) -> bool:
-    """Return whether a residual is as small as it is to be, or as rounding lets it be."""
+    """Return whether a residual is below the tolerance or at rounding level."""
     report = space.report
     if worst <= report[TOLERANCE]:
         return True
@@ -463,7 +463,7 @@ def energy_line_search(space: FrictionSpace) -> None:
 
 @compiled
 def unit_of(mobility: float, largest: float) -> float:
-    """Return the unit of a force that makes what it moves one.
+    """Return the unit of a force that scales its inverse inertia to one.
 
     :param mobility: largest diagonal element of its block
     :param largest: that of all blocks, which is taken where it is no more than a rounding error

@@ -113,7 +113,7 @@ def articulated_body_hybrid_dynamics(
     forward: Scalars,
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> HybridDynamics:
-    """Return the articulated-body algorithm that takes given accelerations as they come.
+    """Return the articulated-body algorithm for joints with given accelerations.
 
     Book table 9.3.
 

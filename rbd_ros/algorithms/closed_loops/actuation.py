@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Inverse dynamics of closed loops: what the actuators of some joints must do (book 8.12)."""
+"""Inverse dynamics of closed loops: the torques of the actuated joints (book 8.12)."""
 
 from __future__ import annotations
 

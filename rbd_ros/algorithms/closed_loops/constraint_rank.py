@@ -50,7 +50,7 @@ def constraint_rank(K: Array, tolerance: float = RANK_TOLERANCE) -> ConstraintRa
 
 
 def rank_of(K: ArrayLike, tolerance: float = RANK_TOLERANCE) -> int:
-    """Return the rank of a matrix, where nothing else is asked for.
+    """Return the rank of a matrix.
 
     :param K: matrix, (n^c, nv), finite
     :param tolerance: singular values below this part of the largest count as zero

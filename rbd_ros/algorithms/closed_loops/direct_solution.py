@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Method 1: the equations of motion of a closed-loop system solved as they are (book 8.5)."""
+"""Method 1: direct solution of the closed-loop equations of motion (book 8.5)."""
 
 from typing import Tuple
 

@@ -102,5 +102,5 @@ class Jet:
 
 
 def jet(value: Scalar) -> Jet:
-    """Return a jet as it is, and anything else as a constant."""
+    """Return a jet unchanged, and any other value as a constant jet."""
     return value if isinstance(value, Jet) else Jet(value)

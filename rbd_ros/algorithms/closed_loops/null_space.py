@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Method 3: the constraints first, the equations of motion in what they leave free (book 8.5)."""
+"""Method 3: the equations of motion in the nullspace of the constraints (book 8.5)."""
 
 from typing import Tuple
 

@@ -244,7 +244,7 @@ def forward_motion(
 def solved_columns(factors: LTDL, dtau: Sequence[Sequence[Scalar]]) -> Matrix:
     """Return the columns of -H^-1 B.
 
-    How accelerations change with what the forces B do not make up for.
+    These are the changes of acceleration that the forces B do not compensate.
 
     :param factors: factors of the inertia matrix, (n, n)
     :param dtau: B, (n, m)

@@ -1,3 +1,3 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Forces from motion: the recursive Newton-Euler algorithm and what comes of it (book ch. 5)."""
+"""Inverse dynamics: the recursive Newton-Euler algorithm and its variants (book ch. 5)."""

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Inverse dynamics stripped of what is zero: weight alone, and velocity products alone (book 5.3).
+"""Inverse dynamics without zero terms: gravity alone, velocity products alone (book 5.3).
 
 What `gravity_torque` and `bias_force` of rnea.py are simplified to when they are compiled
 can be read here.

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Pose and Jacobian of a frame in one pass: what a step of inverse kinematics asks for."""
+"""Pose and Jacobian of a frame in one pass, for inverse kinematics."""
 
 from typing import Any, NamedTuple, Sequence
 

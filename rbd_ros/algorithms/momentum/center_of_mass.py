@@ -39,7 +39,7 @@ def require_mass(model: Model, given_later: Sequence[int], chosen: Mapping[str, 
 def center_of_mass(model: Model, q: Sequence[Scalar]) -> Vector3:
     """Return the center of mass of all moving bodies in base coordinates, (3,) [m].
 
-    What is fixed to the base does not count. Not-a-number if nothing that moves has mass.
+    Links fixed to the base do not count. NaN if no moving link has mass.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     """

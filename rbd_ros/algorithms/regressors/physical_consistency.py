@@ -72,7 +72,7 @@ def pseudo_inertias(parameters: ArrayLike) -> Floats:
 
 
 def inconsistent_bodies(parameters: ArrayLike, tolerance: float = ROUNDING) -> Tuple[int, ...]:
-    """Return the numbers, from 0, of the bodies with parameters that no body can have.
+    """Return the numbers, from 0, of the bodies with physically impossible parameters.
 
     Points, rods and plates without thickness count as bodies, and so does nothing at all.
 

@@ -82,7 +82,7 @@ def add_armature_option(parser: argparse.ArgumentParser) -> None:
 
 
 def add_extension_option(parser: argparse.ArgumentParser) -> None:
-    """Add the file with what a URDF cannot say."""
+    """Add the option for an extension file."""
     parser.add_argument(
         '--extension',
         metavar='FILE',

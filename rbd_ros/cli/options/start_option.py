@@ -92,7 +92,7 @@ def _of_numbers(given: FloatArray, simulator: Simulator, own: int) -> FloatArray
 
 
 def _base(simulator: Simulator, own: int) -> Optional[int]:
-    """Return the number of the one body of the robot that moves freely, None if it is not one."""
+    """Return the number of the only free body of the robot, None unless there is exactly one."""
     model = simulator.robot.model
     found = [i for i in floating_bases(model) if model.independent_slices[i][0].start < own]
     return found[0] if len(found) == 1 else None

@@ -98,7 +98,7 @@ def highest_corner(corners: FloatArray, direction: Vec3) -> float:
 
 @compiled
 def no_pose(pose: FloatArray) -> None:
-    """Set the pose of what is not moved: triangles are given in the frame of their mesh."""
+    """Set the identity pose: triangles are given in the frame of their mesh."""
     for r in range(12):
         pose[r] = 1.0 if r % 4 == 0 and r < 9 else 0.0
 

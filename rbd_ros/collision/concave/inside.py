@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shapes that are wholly inside a closed triangle mesh, or under a height field.
 
-Nothing of the surface is in them, so that the way to it is as long as for what is outside: which
-of both it is, a ray decides that counts how often it leaves.
+The distance to the surface does not show on which side they are: the parity of the crossings of a
+ray decides.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def lowest_point(shape: PlacedShape, direction: Vec3) -> Vec3:
 def turn_outward(
     surface: PlacedShape, shape: PlacedShape, candidates: FloatArray, count: int
 ) -> int:
-    """Replace the nearest points of a shape that is inside by the way out past them.
+    """Replace the nearest points of a shape inside by the points of its exit.
 
     It leads straight to the nearest point of the surface, and goes on until the whole shape is
     beyond it.

@@ -163,7 +163,7 @@ def add_on_face(
     margin: float,
     found: FoundPoints,
 ) -> int:
-    """Enter the contacts of a capsule with a face: both ends of what is above it.
+    """Add the contacts of a capsule with a face: both ends of the part above it.
 
     :param outward: normal of the face in coordinates of the box
     :param face: number of the face

@@ -99,7 +99,7 @@ def plane_capsule(a: PlacedShape, b: PlacedShape, margin: float, found: FoundPoi
 
 @compiled
 def plane_box(a: PlacedShape, b: PlacedShape, margin: float, found: FoundPoints) -> int:
-    """Return the contact of a plane with a box: vertices of the face that looks down most.
+    """Return the contact of a plane with a box: vertices of the face turned most towards it.
 
     The lowest vertex of the box is among them. The feature is 4 times the number of the face
     (2 k + 1 for the positive side of axis k, 2 k for the other) plus that of the vertex.

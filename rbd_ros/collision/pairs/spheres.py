@@ -90,7 +90,7 @@ def add_ball_at_solid(
 
 @compiled
 def sphere_sphere(a: PlacedShape, b: PlacedShape, margin: float, found: FoundPoints) -> int:
-    """Return contact of two spheres; of concentric ones the normal is the z axis of the first."""
+    """Return the contact of two spheres; the normal of concentric ones is z of the first."""
     # A fixed choice rather than NaN, and it turns with the first sphere.
     upward = axis(a.pose, 2)
     first, second = Ball(origin(a.pose), a.size[0]), Ball(origin(b.pose), b.size[0])

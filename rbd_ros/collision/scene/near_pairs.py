@@ -27,7 +27,7 @@ WIDER, FARTHEST = 1.0 + 1e-6, 1e9
 def list_near_pairs(
     scene: SceneTable, buffers: SceneBuffers, timestep: float, fastest: float
 ) -> None:
-    """List the pairs of which contacts must be looked for, if others may have come near.
+    """List the pairs to test for contact, if other pairs may have come near.
 
     As neighbor lists of molecular dynamics (Verlet 1967): what is not listed is so far away that
     it cannot touch before shapes have moved by the slack. Lists change nothing of what is found.
@@ -70,7 +70,7 @@ def list_near_pairs(
 def list_object_pairs(
     scene: SceneTable, buffers: SceneBuffers, skin: float, least: float
 ) -> float:
-    """List the pairs of movable objects that are near, and what was known of them.
+    """List the pairs of near movable objects, with their cached data.
 
     :param skin: distance that counts as near [m]
     :param least: the same where there is no room for so many; pairs beyond are counted [m]

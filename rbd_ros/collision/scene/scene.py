@@ -303,7 +303,7 @@ def _many_objects(world: World, found: Sequence[SceneShape]) -> _ManyObjects:
 def _listed(
     found: Sequence[SceneShape], many: _ManyObjects
 ) -> Iterator[Tuple[Tuple[int, SceneShape], Tuple[int, SceneShape]]]:
-    """Yield the pairs of shapes, but those of many objects that nothing names."""
+    """Yield the pairs of shapes, except those of many objects without own entries."""
     others = [j for j in range(len(found)) if j not in many.materials]
     partners: Dict[int, List[int]] = {}
     for i, j in many.named:

@@ -178,7 +178,7 @@ def with_pairs(scene: SceneTable, which: Union[Sequence[int], IntArray]) -> Scen
 
 
 class SceneContacts(NamedTuple):
-    """The contacts that were found, of which the first ones count; all in world coordinates.
+    """Contacts that were found, in world coordinates; the first `count` are valid.
 
     :param pair: number of the pair, see `shapes_of`
     :param feature: number of the features that touch

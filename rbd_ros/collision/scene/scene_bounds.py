@@ -23,7 +23,7 @@ MARGIN = 2e-4
 
 @compiled
 def compose(pose: FloatArray, placement: FloatArray, result: FloatArray) -> None:
-    """Compute the pose of what is placed in a frame that has a pose.
+    """Compute the world pose of a pose relative to a frame.
 
     :param pose: rotation of the frame row by row, and its position, (12,)
     :param placement: rotation and position in that frame, (12,)
@@ -117,7 +117,7 @@ def closing_speed(scene: SceneTable, buffers: SceneBuffers, a: int, b: int) -> f
 
 @compiled
 def has_sped_up(scene: SceneTable, buffers: SceneBuffers, timestep: float) -> bool:
-    """Return whether more may be touched at the velocities `ahead` than what has been looked for.
+    """Return whether shapes may reach more contacts at the velocities `ahead` than were tested.
 
     :param timestep: h [s]
     """

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The search for all contacts of a scene (scene_contacts.py), as Python calls it.
+"""Interface in Python of the contact search of a scene (scene_contacts.py).
 
 It is named by its module: what it is compiled from, all pairs of shapes, is imported only where
 there is no machine code of it.

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The height at which a robot with a floating base touches what is below it.
+"""Height at which a robot with a floating base touches the surface below it.
 
 Found by conservative advancement (Mirtich 1996): a body that only translates cannot touch another
 one before it has gone their distance, divided by how fast that distance shrinks.
@@ -47,10 +47,10 @@ _INSTANT = 1e-9
 
 
 def touchdown(model: Model, scene: Scene, q: Sequence[float], base: int) -> float:
-    """Return the change of height by which a floating base comes to touch what is below it [m].
+    """Return the change of height at which a floating base touches the surface below it [m].
 
-    What is deep in something is lifted until it is free, and what is free is lowered. The base
-    stays at its height where nothing is below it, and where it cannot be lifted out.
+    A robot in penetration is lifted until it is free, and a free one is lowered. The base stays at
+    its height where nothing is below it, and where it cannot be lifted out.
 
     :param model: model of the robot
     :param scene: its shapes, and those of what is around it
@@ -171,7 +171,7 @@ class _Heights:
 
 
 def _lifted(heights: _Heights) -> Optional[float]:
-    """Return the height at which nothing is deep in anything any more, None if there is none."""
+    """Return the height without deep penetration, None if there is none."""
     height = 0.0
     for _ in range(TRIES):
         found = heights.at(height)
@@ -183,7 +183,7 @@ def _lifted(heights: _Heights) -> Optional[float]:
 
 
 def _lowered(heights: _Heights, start: float) -> float:
-    """Return the height at which what is free at a height touches what is below it.
+    """Return the height at which a robot, free at the given height, touches the surface below.
 
     Else that height.
     """

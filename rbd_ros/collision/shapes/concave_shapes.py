@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Triangle meshes and height fields as shapes that convex ones can touch."""
+"""Triangle meshes and height fields as shapes for contact with convex shapes."""
 
 from __future__ import annotations
 

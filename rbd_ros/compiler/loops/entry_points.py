@@ -264,7 +264,7 @@ def _text_digest(function: Any) -> str:
 
 
 def _name(annotation: Any) -> str:
-    """Return the name of an annotation as it is written."""
+    """Return the name of an annotation in the source."""
     # Texts where the module defers annotations (`from __future__ import annotations`).
     if isinstance(annotation, str):
         return annotation

@@ -28,7 +28,7 @@ def entry(instances: Instances, function: Callable, arguments: Tuple[Type, ...])
 
 
 def translate(instances: Instances, write: Callable[[Function], _Text]) -> List[_Text]:
-    """Return what a target writes of each function that is reached.
+    """Return the target's text of each reachable function.
 
     :raises ValueError: if one cannot be compiled; it names file, line and function
     """

@@ -236,9 +236,9 @@ class Expressions:
         return self._until(isinstance(node.op, ast.Or), values)
 
     def _until(self, decisive: bool, conditions: Sequence[Callable[[], Expression]]) -> Expression:
-        """Return what evaluates conditions in turn until one has the decisive value.
+        """Return an expression with short-circuit evaluation of conditions.
 
-        Those behind one that is known to have it are not looked at.
+        Conditions after one with a known decisive value are dropped.
         """
         operands: List[Expression] = []
         for read in conditions:

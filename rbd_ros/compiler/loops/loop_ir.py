@@ -117,7 +117,7 @@ class Store(Statement):
 
 @dataclass(eq=False, slots=True)
 class Evaluate(Statement):
-    """Evaluate an expression for what it does."""
+    """Evaluate an expression for its side effects."""
 
     value: Expression
 

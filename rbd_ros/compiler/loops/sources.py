@@ -65,7 +65,7 @@ def _gather(function: FunctionType, seen: Set[FunctionType], parts: List[str]) -
 
 
 def _text_of(code: CodeType, doc: Optional[str] = None) -> str:
-    """Return the text of what a function does.
+    """Return the text of a function's body.
 
     :param doc: its docstring
     """

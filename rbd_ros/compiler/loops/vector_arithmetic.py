@@ -198,7 +198,7 @@ def load_transform(array: Expression) -> Expression:
 
 
 def dot(a: Expression, b: Expression) -> Expression:
-    """Return the inner product, added from the first numbers to the last ones."""
+    """Return the inner product, summed from the first to the last element."""
     _require_vectors(a, b)
     pairs = zip(map(_shared, items_of(a)), map(_shared, items_of(b)))
     # From the first to the last and without fused operations, as `Vec.__matmul__` adds them.

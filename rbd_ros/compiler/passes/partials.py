@@ -89,7 +89,7 @@ def _value(graph: Graph, number: int) -> Value:
 
 
 def transmitting(graph: Graph, outputs: Sequence[Value], independent: Iterable[int]) -> List[int]:
-    """Return numbers of the nodes by which `outputs` change with `independent` nodes, in order.
+    """Return the numbers of the nodes on paths from `independent` to `outputs`, in order.
 
     A condition only chooses: nothing changes by it, except where the choice jumps.
     """

@@ -200,7 +200,7 @@ def _help(shared: ThreadPool) -> None:
 
 
 def _after_fork() -> None:
-    """Forget the helpers: a child has none of its parent's threads, and locks of its own."""
+    """Reset the pool in a forked child, which has no threads of its parent and needs new locks."""
     global _helpers, _starting
     # A thread that is not in the child may have held the old one.
     _starting = threading.Lock()

@@ -108,7 +108,7 @@ def supported() -> bool:
 
 
 def vectorcall(fallback: Fallback) -> int:
-    """Return the address by which a fallback is called, and every other one.
+    """Return the address of the function that calls Python callables.
 
     That of PyObject_Vectorcall, or what it would call: CPython 3.10 does not export it.
     """

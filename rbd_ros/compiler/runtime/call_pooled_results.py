@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Results of calls that are used again, in machine code: found, renewed and kept.
+"""Reuse of results of calls, in machine code: search, renewal and storage.
 
 Functions of the routine in call_routine.py; result_pool.py describes what they keep.
 """

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Writer of the routine that does calls (call_routine.py): what all of its parts reach for.
+"""Shared helpers of the writers of the call routine (call_routine.py).
 
 That is the table `api`, what the routine needs of the interpreter, and the table `%d` of the
 kernel that is called (call_table.py).

@@ -61,7 +61,7 @@ class BaseKernel:
 
     @property
     def output_size(self) -> int:
-        """Number of numbers that come out, of all outputs together."""
+        """Number of elements of all outputs together."""
         return self.definition.size
 
     @cached_property
@@ -75,7 +75,7 @@ class BaseKernel:
         name: Optional[str] = None,
         doc: Optional[str] = None,
     ) -> Callable[..., Result]:
-        """Return the function that runs the kernel as fast as can be.
+        """Return the fastest function that runs the kernel.
 
         What is not plain arrays, `fallback`.
 

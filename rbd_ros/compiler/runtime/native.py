@@ -204,7 +204,7 @@ def _calls_others(code: llvm.ObjectFileRef) -> bool:
 
 
 def module_text(functions: Sequence[Tuple[str, Sequence[str]]]) -> str:
-    """Return the text of a module, as the LLVM at hand reads it.
+    """Return the text of a module for the installed version of LLVM.
 
     :param functions: text and declarations of each function, with opaque pointers
     """

@@ -81,7 +81,7 @@ class _Text(Routine):
 
 
 def _take_function() -> str:
-    """Return the text of `take`: do chunks of a job until none is left.
+    """Return the text of `take`: process chunks of a job until none is left.
 
     Who has the job begins with the first rows, the helpers with the last: from one batch to the
     next each finds in its own caches what it read and wrote before. Where chunks went to anyone
@@ -226,7 +226,7 @@ def _help_with_function() -> str:
 
 
 def text() -> str:
-    """Return the text of the functions, and what the threads have in common."""
+    """Return the text of the functions and the shared variables of the threads."""
     pool = f'@pool = global [{len(POOL)} x ptr] zeroinitializer\n'
     pool += '@threads = global i64 1\n@ready = global i64 0\n'
     return pool + _take_function() + _run_function() + _help_function()

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Dense linear systems in compiled loops: leading parts of larger arrays, nothing allocated."""
+"""Dense linear systems in compiled loops, on leading parts of arrays, without allocation."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ def largest_force(space: BodySpace) -> float:
 
 @compiled
 def enter_unknowns(space: BodySpace, t: float) -> None:
-    """Enter the unknowns w that belong to the forces and velocities as they are.
+    """Compute the unknowns w from the present forces and velocities.
 
     :param t: unit of compliance
     """

@@ -283,7 +283,7 @@ def velocity_of(space: BodySpace, c: int) -> Vec3:
 
 @compiled
 def residual_of(space: BodySpace, c: int, u: Vec3) -> float:
-    """Return the residual of a contact, of the velocities as they are.
+    """Return the residual of a contact at the present velocities.
 
     :param u: its scaled velocity
     """
@@ -295,7 +295,7 @@ def residual_of(space: BodySpace, c: int, u: Vec3) -> float:
 
 @compiled
 def largest_residual(space: BodySpace) -> float:
-    """Return the largest residual of all contacts, of the velocities as they are."""
+    """Return the largest residual of all contacts at the present velocities."""
     worst = 0.0
     for c in range(space.sizes[CONTACTS]):
         each = residual_of(space, c, velocity_of(space, c))
@@ -351,7 +351,7 @@ def has_moments(space: BodySpace, c: int) -> bool:
 
 @compiled
 def prepare_moments(space: BodySpace, c: int) -> float:
-    """Find what the moments of a contact do; return the largest effect by a normal force."""
+    """Compute the effect of the moments of a contact; return the largest by a normal force."""
     J, effect, block = space.angular_jacobian[c], space.angular_effect[c], space.moment_block[c]
     size = 0.0
     for r in range(3):
@@ -425,7 +425,7 @@ def scaled_angular_velocity(space: BodySpace, c: int) -> Vec3:
 
 @compiled
 def body_moment_residual(space: BodySpace, c: int) -> float:
-    """Return the residual of the moments of a contact, of the velocities as they are."""
+    """Return the residual of the moments of a contact at the present velocities."""
     u, bound = stack_array(3), max(space.x[c, 0], 0.0)
     u[0:3] = scaled_angular_velocity(space, c)
     # Torsion about the normal and rolling about the tangents have cones of their own.

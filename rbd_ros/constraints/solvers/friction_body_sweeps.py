@@ -199,7 +199,7 @@ def remove_energy(space: BodySpace) -> None:
 
 @compiled
 def finish(space: BodySpace, enough: float) -> float:
-    """Stop what sticks at once, by conjugate gradients; return the residual.
+    """Solve all sticking contacts together by conjugate gradients; return the residual.
 
     All other forces stay. Forces are left as they were if they were better.
 
@@ -276,7 +276,7 @@ def response(space: BodySpace, c: int, r: int) -> float:
 
 @compiled
 def sweep_one(space: BodySpace, c: int) -> float:
-    """Solve one contact while all others stay as they are; return its residual before."""
+    """Solve one contact with all others fixed; return its previous residual."""
     x, b = load_vec(space.x[c], 3), space.block[c]
     if space.friction[c, 0] == 0.0 and space.friction[c, 1] == 0.0:
         u = contact_velocity(space, c, 0)
@@ -300,7 +300,7 @@ def sweep_one(space: BodySpace, c: int) -> float:
 
 @compiled
 def sweep_body_moments(space: BodySpace, c: int) -> float:
-    """Solve the moments of one contact while all else stays as it is; return their residual."""
+    """Solve the moments of one contact with all else fixed; return their residual."""
     y, block, bound = space.y[c], space.moment_block[c], max(space.x[c, 0], 0.0)
     before: float = body_moment_residual(space, c)
     u = scaled_angular_velocity(space, c)

@@ -76,7 +76,7 @@ HALVES, DECREASE, GROWTH = 4, 0.1, 0.95
 
 @compiled
 def newton(space: FrictionSpace, give: float, limit: int, start: float) -> bool:
-    """Attempt to solve from forces and velocities as they are; return whether it is solved.
+    """Attempt to solve from the present forces and velocities; return whether it is solved.
 
     :param give: compliance of each force, by which redundant contacts share a load; zero for the
         problem itself
@@ -176,7 +176,7 @@ def search(
 
 @compiled
 def enter_unknowns(space: FrictionSpace, t: float) -> None:
-    """Enter the unknowns w that belong to forces and velocities as they are.
+    """Compute the unknowns w from the present forces and velocities.
 
     :param t: unit of compliance
     """

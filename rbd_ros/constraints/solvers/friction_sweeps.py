@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Gauss-Seidel sweeps over contacts, each solved exactly while all others stay as they are.
+"""Gauss-Seidel sweeps over contacts, each solved exactly with all others fixed.
 
 One contact is open, sticks or slides. A sliding force opposes the sliding velocity, u_t = -s x_t
 with s > 0, and the normal velocity is zero: that is maximum dissipation in the cone, not merely a

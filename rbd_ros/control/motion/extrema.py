@@ -42,7 +42,7 @@ def extrema(
 
 
 def _maximum(c: FloatArray, times: FloatArray) -> Extremum:
-    """Return maximum of polynomials with coefficients (powers, segments) of a time from 0 to 1."""
+    """Return the maxima of polynomials with coefficients (powers, segments) for times 0 to 1."""
     control = polynomials.control_values(c[:, :, None])[:, :, 0]
     ends = np.append(control[0], control[-1, -1])
     k = int(ends.argmax())

@@ -29,7 +29,7 @@ _COUNTS = ('_sent', '_dropped', '_duplicated')
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Keep other processes from doing the same campaign; the end of the process ends it, too.
+    """Lock the campaign against other processes; the lock ends with the process.
 
     :raises ValueError: if another one is at it
     """

@@ -30,7 +30,7 @@ _own = threading.local()  # what does the work, for each thread of a worker
 def in_dask(
     make: Maker, arguments: Tuple[Any, ...], numbers: Sequence[int], count: int, address: str
 ) -> Iterator[Tuple[int, Any]]:
-    """Yield the numbers and results of pieces of work, as they are done.
+    """Yield the numbers and results of tasks in the order of completion.
 
     A piece whose worker is killed is given to another one, as Dask does, some times; those that
     see all of them killed are done again one by one, and one that kills its workers then, too,

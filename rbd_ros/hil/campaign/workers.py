@@ -62,7 +62,7 @@ class _Worker:
 def in_processes(
     make: Maker, arguments: Tuple[Any, ...], numbers: Sequence[int], count: int
 ) -> Iterator[Tuple[int, Any]]:
-    """Yield the numbers and results of pieces of work, as they are done.
+    """Yield the numbers and results of tasks in the order of completion.
 
     :param make: called with `arguments` in each process; can be pickled
     :param numbers: of the pieces

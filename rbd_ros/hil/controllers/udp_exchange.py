@@ -21,7 +21,7 @@ POLL_PERIOD = 0.02  # real time of waiting after which the process is looked at 
 
 
 class UdpExchange:
-    """A socket to a controller, which listens at an address and answers where a state came from.
+    """A UDP socket to a controller, which answers to the address that sent the state.
 
     The socket is connected: the system hands on nothing that comes from elsewhere.
 

@@ -220,7 +220,7 @@ class Transmission:
 
 @dataclass(frozen=True)
 class JointFriction:
-    """Friction with stiction and Stribeck's dip.
+    """Friction with stiction and the Stribeck effect.
 
     Sliding: -(c + (s - c) exp(-(v/v_s)^2)) sign(v) - b v; at rest it balances up to s.
 
@@ -252,7 +252,7 @@ class JointFriction:
 
     @property
     def breakaway(self) -> float:
-        """Torque that just does not move a joint at rest [N m or N]."""
+        """Largest torque at which a joint at rest does not move [N m or N]."""
         return self.coulomb if self.static is None else self.static
 
     def torque(self, v: float, applied: float = 0.0) -> float:

@@ -328,7 +328,7 @@ class EventDrivenSimulator:
         self._settle(kind, (watch.contact,))
 
     def _refined(self, step: DenseStep, watch: Watch, delta: float) -> float:
-        """Return the length of a step of its own that ends at an event [s], and take that step.
+        """Take a separate step that ends at an event, and return its length [s].
 
         It is more accurate than the interpolation, which is of lower order than the method.
         """

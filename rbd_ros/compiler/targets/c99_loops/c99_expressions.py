@@ -77,7 +77,7 @@ class Expressions:
         return found
 
     def temporary(self, value: Value, hint: str = 'value') -> Value:
-        """Return the value from a constant of its own; a known one is returned as it is."""
+        """Return the value in a new constant; a known value is returned unchanged."""
         if value.known is not None:
             return value
         if isinstance(value.type, ArrayType):
@@ -88,7 +88,7 @@ class Expressions:
         return Value(value.type, name)
 
     def new_name(self, hint: str) -> str:
-        """Return the name that nothing has in this function."""
+        """Return a name that is not yet used in this function."""
         hint = hint.encode('ascii', 'replace').decode().replace('?', '_')
         name, k = hint, 1
         while name in self.taken or name in self.module.reserved:

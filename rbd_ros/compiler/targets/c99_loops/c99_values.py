@@ -84,7 +84,7 @@ def literal(value: Union[int, float]) -> str:
 
 
 def sum_of(a: Value, b: Value) -> Value:
-    """Return the sum of two integers; nothing is added that is zero."""
+    """Return the sum of two integers; zeros are omitted."""
     if a.known == 0 or b.known == 0:
         return b if a.known == 0 else a
     if a.known is not None and b.known is not None:
@@ -93,7 +93,7 @@ def sum_of(a: Value, b: Value) -> Value:
 
 
 def product_of(a: Value, b: Value) -> Value:
-    """Return the product of two integers; nothing is multiplied by one."""
+    """Return the product of two integers; factors of one are omitted."""
     if a.known == 1:
         return b
     if a.known is not None and b.known is not None:

@@ -105,7 +105,7 @@ def angle_groups(
 
 
 def in_turn(groups: Iterable[AngleGroup]) -> List[List[AngleGroup]]:
-    """Return the groups that are evaluated at one place, their operations in turn."""
+    """Return the groups with their operations interleaved, for evaluation at one place."""
     sets: List[List[AngleGroup]] = []
     for group in groups:
         if not sets or len(sets[-1]) == _IN_TURN or sets[-1][0].level != group.level:

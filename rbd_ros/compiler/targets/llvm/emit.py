@@ -70,7 +70,7 @@ class Emitter:
         return self.value(f'load {self.type}, ptr {pointer}, align {8 * self.lanes}')
 
     def never_changes(self) -> None:
-        """Say that nothing in this function changes what was loaded last; it needs `NOTHING`."""
+        """Mark the last load as invariant in this function; the module needs `NOTHING`."""
         self.lines[-1] += f', !invariant.load {NOTHING[:2]}'
 
     def store(self, value: str, array: str, index: Union[int, str]) -> None:
@@ -90,7 +90,7 @@ class Emitter:
         self.line(f'store {self.type} {value}, ptr {pointer}, align 8')
 
     def joined(self, scalars: Sequence[str]) -> str:
-        """Return vector of at most as many scalars as there are lanes, filled up with zeros."""
+        """Return a vector of scalars, at most one per lane, padded with zeros."""
         vector = 'zeroinitializer'
         for lane, scalar in enumerate(scalars):
             vector = self.value(f'insertelement {self.type} {vector}, double {scalar}, i64 {lane}')

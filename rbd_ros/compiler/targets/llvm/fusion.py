@@ -86,7 +86,7 @@ _Term = Tuple[int, int, bool]
 
 
 class _Sums:
-    """Sums of a program, each of all its terms: those that nothing else needs are one with it."""
+    """Sums of a program, flattened: a sum that only one sum uses is part of it."""
 
     def __init__(self, program: Program, with_hints: bool):
         self._nodes, self._live = program.graph.nodes, program.live
@@ -178,7 +178,7 @@ class _Sums:
         return values, products
 
     def _add_up(self, root: int) -> None:
-        """Add what is ready first, first: two values, a product to a value, or two products.
+        """Add the terms in the order in which they are ready: values, or fused products.
 
         Of two products one has to be evaluated by itself, so rather one is added to the next
         value if that comes soon.
@@ -233,7 +233,7 @@ def _operation(value: _Term, term: _Term, is_product: bool) -> Tuple[int, bool]:
 
 
 def _turned_outputs(graph: Graph, needed: Set[int], outputs: Sequence[Value]) -> List[Value]:
-    """Return the outputs with their signs moved into operations that nothing else needs."""
+    """Return the outputs with their signs moved into operations that only they use."""
     positive = {x.number for x in outputs if isinstance(x, Symbol) and not x.negative}
     turned: Dict[int, bool] = {}
     results: List[Value] = []

@@ -198,7 +198,7 @@ def _uses(graph: Graph, live: Sequence[int], arrays: Sequence[Mapping[int, int]]
 
 
 def _followed(graph: Graph, live: Sequence[int], inputs: Mapping[int, int]) -> Dict[int, int]:
-    """Return what does the same with counterparts; the inputs are among it.
+    """Return the nodes of the isomorphic subgraph, with their counterparts; inputs included.
 
     An operation belongs to a branch if an operand does, and no operand to the other branch. Where
     several do the same, with other constants, the first corresponds to the first. Where none does,

@@ -83,7 +83,7 @@ def _sign_of(graph: Graph, packs: Mapping[int, Pack], term: Term) -> Optional[in
 
 
 class _Signs:
-    """Unknown signs, in sets within which they are known relative to each other.
+    """Unknown signs, in sets of known relative signs (union-find).
 
     A relation that contradicts earlier ones is dropped; the lane's sign is changed where it is
     needed then, which is one operation more.
@@ -93,7 +93,7 @@ class _Signs:
         self._above: Dict[int, Tuple[int, bool]] = {}  # another of the set; whether they differ
 
     def is_negative(self, k: int) -> bool:
-        """Return whether a sign is negative; what nothing determines is positive."""
+        """Return whether a sign is negative; undetermined signs are positive."""
         return self._root(k)[1]
 
     def relate(self, a: Optional[int], b: Optional[int], differ: bool) -> None:

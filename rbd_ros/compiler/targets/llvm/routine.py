@@ -121,7 +121,7 @@ class Routine:
 
     @property
     def ended(self) -> bool:
-        """True if what is written now would never be reached."""
+        """True if the code at this point is unreachable."""
         # LLVM rejects a block with anything behind its jump.
         return bool(self._lines) and self._lines[-1].lstrip().startswith(('br ', 'ret '))
 

@@ -127,7 +127,7 @@ def in_order(
 def _units(
     found: Mapping[int, _SideBySide], together: Sequence[Sequence[int]]
 ) -> Dict[int, Sequence[int]]:
-    """Return what is evaluated together, by each of the nodes."""
+    """Return the groups that are evaluated together, by node."""
     units = {k: some for some in together for k in some}
     units.update((k, one.nodes) for one in found.values() for k in one.nodes)
     return units

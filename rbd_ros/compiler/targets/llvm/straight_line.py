@@ -155,7 +155,7 @@ def _is_long(program: Program) -> bool:
 
 
 class _Plan(NamedTuple):
-    """Plan of what is to be written.
+    """Plan of the text to be written.
 
     :param program: program of fused operations
     :param slots: places in the array of what is kept

@@ -159,7 +159,7 @@ class Expressions:
     _or = _and
 
     def _merged(self, kind: str, entries: Sequence[Tuple[str, str]]) -> _Parts:
-        """Return the value that depends on where the program comes from.
+        """Return the phi node of two values.
 
         :param entries: value and label of each place
         """

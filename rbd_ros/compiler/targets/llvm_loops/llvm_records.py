@@ -53,7 +53,7 @@ def table_type(kind: tuple, known: Dict[tuple, TableType]) -> TableType:
 
 
 def llvm_types(kind: Type) -> Tuple[str, ...]:
-    """Return what a value of a type consists of."""
+    """Return the LLVM types that a value of a type consists of."""
     if isinstance(kind, NumberType):
         return (LLVM_NUMBERS[kind],)
     # No strides: arrays are contiguous, row by row.

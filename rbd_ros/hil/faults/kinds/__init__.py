@@ -19,7 +19,7 @@ MESSAGES, SENSORS, ACTUATORS, PHYSICS = 'messages', 'sensors', 'actuators', 'phy
 
 
 class FaultTarget(Protocol):
-    """Machine with its sensors and messages, where only the faults before have acted."""
+    """Machine with its sensors and messages, after the previous faults have been applied."""
 
     sensors: SensorFaults
 

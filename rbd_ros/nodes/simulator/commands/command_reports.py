@@ -29,7 +29,7 @@ class CommandReports:
 
     @property
     def streamed(self) -> int:
-        """Number of messages that have been taken since they began to come."""
+        """Number of messages processed since the stream began."""
         return self.accepted - self._accepted_before
 
     def note_taken(self) -> None:

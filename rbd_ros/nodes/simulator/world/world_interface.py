@@ -353,7 +353,7 @@ class WorldInterface:
         }
 
     def watch(self) -> None:
-        """Report, once a second, steps that were not solved, and what cannot be moved apart."""
+        """Report, once a second, unconverged steps and unresolved overlaps."""
         status = self._simulator.status
         before, self._counted = (
             self._counted,
