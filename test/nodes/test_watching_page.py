@@ -134,7 +134,7 @@ def test_the_command_serves_until_it_is_interrupted(ros, watch):
                 line = stream.readline()
         process.send_signal(signal.SIGINT)
         _, complaints = process.communicate(timeout=20)
-        assert process.returncode == 0 and complaints == ''
+        assert process.returncode == 130 and complaints == ''
     finally:
         process.kill()
 
