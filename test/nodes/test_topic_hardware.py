@@ -9,6 +9,7 @@ from pathlib import Path
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from support import outside
@@ -193,3 +194,22 @@ def test_commands_that_come_late_are_reported(rig):
     rig.claim(position=START)
     rig.ros.until(lambda: rig.report() and stopped(), 'the warning')
     assert 'gap between two commands' in rig.ros.status('is not reliable').message
+
+
+def test_time_that_is_lost_is_not_made_good_while_a_manager_follows_the_clock(rig):
+    """By max_catch_up_rate all of it would be, and the manager would have to hurry."""
+
+    def lost(since):
+        status = rig.ros.status('', 'simulator: simulation', since=since)
+        values = {} if status is None else {each.key: each.value for each in status.values}
+        return 'lost_time_s' in values and [float(values['lost_time_s'])]
+
+    (before,) = rig.ros.until(lambda: lost(0), 'the time lost before')
+    for _ in range(8):
+        rig.simulator.process.send_signal(signal.SIGSTOP)
+        time.sleep(0.05)
+        rig.simulator.process.send_signal(signal.SIGCONT)
+        rig.ros.spin(0.5)  # in which 0.05 s would be made good
+    since = len(rig.ros.diagnostics)
+    (after,) = rig.ros.until(lambda: lost(since), 'the time lost')
+    assert after - before > 8 * 0.045
