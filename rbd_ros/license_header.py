@@ -1,8 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Header of our source files, for ament_copyright, which itself knows the long one alone.
+"""License of source files and of CONTRIBUTING.md in short, for ament_copyright.
 
-It finds licenses by the entry points `ament_copyright.license` of setup.py.
+It knows the long texts alone, and finds licenses by the entry points `ament_copyright.license` of
+setup.py.
 """
 
 from types import SimpleNamespace
@@ -12,5 +13,5 @@ APACHE = SimpleNamespace(
     spdx='Apache-2.0',
     file_headers=['{copyright}\nSPDX-License-Identifier: Apache-2.0'],
     license_files=[],
-    contributing_files=[],
+    contributing_files=['your work is licensed under the [Apache License 2.0](LICENSE)'],
 )

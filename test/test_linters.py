@@ -60,7 +60,9 @@ def test_every_source_file_begins_with_its_license():
     without = []
     for path in paths:
         lines = path.read_text(encoding='utf-8').split('\n', 3)
-        lines = [line.strip('#/* ') for line in lines if not line.startswith('#!')]
+        # Of comments in C, ament_copyright reads lines of // alone.
+        ends = '#/ ' if path.suffix in ('.c', '.cpp', '.h') else '#/* '
+        lines = [line.strip(ends) for line in lines if not line.startswith('#!')]
         name = path.relative_to(ROOT).as_posix()
         header = VENDORED.get(name, HEADER)
         if lines[: len(header)] != header:
@@ -72,6 +74,9 @@ def test_ament_copyright_knows_the_header_where_the_package_is_installed(tmp_pat
     """By its rules (ament_copyright/parser.py): a template is found in the first comment."""
     copyright, identifier = license_header.APACHE.file_headers[0].split('\n')
     assert copyright == '{copyright}' and identifier == HEADER[1]
+    (sentence,) = license_header.APACHE.contributing_files
+    contributing = (ROOT / 'CONTRIBUTING.md').read_text(encoding='utf-8')
+    assert sentence in ' '.join(contributing.split())
     fields = ('name', 'spdx', 'file_headers', 'license_files', 'contributing_files')
     assert set(vars(license_header.APACHE)) == set(fields)
     assert (
@@ -84,7 +89,8 @@ def test_ament_copyright_knows_the_header_where_the_package_is_installed(tmp_pat
     known = {'apache2_spdx': license_header.APACHE}
     monkeypatch.setattr(parser, 'get_licenses', lambda: known)
     monkeypatch.setattr(main, 'get_licenses', lambda: known)
-    assert main.main([str(ROOT / 'rbd_ros'), str(ROOT / 'launch')]) == 0
+    ours = ('benchmark', 'examples', 'launch', 'rbd_ros', 'test', 'setup.py', 'CONTRIBUTING.md')
+    assert main.main([str(ROOT / each) for each in ours]) == 0
     (tmp_path / 'bare.py').write_text('# SPDX-License-Identifier: Apache-2.0\n')
     assert main.main([str(tmp_path)]) == 1
 

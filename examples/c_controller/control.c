@@ -1,5 +1,5 @@
-/* Copyright 2026 rbd_ros maintainers */
-/* SPDX-License-Identifier: Apache-2.0 */
+// Copyright 2026 rbd_ros maintainers
+// SPDX-License-Identifier: Apache-2.0
 /* Two controllers of an arm, of functions that `rbd_ros codegen --name arm` has exported. */
 #include "control.h"
 #include "arm.h"

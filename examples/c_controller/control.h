@@ -1,5 +1,5 @@
-/* Copyright 2026 rbd_ros maintainers */
-/* SPDX-License-Identifier: Apache-2.0 */
+// Copyright 2026 rbd_ros maintainers
+// SPDX-License-Identifier: Apache-2.0
 /* A controller as rbd_ros's bench calls it in its own process (docs/hil_controllers.md). */
 #ifndef CONTROL_H
 #define CONTROL_H

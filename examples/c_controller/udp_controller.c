@@ -1,5 +1,5 @@
-/* Copyright 2026 rbd_ros maintainers */
-/* SPDX-License-Identifier: Apache-2.0 */
+// Copyright 2026 rbd_ros maintainers
+// SPDX-License-Identifier: Apache-2.0
 /* A controller that speaks no ROS: states come over UDP, torques go back.
  *
  *     ./udp_controller 9700 computed_torque

@@ -1,5 +1,5 @@
-/* Copyright 2026 rbd_ros maintainers */
-/* SPDX-License-Identifier: Apache-2.0 */
+// Copyright 2026 rbd_ros maintainers
+// SPDX-License-Identifier: Apache-2.0
 /* Packets of rbd_ros's bench and of its node udp_bridge (docs/hil_controllers.md), read and
  * written byte by byte: right on any processor. */
 #ifndef UDP_PACKETS_H
