@@ -114,6 +114,9 @@ OTHER_PACKAGES = {
 #: Rate of a controller_manager whose file says none [Hz].
 USUAL_UPDATE_RATE = 100
 
+#: Parameters by which controllers name a sensor. Those of `interface_names` name its interfaces.
+SENSOR_KEYS = ('sensor_name', 'pose_name', 'ft_sensor.name')
+
 #: Why parameters of the simulator are rejected.
 STANDS = (
     'the controller manager and the simulator would wait for each other; call ~/pause of the '
@@ -304,15 +307,26 @@ def _check_sensors(name: str, parameters: Dict[str, Any], unread: Tuple[str, ...
     :param unread: names of these sensors
     :raises ArgumentError: naming both
     """
-    gauge = parameters.get('ft_sensor')  # of an admittance_controller
-    gauge = gauge.get('name') if isinstance(gauge, dict) else parameters.get('ft_sensor.name')
-    for sensor in (parameters.get('sensor_name'), gauge):
+    for key, value in _flat(parameters):
+        if key.startswith('interface_names.'):
+            sensor = str(value).partition('/')[0]
+        else:
+            sensor = value if key in SENSOR_KEYS else None
         if sensor in unread:
             raise ArgumentError(
                 f'launch argument controllers: {name} reads the sensor {sensor}, whose state '
                 f'interfaces stay NaN: {HARDWARE} reads joints only. Leave the controller out; '
                 f'the simulator publishes {sensor}/imu or {sensor}/wrench itself'
             )
+
+
+def _flat(parameters: Mapping[Any, Any], outer: str = '') -> Iterator[Tuple[str, Any]]:
+    """Yield parameters by names with dots, as nodes have them."""
+    for key, value in parameters.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f'{outer}{key}.')
+        else:
+            yield f'{outer}{key}', value
 
 
 def _package(kind: str) -> str:

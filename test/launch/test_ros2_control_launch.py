@@ -194,19 +194,25 @@ SENSOR = (
     '<state_interface name="orientation.x"/></sensor></ros2_control>'
 )
 #: Parameters by which controllers of ros2_controllers name a sensor (`*_parameters.yaml` there).
-OF_SENSORS = {
-    'force_torque_sensor_broadcaster/ForceTorqueSensorBroadcaster': {'sensor_name': 'wrist'},
-    'imu_sensor_broadcaster/IMUSensorBroadcaster': {'sensor_name': 'imu'},
-    'admittance_controller/AdmittanceController': {'ft_sensor': {'name': 'wrist'}},
-}
+FORCES = 'force_torque_sensor_broadcaster/ForceTorqueSensorBroadcaster'
+ADMITTANCE = 'admittance_controller/AdmittanceController'
+OF_SENSORS = [
+    (FORCES, {'sensor_name': 'wrist'}),
+    (FORCES, {'interface_names': {'force': {'x': 'wrist/force.x'}}}),
+    (FORCES, {'interface_names.force.x': 'wrist/force.x'}),
+    ('imu_sensor_broadcaster/IMUSensorBroadcaster', {'sensor_name': 'imu'}),
+    ('pose_broadcaster/PoseBroadcaster', {'pose_name': 'imu'}),
+    (ADMITTANCE, {'ft_sensor': {'name': 'wrist'}}),
+    (ADMITTANCE, {'ft_sensor.name': 'wrist'}),
+]
 
 
-@pytest.mark.parametrize('kind', OF_SENSORS)
+@pytest.mark.parametrize('kind, parameters', OF_SENSORS)
 @pytest.mark.parametrize('known', [True, False])
-def test_a_controller_of_a_sensor_that_stays_nan_is_rejected(stack, kind, known):
+def test_a_controller_of_a_sensor_that_stays_nan_is_rejected(stack, kind, parameters, known):
     """`JointStateTopicSystem::read` (1.1) sets those of `get_hardware_info().joints` alone."""
     urdf = with_tags(stack.folder, tag('arm').replace('</ros2_control>', SENSOR))
-    parameters = OF_SENSORS[kind] if known else {'sensor_name': 'elsewhere'}
+    parameters = parameters if known else {'sensor_name': 'elsewhere'}
     file = stack.folder / 'controllers.yaml'
     content = {
         'controller_manager': {'ros__parameters': {'reader': {'type': kind}}},
@@ -219,7 +225,8 @@ def test_a_controller_of_a_sensor_that_stays_nan_is_rejected(stack, kind, known)
     if known:
         text = stack.error_of(*words, 'controllers:=reader')
         assert 'launch argument controllers: reader' in text and 'NaN' in text
-        assert ('imu/imu' if 'Imu' in kind or 'IMU' in kind else 'wrist/wrench') in text
+        sensor = 'imu' if 'imu' in parameters.values() else 'wrist'
+        assert f'the sensor {sensor},' in text
     else:
         assert stack.launch(*words, 'controllers:=reader')
 
