@@ -130,7 +130,7 @@ def load(name: str) -> Optional[Tuple[Dict[str, Any], bytes]]:
 
 
 def _checksum(name: str, body: bytes) -> bytes:
-    """Return the checksum of an entry, which holds under its own name alone."""
+    """Return the checksum of an entry together with its name."""
     return hashlib.sha256(name.encode() + b'\n' + body).hexdigest().encode()
 
 

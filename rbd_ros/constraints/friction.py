@@ -29,7 +29,7 @@ ROUNDING = 1e-9
 
 
 class NotSolvedError(ArithmeticError):
-    """A solver stopped at its limit of steps, or rounding led it astray."""
+    """A solver reached its maximum number of steps, or failed by rounding errors."""
 
 
 @dataclass(frozen=True)

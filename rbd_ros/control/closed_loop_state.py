@@ -73,7 +73,7 @@ class LoopClosing:
     def complete(
         self, q: FloatArray, v: FloatArray, measured: Optional[BoolArray] = None
     ) -> ClosedState:
-        """Return state of all joints, which close the loops, from that of the independent ones.
+        """Return the state of all joints that closes the loops, from the independent joints.
 
         :param q: positions, (nv,); those of dependent joints count as far as they are measured:
             they must be near what is found, and say at first which assembly it is

@@ -72,7 +72,7 @@ class GuardMemory(NamedTuple):
 
 @compiled
 def check_values(guard: GuardMemory, q: FloatArray, v: FloatArray) -> int:
-    """Return what is wrong with the numbers of a state, or `USABLE`; see `StateGuard.check`."""
+    """Return the problem of the values of a state, or `USABLE`; see `StateGuard.check`."""
     guard.found[1] = 0
     for j in range(len(guard.lower)):
         if not guard.lower[j] <= q[j] <= guard.upper[j]:  # NaN compares false
@@ -87,7 +87,7 @@ def check_values(guard: GuardMemory, q: FloatArray, v: FloatArray) -> int:
 
 @compiled
 def check_time(guard: GuardMemory, stamp: float) -> int:
-    """Return what is wrong with the time of a state whose numbers are good, or `USABLE`."""
+    """Return the problem of the time of a state with valid values, or `USABLE`."""
     if not isfinite(stamp):
         return TIME_NOT_FINITE
     last, older = guard.times[0], guard.times[1]
@@ -106,7 +106,7 @@ def check_time(guard: GuardMemory, stamp: float) -> int:
 
 @entry_point
 def check_state(guard: GuardMemory, stamp: float, q: FloatArray, v: FloatArray) -> int:
-    """Return what is wrong with a state, or `USABLE`."""
+    """Return the problem of a state, or `USABLE`."""
     wrong: int = check_values(guard, q, v)
     return wrong if wrong != USABLE else int(check_time(guard, stamp))
 
@@ -230,7 +230,7 @@ class StateGuard:
         )
 
     def _problem(self, what: str, j: int, values: FloatArray) -> StateProblem:
-        """Describe what is wrong with a value, and its most likely cause."""
+        """Describe the problem of a value, and its most likely cause."""
         name, value, most = self.joint_names[j], float(values[j]), self._most[what]
         text = f'{what} of joint {shown(name)} is {value:g}'
         if not math.isfinite(value):

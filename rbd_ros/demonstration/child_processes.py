@@ -115,7 +115,7 @@ class ChildProcesses:
         return process
 
     def log(self, name: str) -> Path:
-        """Return the file with what a child writes."""
+        """Return the file with the output of a child process."""
         return self._log_folder / f'{name}.log'
 
     def exited(self) -> List[str]:
@@ -162,7 +162,7 @@ def _signal_group(group: int, number: int) -> None:
 
 
 def _before_start(parent: int, urgent: bool) -> Callable[[], None]:
-    """Make what a child runs before its program.
+    """Return the function that a child process runs before its program.
 
     :param parent: process with whose death the child is to be killed (on Linux)
     :param urgent: whether to ask for a higher priority

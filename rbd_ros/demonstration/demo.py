@@ -232,7 +232,7 @@ class _Demo:
         return self._follow(children, recorder.stdout, plan)
 
     def _follow(self, children: ChildProcesses, pipe: Any, plan: Plan) -> str:
-        """Show what the recorder reports until it is done; see `_run_laws`."""
+        """Show the progress of the recorder until it ends; see `_run_laws`."""
         titles = {law.key: law.title for law in plan.laws}
         while True:
             ready, _, _ = select.select([pipe], [], [], 0.2)
@@ -294,7 +294,7 @@ class _Demo:
     # -- the result -------------------------------------------------------------------------------
 
     def _report(self, problem: str) -> int:
-        """Show and judge what was recorded; return the exit code.
+        """Show and check the results; return the exit code.
 
         :param problem: why nothing was measured in real time; empty if it was
         """

@@ -199,7 +199,7 @@ class Timing:
 
 
 def evaluate(plan: Plan, recording: Recording) -> Tracking:
-    """Compare what was recorded with the planned motion.
+    """Compare the recorded with the planned motion.
 
     :raises ValueError: if no state was recorded during the motion
     """

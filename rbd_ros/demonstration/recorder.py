@@ -136,7 +136,7 @@ class TrajectoryExperiment(Node):
             self._wait(self._hand_on.get_subscription_count, 'a subscriber of joint_commands')
 
     def run(self, law: Law) -> Recording:
-        """Track the motion under a law and return what was recorded.
+        """Track the motion under a law and return the recording.
 
         Time stands still while the law is changed and the trajectory sent, so that neither
         depends on how long that takes. A node that was deactivated remembers nothing of the law

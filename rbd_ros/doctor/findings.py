@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Findings of a check: how bad it is, what it is about, and what to do."""
+"""Findings of a check: level, subject, message and cure."""
 
 from __future__ import annotations
 

@@ -160,7 +160,7 @@ def read_graph(duration: float = 3.0) -> Graph:
 
 
 class _Listener:
-    """Record of what a node hears."""
+    """Record of the messages that a node receives."""
 
     def __init__(self, node: Any, executor: Any):
         self._node, self._executor = node, executor

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Snapshot of a ROS graph: nodes, topics with their ends, and what was received and answered.
+"""Snapshot of a ROS graph: nodes, topics with their endpoints, messages and answers.
 
 graph_reading.py takes it, and graph.py judges it. ROS itself is not known here.
 """
@@ -54,7 +54,7 @@ class Topic:
 
 @dataclass(frozen=True)
 class ReceivedStates:
-    """Record of what was received on a topic of joint states.
+    """Record of the messages received on a topic of joint states.
 
     :param topic: full name of the topic
     :param duration: time that was listened [s]
@@ -77,7 +77,7 @@ class ReceivedStates:
 
 @dataclass(frozen=True)
 class ReceivedClock:
-    """Record of what was received on a topic of simulated time.
+    """Record of the messages received on a topic of simulated time.
 
     :param topic: full name of the topic, /clock by default
     :param duration: time that was listened [s]

@@ -116,7 +116,7 @@ def lint_model(model: Model) -> List[Finding]:
 
 
 def inertia_findings(model: Model) -> List[Finding]:
-    """Return the inertias that no body can have, links without any, and joints that move no mass.
+    """Return impossible inertias, links without inertia, and joints that move no mass.
 
     :param model: the model
     """
@@ -277,7 +277,7 @@ def _corners(geometry: Geometry, link: Link) -> Optional[FloatArray]:
 
 
 def chain_findings(model: Model) -> List[Finding]:
-    """Return the light bodies that carry heavy ones, far frames, and matrices that cost accuracy.
+    """Return light bodies that carry heavy ones, distant frames, ill-conditioned matrices.
 
     :param model: the model; if it has loops or many DoFs, its matrices are not looked at
     """

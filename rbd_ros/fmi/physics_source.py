@@ -127,7 +127,7 @@ def physics_source(
 
 
 def _check(robot: Robot) -> None:
-    """Reject what is not simulated, by name."""
+    """Reject unsupported elements by name."""
     for body in robot.model.bodies:
         if body.joint.is_rheonomic:
             raise ModelError(f'joint {body.joint_name!r} moves as a function of time')

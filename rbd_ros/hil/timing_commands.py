@@ -31,7 +31,7 @@ def old_files(arguments: argparse.Namespace, folder: Path, of_run: Sequence[str]
 def execute(
     arguments: argparse.Namespace, scenario: Scenario, run: Runner, folder: Path
 ) -> Tuple[int, str]:
-    """Find what is asked for, and write the report.
+    """Run the search, and write the report.
 
     :return: 0 if the limits were kept, without further dead time or at all rates, else 1; and what
         to say

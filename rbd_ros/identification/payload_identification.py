@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Payload of a robot from a recording: mass, center of mass and inertia of what a link carries.
+"""Payload of a robot from a recording: mass, center of mass and inertia.
 
 The model of the robot without it is known. Ten parameters are left, in which the efforts are
 linear. Few joints show only some of them, or combinations of them: the others are NaN, and not

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Positions and efforts as they were measured, made into equations that hold at the same instant.
+"""Measured positions and efforts, filtered into equations of the same instant.
 
 Velocity and acceleration are those of the filtered position, by central differences of fourth
 order. The filter runs forwards and backwards over each part of a recording, so it delays nothing.

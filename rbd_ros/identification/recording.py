@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings of joint states: what a robot did and which efforts it took, as arrays.
+"""Recordings of joint states: positions and efforts as arrays.
 
 Where they are read from is in recording_reader.py and the files beside it; here they are checked
 against a robot, put into its order, and cut where messages are missing.

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Equations of a recording, linear in what is looked for: inertial parameters and joint friction.
+"""Equations of a recording, linear in the unknowns: inertial parameters, joint friction.
 
 Effort that is measured = what is known + columns times parameters. Both sides pass the filter.
 """
@@ -63,7 +63,7 @@ def friction_of(robot: Robot, v: Floats) -> Floats:
 
 
 def has_friction(robot: Robot, friction: FrictionColumns) -> bool:
-    """Return whether what is known at rest is not the effort: dry friction may take any share."""
+    """Return whether dry friction makes the effort at rest indeterminate."""
     return friction.viscous or bool(robot.friction.any())
 
 

@@ -30,7 +30,7 @@ Friction = Tuple[float, float]
 
 
 def patched_urdf(urdf: Text, robot: Robot, found: Union[PayloadEstimate, ModelEstimate]) -> bytes:
-    """Return the URDF of the robot as it was identified.
+    """Return the URDF with the identified parameters.
 
     A payload becomes part of the link that carries it; where a recording does not determine all of
     it, it is some body that has what was found. Of a body of several links that are fixed

@@ -81,7 +81,7 @@ def _legal(parameter: Parameter) -> str:
 
 
 def _words(name: str, text: str) -> List[str]:
-    """Return the elements of a list as they are written."""
+    """Return the source text of the elements of a list."""
     inside = text.strip()
     if inside[:1] == '[' and inside[-1:] == ']':
         inside = inside[1:-1]

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Launch descriptions of the example worlds: a robot, what is around it, and where it begins."""
+"""Launch descriptions of the example worlds: robot, objects and initial state."""
 
 from __future__ import annotations
 

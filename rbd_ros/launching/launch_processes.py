@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Processes of a launch: what is installed, how a node is started, whose end ends the launch."""
+"""Processes of a launch: installed packages, start of nodes, end of the launch."""
 
 from __future__ import annotations
 

@@ -251,7 +251,7 @@ def _example_folders() -> List[Path]:
 
 
 def _beside(path: Path) -> str:
-    """Return the names of files beside the one that was looked for, and like it."""
+    """Return similar names of files in the folder of a missing one."""
     folder = path.parent
     if not folder.is_dir():
         return f' (nor a folder {os.path.abspath(folder)})'

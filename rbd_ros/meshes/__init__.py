@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Mesh files: the one place where they are read, for contact, for inertia and for drawing.
+"""Reader of mesh files, for contact, inertia and drawing.
 
 reading.py opens a file, says what is wrong with it, and knows STL and OBJ; collada.py knows that
 format. triangles.py holds what comes of it. The names below are loaded on first use.

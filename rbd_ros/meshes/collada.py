@@ -226,7 +226,7 @@ def _fans(indices: IntArray, counts: IntArray) -> IntArray:
 
 
 def _transform(element: Element) -> FloatArray:
-    """Return the matrix of an element of a node, the identity for what moves nothing."""
+    """Return the matrix of an element of a node, the identity for other elements."""
     matrix = np.eye(4)
     if element.tag not in ('matrix', 'translate', 'rotate', 'scale'):
         return matrix

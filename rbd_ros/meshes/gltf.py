@@ -100,7 +100,7 @@ def _buffers(document: Dict[str, Any], binary: bytes, folder: Path) -> List[byte
 
 
 def _check(document: Dict[str, Any]) -> None:
-    """Reject what is read wrongly or without bound, and leave out what is not drawn.
+    """Reject content that is misread or unbounded, and remove content that is not drawn.
 
     :raises ValueError: for it
     """

@@ -36,7 +36,7 @@ _AT_ONCE = 100_000
 
 
 def read_stl(path: Path) -> List[Triangles]:
-    """Return the triangles of a file, each with three vertices of its own.
+    """Return the triangles of a file, each with three separate vertices.
 
     :raises ValueError: if the file is damaged
     """

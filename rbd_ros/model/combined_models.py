@@ -27,7 +27,7 @@ def combine_models(
     gravity: Optional[Sequence[Scalar]] = None,
     name: str = '',
 ) -> Model:
-    """Return the model of several robots, which nothing connects but the base.
+    """Return the model of several robots, connected by the base only.
 
     Joints, links and shapes are called by the name of their robot, a slash, and their own name;
     those of a robot named '' keep theirs. Bodies and variables follow each other in the order of

@@ -110,7 +110,7 @@ def _transformed(limits: JointLimits, coupling: Coupling) -> JointLimits:
 
 
 def _leaves_room(given: JointLimits, geared: JointLimits) -> bool:
-    """Return whether two ranges of positions have more in common than one position."""
+    """Return whether two ranges of positions overlap in more than one position."""
     room = min(given.upper, geared.upper) - max(given.lower, geared.lower)
     range_ = min(given.upper - given.lower, geared.upper - geared.lower)
     # What cannot move by itself need not be able to.

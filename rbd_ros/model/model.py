@@ -327,7 +327,7 @@ def position_periods(model: Model) -> List[float]:
 
 
 def _is_periodic(model: Model, i: int) -> bool:
-    """Return whether the joint of a body turns without limits, and nothing pulls it back."""
+    """Return whether the joint of a body turns without limits and without a spring."""
     body = model.body(i)
     return _is_unlimited(body.limits) and body.stiffness == 0.0 and _repeats(body.joint)
 

@@ -40,7 +40,7 @@ def links_without_mass(model: Model) -> Tuple[str, ...]:
 
 
 def bodies_without_mass(model: Model) -> Tuple[str, ...]:
-    """Return the moving bodies that have shapes although nothing that is fixed to them has mass.
+    """Return the moving bodies that have shapes but no mass.
 
     :param model: model whose inertias are numbers
 
@@ -65,7 +65,7 @@ def moving_mass(model: Model) -> float:
 
 
 def require_masses(model: Model, gravity: Any) -> None:
-    """Reject a robot of which nothing that moves has a mass, where there is gravity.
+    """Reject a robot without moving mass if there is gravity.
 
     :param model: model whose inertias are numbers
     :param gravity: acceleration of gravity, (3,) [m/s^2]

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Models with loops as they are loaded: whether they can be assembled, and what is redundant."""
+"""Checks of loaded models with loops: assembly and redundant constraints."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def _program(robot: Robot, name: str, choices: Mapping[str, Any], links: Sequenc
 
 
 def _notes(robot: Robot) -> List[str]:
-    """Return what a reader of the header must know of the robot."""
+    """Return the comments of the header on the robot."""
     model = robot.model
     places = [
         f'  {model.body(i).joint_name}: q[{_range(q)}], v[{_range(v)}]'

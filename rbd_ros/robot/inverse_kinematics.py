@@ -181,7 +181,7 @@ class Search(NamedTuple):
 
 
 class Goals(NamedTuple):
-    """Poses, and what is found for each of them; see `InverseKinematics`.
+    """Poses and their results; see `InverseKinematics`.
 
     :param poses: homogeneous matrices, (N, 4, 4)
     :param start: configurations of the first search, (N, nq)
@@ -477,7 +477,7 @@ def distance_of_posture(frame: MovedFrame, search: Search, q: FloatArray) -> flo
 def approach_posture(
     frame: MovedFrame, goals: Goals, search: Search, row: int, tolerance: float
 ) -> int:
-    """Move towards the posture as long as the pose stays reached; return the number of steps.
+    """Move towards the posture while the pose stays reached; return the number of steps.
 
     The step that is nearest to the way to the posture and leaves the pose as it is, to first
     order, is that of `find_step` with this way as pull. What the second order takes away, steps

@@ -225,7 +225,7 @@ class Compiled:
         return result if holder is None else holder(result)  # type: ignore[return-value]
 
     def _declared_method(self, name: str) -> Any:
-        """Return the method of this name that says what it computes.
+        """Return the method of this name that has a declaration.
 
         A subclass may have refined it.
         """

@@ -36,7 +36,7 @@ SYNONYMS: Dict[str, Dict[str, str]] = {
 
 
 class ForeignName(NamedTuple):
-    """A name of another library, and what has that meaning here.
+    """A name of another library, and its equivalent here.
 
     :param library: such as 'Pinocchio'
     :param name: the name there

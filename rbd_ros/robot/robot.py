@@ -368,7 +368,7 @@ class Robot(
 def _found_by_name(
     source: Union[str, os.PathLike[str]], package_paths: Iterable[Union[str, os.PathLike[str]]]
 ) -> Union[str, os.PathLike[str]]:
-    """Return the path of a robot that is named; what is a path or a text as it is.
+    """Return the path of a named robot; a path or text unchanged.
 
     :raises ModelError: if there is none of that name, or several
     """

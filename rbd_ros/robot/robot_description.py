@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Description of a robot: its names, sizes and limits, and what a URDF says of its joints."""
+"""Description of a robot: names, sizes, limits and joint properties of its URDF."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class Variant:
 
     @property
     def numbers(self) -> Dict[str, Optional[float]]:
-        """Inputs that are single numbers, and what they are where they are not given."""
+        """Scalar inputs and their default values."""
         arrays, chosen = self.algorithm.arrays, dict(self.chosen)
         return {
             symbol: kind.usual

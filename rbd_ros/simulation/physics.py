@@ -276,7 +276,7 @@ class Physics:
             return self._steps
 
     def _let_time_pass(self, count: int) -> int:
-        """Stand in for the loop where nothing can move."""
+        """Advance time alone, for a robot without joints."""
         self.state.counters[STEPS] += count
         return count
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A simulated robot: what a user holds. The physics is in `Physics` and the modules beside it."""
+"""A simulated robot: the public interface. The physics is in `Physics`."""
 
 from __future__ import annotations
 

@@ -279,7 +279,7 @@ def _taken(simulator: Simulator, tau: FloatArray) -> _Taken:
 
 
 def _substep(simulator: Simulator, at: Point, left: float) -> float:
-    """Find how much the simulator takes at once of what is left of a step, at a state in it."""
+    """Return the length of the next substep within the rest of a step."""
     physics = simulator.physics
     state = physics.state
     q, v = state.q.copy(), state.v.copy()

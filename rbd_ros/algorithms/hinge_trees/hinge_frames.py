@@ -27,7 +27,7 @@ _FEW = 15  # bodies of a small model
 
 
 class Turn(NamedTuple):
-    """Angle of some quarter turns and a rest.
+    """Angle, split into quarter turns and a remainder.
 
     :param quarters: number of quarter turns, 0 to 3, whose sines and cosines are exact
     :param rest: what is to be added, at most an eighth of a turn [rad]

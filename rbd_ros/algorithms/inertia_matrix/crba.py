@@ -118,7 +118,7 @@ def crba_with_gears(model: Model, q: Sequence[Scalar]) -> Matrix:
 
 
 def _add(H: Matrix, row: int, column: int, value: Scalar) -> None:
-    """Add to an element and to its mirror image, which stay the same to the last bit."""
+    """Add to an element and to its mirror image, which stay bitwise identical."""
     H[row][column] = H[column][row] = H[row][column] + value
 
 

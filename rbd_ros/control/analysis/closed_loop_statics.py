@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Poses of a robot with loops, and the torques of its actuators that hold it there.
+"""Poses of a robot with loops, and the actuator torques that hold it there.
 
 The independent joints say what a pose is; all others follow by closing the loops. What holds is
 that which gravity does along the motions that the loops leave, shared out among the actuators.

@@ -106,7 +106,7 @@ def completed(
     trajectory: JointTrajectory,
     missing_joints: Optional[Mapping[str, float]],
 ) -> JointTrajectory:
-    """Return the trajectory of all joints, missing ones at rest where `missing_joints` says.
+    """Return the trajectory of all joints, missing ones at rest at `missing_joints`.
 
     :raises TrajectoryError: for a joint that the robot has not, or one whose position is missing
     """

@@ -90,7 +90,7 @@ class TrajectoryReport:
 
     @property
     def within_limits(self) -> bool:
-        """True if all limits are kept as it is."""
+        """True if the trajectory keeps all limits without scaling."""
         return all(margin.within_limits for margin in self.margins)
 
     def margins_of(self, quantity: str) -> Dict[str, Margin]:

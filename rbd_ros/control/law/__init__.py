@@ -1,3 +1,3 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Torque law: its text, settings and limits, and what is added to it."""
+"""Torque law: its function, settings, limits and additional terms."""

@@ -235,7 +235,7 @@ class ClosedLoopLaw:
         self._gravity = np.array(gravity)
 
     def set_applied_torque(self, torque: FloatArray) -> None:
-        """Report what was sent instead of the last torque; the integral waits where it was cut."""
+        """Report the torque that was sent; the integral does not grow where it was clipped."""
         self._cut = bool(np.any(torque != self._desired))
 
     def reset(self) -> None:

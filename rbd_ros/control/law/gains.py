@@ -152,7 +152,7 @@ def gravity_gradient(
     payload: Any = None,
     payload_link: Optional[str] = None,
 ) -> FloatArray:
-    """Return derivative of gravity torque by position, dg/dq, (N, nv, nv), by central differences.
+    """Return the gravity gradient dg/dq, (N, nv, nv), by central differences.
 
     As the second derivative of the potential energy it is symmetric; what the differences leave
     of asymmetry is removed.

@@ -302,7 +302,7 @@ class HandGuiding:
 
     @property
     def reason(self) -> str:
-        """Text on what the last call braked for; empty if it did not."""
+        """Reason why the last call braked; empty if it did not."""
         i, excess = self.memory.fastest.item(), self.memory.state.item(EXCESS)
         if not self.braking:
             return ''

@@ -236,7 +236,7 @@ class SoftStops:
         v: FloatArray,
         effort_limits: Optional[FloatArray] = None,
     ) -> FloatArray:
-        """Return the torque within the bounds, (nv,) [N m or N]; what is not a number stays so.
+        """Return the torque within the bounds, (nv,) [N m or N]; NaN stays NaN.
 
         :param torque: requested torque, (nv,) [N m or N]
         :param weight: torque that holds the robot where it is, (nv,) [N m or N]

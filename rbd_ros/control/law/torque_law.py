@@ -321,7 +321,7 @@ class TorqueLaw:
     # -- what became of the torque ----------------------------------------------------------------
 
     def set_applied_torque(self, torque: FloatArray) -> None:
-        """Report what was sent instead of the last torque, so that the integral does not wind up.
+        """Report the torque that was sent, so that the integral does not wind up.
 
         :param torque: torque after limits, (nv,) [N m or N]
         """

@@ -116,7 +116,7 @@ class Bounds(NamedTuple):
 
 
 class Coasting:
-    """A path that goes on at a velocity for as far as a `Ramp.down` lets it, within limits.
+    """A path at constant velocity as far as a `Ramp.down` allows, within limits.
 
     :param q: position at first, (n,)
     :param v: velocity, (n,) [rad/s or m/s]

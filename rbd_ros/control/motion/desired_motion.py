@@ -147,7 +147,7 @@ class DesiredMotion:
 
     @property
     def is_at_rest(self) -> bool:
-        """True if a position is held, and nothing is to change that."""
+        """True if a position is held and no motion is scheduled."""
         coming = self._inbox or self._canceled or self._scheduled or self._ended
         return self._motion.resting and not coming and not self._intervals.in_debt
 
@@ -184,7 +184,7 @@ class DesiredMotion:
         return True
 
     def _drop(self, joints: Indices) -> None:
-        """Drop the plans of joints that are to begin, and those that continue what was."""
+        """Drop the scheduled plans of joints, and those that continue an earlier motion."""
         epochs = self._epochs.copy()
         epochs[joints] += 1
         self._epochs = epochs
@@ -197,7 +197,7 @@ class DesiredMotion:
         self._scheduled = tuple(each for each in self._scheduled if not each.has_joints(joints))
 
     def stop_at(self, q: Any, v: Any, plan: Optional[MotionPlan] = None) -> None:
-        """Drop trajectories and come to rest near where the robot is, from its velocity.
+        """Drop trajectories and stop near the present position, from the present velocity.
 
         A position or velocity that no robot can have counts as the desired one.
 
@@ -338,7 +338,7 @@ class DesiredMotion:
         return sorted(due, key=lambda each: -each[0])
 
     def _late(self, plan: MotionPlan, stamp: int, step: float) -> Optional[float]:
-        """Time since a plan was to begin, at most `step`; None if it is not to begin yet.
+        """Time since the scheduled start of a plan, at most `step`; None before the start.
 
         A stamp that leaps says nothing: the next state shows whether it was right.
         """

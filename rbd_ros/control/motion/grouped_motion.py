@@ -91,7 +91,7 @@ class JointGroup:
 
 
 class GroupedMotion:
-    """Position, velocity and acceleration of all joints, each group along a path of its own.
+    """Position, velocity and acceleration of all joints, each group along its own path.
 
     :param q: position to begin with, at rest, (n,)
     :param bounds: limits of position and velocity
@@ -132,7 +132,7 @@ class GroupedMotion:
 
     @property
     def stopping(self) -> bool:
-        """True if all that moves comes to rest by a ramp."""
+        """True if all moving joints stop by a ramp."""
         moving = [group.motion for group in self.groups if not group.motion.resting]
         return bool(moving) and all(motion.stopping for motion in moving)
 

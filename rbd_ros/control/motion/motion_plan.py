@@ -126,7 +126,7 @@ class TrajectoryPoints(NamedTuple):
 
 
 class MotionPlanner:
-    """Makes plans for a robot; it knows the robot's joints and nothing of its motion.
+    """Planner of motions of a robot, independent of its present motion.
 
     :param names: names of the joints
     :param limits: their limits
@@ -201,7 +201,7 @@ class MotionPlanner:
 
 
 def _checked_bounds(trajectory: JointTrajectory, limits: Bounds, check_limits: bool) -> Bounds:
-    """Return limits that a trajectory keeps: those of its joints, or wider ones where it may."""
+    """Return the limits of a trajectory: those of its joints, or wider ones if permitted."""
     if check_limits:
         speeds = np.minimum(limits.velocity, MAX_VELOCITY)
         trajectory.check_limits(limits.lower, limits.upper, speeds)

@@ -25,7 +25,7 @@ class Rest(Enum):
 
 
 class PathMotion:
-    """Position, velocity and acceleration along a path, by a time of its own.
+    """Position, velocity and acceleration along a path with its own time.
 
     :param q: position to begin with, at rest, (n,)
     :param bounds: limits of position and velocity

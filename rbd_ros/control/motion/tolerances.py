@@ -105,7 +105,7 @@ class Tolerances:
         goal: Iterable[GivenTolerance] = (),
         goal_time: float = 0.0,
     ) -> Tolerances:
-        """Return the tolerances with those of one goal in place of some.
+        """Return the tolerances with some replaced by those of a goal.
 
         0 changes nothing, -1 is none.
 
@@ -135,7 +135,7 @@ class Tolerances:
         return replace(self, goal_time=time, **values)
 
     def off_path(self, error: FloatArray, velocity_error: FloatArray) -> str:
-        """Return what is beyond the tolerances of the path, for the log; empty if nothing is.
+        """Return the violated path tolerances as text; empty if none is.
 
         :param error: desired less measured position, (n,) [rad or m]
         :param velocity_error: the same of the velocity, (n,) [rad/s or m/s]
@@ -145,7 +145,7 @@ class Tolerances:
         )
 
     def off_goal(self, error: FloatArray, velocity: FloatArray) -> str:
-        """Return what is beyond the tolerances of the goal, for the log; empty if nothing is.
+        """Return the violated goal tolerances as text; empty if none is.
 
         :param error: goal less measured position, (n,) [rad or m]
         :param velocity: measured velocity, (n,) [rad/s or m/s]

@@ -38,7 +38,7 @@ MAX_SOURCE = 1 << 30
 
 
 def fingerprints(path: str, scenario: Scenario) -> Dict[str, str]:
-    """Return the fingerprints of all that rows depend on, by what it is.
+    """Return the fingerprints of all inputs of the rows, by name.
 
     :param path: of the scenario file
     :param scenario: the same, read
@@ -56,7 +56,7 @@ def fingerprints(path: str, scenario: Scenario) -> Dict[str, str]:
 
 
 def files_of(controller: Controller) -> List[Path]:
-    """Return files that a controller names and that are there: Python, libraries, FMUs, programs.
+    """Return the existing files that a controller names: Python, libraries, FMUs, programs.
 
     What these load in turn, and what `ros2 run` finds by the name of a package, is not seen.
     """
@@ -73,7 +73,7 @@ def _of_files(paths: List[Path]) -> str:
 
 
 def what_differs(one: Mapping[str, Any], other: Mapping[str, Any], scenario: Scenario) -> str:
-    """Return the name what is not the same in two sets of fingerprints; '' if all is.
+    """Return the first name with different fingerprints in two sets; '' if all are equal.
 
     :param scenario: whose controller and plant are named
     """
@@ -238,7 +238,7 @@ class Campaign:
         return before if isinstance(before, dict) else {}
 
     def _keep_settings(self) -> None:
-        """Write what the campaign is, or see that it is the one that was begun here."""
+        """Write the settings of the campaign, or check that they are those of the folder."""
         path, settings = self.folder / SETTINGS, self._settings()
         if path.is_file():
             before = self._settings_before()
@@ -323,7 +323,7 @@ def _make_work(
 def _process_row(
     scenario: Scenario, isolated: IsolatedRun, folder: Path, number: int
 ) -> Dict[str, Any]:
-    """Return the row of a run of a process; what it wrote is kept only if the run has failed."""
+    """Return the row of a run of a process; its output is kept only if the run failed."""
     facts = row(scenario, isolated(scenario, folder, scenario.seed + number))
     if not facts['failure']:
         (folder / 'controller.log').unlink(missing_ok=True)

@@ -138,7 +138,7 @@ def write_table(path: Path, rows: Sequence[Row]) -> None:
 
 
 def _values(name: str, rows: Sequence[Row]) -> Any:
-    """Return the column as an array of pyarrow; what a run has not is null."""
+    """Return the column as an array of pyarrow; missing values are null."""
     import pyarrow
 
     texts = [each[name] for each in rows]

@@ -76,7 +76,7 @@ class CController:
             begin(ctypes.c_int64(n), ctypes.c_double(scenario.timestep))
 
     def _find(self, name: str) -> Any:
-        """Return a function of the library, as an object of its own."""
+        """Return a function of the library, as a new object."""
         try:
             return self._library[name]
         except AttributeError:

@@ -42,7 +42,7 @@ def _end_with_the_bench() -> None:
 
 
 class ControllerProcess:
-    """A command in a process group of its own; a context manager.
+    """A command in a new process group; a context manager.
 
     :param words: the command
     :param log: file for all that it writes

@@ -206,7 +206,7 @@ class UdpKind(ControllerKind):
         return over_udp
 
     def isolated(self, controller: Controller) -> IsolatedRun:
-        """Return what runs it at a port of its own."""
+        """Return a copy of it with its own port."""
         if not any(PORT in each for each in controller.words):
             raise ValueError(
                 'each run of a campaign starts its own program: give its command, with '

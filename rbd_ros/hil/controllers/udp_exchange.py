@@ -116,7 +116,7 @@ class UdpExchange:
             raise PacketError(f'UDP to {self.place}: {error}') from None
 
     def silence(self) -> str:
-        """Return what is known of why no answer came, for an error message."""
+        """Return the known reason for a missing answer, for an error message."""
         self._send()  # once more: a port that was closed after the state had come is noticed now
         self._receive(POLL_PERIOD)
         if self._port_closed:

@@ -35,7 +35,7 @@ NONE = Disturbance()
 
 
 class MessageLink:
-    """Messages go in at one time, and come out when they are due.
+    """Delay line of messages: each comes out when it is due.
 
     :param generator: source of chance
     """

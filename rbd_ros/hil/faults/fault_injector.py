@@ -130,7 +130,7 @@ class FaultInjector:
         self._next = -math.inf
 
     def update(self, time: float) -> bool:
-        """Begin and end what is due; to be called before each step.
+        """Begin and end faults that are due; to be called before each step.
 
         :param time: what time it is [s]
         :return: whether anything has changed
@@ -191,7 +191,7 @@ class FaultInjector:
     # -- for snapshots ----------------------------------------------------------------------------
 
     def snapshot(self) -> Dict[str, Any]:
-        """Return all that happens from now on.
+        """Return the state of all faults.
 
         Faults, messages under way, and the states of chance.
 

@@ -58,7 +58,7 @@ class PlantState(Protocol):
 
     @property
     def applied(self) -> FloatArray:
-        """Torques of the last step, as they were cut [N m, N]."""
+        """Torques of the last step after saturation [N m, N]."""
 
 
 @runtime_checkable
@@ -98,7 +98,7 @@ class Plant(Actuated, Protocol):
 
 
 class ArrayPlant:
-    """Base class of plants that have their numbers in arrays of their own.
+    """Base class of plants that store their state in arrays.
 
     :param effort_limits: largest torques, infinite where there is no limit, (n,) [N m, N]
     """

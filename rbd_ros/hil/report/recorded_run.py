@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A recorded run of the bench, read and checked: nothing is missing between two states."""
+"""A recorded run of the bench, read and checked for missing states."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class RecordedRun:
 
 
 def about_of(path: Any) -> Dict[str, str]:
-    """Return what a recording of ours says about itself.
+    """Return the metadata of a recording of the bench.
 
     :raises HilRecordingError: if it is none, or cannot be read
     """

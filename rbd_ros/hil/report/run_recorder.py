@@ -95,7 +95,7 @@ def fingerprint(description: str) -> str:
 
 
 class RunRecorder:
-    """Writes a run of the bench while it goes on; a context manager.
+    """Recorder of a run of the bench; a context manager.
 
     :param path: the file, which usually ends in .mcap
     :param scenario: what is run

@@ -267,7 +267,7 @@ def figure_of(columns: int, height: float, rows: int = 1) -> Tuple[Any, List[Any
 
 
 def beside_axes(axes: Any, count: int) -> None:
-    """Put the legend to the right of the axes, where it hides nothing.
+    """Put the legend to the right of the axes, clear of the curves.
 
     :param count: number of its entries
     """
@@ -368,7 +368,7 @@ def latency_numbers(run: Run) -> Dict[str, Dict[str, Optional[float]]]:
 
 
 def thinned_maxima(values: FloatArray, count: int) -> FloatArray:
-    """Return at most so many values, each the largest of those that it stands for.
+    """Return at most `count` values, each the maximum of a group of neighbors.
 
     :param values: (N,)
     :param count: most values

@@ -14,7 +14,7 @@ from rbd_ros.hil.scenario.scenario import Scenario
 
 
 class Check(NamedTuple):
-    """One limit, and what was reached.
+    """A limit and the measured value.
 
     :param name: what is limited
     :param value: what was reached
@@ -89,7 +89,7 @@ def _largest(values: FloatArray, names: Tuple[str, ...], time: FloatArray) -> Tu
 
 
 def _longest_recovery(run: Run, error: float, allowed: float) -> Tuple[float, str]:
-    """Return the longest time from a change until the error stays small, and of which.
+    """Return the longest recovery time after a change, and the name of that change.
 
     A change that another one follows within the time that is allowed is not judged, for the later
     one is; nor is what has been wrong from the start.

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Entry of the controller under test in a scenario, and what a kind of controllers is."""
+"""Entry of the controller in a scenario, and the interface of kinds of controllers."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class ControllerKind(ABC):
         return ()
 
     def files(self, controller: Controller) -> List[str]:
-        """Return the names of files that say what it does."""
+        """Return the names of files that define its behavior."""
         return list(controller.words[:1])
 
 
@@ -130,7 +130,7 @@ def read_controller(field: Field, folder: Path) -> Controller:
 def read_fmu(
     given: Field, folder: Path, patterns: Tuple[str, ...]
 ) -> Tuple[str, Mapping[str, Any]]:
-    """Return the path of an FMU, and what is known of its variables.
+    """Return the path of an FMU, and the declared names of its variables.
 
     :param given: the path, or a mapping with the keys file, variables and parameters
     :param folder: that of the scenario, which the path starts from
@@ -166,7 +166,7 @@ def read_fmu(
 
 
 def files_among(words: Sequence[str]) -> List[str]:
-    """Return the words of a command that may be files which say what it does."""
+    """Return the words of a command that may be files which define its behavior."""
     return [*words[:1], *(each for each in words[1:] if each.endswith(SOURCES))]
 
 

@@ -79,7 +79,7 @@ class Factories:
         return factory  # type: ignore[no-any-return]
 
     def make(self, name: str, *arguments: Any, **options: Any) -> Any:
-        """Return what a function makes of arguments.
+        """Return the result of a factory called with the arguments.
 
         :raises ValueError: if there is no such function, or it raises anything
         """

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Robots that carry payloads: masses fixed to links, each set of them a model of its own."""
+"""Robots with payloads: masses fixed to links, one model for each set of payloads."""
 
 from __future__ import annotations
 

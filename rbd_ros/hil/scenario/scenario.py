@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Scenarios: what a controller has to do, what goes wrong meanwhile, and what is allowed."""
+"""Scenarios: trajectory, controller, faults and limits."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ScenarioError(FaultError):
 
 
 def max_steps(joints: int) -> int:
-    """Return how many time steps a run may have, so that what it keeps fits into memory.
+    """Return the maximum number of time steps whose records fit into memory.
 
     :param joints: number of joints
 
@@ -222,7 +222,7 @@ def _scenario(top: Field, folder: Path) -> Scenario:
 
 
 def _reject_late_faults(field: Field, faults: Tuple[Fault, ...], last: float) -> None:
-    """Reject faults that never begin, of which nobody would see that nothing was tested.
+    """Reject faults that never begin, since a run would pass without testing them.
 
     :param last: time of the last state [s]
     """

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Extension of a URDF: what it cannot say, from a YAML file beside it or a mapping.
+"""Extension of a URDF, from a YAML file or a mapping.
 
 extension_document.py reads it line by line, fields.py knows kinds of values; each section
 (joint_groups.py, gears.py, extension_loops.py) makes a model of a model; extension_reader.py

@@ -45,7 +45,7 @@ _KEYS_ELSEWHERE = {
 
 
 class Field:
-    """A value with what is known of it in errors: the file, the line and the way to it.
+    """A value with its location for error messages: file, line and key path.
 
     :param document: the extension
     :param item: the value

@@ -13,7 +13,7 @@ from rbd_ros.spatial.scalar import Scalar
 
 @dataclass(frozen=True)
 class JointView(JointType):
-    """Another view of a joint: positions, velocities and forces mean what they mean for it.
+    """Another view of a joint with the same positions, velocities and forces.
 
     :param joint: the joint itself
     """

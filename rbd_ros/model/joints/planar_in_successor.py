@@ -27,7 +27,7 @@ class PlanarInSuccessor(Planar):
         return super().transform(_in_predecessor(q))
 
     def position_rate(self, q: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
-        """Return the linear velocity less what the turning of the axes makes of the position."""
+        """Return the linear velocity minus the velocity due to the rotation of the axes."""
         return v[0], v[1] + v[0] * q[2], v[2] - v[0] * q[1]
 
     def integrate(self, q: Scalars, step: Scalars) -> Tuple[Scalar, ...]:

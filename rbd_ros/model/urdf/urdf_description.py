@@ -216,7 +216,7 @@ def reject_quaternion(node: Element, owner: str) -> None:
 
 
 def omit_motion(joint: Element, rule: ElementRule, owner: str) -> List[str]:
-    """Leave out the faulty elements that mean nothing in a joint; return the notices."""
+    """Remove faulty elements that have no effect in a joint; return the notices."""
     notices: List[str] = []
     kind = joint.get('type', '')
     for tag in _MEANINGLESS.get(kind, ()):

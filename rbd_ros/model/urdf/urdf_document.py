@@ -188,7 +188,7 @@ def _too_large(what: str, size: int) -> str:
 
 
 def _parse(data: Union[str, bytes], label: str) -> Node:
-    """Return the root element of a document, from which `_Builder` has kept what is used."""
+    """Return the root element of a document, with the elements that `_Builder` keeps."""
     data = data.lstrip()  # blanks before an XML declaration are a common slip
     if not data:
         raise ModelError(f'{label} is empty; give a URDF document with a <robot> element')
@@ -233,7 +233,7 @@ def _expat_message(error: expat.ExpatError, label: str, builder: _Builder) -> st
 
 
 class _Builder:
-    """Handlers that keep the elements of the schema and reject what is dangerous."""
+    """Handlers that keep the elements of the schema and reject dangerous content."""
 
     def __init__(self, label: str):
         self.label = label

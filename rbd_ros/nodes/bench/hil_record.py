@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""`hil_record run.mcap`: writes down what a simulator, or a robot, and its controller say.
+"""`hil_record run.mcap`: records the messages of a simulator or robot and its controller.
 
 It is a command that ends, by Ctrl-C or after `--duration`, not a node that stays. What was written
 can be read whenever it ends, also if it is killed.
@@ -116,7 +116,7 @@ class DdsRecorder:
         return Recorded(heard.topic_name, heard, message_type(kind), channel)
 
     def run_once(self) -> None:
-        """Write what has come, after waiting for a moment if nothing has.
+        """Write the received messages; wait for a moment if there are none.
 
         :raises ValueError: if it cannot be written
         """
@@ -208,7 +208,7 @@ class _Stop:
 
 
 def record(path: Path, simulator: str, duration: float, arguments: List[str]) -> str:
-    """Record until somebody ends it; return what to say.
+    """Record until it is interrupted; return the final message.
 
     :param duration: how long [s]; 0: until it is ended
     :raises ValueError: if it cannot be written

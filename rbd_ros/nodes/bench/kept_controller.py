@@ -46,7 +46,7 @@ class KeptController:
         self.close()
 
     def close(self) -> None:
-        """End the process; what it has written is kept in the folders of runs that failed."""
+        """End the process; its output is kept in the folders of failed runs."""
         self._stack.close()
         self._log.unlink(missing_ok=True)
 

@@ -268,7 +268,7 @@ def _cycle(recorded: RecordedNode, path: Any) -> Tuple[SimulationCycle, ReplayPo
 
 
 class ReplayPorts:
-    """Ports of a simulation cycle that give it recorded commands, and keep what it sends."""
+    """Ports of a simulation cycle that replay recorded commands and record its messages."""
 
     def __init__(self) -> None:
         self._command: Optional[Command] = None

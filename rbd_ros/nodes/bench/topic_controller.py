@@ -181,7 +181,7 @@ class TopicController:
             self._held(BEGIN - k * round(self._scenario.timestep * NANOSECONDS))
 
     def _connect_in_order(self, timeout: float) -> None:
-        """Connect with one whole period of time from each state to the next.
+        """Connect with states that are one whole period apart.
 
         By less a controller_manager does not wake up. It answers nothing before its hardware is
         active, and NaN before its controllers are: both need cycles for that, and both are no

@@ -29,7 +29,7 @@ SUBJECT = 'controller'
 
 
 class BridgeCommander(Commander):
-    """Sender of the torques that a program answers.
+    """Sender of the torques that an external program returns.
 
     :param output: where torques go
     :param limiter: limits of torque and of its rate in real time

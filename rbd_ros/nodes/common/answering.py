@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Managed nodes that answer messages as they come, and otherwise send nothing."""
+"""Managed nodes that only respond to messages."""
 
 from __future__ import annotations
 

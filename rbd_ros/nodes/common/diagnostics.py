@@ -109,7 +109,7 @@ class Diagnostics:
             return len(self._hooks), frozenset(self._subjects)
 
     def forget_since(self, mark: Tuple[int, FrozenSet[str]]) -> None:
-        """Drop the hooks that came after a `mark`, and what is known of subjects that did.
+        """Remove the hooks and the states of subjects that were added after a `mark`.
 
         The subjects themselves stay: to monitors, one that ceases is a failure.
         """

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A node that survives its callbacks: an exception is reported, and the node goes on.
+"""A node that survives exceptions of its callbacks: they are reported.
 
 Not all callbacks are ours: rclpy's own raise on some requests and times that are well-typed but
 make no sense. An exception that reaches an executor costs more than its callback: EventsExecutor

@@ -43,11 +43,11 @@ SWITCH_INTERVAL = 2e-4
 
 
 class StartupError(RuntimeError):
-    """The node cannot run as it was started; the message says why and what to change."""
+    """The node cannot run with its settings; the message gives the reason and the cure."""
 
 
 class _Phase:
-    """Phase of a node, which decides what a signal does to it."""
+    """Phase of a node, which determines the effect of a signal."""
 
     IMPORTING = 'importing'  # it ends at once
     STARTING = 'starting'  # the main thread is interrupted
@@ -172,7 +172,7 @@ def interruptible() -> contextlib.AbstractContextManager:
 
 
 def ending() -> bool:
-    """Return whether a stop signal has arrived, after which nothing long should be begun."""
+    """Return whether a stop signal has arrived, so that no long task should begin."""
     return _signals is not None and _signals.count > 0
 
 

@@ -98,7 +98,7 @@ class RealTime:
         return bool(self._priority or self._cores or self._lock)
 
     def lock_memory(self) -> None:
-        """Lock the memory of the process if that is asked for, once it has what it needs."""
+        """Lock the memory of the process if requested, after allocation."""
         if self._lock:
             self._note('memory locked', lock_all_memory())
 

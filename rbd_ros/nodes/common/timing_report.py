@@ -42,7 +42,7 @@ class TimingReport:
         diagnostics.add_values(SUBJECT, self._values)
 
     def refresh(self, rate: float) -> None:
-        """Take what the second has brought, and judge it.
+        """Evaluate the statistics of the last second.
 
         :param rate: rate that is expected [Hz]; 0: any
         """
@@ -93,7 +93,7 @@ def microseconds(execution: Statistics) -> Numbers:
 def judged(
     found: Mapping[str, Numbers], rate: float, periods: int, thresholds: Mapping[str, Any]
 ) -> List[Tuple[bytes, str]]:
-    """Return the levels and texts of what is beyond its threshold.
+    """Return the levels and texts of exceeded thresholds.
 
     :param found: numbers by subject
     :param rate: rate that is expected [Hz]; 0: any

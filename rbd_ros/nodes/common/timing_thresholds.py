@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters that say when the timing of a loop is worth a warning, or an error.
+"""Parameters of thresholds above which the timing of a loop gives a warning or an error.
 
 Their names are those of controller_manager, without the word for what they are about.
 """

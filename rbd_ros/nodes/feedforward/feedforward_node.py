@@ -42,7 +42,7 @@ SHOWN = 3  # limits that a message names
 
 
 class FeedforwardNode(AnsweringNode[Feedforward]):
-    """A node that answers trajectories with the same ones and their efforts, while it is active.
+    """A node that republishes trajectories with efforts while it is active.
 
     :param interface: interface of the node
     """
@@ -221,7 +221,7 @@ def _exceeded(report: TrajectoryReport) -> str:
 
 
 def _message(data: JointTrajectoryData, trajectory: Optional[FeedforwardTrajectory]) -> Message:
-    """Return the message with the names and the stamp of the one that is answered."""
+    """Return the message with the names and the stamp of the received one."""
     message = Message(joint_names=list(data.joint_names))
     set_stamp(message.header.stamp, data.stamp)
     if trajectory is None:

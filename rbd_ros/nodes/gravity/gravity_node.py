@@ -119,7 +119,7 @@ class Adjustments:
         self._changing = False
 
     def __call__(self, law: TorqueLaw, state: MeasuredState) -> None:
-        """Set what the law adds, and its gravity, for a state."""
+        """Set the torque offset of the law, and its gravity, for a state."""
         if not self.needed:
             return
         dt = state.dt
@@ -131,7 +131,7 @@ class Adjustments:
         law.set_torque_offset(self._zero if added is None else added)
 
     def report(self) -> None:
-        """Report what the last answer was about, beside its torque."""
+        """Report the state of the last response, in addition to its torque."""
         if self.guiding is not None:
             self.guiding.report()
 
@@ -296,7 +296,7 @@ class GravityNode(TorqueNode):
                 self._take(prepared)
 
     def cleanup(self) -> None:
-        """Forget the robot, and what was made for it."""
+        """Forget the robot and all objects created for it."""
         self._adjustments = self._imu = self._guiding = None
         super().cleanup()
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Gravity in the base from an IMU on the robot, whatever it sends.
+"""Gravity in the base from an IMU on the robot, with checks of its messages.
 
 A message is taken or rejected. What is rejected is reported and changes nothing: the last good
 direction stays, and gravity turns to a new one at a limited rate.

@@ -104,7 +104,7 @@ class ModelView:
         ]
 
     def center_of_mass(self, poses: Sequence[np.ndarray]) -> Optional[np.ndarray]:
-        """Return the center of mass of all that moves, (3,) [m]; None if nothing has mass."""
+        """Return the center of mass of the moving links, (3,) [m]; None without mass."""
         if not self._ellipsoids:
             return None
         centers = np.array([(poses[i] @ each.pose)[:3, 3] for i, _, each in self._ellipsoids])

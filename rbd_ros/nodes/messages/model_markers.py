@@ -33,7 +33,7 @@ def model_markers(
     frame: str,
     time: int,
 ) -> List[Marker]:
-    """Return the markers of a configuration, after one that takes the last ones away.
+    """Return the markers of a configuration, after one that deletes the previous ones.
 
     :param view: the robot
     :param q: configuration, (nq,)

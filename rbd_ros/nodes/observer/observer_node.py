@@ -47,7 +47,7 @@ class Estimator(NamedTuple):
 
 
 class ObserverNode(AnsweringNode[Estimator]):
-    """A node that estimates what the environment exerts on a robot, while it is active.
+    """A node that estimates external torques and wrenches while it is active.
 
     :param interface: interface of the node
     """

@@ -40,7 +40,7 @@ def _command(coded: Sequence[Any]) -> Tuple[int, Tuple[bytes, Any]]:
 
 
 class FaultPorts:
-    """Ports of a simulation cycle with faults between; without faults what is wrapped, later.
+    """Ports of a simulation cycle that apply faults to the messages of wrapped ports.
 
     All runs in the thread of the simulation.
 
@@ -254,7 +254,7 @@ class Faults:
             self._ports.forget()
 
     def snapshot(self) -> Optional[Dict[str, Any]]:
-        """Return all that is wrong, and is going to be; None if nothing ever was."""
+        """Return the state of the faults; None if there were none."""
         return None if self._ports is None else {'seed': self._seed, **self._ports.snapshot()}
 
     def restore(self, memory: Optional[Mapping[str, Any]], shift: int) -> None:

@@ -395,7 +395,7 @@ class SimulatorNode(GuardedNode):
         self._report_state()
 
     def forget_progress(self, by: str) -> None:
-        """Forget what is under way, and a failure, for another state; by the loop.
+        """Clear pending steps and a failure, for another state; called by the loop.
 
         :param by: what ends steps under way, for the one who waits
         """

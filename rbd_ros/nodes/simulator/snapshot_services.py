@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Snapshots of a simulator node: kept by name, in files, and all along for going back in time.
+"""Snapshots of a simulator node: by name, in files, and periodic ones for rewinding.
 
 Without `rewind_period` nothing of this is in the cycle.
 """

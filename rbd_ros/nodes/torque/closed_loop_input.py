@@ -43,7 +43,7 @@ class ClosingStateInput(StateInput):
         self._closed: Optional[MeasuredState] = None
 
     def outcome(self, status: int, now: float, source: Any = None) -> Optional[MeasuredState]:
-        """Report what is known of the last message; see `StateInput.outcome`."""
+        """Report the outcome of the last message; see `StateInput.outcome`."""
         state = super().outcome(status, now, source)
         if state is None:
             return None

@@ -74,7 +74,7 @@ class Commander:
 
     @property
     def unchanging(self) -> bool:
-        """True if there is nothing to look at between two answers."""
+        """True if no setting can change between two responses."""
         return not self._closed and (self.adjust is None or not self.adjust.needed)
 
     def send(self) -> None:
@@ -82,7 +82,7 @@ class Commander:
         self._output.send()
 
     def prepare(self, law: TorqueLaw) -> None:
-        """Compile and allocate what a law needs, before the first state comes."""
+        """Compile and allocate everything for a law before the first state."""
         if self.compiled:
             self.answers.prepare(law)
 

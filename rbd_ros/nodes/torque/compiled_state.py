@@ -98,7 +98,7 @@ class SourceMemory(NamedTuple):
 
 
 class StateMemory(NamedTuple):
-    """State of all joints, and what the next message is compared with.
+    """State of all joints, and the reference for checks of the next message.
 
     :param known: last known positions and velocities, (2, n)
     :param state: positions and velocities of the last complete state, (2, n)
@@ -271,7 +271,7 @@ def estimated(before: float, change: float, dt: float) -> float:
 
 @compiled
 def completed(source: SourceMemory, memory: StateMemory, dt: float, now: float) -> int:
-    """Make a state of what is known, if every joint has been seen lately; return the status.
+    """Complete the state if all joints have recent values; return the status.
 
     :param dt: time since the message before [s]
     """

@@ -198,7 +198,7 @@ class ControlLoop:
             self._fast_cycle.open(reference, self._unchanging)
 
     def _unchanging(self) -> bool:
-        """Return whether there is nothing but the next state to look at."""
+        """Return whether the loop has only the next state to process."""
         off = not self.active or (self._overspeed is not None and self._overspeed.tripped)
         changing = off or not self._commander.unchanging
         return self._begun and not self._watchdog.fired and not changing
@@ -210,7 +210,7 @@ class ControlLoop:
             self._watchdog.disarm()  # the last torque has been sent
 
     def _watch(self, state: MeasuredState, now: float) -> None:
-        """Note that there are usable states, as long as they are not answered."""
+        """Note usable states while there are no responses to them."""
         if not self._heard:
             self._heard = True
             self._states.found()

@@ -178,7 +178,7 @@ class FastCycle:
         )
 
     def open(self, reference: Reference, may: Callable[[], bool]) -> None:
-        """Open the fast path, if nothing forbids it.
+        """Open the fast path if possible.
 
         :param reference: reference whose motion was answered last, by `CompiledAnswer`
         :param may: returns whether there is nothing else that would have to be looked at

@@ -272,7 +272,7 @@ def _arrays(trajectory: Any) -> Tuple[Any, ...]:
 
 
 def _code(error: Exception, names: Any, driver: Driver) -> int:
-    """Return the code of the result that says what is wrong with a goal."""
+    """Return the error code of an invalid goal."""
     if getattr(error, 'code', '') == 'trajectory in the past':
         return OLD_HEADER_TIMESTAMP
     complete = set(names) == set(driver.joint_names) or (names and driver.partial)

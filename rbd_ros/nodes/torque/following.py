@@ -34,7 +34,7 @@ class Outcome(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """Copy of what was desired and measured at a state, for feedback.
+    """Copy of the desired and measured values at a state, for feedback.
 
     :param time: time of the state [ns]
     :param path_time: time of the trajectory [s]
@@ -51,7 +51,7 @@ class Moment(NamedTuple):
 
 
 class Following:
-    """One trajectory under way, and what is asked of it.
+    """An active trajectory and its tolerances.
 
     :param plan: the plan, which `DesiredMotion.follow` has taken
     :param tolerances: how far its joints may be from it

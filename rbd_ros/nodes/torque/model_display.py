@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The topic of model markers: what the robot weighs and what holds it, while somebody looks.
+"""Topic of model markers: masses and gravity torques, only while subscribed to.
 
 It is beside the control loop. Whether anybody listens is asked once a second, and only then does a
 timer of the executor make markers; without listeners no module of markers is imported.

@@ -48,7 +48,7 @@ class Reference:
         """Note that `torque`, (n,), was sent for `motion`."""
 
     def on_change(self, close: Callable[[], None]) -> None:
-        """Set what is to be called before and after the motion, or who looks on, is changed."""
+        """Set the callback before and after changes of the motion or its subscribers."""
 
     def rest_of(self) -> int:
         """Return whether the motion rests: MOVING, HELD or MEASURED."""

@@ -108,7 +108,7 @@ class PoseTargets:
 
 
 class PoseReference(TrajectoryReference):
-    """Reference that follows trajectories, and goes to poses.
+    """Reference that follows trajectories and moves to poses.
 
     :param node: the torque node, the interface of which has `~/desired_pose`
     """

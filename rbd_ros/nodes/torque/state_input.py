@@ -226,7 +226,7 @@ class StateInput:
     moved: Any = slice(None)
 
     def attach(self, subscription: Optional[Subscription]) -> None:
-        """Set the subscription that the messages come from; None before it is destroyed."""
+        """Set the subscription of the messages; None before it is destroyed."""
         self._subscription = subscription
 
     @property

@@ -217,14 +217,14 @@ class TorqueNode(ManagedNode):
     _own_weight = True
 
     def _create_own(self) -> None:
-        """Create what the node has whatever the robot, and keeps when that is forgotten."""
+        """Create the parts of the node that do not depend on the robot."""
 
     def _gravity(self, values: Values) -> np.ndarray:
         """Return the gravity in base coordinates, (3,) [m/s^2]."""
         return np.array(values['gravity'])
 
     def _prepare_own(self, robot: Any, values: Values) -> Any:
-        """Return what the node's own parts need, built without side effects.
+        """Return the objects of the node's own parts, built without side effects.
 
         :raises ValueError: if parameters cannot be used
         """

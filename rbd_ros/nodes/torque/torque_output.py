@@ -61,7 +61,7 @@ class TorqueOutput:
         return self._joints, self._by_name.stamp, self._by_name.effort, self._by_order.values
 
     def send(self, last: bool = False) -> None:
-        """Publish the messages as they are.
+        """Publish the messages unchanged.
 
         :param last: whether they are those to end with; here that makes no difference
         """

@@ -109,7 +109,7 @@ class TrajectoryReference(Reference):
         self._report(self._motion.resume_after_gap(state.q, gap))
 
     def restart_time(self, state: MeasuredState) -> None:
-        """Resume the trajectory or drop it: times that were scheduled mean nothing any more."""
+        """Resume or drop the trajectory after a time reset, which invalidates scheduled times."""
         self._report(self._motion.restart_time(state.q))
 
     def _report(self, text: str) -> None:
@@ -137,7 +137,7 @@ class TrajectoryReference(Reference):
             )
 
     def on_change(self, close: Callable[[], None]) -> None:
-        """Set what is to be called before and after the motion, or who looks on, is changed."""
+        """Set the callback before and after changes of the motion or its subscribers."""
         self._close = close
 
     def rest_of(self) -> int:

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A watchdog in a thread of its own, where no message can block it."""
+"""A watchdog in its own thread, which messages cannot block."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Watchdog:
         return self._armed
 
     def disarm(self) -> None:
-        """Watch nothing until it is fed again."""
+        """Disarm the watchdog until it is fed again."""
         self._armed = self.fired = False
 
     def stop(self) -> None:

@@ -45,7 +45,7 @@ class HybridFunctions:
         *,
         out: Outs = None,
     ) -> HybridDynamics:
-        """Return the accelerations and forces of all joints, from the one or the other of each.
+        """Return the accelerations and forces of all joints, given one of both for each.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]

@@ -102,7 +102,7 @@ def shake(model: SimulationModel, state: State, motion: Motion, loops: Loops, h:
 def close_positions(
     model: SimulationModel, motion: Motion, dynamics: Dynamics, loops: Loops
 ) -> bool:
-    """Move `next_q` to where the loops are closed, by Newton's method; return whether they are.
+    """Close the loops at `next_q` by Newton's method; return whether they are closed.
 
     Of all corrections that close the linearized loops, it takes the one of minimum kinetic energy.
     """
@@ -238,7 +238,7 @@ def project(model: SimulationModel, v: FloatArray, dynamics: Dynamics, loops: Lo
 
 @compiled
 def keep_speeds(model: SimulationModel, v: FloatArray, loops: Loops) -> None:
-    """Slow down joints that the loops' turning made too fast, the loops kept closed.
+    """Reduce joint velocities above their limits after a step, with closed loops.
 
     Impulses at these joints do it, so that nothing gains energy. The solver knows the directions
     at the beginning of a step only; where a linkage reverses a joint, those of the end are others.

@@ -47,7 +47,7 @@ def find_closed_velocity(
 
 @compiled
 def hold_joints(segment: IntArray, problem: Problem) -> None:
-    """Find `motions`: the first ones move the joints that are held, the others do not."""
+    """Find `motions`: the first ones move the held joints, the others do not."""
     loops, n = problem.loops, len(segment)
     free, count = n - loops.counts[RANK], 0
     for i in range(n):

@@ -162,7 +162,7 @@ class Problem(NamedTuple):
 
 
 class Motion(NamedTuple):
-    """From the state at the beginning of a step to the one at its end.
+    """Motion from the state at the beginning of a step to its end.
 
     :param next_q: q at the end of a substep
     :param next_v: v at the end of a substep
@@ -199,7 +199,7 @@ class FreeBases(NamedTuple):
 
 
 class NoBuffers(NamedTuple):
-    """Buffers of an integrator that needs none of its own."""
+    """Buffers of an integrator without own buffers."""
 
 
 class Before(NamedTuple):

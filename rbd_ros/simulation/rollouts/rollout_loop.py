@@ -31,7 +31,7 @@ class Memory(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Rollouts: what they begin with, and buffers for what they come to.
+    """Rollouts: initial states, and buffers for results.
 
     Where an array has one row, it is that of all rollouts, or of all steps.
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Threads of `Simulator.rollout`, and the rollouts that each of them does.
+"""Threads of `Simulator.rollout`, and the distribution of rollouts.
 
 The caller begins at once and finds out how long a step takes. If it pays, other threads come to
 its help. All take chunks of rollouts until none is left, each in its own records, which are

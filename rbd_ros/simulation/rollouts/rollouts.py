@@ -57,7 +57,7 @@ class _Starts(NamedTuple):
 def checked_starts(
     q: Any, v: Any, torque: Any, target: Any, steps: Optional[int], nq: int, nv: int
 ) -> _Starts:
-    """Return the arrays of what was given, in which what holds for all rollouts is there once.
+    """Return the given arrays, with one row for values that all rollouts share.
 
     :raises ValueError: for a wrong shape or dtype, what is not finite, or numbers of rollouts or
         steps that contradict each other

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Impulses in the robot's tree: along the path from the link that they are at to the base.
+"""Impulses in the robot's tree, along the path from their link to the base.
 
 Rows of a contact's Jacobian, and of what comes of it by L^-1 D^-1/2 (contact_problem.py), are zero
 but on that path, so that nothing else of them is read or written.

@@ -88,7 +88,7 @@ def enter_robot_product(
     row: int,
     column: int,
 ) -> None:
-    """Enter Y Z^T as a block of G, along what the paths of both have in common.
+    """Write Y Z^T into a block of G, along the common part of both paths.
 
     :param leaf_y: leaf of Y, see `SceneWork`
     :param leaf_z: leaf of Z

@@ -306,7 +306,7 @@ def apply_friction_moment(
     c: int,
     moment: FloatArray,
 ) -> None:
-    """Apply a moment at a contact to objects, and gather what it does to the robot.
+    """Apply a moment at a contact to objects, and accumulate its effect on the robot.
 
     :param c: number of the contact
     :param moment: about normal and tangents, (3,) [N m s]

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Restitution of a step in a world: rounds of impacts, at velocities as they are.
+"""Restitution of a step in a world: rounds of impacts at the present velocities.
 
 Newton's law of restitution; restitution.py has Poisson's.
 """

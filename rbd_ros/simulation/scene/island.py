@@ -169,7 +169,7 @@ def solve_with_springs(
 def solve_problem(
     model: SimulationModel, contact_state: ContactState, scene: SceneWork, n: int, m: int, h: float
 ) -> Tuple[bool, float]:
-    """Find impulses from the present ones; return whether they solve the problem, and U.
+    """Solve for impulses, with warm start; return whether they solve the problem, and U.
 
     :param n: number of contacts
     :param m: number of rows
@@ -244,7 +244,7 @@ def begin_springs(
 def follow_springs(
     model: SceneModel, contact_state: ContactState, scene: SceneWork, n: int, h: float, unit: float
 ) -> bool:
-    """Find the next tangents of springs; return whether the problem had the right ones.
+    """Find the next tangents of springs; return whether the last ones were converged.
 
     :param n: number of contacts
     :param h: time step [s]
@@ -325,7 +325,7 @@ def apply_impulse(
     c: int,
     impulse: FloatArray,
 ) -> None:
-    """Apply an impulse at a contact to objects, and gather what it does to the robot.
+    """Apply an impulse at a contact to objects, and accumulate its effect on the robot.
 
     :param c: number of the contact
     :param impulse: along normal and tangents, (3,) [N s]

@@ -13,7 +13,7 @@ from rbd_ros.simulation.scene.scene_state import SceneModel, SceneWork
 
 @compiled
 def node_of(model: SceneModel, body: int) -> int:
-    """Return what a body belongs to: -1 for the world, 0 the robot, from 1 on the objects."""
+    """Return the owner of a body: -1 the world, 0 the robot, from 1 on the objects."""
     if body == 0:
         return -1
     return 0 if body < model.first_object else body - model.first_object + 1

@@ -106,7 +106,7 @@ def solve_listed(
     n: int,
     h: float,
 ) -> bool:
-    """Find the impulses of the listed contacts from the present ones; return whether they do.
+    """Solve for the impulses of listed contacts, with warm start; return whether it converged.
 
     :param n: number of contacts
     :param h: time step [s]
@@ -138,7 +138,7 @@ def solve_listed(
 def follow_springs(
     model: SceneModel, contact_state: ContactState, work: SceneWork, n: int, h: float
 ) -> bool:
-    """Find the next tangents of springs; return whether the problem had the right ones.
+    """Find the next tangents of springs; return whether the last ones were converged.
 
     :param n: number of contacts
     :param h: time step [s]

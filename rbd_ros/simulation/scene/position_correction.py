@@ -510,7 +510,7 @@ def remaining_depth(island: Island, part: float) -> float:
 
 @compiled
 def limit_displacement(island: Island) -> None:
-    """Shorten a displacement such that nothing is fast, and overlaps become less."""
+    """Shorten a displacement so that it is slow and reduces overlaps."""
     scene, max_step, part = island.work.scene, RETURN_SPEED * island.h, 1.0
     farthest, bodies, table = 0.0, island.model.scene.bodies, island.model.scene.table
     first, end = first_of(scene.node_end, island.label), scene.node_end[island.label]

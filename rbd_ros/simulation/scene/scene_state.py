@@ -89,7 +89,7 @@ class SceneModel(NamedTuple):
 
 
 class ContactState(NamedTuple):
-    """Contacts of the last step, and what the next one begins with.
+    """Contacts of the last step, for the warm start of the next one.
 
     :param contacts: where they were
     :param impulse: impulse on the second shape along normal and tangents [N s]

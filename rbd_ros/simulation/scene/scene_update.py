@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Replacement of the world of a running simulation: what is rebuilt, and what stays.
+"""Replacement of the world of a running simulation.
 
 To make it takes a tenth of a second for a robot with meshes, to go over to it a fraction of a
 millisecond, so that a simulation in another thread stands still for the second part only.
@@ -60,7 +60,7 @@ class PreparedScene(NamedTuple):
 def prepare_scene(
     robot: Robot, world: World, old: Scene, before: Record, mutex: Mutex
 ) -> PreparedScene:
-    """Make what a simulation needs for another world; the simulation stays as it is.
+    """Prepare a simulation for another world without changing it.
 
     :param world: what is to be around it
     :param old: shapes until now
@@ -98,7 +98,7 @@ def prepare_scene(
 
 
 def _able(constants: AnyRecord, before: AnyRecord) -> AnyRecord:
-    """Return the constants for machine code that can do what it could before, too.
+    """Return constants for machine code that keeps all earlier capabilities.
 
     It is there already.
     """
@@ -166,7 +166,7 @@ def _carry_forces(fields: PhysicsRecord, body_ids: IntArray) -> None:
 
 
 def _copy_rows(source: Tuple[Any, ...], target: Tuple[Any, ...], rows: IntArray) -> None:
-    """Copy rows of what has one for each contact, and all else."""
+    """Copy rows of arrays with one for each contact, and all other arrays whole."""
     declared: Dict[str, Any] = type(source)._field_defaults  # type: ignore[attr-defined]
     for name, each, into in zip(declared, source, target):
         if isinstance(each, tuple):

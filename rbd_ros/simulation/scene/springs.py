@@ -180,7 +180,7 @@ def follow_spring(
     u: float,
     work: SceneWork,
 ) -> float:
-    """Find the next tangent of a contact's spring; return how far beside it was [m/s].
+    """Find the next tangent of a contact's spring; return the error of the last one [m/s].
 
     :param c: number of the contact
     :param h: time step [s]

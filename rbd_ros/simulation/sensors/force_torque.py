@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Force and torque sensors: what the parent of a joint exerts on its child."""
+"""Force and torque sensors: wrench of the parent of a joint on its child."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ class ImuBuffers(NamedTuple):
 
 
 class Imus(Sensor):
-    """Inertial units at links.
+    """Inertial measurement units (IMUs) at links.
 
     They read the orientation and the angular velocity after the last step, and as acceleration
     that which takes the velocity of their origin from the beginning of the step to its end, less

@@ -69,7 +69,7 @@ class Sensor(ABC):
 
     @abstractmethod
     def reading(self, k: int) -> Any:
-        """Return the reading of a sensor, as an object of its own.
+        """Return the reading of a sensor, as a new object.
 
         :param k: its number
         """

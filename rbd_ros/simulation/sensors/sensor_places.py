@@ -24,7 +24,7 @@ from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
 
 @dataclass(frozen=True)
 class Cut:
-    """A joint of which it is asked what it transmits.
+    """A joint whose transmitted force is requested.
 
     :param link: the link beyond it, whose frame the sensor has
     :param body: body of the robot that the link is part of
@@ -41,7 +41,7 @@ class Cut:
 
 
 def find_cut(model: Model, name: str) -> Cut:
-    """Return the joint that a name means: a joint, fixed or not, or the one that bears a link.
+    """Return the joint of a name: a joint, fixed or not, or the parent joint of a link.
 
     :param name: name of a joint or a link
     :raises ValueError: if there is none, or nothing bears the link

@@ -53,7 +53,7 @@ from rbd_ros.world.world import ROBOT
 
 
 class CutPlaces(NamedTuple):
-    """Joints of which it is known what they transmit, constants.
+    """Constants of the joints whose transmitted force is computed.
 
     Poses are rotation row by row and position.
 
@@ -144,7 +144,7 @@ class TransmittedForces:
         )
 
     def prepare(self, robot: Robot) -> None:
-        """Compile what is needed if the robot gets other inertias: see `Physics.load`.
+        """Compile for other inertias of the robot: see `Physics.change_inertias`.
 
         :param robot: the robot with them
         """
@@ -185,7 +185,7 @@ class TransmittedForces:
 
 @entry_point
 def find_transmitted(physics: PhysicsRecord, places: CutPlaces, buffers: CutForces) -> int:
-    """Find what the joints transmitted in the last step; before the first one, to a held robot.
+    """Compute the transmitted forces of the last step, initially those of a held robot.
 
     :return: number of steps taken so far
     """
@@ -226,7 +226,7 @@ def look_at_step(
 
 @compiled
 def take_off_world(physics: PhysicsRecord, places: CutPlaces, g: int, total: FloatArray) -> None:
-    """Subtract what the world did in the last step to links that are beyond a joint.
+    """Subtract the contact forces of the last step on links beyond a joint.
 
     :param g: number of the joint
     :param total: what is transmitted, about the origin of the base, (6,) [N m, N]

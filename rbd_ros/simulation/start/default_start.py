@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Default start of a simulation: neutral, and standing on what is below."""
+"""Default start of a simulation: neutral, and standing on the surface below."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DEEP = 1e3
 
 
 def default_start(physics: Physics) -> FloatArray:
-    """Return the default start, (nq,): neutral within the limits, standing on what is below.
+    """Return the default start, (nq,): neutral within the limits, on the surface below.
 
     Robots of the world are as it has them; loops are closed.
 

@@ -46,7 +46,7 @@ class PairOverlap(NamedTuple):
 
 
 def are_simple(model: SceneModel, shapes: IntArray) -> BoolArray:
-    """Return which pairs have a shape of a robot, and convex ones only.
+    """Return which pairs have a shape of a robot and only convex shapes.
 
     :param shapes: numbers of the shapes of each pair, (n, 2)
     """

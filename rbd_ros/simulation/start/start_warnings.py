@@ -22,7 +22,7 @@ DEEP = 2e-3
 
 
 class StartWarnings:
-    """Warnings of the last start: of what is deep in something, of loops, of limits.
+    """Warnings of the last start: penetration, loops, limits.
 
     >>> simulator = Simulator(robot)
     >>> simulator.reset(np.full(6, 3.5))

@@ -46,7 +46,7 @@ def sweep_to_rest(
     count: int,
     h: float,
 ) -> None:
-    """Sweep until nothing changes any more; finds v and `segment`.
+    """Sweep to convergence; finds v and `segment`.
 
     :param v: velocity at the end of the step, a result, (nv,)
     :param count: number of contact points near the ground

@@ -24,7 +24,7 @@ class StructType(RecordType):
         self.places: Dict[str, Value] = {}
 
     def add(self, field: str, kind: Any, text: str, offset: Any = None) -> None:
-        """Enter a field that is not known."""
+        """Add an unknown field."""
         self.fields[field], self.places[field] = kind, Value(kind, text, offset=offset)
 
 

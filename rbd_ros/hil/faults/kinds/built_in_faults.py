@@ -130,7 +130,7 @@ def _rub(target: FaultTarget, fault: Fault) -> None:
 
 
 def _carry(target: FaultTarget, fault: Fault) -> None:
-    """Do nothing: the bench, or the node, loads the robot, see `FaultInjector.payloads`."""
+    """Do nothing: the bench or the node changes the inertias, see `FaultInjector.payloads`."""
 
 
 JOINT_LOCK = FaultKind(

@@ -45,7 +45,7 @@ class CommandGaps:
         self._last = time
 
     def taken(self) -> str:
-        """Return what is odd about the gaps since last time; empty: nothing."""
+        """Return a text on irregular gaps since the last call; empty if there are none."""
         longest, shortest = self._longest / NANOSECONDS, self._shortest / NANOSECONDS
         self._longest, self._shortest = 0, math.inf
         if longest <= max(DEAD_TIME, UNEVEN * shortest):
@@ -73,7 +73,7 @@ class FirstCommand:
         self._heard = False
 
     def is_overdue(self, heard: bool, expected: bool) -> bool:
-        """Check once more; true the one time that `MAX_MISSES` is reached.
+        """Count a miss; return True when `MAX_MISSES` is reached.
 
         :param heard: whether there was a command since the last check
         :param expected: whether a manager is there, whose hardware can be heard

@@ -45,7 +45,7 @@ class CommandReports:
         self.event(WARN, f'command rejected: {problem}', problem.code)
 
     def event(self, level: bytes, text: str, code: str) -> None:
-        """Report what has happened."""
+        """Report an event."""
         self.diagnostics.event(SUBJECT, level, text, code=code)
 
     def condition(self, level: bytes, text: str, code: str) -> None:

@@ -97,7 +97,7 @@ class DrivenJoints:
         self._drive_by(self.driven, action, q)
 
     def snapshot(self, now: float) -> Dict[str, Any]:
-        """Return what drives the joints, and what was commanded last; JSON values.
+        """Return the drives of the joints and the last commands as JSON values.
 
         :param now: present time of a steady clock [s]
         """

@@ -46,7 +46,7 @@ class Acting(NamedTuple):
 
     @property
     def end(self) -> float:
-        """Time at which nothing of it is left [s]."""
+        """Time at which it has ended [s]."""
         return self.until + self.ramp
 
 

@@ -62,7 +62,7 @@ class StateMessage(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """Values of the messages by joint; NaN where they say nothing.
+    """Values of the messages by joint; NaN where they have none.
 
     Rows are the interfaces effort, position and velocity.
 
@@ -144,7 +144,7 @@ def run_cycle(
 def take_command(
     command: CommandPattern, sent: Sent, drives: Drives, data: bytes, size: int, now: float
 ) -> int:
-    """Take a message that has the pattern and nothing odd about its numbers.
+    """Process a message of the known layout with regular values.
 
     :param data: the serialized message
     :param size: its number of bytes
@@ -205,7 +205,7 @@ def put_given(sent: Sent, row: int, joints: IntArray, data: bytes, begin: int) -
 
 @compiled
 def is_command(sent: Sent, joints: IntArray) -> bool:
-    """Return whether the message at hand commands any of these joints."""
+    """Return whether the present message commands any of these joints."""
     for k in range(len(joints)):
         for row in range(3):
             if not math.isnan(sent.given[row, joints[k]]):
@@ -281,7 +281,7 @@ def chosen_drive(sent: Sent, drives: Drives, j: int, idle: bool) -> int:
 
 @compiled
 def is_new(value: float, last: float) -> bool:
-    """Return whether a message says something else than the one before; false for NaN."""
+    """Return whether a value differs from that of the previous message; False for NaN."""
     return not math.isnan(value) and value != last
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Ports of a simulation cycle: where messages come from and go to."""
+"""Ports of a simulation cycle: sources and sinks of its messages."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ class LockstepPorts:
         return False
 
     def forget(self) -> None:
-        """Drop the commands that have come, so that what is sent from now on counts."""
+        """Drop the commands received so far, so that only later ones apply."""
         self._chosen = [None] * len(self._take)
         for take in self._take:
             room = MAX_FORGOTTEN
@@ -155,7 +155,7 @@ class LockstepPorts:
             self._state = None
 
     def _poll(self) -> bool:
-        """Take what has come until there is an answer."""
+        """Process received messages until there is an answer."""
         for kind, take in enumerate(self._take):
             taken = take()
             while taken is not None:

@@ -77,7 +77,7 @@ class ManagerPorts(LockstepPorts):
     # -- of the cycle -----------------------------------------------------------------------------
 
     def take_by_order(self) -> Message:
-        """Take the answer, if it is an array; a step by hand waits for it here."""
+        """Take the answer, if it is an array; manual steps wait for it here."""
         self._finish_period()
         return super().take_by_order()
 

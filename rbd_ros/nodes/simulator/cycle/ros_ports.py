@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Topics of the simulator: what the simulation cycle takes from ROS and gives to it."""
+"""Topics of the simulator: ROS ports of the simulation cycle."""
 
 from __future__ import annotations
 

@@ -255,7 +255,7 @@ class SimulationCycle:
     # -- verbs ------------------------------------------------------------------------------------
 
     def prepared_world(self, world: World) -> ReadyWorld:
-        """Return what `change_world` needs, outside the loop's thread, which goes on meanwhile.
+        """Prepare another world for `change_world`, in parallel to the loop's thread.
 
         :param world: what is to be around the robot
         :raises ValueError: if it cannot be
@@ -339,7 +339,7 @@ class SimulationCycle:
             self._brakes.measure()
 
     def snapshot(self) -> Dict[str, Any]:
-        """Return what the next cycles depend on beside the simulation itself; JSON values."""
+        """Return the state of the cycle, without that of the simulation, as JSON values."""
         return {
             **{name: self._parameters[name] for name in OF_A_CYCLE},
             'time': self.time_ns,

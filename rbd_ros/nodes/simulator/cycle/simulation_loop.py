@@ -48,14 +48,14 @@ class Steps:
         self.error: Optional[BaseException] = None
 
     def finish(self) -> None:
-        """Report that nothing more will be done."""
+        """Report that the loop has ended."""
         self.finished.set()
         if self._on_done is not None:
             self._on_done(self)
 
 
 class SimulationLoop:
-    """Calls `cycle` in a thread of its own, as often as the real-time factor asks for.
+    """Loop that calls `cycle` in its own thread at the rate of the real-time factor.
 
     :param period: simulated time of one cycle [s]
     :param cycle: one cycle

@@ -111,7 +111,7 @@ class Entities:
 
     @property
     def features(self) -> Tuple[str, ...]:
-        """Names of what is supported: objects come and go in a world alone."""
+        """Names of supported features: objects can be spawned in a world only."""
         return FEATURES + (WITH_WORLD if self._simulator.world_interface is not None else ())
 
     @property

@@ -131,7 +131,7 @@ def finite_box(boxes: Tuple[np.ndarray, ...]) -> Optional[np.ndarray]:
 
 @contextlib.contextmanager
 def _limited(duration: float) -> Iterator[None]:
-    """Limit what is done here: a regular expression may take for ever, and nothing else goes on.
+    """Limit the time of a regular expression, which blocks the simulation.
 
     :param duration: how long [s]
     :raises TimeoutError: when it is over

@@ -57,7 +57,7 @@ class SpawnServices:
 
     @property
     def features(self) -> Tuple[str, ...]:
-        """Names of what is supported: poses are those of a world, where objects come and go."""
+        """Names of supported features: poses and spawning need a world."""
         return WITH_WORLD if self._simulator.world_interface is not None else ()
 
     # -- poses ------------------------------------------------------------------------------------

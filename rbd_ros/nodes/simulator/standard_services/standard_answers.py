@@ -23,7 +23,7 @@ class RequestError(Exception):
 
 
 def answering(work: Callable[[Any, Any], None]) -> Callback:
-    """Return the callback of a service that does some work, and answers whatever becomes of it.
+    """Return the callback of a service, which answers even if its work fails.
 
     :param work: fills in the response to a request; raises `RequestError` for another code
     """

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Services of `simulation_interfaces` about worlds: which there are, and another one.
+"""Services of `simulation_interfaces` that list and load worlds.
 
 The robot that is simulated stays: loading a world replaces what is around it, pauses, and resets.
 """
@@ -63,7 +63,7 @@ class WorldServices:
 
     @property
     def features(self) -> Tuple[str, ...]:
-        """Names of what is supported."""
+        """Names of supported features."""
         return FEATURES + (WITH_WORLD if self._simulator.world_interface is not None else ())
 
     # -- the services -----------------------------------------------------------------------------
@@ -161,7 +161,7 @@ class WorldServices:
         return world, path.stem, str(path) if uri else ''
 
     def _replace(self, change: Callable[[], None]) -> None:
-        """Change the world while time stands still, and stop; if that fails, all goes on."""
+        """Change the world while time is paused, and stop; if that fails, continue."""
         simulator = self._simulator
         stood_still = simulator.loop.paused
         simulator.pause(True)

@@ -34,7 +34,7 @@ PAUSED_PERIOD = 0.02  # real time between two messages while time stands still [
 
 
 class HeldStart:
-    """Publishes the initial state and the time from a thread of its own; a context manager.
+    """Publisher of the initial state and time in its own thread; a context manager.
 
     Nothing moves; commands wait in their topics for the first cycle.
 

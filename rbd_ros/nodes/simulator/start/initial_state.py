@@ -155,7 +155,7 @@ class StartWarnings:
         self._reported_notices = False
 
     def report(self) -> None:
-        """Report what is odd about the start; of the shapes of a world, some, and once."""
+        """Report the warnings of the start; those of the shapes of a world once, and a few."""
         scene = self._simulator.physics.scene
         notices = () if scene is None else scene.notices
         for warning in self._simulator.warnings:

@@ -56,7 +56,7 @@ def measured_robots(
     odom: str,
     world_frame: str,
 ) -> List[MeasuredRobot]:
-    """Return the robots with measurements: the one that is described, and those with topics.
+    """Return the robots with measurements: the described one, and those with topics.
 
     :param robots: names of the further robots that have topics of their own
     :param joints: joints whose torque is published, by their names in the simulation

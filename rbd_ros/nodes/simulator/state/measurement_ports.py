@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Topics about what the simulated robot's sensors measure."""
+"""Topics of the sensors of the simulated robot."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ class Measurements:
         self._next = 0.0
 
     def after_cycle(self, time: int) -> None:
-        """Publish what is due.
+        """Publish messages that are due.
 
         :param time: simulated time [ns]
         """

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Topics of each of several robots in one simulation, those of further ones under their names.
+"""Topics of several robots in one simulation, in the namespaces of their names.
 
 Without the parameter `robot_namespaces`, all robots share one joint_states; with it, the robot
 that is described has the usual topics to itself, and each further one has the same below its name.

@@ -56,7 +56,7 @@ class StateOutput:
         return shown_fields(self._shown)
 
     def new_message(self) -> JointStateWriter:
-        """Return another message like that of the state, with NaN in what is never written."""
+        """Return a message with the layout of the state, with NaN in unused fields."""
         message = JointStateWriter(self._commands.names, self.fields)
         for values in (message.position, message.velocity, message.effort):
             values[:] = np.nan
@@ -102,7 +102,7 @@ class StateOutput:
         self._send(time)
 
     def send_due(self, time: int, now: float) -> None:
-        """Send the message that is due, as it was written in the cycle.
+        """Send the due message that the cycle has written.
 
         :param time: simulated time [ns]
         :param now: real time [s]
@@ -112,7 +112,7 @@ class StateOutput:
         self._send(time)
 
     def send_whole(self, data: bytes) -> None:
-        """Send a message of the state where that of all joints goes to."""
+        """Send a message of the state on the topic of all joints."""
         self._ports.send_state(data)
 
     def _send(self, time: int) -> None:

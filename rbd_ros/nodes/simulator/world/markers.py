@@ -137,7 +137,7 @@ def arrows(
     time: int,
     scale: float,
 ) -> List[Marker]:
-    """Return the arrows of contact forces, after a marker that takes the last ones away.
+    """Return the arrows of contact forces, after a marker that deletes the previous ones.
 
     :param pairs: names of the two that touch, by contact
     :param positions: contact points, (n, 3) [m]
@@ -201,7 +201,7 @@ def _marker(kind: int, scale: Sequence[float], color: Optional[Color]) -> Marker
 
 
 def _triangles(field: HeightField) -> np.ndarray:
-    """Return the corners of the triangles of a height field as it is drawn, (3 n, 3) [m]."""
+    """Return the corners of the drawn triangles of a height field, (3 n, 3) [m]."""
     rows, columns = field.heights.shape
     i, j = (
         np.unique(np.linspace(0, count - 1, min(count, MAX_SQUARES + 1)).round().astype(int))

@@ -32,7 +32,7 @@ class ChangeRejectedError(ValueError):
 
 
 class ObjectChanges:
-    """Changes of what is around the robot of a simulator node.
+    """Changes of the objects around the robot of a simulator node.
 
     :param simulator: the node, with `cycle`, `loop`, `parameters`, `diagnostics`
     """
@@ -109,7 +109,7 @@ class ObjectChanges:
             self._change(world, 'objects of the snapshot restored')
 
     def free_name(self, requested: str) -> str:
-        """Return the name that nothing has yet, the requested one if possible."""
+        """Return an unused name, the requested one if possible."""
         taken = {*self.world.names, *self._links}
         return next(
             name

@@ -129,7 +129,7 @@ class ObjectMotion:
 
 
 def about(wrenches: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Return the wrenches about other points than the origin; axes as they are.
+    """Return the wrenches about other points than the origin, with the same axes.
 
     :param wrenches: force, then moment, (n, 6) [N, N m]
     :param points: (n, 3) [m]

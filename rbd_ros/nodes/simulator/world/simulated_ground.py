@@ -14,7 +14,7 @@ from rbd_ros.world.world_objects import level_ground
 
 
 def contact_options(parameters: Mapping[str, Any], model: Model) -> Dict[str, Any]:
-    """Return the arguments of `Simulator` about what is around a robot, and its SRDF.
+    """Return the arguments of `Simulator` for the environment of a robot, and its SRDF.
 
     :param parameters: values of the simulator's parameters
     :param model: of the robot

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Overlaps of spawned or moved objects with what was in the simulated world before."""
+"""Overlaps of spawned or moved objects with the simulated world."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class SpawnOverlapMonitor:
         self.names: FrozenSet[str] = frozenset()
 
     def world_changed(self) -> None:
-        """Note what is new, or elsewhere, in the world that the simulation has now."""
+        """Note new and moved objects in the present world."""
         known, self._known = self._known, self._things()
         self.names = frozenset(
             name for name, each in self._known.items() if known.get(name) is not each
         )
 
     def placed(self, name: str) -> None:
-        """Note what has been put elsewhere."""
+        """Note a moved object."""
         self.names = self.names | {name}
 
     def report(self) -> None:

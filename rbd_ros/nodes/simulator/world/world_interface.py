@@ -239,7 +239,7 @@ class WorldInterface:
     # -- publishing -------------------------------------------------------------------------------
 
     def after_cycle(self, time: int) -> None:
-        """Note how exact the contacts were; publish what is due.
+        """Record the residual of the contacts; publish messages that are due.
 
         :param time: simulated time [ns]
         """
@@ -305,7 +305,7 @@ class WorldInterface:
     def _send_wrenches(
         self, motion: Motion, contacts: ObjectContacts, wrenches: np.ndarray, time: int
     ) -> None:
-        """Report to each body that is pressed, and those that were before, what it feels."""
+        """Publish the contact wrench of each body in contact, and zero once contact ends."""
         first, bodies = self._state.first_object, self._state.bodies
         now = {bodies[b]: int(b) for b in np.flatnonzero(self._state.bodies_in_contact(contacts))}
         links: Dict[str, np.ndarray] = {}
