@@ -177,7 +177,7 @@ def _hertz(each: AtRate) -> str:
 
 
 def page(scenario: Scenario, results: Sequence[AtRate]) -> str:
-    """Return the HTML page, whole in itself, with links to the report of each rate."""
+    """Return the self-contained HTML page, with links to the report of each rate."""
     good = all(each.passed for each in results)
     checks = [check.name for check in judge(scenario, results[0].run).checks]
     names = ['rate', 'calls of the controller', 'limits', *checks, 'root mean square error']

@@ -73,7 +73,7 @@ def declare_urdf() -> DeclareLaunchArgument:
 
 
 def declare_common() -> List[DeclareLaunchArgument]:
-    """Declare the arguments that all launch files have beside `urdf`."""
+    """Declare the arguments of all launch files except `urdf`."""
     return [
         DeclareLaunchArgument(
             'namespace', default_value='', description='Namespace of all nodes and topics.'

@@ -144,7 +144,7 @@ def find_robot(name: str, package_paths: Iterable[Union[str, os.PathLike[str]]] 
             f'{os.path.abspath(path)} is a folder; name a file in it ({_some(inside)})'
         )
     if path.suffix in SUFFIXES or len(path.parts) > 1:
-        raise RobotNotFoundError(f'there is no file {os.path.abspath(path)}{_beside(path)}')
+        raise RobotNotFoundError(f'there is no file {os.path.abspath(path)}{_similar_files(path)}')
     embedded, examples = embedded_robots(), example_robots()
     robots = {**examples, **embedded}
     further = {each: path.parts[-3] for each, path in examples.items()}
@@ -250,7 +250,7 @@ def _example_folders() -> List[Path]:
     return [prefix / EXAMPLES for prefix in prefixes if (prefix / EXAMPLES).is_dir()]
 
 
-def _beside(path: Path) -> str:
+def _similar_files(path: Path) -> str:
     """Return similar names of files in the folder of a missing one."""
     folder = path.parent
     if not folder.is_dir():

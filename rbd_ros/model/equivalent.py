@@ -68,7 +68,7 @@ def _with_frames_moved_along_axes(model: Model) -> Model:
 
 
 def with_inertias_moved_inward(model: Model) -> Model:
-    """Return the model with what its joints do not excite moved inward, leaves first (9.7).
+    """Return the model with inertia that joints do not excite moved inward, leaves first (9.7).
 
     Each body keeps the fewest parameters other than zero that its joint allows, and its parent
     takes the rest along. The book's sweep forgets to transform it to the parent's coordinates.

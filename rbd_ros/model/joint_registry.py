@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Joint types by name, for files: those of the folder joints/, and those that users register.
+"""Joint types by name, for files: those of joints/, and those that users register.
 
 A file can name only what is here; nothing in it imports code.
 """

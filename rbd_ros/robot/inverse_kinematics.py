@@ -461,7 +461,7 @@ def begin_at(frame: MovedFrame, goals: Goals, search: Search, row: int, number: 
 
 @compiled
 def distance_of_posture(frame: MovedFrame, search: Search, q: FloatArray) -> float:
-    """Find the way from a configuration to the posture; return its squared length."""
+    """Compute the difference from a configuration to the posture; return its squared norm."""
     copy(q, search.here)
     call_kernel(frame.difference, search.apart, search.pull)
     total = 0.0

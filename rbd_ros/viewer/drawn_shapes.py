@@ -150,7 +150,7 @@ class ShapeCollector:
         return tuple(parts)
 
     def notices(self) -> Tuple[str, ...]:
-        """Return notices, in words, of what is not drawn as the files have it."""
+        """Return notices of shapes that are simplified or not drawn."""
         if not self._failed:
             return tuple(self._notices)
         first, more = next(iter(self._failed)), len(self._failed) - 1

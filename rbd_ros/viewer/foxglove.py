@@ -90,7 +90,7 @@ def messages(recording: MotionRecording) -> Iterator[Message]:
 
 
 def _entities(scene: Scene, radius: float) -> List[Json]:
-    """Return what is on each frame, and what stands still."""
+    """Return the entities of each frame, and the static ones."""
     still = _entity('world', WORLD)
     every = [_entity(frame, frame) for frame in scene.frames]
     for shape in scene.shapes:

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A page that shows what is going on: served to browsers on this machine alone."""
+"""A live page, served to browsers on this machine only."""
 
 from __future__ import annotations
 

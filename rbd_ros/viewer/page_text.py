@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The page: one HTML file that holds all that it needs, and loads nothing from anywhere."""
+"""The page: one self-contained HTML file."""
 
 from __future__ import annotations
 

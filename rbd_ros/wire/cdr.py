@@ -240,7 +240,7 @@ class MessageBuffer:
         self._parts += bytes(8 * count)
 
     def finish(self) -> List[np.ndarray]:
-        """Lay the message out in memory, after which nothing can be appended.
+        """Allocate the message; nothing can be appended afterwards.
 
         :return: views of the arrays, in the order in which they were appended
         """
@@ -280,5 +280,5 @@ class StampedMessage:
         self._stamp[:] = packed_stamp(time // NANOSECONDS, time % NANOSECONDS)
 
     def data(self) -> bytes:
-        """Return the bytes of the message as it is now, to be published."""
+        """Return the bytes of the message in its present state."""
         return self._bytes.tobytes()

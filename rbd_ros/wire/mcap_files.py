@@ -125,7 +125,7 @@ class McapWriter:
         getattr(self._writer, 'flush', self._stream.flush)()
 
     def close(self) -> None:
-        """End the file, with the index of what is in it."""
+        """Write the index and close the file."""
         try:
             self._writer.finish()
         finally:
@@ -195,7 +195,7 @@ def _unpacked(chunk: Any) -> bytes:
 
 
 class McapReader:
-    """An MCAP file as far as it was written; can be iterated over again and again.
+    """Reader of an MCAP file, also a truncated one; can be iterated repeatedly.
 
     Bags of ROS 2 may be compressed as a whole or message by message, both by zstd.
 

@@ -131,5 +131,5 @@ class TransformsWriter:
             stamp[:] = packed
 
     def data(self) -> bytes:
-        """Return the bytes of the message as it is now, to be published."""
+        """Return the bytes of the message in its present state."""
         return self._bytes.tobytes()

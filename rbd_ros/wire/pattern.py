@@ -34,7 +34,7 @@ class Layout(NamedTuple):
 
 
 class Pattern(NamedTuple):
-    """Messages of one layout differ in nothing but their time stamp and their numbers.
+    """Layout of messages that differ only in their time stamp and values.
 
     :param layout: words that they contain
     :param values: where the numbers of each field begin, by field [bytes]; little-endian doubles

@@ -104,7 +104,7 @@ class Float64MultiArrayWriter:
         self._bytes = memory.bytes
 
     def data(self) -> bytes:
-        """Return the bytes of the message as it is now, to be published."""
+        """Return the bytes of the message in its present state."""
         return self._bytes.tobytes()
 
 

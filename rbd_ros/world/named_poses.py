@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Poses with names in a world: where things are spawned, picked, parked. They touch nothing."""
+"""Named poses in a world, for spawning, picking, parking; they have no shape."""
 
 from __future__ import annotations
 

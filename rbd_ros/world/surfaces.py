@@ -163,7 +163,7 @@ def directed_by_first(first: Surface, second: Surface) -> bool:
 
 
 def _in_series(first: Surface, second: Surface) -> Surface:
-    """Return the surface with the spring of two compliant ones in series."""
+    """Return the surface with the springs of two compliant surfaces in series."""
     assert first.stiffness is not None and second.stiffness is not None
     if first.exponent != second.exponent:
         laws = [

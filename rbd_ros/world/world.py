@@ -346,7 +346,7 @@ class World:
     # -- pairs
 
     def can_collide(self, first: str, second: str) -> bool:
-        """Return whether two things are tested for contact with each other.
+        """Return whether two objects, links or robots are tested for contact.
 
         Two objects that do not move cannot, nor can what is ignored, nor two links of a further
         robot that are allowed to overlap.
@@ -379,7 +379,7 @@ class World:
         return (first, second) in self.pairs or (second, first) in self.pairs
 
     def surface_between(self, first: str, second: str) -> PairSurface:
-        """Return the surface of a pair: its own entry, or the surfaces of both, combined.
+        """Return the surface of a pair: its entry, or the combined surfaces of both.
 
         Of several entries that of links counts before that of their robots.
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Reader of world files: YAML that says what is around a robot. See docs/world.md."""
+"""Reader of world files: YAML with the environment of a robot. See docs/world.md."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def extend_world(
     robot: Optional[Model] = None,
     package_paths: Tuple[str, ...] = (),
 ) -> World:
-    """Return the world with further objects, and with what is known of pairs with them.
+    """Return the world with further objects, and the entries of their pairs.
 
     :param world: the world to extend
     :param source: YAML text, or a mapping with the same content: the sections `objects`,
@@ -212,7 +212,7 @@ class _Reader:
                 self.entries[name] = entry
 
     def world(self, base: Optional[World] = None) -> World:
-        """Return the world with what the file describes."""
+        """Return the world with the content of the file."""
         # Defaults first: entries take from them what they do not say.
         defaults = self._defaults(Surface() if base is None else base.surface)
         base = base or World(surface=defaults.surface)
@@ -248,7 +248,7 @@ class _Reader:
         )
 
     def _named(self, section: str, taken: Dict[str, int]) -> Iterator[Tuple[str, Field]]:
-        """Yield the entries of a section with names that nothing else has."""
+        """Yield the entries of a section, with unique names."""
         if section not in self.entries:
             return
         whole = self.entries[section]
@@ -287,7 +287,7 @@ class _Reader:
     # -- robots
 
     def _own_robot(self, base: World, defaults: Defaults, links: Dict[str, Surface]) -> World:
-        """Return the world with what the file says of the robot that is simulated.
+        """Return the world with the entry of the simulated robot.
 
         :param links: surfaces of links by 'robot/link', to which those of this robot are added
         """

@@ -158,12 +158,12 @@ def read_color(field: Field) -> Tuple[float, float, float, float]:
 
 
 def read_surface(field: Field, base: Surface) -> Surface:
-    """Return the surface of an entry; what it does not say is as in `base`."""
+    """Return the surface of an entry; missing keys are those of `base`."""
     return surface_of(field.mapping((), SURFACE), base)
 
 
 def surface_of(entries: Dict[str, Field], base: Surface) -> Surface:
-    """Return the surface of keys that are there; what they do not say is as in `base`."""
+    """Return the surface of the present keys; missing keys are those of `base`."""
     friction, direction = base.friction, base.direction
     if 'friction' in entries:
         field = entries['friction']

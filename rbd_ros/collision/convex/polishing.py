@@ -192,7 +192,7 @@ def is_within(
     point: Vec3,
     tangents: FloatArray,
 ) -> bool:
-    """Return whether a point on the endless line or plane of a feature is on the feature.
+    """Return whether a point on the infinite line or plane of a feature is on the feature.
 
     Arguments are those of `find_feature`. Of a face, only the triangle that the simplex has of it
     counts.

@@ -137,7 +137,7 @@ def _power(a: Expression, b: Expression) -> Expression:
 
 
 def compare(operation: ast.cmpop, a: Expression, b: Expression) -> Expression:
-    """Return whether a comparison holds. Whatever is compared with NaN is not, but for `!=`.
+    """Return whether a comparison holds. Comparisons with NaN are false, except `!=`.
 
     :raises CompileError: if these operands cannot be compared
     """

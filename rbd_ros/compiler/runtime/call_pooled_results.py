@@ -45,13 +45,13 @@ def _is_unused() -> str:
     r = CallWriter('internal i1 @is_unused(ptr %d, i64 %j, ptr %array, i64 %rows)')
     # The count of references is read first: another thread cannot raise it meanwhile, as this one
     # holds the GIL, and nobody else has the array.
-    unless_unused(r, '%array', 'in_use')
+    branch_if_used(r, '%array', 'in_use')
     # A caller that had the array may have changed its shape or flags in place: then it is not used
     # again.
     shape = r.shape('%j')
     axes, lead = r.element(SHAPES, shape), r.axes_of_rows('%rows')
     total = r.value(f'trunc i64 {r.value(f"add i64 {axes}, {lead}")} to i32')
-    unless_as_made(r, '%array', r.api('float64'), total, 'in_use')
+    branch_if_changed(r, '%array', r.api('float64'), total, 'in_use')
     lengths = r.field('%array', DIMENSIONS, 'ptr')
     with r.only_if(r.same(lead, '1', 'i64')):
         r.unless(r.same(r.get(lengths, 'i64'), '%rows', 'i64'), 'in_use')
@@ -76,7 +76,7 @@ def _own_result() -> str:
     with r.loop(count) as k:
         in_use, alone = r.new_label(), r.new_label()
         found = r.get(places, 'ptr', k)
-        unless_unused(r, found, in_use)
+        branch_if_used(r, found, in_use)
         with r.loop(r.word('outputs')) as j:
             array = r.variable('ptr', 'null')
             r.put(array, 'ptr', found)
@@ -177,14 +177,14 @@ def search_function(name: str, shapes: Sequence[Sequence[int]]) -> str:
     with r.loop(str(COUNT)) as k:
         in_use = r.new_label()
         found = r.get('%own', 'ptr', k)
-        unless_unused(r, found, in_use)
+        branch_if_used(r, found, in_use)
         for j, shape in enumerate(shapes):
             if not shape:
                 continue
             array = r.field(found, TUPLE_ITEMS + POINTER * j, 'ptr') if several else found
             if several:
-                unless_unused(r, array, in_use)
-            unless_as_made(r, array, '%float64', str(len(shape)), in_use)
+                branch_if_used(r, array, in_use)
+            branch_if_changed(r, array, '%float64', str(len(shape)), in_use)
             lengths = r.field(array, DIMENSIONS, 'ptr')
             for axis, length in enumerate(shape):
                 r.unless(r.same(r.get(lengths, 'i64', str(axis)), str(length), 'i64'), in_use)
@@ -195,7 +195,7 @@ def search_function(name: str, shapes: Sequence[Sequence[int]]) -> str:
     return r.text()
 
 
-def unless_unused(r: Routine, item: str, in_use: str) -> None:
+def branch_if_used(r: Routine, item: str, in_use: str) -> None:
     """Go to a label if something has a result, or an array of one, but what it belongs to."""
     r.unless(r.same(r.field(item, REFERENCES, 'i32'), '1', 'i32'), in_use)
 
@@ -210,7 +210,7 @@ def hand_out(r: Routine, result: str, several: bool) -> None:
         r.put(r.at(result, 'i8', str(TUPLE_HASH)), 'i64', '-1')
 
 
-def unless_as_made(r: Routine, array: str, float64: str, axes: str, in_use: str) -> None:
+def branch_if_changed(r: Routine, array: str, float64: str, axes: str, in_use: str) -> None:
     """Go to a label if an array is not as it was made, but for the lengths of its axes.
 
     :param float64: NumPy's float64

@@ -130,10 +130,10 @@ python:
 
 def _known(*names: str) -> str:
     """Return the loads from the table `context`."""
-    return '\n'.join(_known_as(name, name) for name in names)
+    return '\n'.join(_load_from_context(name, name) for name in names)
 
 
-def _known_as(value: str, name: str) -> str:
+def _load_from_context(value: str, name: str) -> str:
     """Load from the table `context`, as the value %`value`."""
     return (
         f'  %{value}_p = getelementptr ptr, ptr @context, i64 {KERNEL_CONTEXT.index(name)}\n'
@@ -226,14 +226,14 @@ class _Results:
                     place,
                     f'  %last{k} = load ptr, ptr %item{k}',
                     f'  store ptr %float{k}, ptr %item{k}',
-                    _known_as(f'release{k}', 'release'),
+                    _load_from_context(f'release{k}', 'release'),
                     f'  call void %release{k}(ptr %last{k})',
                 ]
         self._after.append('  ret ptr %found')
         if any(not output.shape for output in outputs):
             self._after += [
                 'drop_result:',
-                _known_as('release_result', 'release'),
+                _load_from_context('release_result', 'release'),
                 '  call void %release_result(ptr %found)',
                 '  br label %nothing',
             ]
@@ -269,7 +269,7 @@ class _Results:
         self._before.append(f'  %number{k} = alloca double')
         self.destinations.append(f'ptr %number{k}')
         return [
-            _known_as(f'new_float{k}', 'new_float'),
+            _load_from_context(f'new_float{k}', 'new_float'),
             f'  %value{k} = load double, ptr %number{k}',
             f'  %float{k} = call ptr %new_float{k}(double %value{k})',
             f'  %no_float{k} = icmp eq ptr %float{k}, null',

@@ -214,7 +214,7 @@ class _Text:
         return ((k, nodes[k]) for k in self._program.live if nodes[k][0] in (SIN, COS))
 
     def _plain_angles(self) -> List[int]:
-        """Return the numbers of angles that depend on inputs by few operations, without sines."""
+        """Return the indices of angles that are few operations from inputs, without sines."""
         nodes = self._program.graph.nodes
 
         def is_plain(angle: int) -> bool:

@@ -56,7 +56,7 @@ class BodyMatrix(NamedTuple):
 
 
 def matrix_sizes(bodies: int) -> dict[str, int]:
-    """Return the sizes of a `BodyMatrix` for at most so many bodies in contact.
+    """Return the sizes of a `BodyMatrix` for a maximum number of bodies in contact.
 
     :param bodies: number of all bodies
     """

@@ -39,7 +39,7 @@ class BumplessTransfer:
         return self._jump is not None
 
     def begin_from(self, torque: FloatArray) -> None:
-        """Add `torque`, (nv,) [N m or N], fading away from now on, beside what fades already."""
+        """Add `torque`, (nv,) [N m or N], which fades from now on, to earlier fading torques."""
         self._jump, self._gone = torque + self._added(), 0.0
 
     def __call__(

@@ -14,7 +14,7 @@ from rbd_ros import __version__
 from rbd_ros.bounded_files import MAX_TEXT, read_bytes, read_text
 from rbd_ros.hil.bench import Bench, Run
 from rbd_ros.hil.campaign.campaign_files import (
-    alone,
+    campaign_lock,
     cell,
     line,
     MAX_TABLE,
@@ -159,7 +159,7 @@ class Campaign:
         """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            with alone(self.folder):
+            with campaign_lock(self.folder):
                 self._keep_settings()
                 rows = self._rows()
                 missing = [k for k in range(count) if k not in rows]

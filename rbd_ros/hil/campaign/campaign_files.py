@@ -28,7 +28,7 @@ _COUNTS = ('_sent', '_dropped', '_duplicated')
 
 
 @contextmanager
-def alone(folder: Path) -> Iterator[None]:
+def campaign_lock(folder: Path) -> Iterator[None]:
     """Lock the campaign against other processes; the lock ends with the process.
 
     :raises ValueError: if another one is at it

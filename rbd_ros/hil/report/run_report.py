@@ -59,7 +59,7 @@ def write_report(scenario: Scenario, run: Run, folder: Path) -> Verdict:
 
 
 def plain(values: Dict[str, Any]) -> Dict[str, Any]:
-    """Return the values of JSON, which knows no infinity."""
+    """Return the values as JSON, which has no infinity."""
     return {
         name: None if isinstance(value, float) and not math.isfinite(value) else value
         for name, value in values.items()

@@ -78,7 +78,7 @@ class Floating(JointType):
         return (*(norm * x for x in p), *position)
 
     def difference(self, q0: Scalars, q1: Scalars) -> Tuple[Scalar, ...]:
-        """Return the logarithm of SE(3), the inverse of `integrate`, by the shorter way round."""
+        """Return the logarithm of SE(3), the inverse of `integrate`, by the shorter rotation."""
         conjugate = (q0[0], -q0[1], -q0[2], -q0[3])
         omega = rotation_vector(quaternion_product(conjugate, q1[:4]))
         R0 = quaternion_to_rotation(q0[:4])

@@ -34,7 +34,7 @@ class FloatingInSuccessor(Floating):
         return (*end[:4], *linear3.apply_transpose(R, (end[4], end[5], end[6])))
 
     def difference(self, q0: Scalars, q1: Scalars) -> Tuple[Scalar, ...]:
-        """Return the logarithm of SE(3), the inverse of `integrate`, by the shorter way round."""
+        """Return the logarithm of SE(3), the inverse of `integrate`, by the shorter rotation."""
         return super().difference(_in_predecessor(q0), _in_predecessor(q1))
 
     def position_rate(self, q: Scalars, v: Scalars) -> Tuple[Scalar, ...]:

@@ -308,7 +308,7 @@ class TopicController:
                 self._publish_time(nudged(stamp, nudges))
 
     def _keeps_waiting(self, end: float) -> bool:
-        """Return whether to wait on.
+        """Return whether to continue waiting.
 
         :param end: when not [s]
         :raises ControllerFailure: if the controller has ended

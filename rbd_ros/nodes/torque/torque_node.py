@@ -77,7 +77,7 @@ class TorqueNode(ManagedNode):
     # -- parameters: whole, or not at all ---------------------------------------------------------
 
     def _prepare(self, values: Values) -> Optional[Prepared]:
-        """Return all that follows from parameters, built without side effects.
+        """Return all objects that depend on parameters, built without side effects.
 
         :raises ValueError: if they cannot be used
         """

@@ -113,7 +113,7 @@ class ArticulatedBody(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One assembly, as it is needed when the forces on the handles have been found.
+    """One assembly, with its data for the pass that finds accelerations.
 
     :param joint: number of the joint
     :param inner: articulated body with the predecessor

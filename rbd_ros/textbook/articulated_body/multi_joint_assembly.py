@@ -217,7 +217,7 @@ def _single(tree: BodiesInBase, joints: Sequence[_Joint], i: int) -> _Body:
 def _connected(
     joints: Sequence[_Joint], inner: _Body, outer: _Body, tolerance: float
 ) -> Tuple[_Body, int]:
-    """Connect two articulated bodies by all joints between them, and count redundant ones."""
+    """Connect two articulated bodies by all joints between them; count redundant constraints."""
     handles = (*inner.handles, *outer.handles)
     own, other = ({j for j, _ in body.handles} for body in (inner, outer))
     shared = tuple(sorted(own & other))

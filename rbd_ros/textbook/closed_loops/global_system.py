@@ -203,7 +203,7 @@ def global_system(
 
 
 class Analysis(NamedTuple):
-    """Order of elimination of the blocks of a system, and what it costs.
+    """Order of elimination of the blocks of a system, and its cost.
 
     :param order: blocks of `GlobalSystem.blocks` in the order in which they are eliminated
     :param fill_in: pairs of blocks that are zero in the matrix and not in its factors
@@ -321,7 +321,7 @@ def solve_global_system(
 
 
 def by_motion_subspace(system: GlobalSystem) -> GlobalDynamics:
-    """Return the accelerations by projection on what the joints of a tree allow.
+    """Return the accelerations by projection on the motion subspaces of a tree.
 
     a = a_0 + S alpha with S = P^-T diag(S_j): S^T A S alpha = S^T (b - A a_0), of which the matrix
     is the mass matrix of the tree (Featherstone and Orin 2000, eq 24 to 26 and 29).

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The contact problem, what solves it, and what proves that nothing can (book 11.5).
+"""The contact problem, its solution, and the proof that there is none (book 11.5).
 
     zeta_dot = M lambda + d,  zeta_dot >= 0,  lambda >= 0,  zeta_dot . lambda = 0        (11.42)
 
@@ -73,7 +73,7 @@ class InfeasibleContactError(ArithmeticError):
 
 @dataclass(frozen=True)
 class LcpProblem:
-    """A contact problem with its numbers made comparable.
+    """A contact problem, scaled.
 
     With lambda = unit D x for the diagonal D the matrix is D M D, with ones on its diagonal, but
     for zeros where a force accelerates nothing, and the vector D d / unit, of elements of at most

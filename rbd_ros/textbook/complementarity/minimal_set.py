@@ -72,7 +72,7 @@ def normal_screws(points: ArrayLike, normals: ArrayLike) -> Array:
 def minimal_contact_set(
     points: ArrayLike, normals: ArrayLike, tolerance: float = TOLERANCE
 ) -> NDArray[Any]:
-    """Return the contacts that remain when those are dropped that add nothing to the others.
+    """Return the contacts without redundant ones.
 
     Of a straight edge on a face its two ends are left, of a polygon the vertices of its convex
     hull, and of a round or twisted contact all points, none of which adds nothing. Where two

@@ -36,7 +36,7 @@ class PenetrationError(ArithmeticError):
 
 
 class TransitionError(ValueError):
-    """A constraint cannot get from its state to the one that is claimed."""
+    """A constraint cannot change from its state to the given one."""
 
 
 #: Where a constraint can get by motion under finite forces: a gap closes with a velocity of zero

@@ -51,7 +51,7 @@ class ContactFunctions:
 
 
 class PointContacts(Compiled):
-    """Some point contacts: their normals in joint space, and the problem that they pose.
+    """Point contacts: their normals in joint space, and the contact problem.
 
     Points and directions are in base coordinates and may be other ones at every call. A contact
     has one row, that of its normal, or three, with two tangents. For c contacts the points have

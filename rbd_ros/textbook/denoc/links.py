@@ -78,7 +78,7 @@ NO_TWIST, NO_WRENCH = Twist(ZERO3, ZERO3), Wrench(ZERO3, ZERO3)
 
 
 class Link(NamedTuple):
-    """A link with its joint, in coordinates along axes of its own.
+    """A link with its joint, along the axes of the link.
 
     :param E: rotation from the axes of the parent to those of the link, (3, 3)
     :param c: vector c_ij from the center of mass of the link to that of its parent, (3,) [m]

@@ -20,7 +20,7 @@ from rbd_ros.textbook.floating_base.floating_reduced import ReducedEquations
 
 
 class FloatingBaseFunctions(Compiled):
-    """Dynamics of a floating base, which nothing but external forces acts on (book 9.3 to 9.5).
+    """Dynamics of a floating base, moved by external forces only (book 9.3 to 9.5).
 
     The acceleration of the base, a0, and forces on it are spatial vectors in coordinates of the
     base, apart from those of the joints, whose arrays have nv - 6 elements. Configurations q,

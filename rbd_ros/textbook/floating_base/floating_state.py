@@ -121,7 +121,7 @@ def dot(a: Scalars, b: Scalars) -> Scalar:
 
 
 def factors(inertia: RigidBodyInertia | ArticulatedBodyInertia) -> LTDL:
-    """Return the factors of an inertia, by which equations for an acceleration are solved."""
+    """Return the factors of an inertia, to solve for accelerations."""
     return ltdl(rows_of(inertia))
 
 

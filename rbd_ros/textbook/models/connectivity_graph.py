@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Connectivity of a mechanism (book 4.1): which joint connects which bodies, and nothing else.
+"""Connectivity of a mechanism (book 4.1): which joint connects which bodies.
 
 Bodies and joints are names, then numbers. A graph with loops has many spanning trees and each tree
 many numberings; what they are good for is decided elsewhere (`model_assembly.py`).
@@ -106,7 +106,7 @@ class ConnectivityGraph:
         return tuple(groups)
 
     def require_connected(self) -> None:
-        """Reject a graph with bodies that nothing connects to the base.
+        """Reject a graph with bodies that are not connected to the base.
 
         :raises ModelError: naming the bodies
         """

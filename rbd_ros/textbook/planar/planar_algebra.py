@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Planar vector algebra (book 2.16, table A.1): what moves in a plane, in three coordinates.
+"""Planar vector algebra (book 2.16, table A.1), in three coordinates.
 
 Motion vectors are [omega, v_x, v_y], force vectors [n, f_x, f_y]: coordinates 3, 4 and 5 of the
 spatial ones. The types have the verbs of the spatial types, so a text of an algorithm reads the

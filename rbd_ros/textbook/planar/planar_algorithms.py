@@ -141,7 +141,7 @@ def _rebound(function: FunctionType, done: Dict[Any, FunctionType]) -> FunctionT
 
 
 def _names(code: Any) -> Any:
-    """Yield the global names that a text reads, in what is nested in it, too."""
+    """Yield the global names that a function and its nested functions read."""
     yield from code.co_names
     for constant in code.co_consts:
         if hasattr(constant, 'co_names'):

@@ -151,7 +151,7 @@ def integrate_ode(
 
 
 def _state(robot: Robot, q: ArrayLike, v: ArrayLike) -> Tuple[FloatArray, FloatArray]:
-    """Return the state as arrays of its own.
+    """Return the state as new arrays.
 
     :raises ValueError: for a wrong shape, or what is not finite
     """
@@ -231,7 +231,7 @@ class StepControl:
         self.rejected = 0
 
     def error(self, step: DenseStep) -> float:
-        """Return the root mean square of the estimated error over what is tolerated.
+        """Return the root mean square of the estimated error relative to the tolerance.
 
         1 at the limit.
         """

@@ -33,7 +33,7 @@ class ConstrainedMotion:
         self._torque = applied_force(robot, torque)
 
     def gaps(self, q: FloatArray, v: FloatArray) -> Gaps:
-        """Return the gaps and what they change by, at a state."""
+        """Return the gaps and their rates at a state."""
         return self._points.at(q, v)
 
     def equations(

@@ -193,7 +193,7 @@ class CandidateContacts:
         )
 
     def at(self, q: FloatArray, v: FloatArray) -> Gaps:
-        """Return the gaps and what they change by, at a state.
+        """Return the gaps and their rates at a state.
 
         :param q: configuration, (nq,)
         :param v: velocity, (nv,)

@@ -215,7 +215,7 @@ class EventDrivenSimulator:
     def apply_impulse(
         self, link: str, impulse: ArrayLike, point: Optional[ArrayLike] = None
     ) -> None:
-        """Hit a link; contacts that are closed answer with impulses of their own.
+        """Hit a link; closed contacts respond with impulses.
 
         :param link: name of the link
         :param impulse: spatial impulse in base coordinates, (6,), or with a point the linear

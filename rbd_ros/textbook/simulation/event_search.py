@@ -127,7 +127,7 @@ def _apex(contact: int, at: Evaluate, end: float) -> float:
 
 
 def _counts(watch: Watch, values: Values, flush: float) -> bool:
-    """Return whether what was found is an event: a face is entered from above, or along it."""
+    """Return whether the zero is an event: a face is entered from above, or along it."""
     if watch.what == CLOSING:
         return bool(values.margin[watch.contact] >= 0.0)
     if watch.what == ENTERING:
@@ -136,7 +136,7 @@ def _counts(watch: Watch, values: Values, flush: float) -> bool:
 
 
 def slope(watch: Watch, evaluate: Evaluate, delta: float, step: DenseStep) -> float:
-    """Return the rate by time of what is watched, at a moment of a step [m/s or N/s]."""
+    """Return the time derivative of the event function within a step [m/s or N/s]."""
     e = 1e-4
     ahead, behind = min(delta + e, 1.0), max(delta - e, 0.0)
     change = watch.value(evaluate(ahead)) - watch.value(evaluate(behind))

@@ -37,7 +37,7 @@ Matrix = List[List[Scalar]]
 
 
 class LinkJacobian(NamedTuple):
-    """Jacobians of one body, column by column, as far as they are not zero.
+    """Jacobians of one body: the nonzero columns.
 
     :param mass: mass m [kg]
     :param I: rotational inertia about the center of mass, in body coordinates, (3, 3) [kg m^2]

@@ -98,7 +98,7 @@ def luh_walker_paul(
 def chain_dynamics(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
 ) -> ChainDynamics:
-    """Return all variables of the table but the linear velocities, which nothing depends on.
+    """Return all variables of the table except the unused linear velocities.
 
     Rotor inertia is included in tau (book eq 9.28). Arguments are those of `luh_walker_paul`.
 

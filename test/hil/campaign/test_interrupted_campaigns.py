@@ -17,7 +17,7 @@ from support.waiting import CEILING, until
 import yaml
 
 from rbd_ros.hil.campaign.campaign import Campaign
-from rbd_ros.hil.campaign.campaign_files import alone
+from rbd_ros.hil.campaign.campaign_files import campaign_lock
 
 RUNS, TRIES = 60, 20
 SLOW = """
@@ -102,8 +102,9 @@ def test_a_second_command_in_the_folder_is_rejected_while_one_is_at_work(path, t
 def test_the_lock_of_a_process_that_was_killed_is_free(tmp_path):
     code = (
         'import sys, time\nfrom pathlib import Path\n'
-        'from rbd_ros.hil.campaign.campaign_files import alone\n'
-        'with alone(Path(sys.argv[1])):\n    print("held", flush=True)\n    time.sleep(600)\n'
+        'from rbd_ros.hil.campaign.campaign_files import campaign_lock\n'
+        'with campaign_lock(Path(sys.argv[1])):\n'
+        '    print("held", flush=True)\n    time.sleep(600)\n'
     )
     holder = subprocess.Popen(
         [sys.executable, '-c', code, str(tmp_path)],
@@ -112,28 +113,28 @@ def test_the_lock_of_a_process_that_was_killed_is_free(tmp_path):
         text=True,
     )
     assert holder.stdout.readline() == 'held\n'
-    with pytest.raises(ValueError, match='another process'), alone(tmp_path):
+    with pytest.raises(ValueError, match='another process'), campaign_lock(tmp_path):
         pass
     holder.kill()
     holder.wait()
     holder.stdout.close()
-    with alone(Path(tmp_path)):
+    with campaign_lock(Path(tmp_path)):
         pass
 
 
 @pytest.mark.parametrize('what', ['link', 'pipe'])
 def test_a_lock_that_is_not_a_file_is_rejected_and_its_target_is_left_alone(tmp_path, what):
-    from rbd_ros.hil.campaign.campaign_files import alone, LOCK
+    from rbd_ros.hil.campaign.campaign_files import campaign_lock, LOCK
 
     precious = tmp_path / 'precious'
     precious.write_text('not to be lost')
     if what == 'link':
         (tmp_path / LOCK).symlink_to(precious)
         with pytest.raises(ValueError, match=f'{LOCK} cannot be opened.*remove it'):
-            with alone(tmp_path):
+            with campaign_lock(tmp_path):
                 pass
     else:
         os.mkfifo(tmp_path / LOCK)
-        with alone(tmp_path):
+        with campaign_lock(tmp_path):
             pass
     assert precious.read_text() == 'not to be lost'

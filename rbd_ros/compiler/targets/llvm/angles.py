@@ -104,7 +104,7 @@ def angle_groups(
     return groups
 
 
-def in_turn(groups: Iterable[AngleGroup]) -> List[List[AngleGroup]]:
+def interleaved_groups(groups: Iterable[AngleGroup]) -> List[List[AngleGroup]]:
     """Return the groups with their operations interleaved, for evaluation at one place."""
     sets: List[List[AngleGroup]] = []
     for group in groups:
@@ -117,7 +117,7 @@ def in_turn(groups: Iterable[AngleGroup]) -> List[List[AngleGroup]]:
 def angles_first(graph: Graph, live: Sequence[int], groups: Iterable[AngleGroup]) -> List[int]:
     """Return an order of evaluation with the groups, and what they need, as early as possible."""
     order: Dict[int, None] = {}
-    for some in in_turn(groups):
+    for some in interleaved_groups(groups):
         needed = set()
         stack = [angle for group in some for angle in group.angles]
         while stack:

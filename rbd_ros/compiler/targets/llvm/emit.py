@@ -69,7 +69,7 @@ class Emitter:
         pointer = self.value(f'getelementptr {self.type}, ptr {array}, i64 {index}')
         return self.value(f'load {self.type}, ptr {pointer}, align {8 * self.lanes}')
 
-    def never_changes(self) -> None:
+    def mark_invariant(self) -> None:
         """Mark the last load as invariant in this function; the module needs `NOTHING`."""
         self.lines[-1] += f', !invariant.load {NOTHING[:2]}'
 

@@ -63,7 +63,7 @@ class PackEmitter:
             value = self._code.load('%kept', self._slots[number])
             # The array is written by earlier parts only: LLVM need not look for stores that might
             # concern it.
-            self._code.never_changes()
+            self._code.mark_invariant()
         else:
             value = self._pair.lane(self._vectors[pack.first, pack.second], lane)
         return self._code.fneg(value) if lane and self._negative[pack.first] else value
@@ -131,7 +131,7 @@ class PackEmitter:
         if kept and self._slots[second] == self._slots[first] + 1:
             vector = self._pair.load_packed('%kept', self._slots[first])
             if first in self._pack_of:  # of an earlier part, unlike sines and cosines
-                self._pair.never_changes()
+                self._pair.mark_invariant()
             return vector
         return self._pair.joined([self._values[first], self._values[second]])
 

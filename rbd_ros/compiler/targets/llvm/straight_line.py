@@ -23,7 +23,7 @@ from rbd_ros.compiler.targets.llvm.angles import (
     angles_first,
     angles_together,
     emit_angle_groups,
-    in_turn,
+    interleaved_groups,
 )
 from rbd_ros.compiler.targets.llvm.emit import emit_node, Emitter, NOTHING
 from rbd_ros.compiler.targets.llvm.fusion import fused
@@ -80,7 +80,7 @@ def straight_line(
     partners = counterparts(program) if packed else {}
     groups = angle_groups(graph, live, widest, partners)
     order = angles_first(graph, live, groups)
-    angles = [[k for group in some for k in group.nodes] for some in in_turn(groups)]
+    angles = [[k for group in some for k in group.nodes] for some in interleaved_groups(groups)]
     together = list(angles)
     packs = find_packs(program, partners, together)
     if lanes == 1 and states:
@@ -224,7 +224,7 @@ class _Values(dict):
         none of the stores before a load concerns it, that takes most of its time.
         """
         value = self._code.load(array, index)
-        self._code.never_changes()
+        self._code.mark_invariant()
         return value
 
 
@@ -252,7 +252,7 @@ def _emit_part(code: Emitter, plan: _Plan, part: Part) -> None:
 
     for place in part.places.get(START, ()):
         store(place)
-    groups_at = {some[0].nodes[0]: some for some in in_turn(plan.groups)}
+    groups_at = {some[0].nodes[0]: some for some in interleaved_groups(plan.groups)}
     sine_cosine: Dict[int, Tuple[str, str]] = {}
     for number in part.nodes:
         if number in groups_at:

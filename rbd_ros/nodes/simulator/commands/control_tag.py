@@ -112,7 +112,7 @@ NO_TAG = ControlTag({})
 
 
 def read_control_tag(source: str, package_paths: Sequence[str] = ()) -> ControlTag:
-    """Read the tags of a robot description that is known to be good.
+    """Read the tags of a valid robot description.
 
     :param source: the XML, or the path of a file with it, which may be xacro
     :param package_paths: directories in which xacro looks for packages first

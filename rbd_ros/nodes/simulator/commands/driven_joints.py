@@ -147,7 +147,7 @@ class DrivenJoints:
         """
         beside, drives = self.sent.beside, self.drives
         if beside.any():
-            self._report_beside(beside)
+            self._report_conflicts(beside)
             beside[:] = 0
         if not self.reports.receiving:
             return
@@ -164,7 +164,7 @@ class DrivenJoints:
             'command_timeout',
         )
 
-    def _report_beside(self, beside: np.ndarray) -> None:
+    def _report_conflicts(self, beside: np.ndarray) -> None:
         """Report which joints get more than one command at a time.
 
         :param beside: as in `Sent`

@@ -80,7 +80,7 @@ MAX_SPAWNED = 100  # by one request
 
 
 class Entities:
-    """Answers to the services.
+    """Callbacks of the services.
 
     :param simulator: node with `world_interface` and `changes`, None without a world, `loop`, and
         `parameters`

@@ -67,7 +67,7 @@ def offer_simulation_interfaces(simulator: Any, offer: Callable[..., Any]) -> Tu
 
 
 class SimulationInterfaces:
-    """Answers to the services.
+    """Callbacks of the services.
 
     :param simulator: node with `pause`, `step`, `reset`, `loop` and `world_interface`
     :param msg: the package's module of messages

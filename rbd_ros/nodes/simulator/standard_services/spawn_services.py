@@ -37,7 +37,7 @@ MAX_FILES = 200  # of all folders that are read
 
 
 class SpawnServices:
-    """Answers to the services.
+    """Callbacks of the services.
 
     :param simulator: node with `world_interface`, None without a world, `changes` and `parameters`
     :param msg: the package's module of messages

@@ -37,7 +37,7 @@ MAX_TEXT = 10 * MAX_BYTES  # of a world
 
 
 class WorldServices:
-    """Answers to the services.
+    """Callbacks of the services.
 
     :param simulator: node with `world_interface` and `changes`, None without a world, and with
         `parameters`, `pause` and `reset`

@@ -54,7 +54,7 @@ def assembled_start(
 
 
 def holding_effort(robot: Robot, q: np.ndarray) -> np.ndarray:
-    """Return the efforts that bear the robot's weight, zero where there is no actuator, (nv,).
+    """Return the gravity torques, zero for joints without actuator, (nv,).
 
     :param q: configuration, which closes the loops, (nq,)
     """

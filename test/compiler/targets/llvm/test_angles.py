@@ -9,7 +9,7 @@ from support.small_kernels import kernel
 from rbd_ros.compiler import Graph
 from rbd_ros.compiler.symbol_graph import COS, operands, SIN
 from rbd_ros.compiler.targets.llvm import straight_line
-from rbd_ros.compiler.targets.llvm.angles import angle_groups, angles_first, in_turn
+from rbd_ros.compiler.targets.llvm.angles import angle_groups, angles_first, interleaved_groups
 
 COUNTS = [1, 2, 3, 4, 5, 8, 9, 17]
 
@@ -87,7 +87,7 @@ def test_operands_of_a_node_come_before_it(count, lanes):
     at = {number: place for place, number in enumerate(order)}
     for number in order:
         assert all(at[k] < at[number] for k in operands(graph.nodes[number]))
-    for some in in_turn(groups):  # they are evaluated where the first node of them stands
+    for some in interleaved_groups(groups):  # evaluated at their first node
         angles = [at[angle] for group in some for angle in group.angles]
         assert max(angles) < min(at[k] for group in some for k in group.nodes)
 
