@@ -46,7 +46,6 @@ if TYPE_CHECKING:
         TERM_DESCRIPTIONS,
     )
     from rbd_ros.control.law.limits import LimiterMemory, TorqueLimiter, TorqueLimits
-    from rbd_ros.control.law.payload import payload_parameters
     from rbd_ros.control.law.prepared_law import LawMemory
     from rbd_ros.control.law.servo_offset import servo_command
     from rbd_ros.control.law.torque_law import TorqueLaw
@@ -61,6 +60,7 @@ if TYPE_CHECKING:
     from rbd_ros.control.motion.motion_plan import MotionPlan
     from rbd_ros.control.motion.trajectory import JointTrajectory
     from rbd_ros.control.motion.trajectory_checks import TrajectoryError
+    from rbd_ros.model.payload import payload_parameters
 
 __all__ = [
     'CollisionDetector',

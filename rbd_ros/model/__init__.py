@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rbd_ros.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from rbd_ros.model.combined_models import combine_models
+    from rbd_ros.model.combined_models import combine_models, with_robot_mounted
     from rbd_ros.model.equivalent import (
         equivalent_model,
         with_inertia_moved,
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rbd_ros.model.locked_joints import with_joints_locked
     from rbd_ros.model.model import Body, Coupling, Frame, JointLimits, Link, LoopJoint, Model
     from rbd_ros.model.parent_array import ParentArray
+    from rbd_ros.model.removed_links import without_link
     from rbd_ros.model.urdf import load_urdf
 
 __all__ = [
@@ -43,6 +44,8 @@ __all__ = [
     'with_inertia_moved',
     'with_inertias_moved_inward',
     'with_joints_locked',
+    'with_robot_mounted',
+    'without_link',
 ]
 
 __getattr__, __dir__ = lazy_names(__name__)

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Several models as one: robots that stand side by side on one fixed base."""
+"""Several models as one: robots side by side on one fixed base, or one mounted on another."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rbd_ros.model.errors import ModelError, unknown_name
+from rbd_ros.model.floating_model import base_inertia, not_floating
 from rbd_ros.model.geometry import Geometry
 from rbd_ros.model.model import Body, Frame, Link, LoopJoint, Model
 from rbd_ros.model.model_parts import Coupling, snapped
@@ -62,6 +63,59 @@ def combine_models(
     for each in placements:
         if each not in models:
             raise ModelError(f'placements: {unknown_name("robot", each, models)}')
+    here = PluckerTransform.identity()
+    parts, before = [], 0
+    for each, model in models.items():
+        parts.append(_Part(model, each, Frame(0, placements.get(each, here)), before))
+        before += len(model.bodies)
+    whole = name or '_'.join(each or model.name for each, model in models.items())
+    return _joined(parts, whole, _common_gravity(models, gravity))
+
+
+def with_robot_mounted(
+    model: Model, other: Model, link: str, placement: PluckerTransform, name: str = ''
+) -> Model:
+    """Return the model that carries another one, such as a gripper, on a link.
+
+    :param model: the model that carries
+    :param other: the model that is carried; its gravity does not matter
+    :param link: name of the link, or of the joint, in whose frame it is mounted
+    :param placement: transform from coordinates of that frame to base coordinates of `other`
+    :param name: what names of the carried links, joints and shapes begin with, before a slash;
+        '': they keep theirs
+    :raises ModelError: for a name that is taken, or if the base of `other` floats
+    :raises ValueError: for an unknown link
+
+    >>> from rbd_ros.model import load_urdf, with_robot_mounted
+    >>> from rbd_ros.spatial import PluckerTransform
+    >>> finger = load_urdf('urdf/four_bar.urdf')
+    >>> both = with_robot_mounted(model, finger, 'tool0', PluckerTransform.identity(), 'tool')
+    >>> both.nv - model.nv == finger.nv, both.link('tool/ground').parent
+    (True, 'tool0')
+    """
+    if not not_floating(other):
+        raise ModelError(
+            f'the base of {other.name!r} floats; load it without a floating base to mount it'
+        )
+    frame = model.frame(link)
+    parts = [
+        _Part(model, '', Frame(0, PluckerTransform.identity()), 0),
+        _Part(other, name, Frame(frame.body, placement * frame.placement), len(model.bodies)),
+    ]
+    joined = _joined(parts, model.name, model.gravity)
+    bodies, links, carrier = list(joined.bodies), dict(joined.links), parts[1].mount
+    for each in parts[1].links():
+        if not each.parent:
+            links[each.name] = replace(each, parent=link if link in model.links else '')
+    if carrier.body:
+        body = bodies[carrier.body - 1]
+        carried = carrier.placement.inverse_apply(base_inertia(other))
+        bodies[carrier.body - 1] = replace(body, inertia=body.inertia + carried)
+    return replace(joined, bodies=tuple(bodies), links=links)
+
+
+def _joined(parts: Sequence[_Part], name: str, gravity: Tuple[Scalar, Scalar, Scalar]) -> Model:
+    """Return the model of parts, whose bodies and variables follow each other."""
     bodies: List[Body] = []
     links: Dict[str, Link] = {}
     frames: Dict[str, Frame] = {}
@@ -71,8 +125,7 @@ def combine_models(
     warnings: List[str] = []
     joints: Set[str] = set()
     nq = nv = 0
-    for each, model in models.items():
-        part = _Part(model, f'{each}/' if each else '', placements.get(each), len(bodies))
+    for part in parts:
         for link in part.links():
             _take('links', link.name, links)
             links[link.name] = link
@@ -84,19 +137,19 @@ def combine_models(
         couplings += part.couplings()
         loops += part.loops()
         geometries += part.geometries()
-        warnings += [f'{each}: {warning}' if each else warning for warning in model.warnings]
-        nq, nv = nq + model.tree_nq, nv + model.tree_nv
+        warnings += part.warnings()
+        nq, nv = nq + part.model.tree_nq, nv + part.model.tree_nv
     return Model(
-        name or '_'.join(each or model.name for each, model in models.items()),
+        name,
         tuple(bodies),
         links,
         frames,
         tuple(couplings),
         tuple(loops),
         tuple(geometries),
-        _common_gravity(models, gravity),
+        gravity,
         tuple(warnings),
-        _actuated(models),
+        _actuated(parts),
     )
 
 
@@ -134,23 +187,24 @@ def transform_of_pose(name: str, pose: ArrayLike) -> PluckerTransform:
 class _Part:
     """A model as a part of a larger one.
 
-    :param prefix: what its names begin with
-    :param placement: transform from base coordinates of the whole to its own; None: the same
+    :param name: what its names begin with, before a slash; '': they remain as they are
+    :param mount: frame of the whole where its own base is
     :param before: number of bodies before its own
     """
 
-    def __init__(
-        self, model: Model, prefix: str, placement: Optional[PluckerTransform], before: int
-    ):
-        self.model, self.prefix, self.placement, self.before = model, prefix, placement, before
+    def __init__(self, model: Model, name: str, mount: Frame, before: int):
+        self.model, self.name, self.mount, self.before = model, name, mount, before
+        self.prefix = f'{name}/' if name else ''
 
     def number(self, body: int) -> int:
-        """Return the number of a body in the whole; both have one base."""
-        return body + self.before if body else 0
+        """Return the number of a body in the whole; its base is part of another."""
+        return body + self.before if body else self.mount.body
 
     def placed(self, X: PluckerTransform, body: int) -> PluckerTransform:
-        """Transform from coordinates of a body, which for the base are those of the whole."""
-        return X if body or self.placement is None else snapped(X * self.placement)
+        """Transform from coordinates of a body, which for the base is the one it is part of."""
+        if body or self.mount.placement == PluckerTransform.identity():
+            return X
+        return snapped(X * self.mount.placement)
 
     def frame(self, frame: Frame) -> Frame:
         """Return the frame in the whole."""
@@ -230,6 +284,9 @@ class _Part:
             for each in self.model.geometries
         ]
 
+    def warnings(self) -> List[str]:
+        return [f'{self.name}: {each}' if self.name else each for each in self.model.warnings]
+
 
 def _take(what: str, name: str, taken: Container[str]) -> None:
     if name in taken:
@@ -252,12 +309,8 @@ def _common_gravity(
     return x, y, z
 
 
-def _actuated(models: Mapping[str, Model]) -> Optional[Tuple[str, ...]]:
+def _actuated(parts: Sequence[_Part]) -> Optional[Tuple[str, ...]]:
     """Return names of the joints that have actuators in the robots alone; None: unknown."""
-    if all(model.actuated is None and not model.loops for model in models.values()):
+    if all(part.model.actuated is None and not part.model.loops for part in parts):
         return None
-    return tuple(
-        f'{each}/{joint}' if each else joint
-        for each, model in models.items()
-        for joint in model.actuated_joints
-    )
+    return tuple(part.prefix + joint for part in parts for joint in part.model.actuated_joints)

@@ -60,7 +60,7 @@ FOREIGN: Tuple[ForeignName, ...] = (
         'Pinocchio',
         """
         buildModelFromUrdf Robot.from_urdf
-        appendModel Robot.combine
+        appendModel Robot.with_robot_mounted
         buildReducedModel Robot.with_joints_locked
         names Robot.joint_names
         lowerPositionLimit Robot.lower_limits

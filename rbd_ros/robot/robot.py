@@ -23,6 +23,7 @@ from typing import (
     Union,
 )
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from rbd_ros.compiler import OperationCount
@@ -33,6 +34,7 @@ from rbd_ros.robot.robot_configuration import ConfigurationFunctions
 from rbd_ros.robot.robot_description import RobotDescription
 from rbd_ros.robot.robot_dynamics import DynamicsFunctions
 from rbd_ros.robot.robot_kinematics import KinematicsFunctions
+from rbd_ros.spatial import RigidBodyInertia
 
 if TYPE_CHECKING:
     # Imported when they are used: most robots have no extension, and use few families.
@@ -218,6 +220,76 @@ class Robot(
         from rbd_ros.model.locked_joints import with_joints_locked
 
         return type(self)(with_joints_locked(self.model, positions))
+
+    def with_payload(
+        self,
+        link: str,
+        mass: float,
+        center_of_mass: Sequence[float] = (0.0, 0.0, 0.0),
+        inertia: Any = None,
+    ) -> Robot:
+        """Return the robot with a payload that is fixed to a link.
+
+        :param link: name of the link
+        :param mass: mass [kg]
+        :param center_of_mass: center of mass in link coordinates, (3,) [m]
+        :param inertia: inertia about the center of mass along the axes of the link: (6,) ixx, ixy,
+            ixz, iyy, iyz, izz, or (3, 3) [kg m^2]; None: a point mass
+        :raises ValueError: for an unknown link, or an inertia that is not physical
+
+        >>> loaded = robot.with_payload('tool0', 2.0, (0.0, 0.0, 0.1))
+        >>> loaded.gravity_torque(q) - robot.gravity_torque(q)  # [N m]
+        array([-0.   , -4.196, -8.193, -1.718,  2.111,  0.   ])
+        """
+        from rbd_ros.model.payload import payload_parameters
+
+        parameters = payload_parameters(mass, center_of_mass, inertia).tolist()
+        load = RigidBodyInertia.from_parameters(parameters)
+        return type(self)(self.model.with_link_inertia(link, load, add=True))
+
+    def with_robot_mounted(
+        self,
+        other: Union[Robot, str, os.PathLike[str]],
+        link: str,
+        pose: Optional[ArrayLike] = None,
+        name: str = '',
+    ) -> Robot:
+        """Return the robot that carries another one, such as a gripper, on a link.
+
+        :param other: the robot that is carried, the path of its URDF file, or its text
+        :param link: name of the link, or of the joint, in whose frame it is mounted
+        :param pose: pose of its base coordinates in that frame, (4, 4) [1, m]; None: the same
+        :param name: what names of its links, joints and shapes begin with, before a slash; '':
+            they keep theirs
+        :raises ModelError: for a name that is taken, a base that floats, or a matrix that is no
+            pose
+        :raises ValueError: for an unknown link
+
+        >>> pose = np.eye(4)
+        >>> pose[2, 3] = 0.1  # in front of the flange [m]
+        >>> both = robot.with_robot_mounted('urdf/four_bar.urdf', 'tool0', pose, name='tool')
+        >>> both.nv, both.joint_names[6], both.frame('tool/ground').pose(np.zeros(6 + 3)).shape
+        (9, 'tool/crank_joint', (4, 4))
+        """
+        from rbd_ros.model.combined_models import transform_of_pose, with_robot_mounted
+
+        carried = other if isinstance(other, Robot) else type(self).from_urdf(other)
+        X = transform_of_pose(name or carried.name, np.eye(4) if pose is None else pose)
+        return type(self)(with_robot_mounted(self.model, carried.model, link, X, name))
+
+    def without_link(self, link: str) -> Robot:
+        """Return the robot without a link, its joint, and all links that it carries.
+
+        :param link: name of the link
+        :raises ModelError: for the root link, or if a joint that stays mimics one that does not
+        :raises ValueError: for an unknown link
+
+        >>> robot.without_link('wrist_2_link').nv
+        4
+        """
+        from rbd_ros.model.removed_links import without_link
+
+        return type(self)(without_link(self.model, link))
 
     def __repr__(self) -> str:
         return (

@@ -5,7 +5,9 @@
 import pickle
 
 import numpy as np
+from numpy.testing import assert_allclose
 import pytest
+from scipy.spatial.transform import Rotation
 from support import example_robots, linkages, outside, random_trees, states
 from support.errors import relative_error
 from support.interpreted import interpreted
@@ -375,3 +377,83 @@ def test_two_of_one_name_are_rejected(kind):
     names = ('x', 'a/y', 'z') if kind == 'link' else ('x', 'y', 'a/z')
     with pytest.raises(ModelError, match=f"two {kind}s are named 'a/"):
         Robot.combine({'': text.format(*names), 'a': own})
+
+
+def mounted_pair(floating=False):
+    """Return an arm, a gripper, the arm that carries it, and the pose of the mount."""
+    arm = Robot.from_urdf(ARM, floating_base=floating)
+    gripper = Robot.from_urdf(random_trees.mixed_tree(1).replace('</link>', SHAPE))
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = Rotation.from_euler('xyz', [0.3, -0.7, 1.1]).as_matrix(), [1, 2, 3]
+    pose[:3, 3] *= 0.05
+    both = arm.with_robot_mounted(gripper, 'tool0', pose, name='hand')
+    return *(interpreted(each.model) for each in (arm, gripper, both)), pose
+
+
+@pytest.mark.parametrize('floating', [False, True])
+def test_a_mounted_robot_moves_with_its_link_and_weighs_on_it(floating):
+    arm, gripper, both, pose = mounted_pair(floating)
+    rng = np.random.default_rng(5)
+    parts = arm.random_configuration(rng), gripper.random_configuration(rng)
+    q = np.concatenate(parts)
+    assert both.joint_names[len(arm.joint_names) :] == tuple(
+        f'hand/{name}' for name in gripper.joint_names
+    )
+    for name in gripper.link_names:
+        expected = arm.frame('tool0').pose(parts[0]) @ pose @ gripper.frame(name).pose(parts[1])
+        assert_allclose(both.frame(f'hand/{name}').pose(q), expected, rtol=0.0, atol=1e-12)
+    assert both.link_names == (*arm.link_names, *(f'hand/{name}' for name in gripper.link_names))
+    assert len(both.model.geometries) == len(arm.model.geometries) + len(gripper.model.geometries)
+    # Kinetic energy is the sum over all links, each with its own inertia and velocity.
+    v = rng.normal(size=both.nv)
+    energy = 0.0
+    for name, link in both.model.links.items():
+        if link.body:
+            J = both.frame(name).jacobian(q)
+            inertia = np.array(link.inertia.matrix())
+            energy += 0.5 * (J @ v) @ inertia @ (J @ v)
+    assert_allclose(0.5 * v @ both.mass_matrix(q) @ v, energy, rtol=1e-11)
+
+
+def test_a_mounted_robot_can_be_removed_again():
+    arm, _, both, _ = mounted_pair()
+    root = next(name for name, link in both.model.links.items() if link.parent == 'tool0')
+    again = both.without_link(root)
+    assert again.link_names == arm.link_names and again.joint_names == arm.joint_names
+    q, v, a = np.random.default_rng(1).normal(size=(3, 6))
+    assert_allclose(
+        again.inverse_dynamics(q, v, a), arm.inverse_dynamics(q, v, a), rtol=1e-13, atol=1e-13
+    )
+
+
+def test_a_payload_is_a_mounted_robot_without_joints():
+    arm = Robot.from_urdf(ARM)
+    inertia = np.diag([0.02, 0.03, 0.04])
+    text = (
+        '<robot name="load"><link name="load"><inertial><origin xyz="0.1 0 0.2"/><mass value="3"/>'
+        '<inertia ixx="0.02" iyy="0.03" izz="0.04" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        '</robot>'
+    )
+    mounted = arm.with_robot_mounted(text, 'tool0')
+    loaded = arm.with_payload('tool0', 3.0, (0.1, 0.0, 0.2), inertia)
+    q, v, a = np.random.default_rng(2).normal(size=(3, 6))
+    assert_allclose(
+        mounted.inverse_dynamics(q, v, a), loaded.inverse_dynamics(q, v, a), rtol=1e-12
+    )
+    assert 'load' in mounted.link_names
+
+
+def test_impossible_mounts_are_rejected():
+    arm = Robot.from_urdf(ARM)
+    with pytest.raises(ModelError, match="two links are named 'base_link'; give"):
+        arm.with_robot_mounted(arm, 'tool0')
+    with pytest.raises(ModelError, match='floats; load it without'):
+        arm.with_robot_mounted(Robot.from_urdf(ARM, floating_base=True), 'tool0', name='b')
+    with pytest.raises(ValueError, match="'tool9'.*tool0"):
+        arm.with_robot_mounted(arm, 'tool9', name='b')
+    with pytest.raises(ModelError, match="placement of 'b' must be a homogeneous matrix"):
+        arm.with_robot_mounted(arm, 'tool0', np.ones((4, 4)), name='b')
+    twice = arm.with_robot_mounted(arm, 'tool0', name='b').with_robot_mounted(
+        arm, 'b/tool0', name='c'
+    )
+    assert twice.nv == 18

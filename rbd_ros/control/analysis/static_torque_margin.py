@@ -14,11 +14,11 @@ from typing import Any, Dict, NamedTuple, Optional, Tuple
 import numpy as np
 
 from rbd_ros.array_types import FloatArray
-from rbd_ros.control.law.payload import check_payload
 from rbd_ros.control.robot_joints import dof_names, listed
 from rbd_ros.model import ModelError
 from rbd_ros.model.floating_model import is_free
 from rbd_ros.model.model import FLOATING_BASE_JOINT
+from rbd_ros.model.payload import check_payload
 from rbd_ros.model.unknown_masses import require_masses, unjudged_joints
 from rbd_ros.robot import Robot
 

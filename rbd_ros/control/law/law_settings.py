@@ -11,9 +11,9 @@ import numpy as np
 
 from rbd_ros.array_types import BoolArray, FloatArray
 from rbd_ros.control.law.gains import default_gains, min_damping_rate
-from rbd_ros.control.law.payload import check_payload
 from rbd_ros.control.law.task_impedance import TaskImpedance
 from rbd_ros.control.robot_joints import dof_names, workspace
+from rbd_ros.model.payload import check_payload
 from rbd_ros.robot import Robot
 
 FEEDFORWARDS = ('inverse_dynamics', 'gravity', 'none')

@@ -7,11 +7,8 @@ from __future__ import annotations
 from typing import Dict, Iterable, List, Sequence, Tuple
 from weakref import WeakKeyDictionary
 
-from rbd_ros.control import payload_parameters
 from rbd_ros.hil.faults.faults import Fault
-from rbd_ros.model import Model
 from rbd_ros.robot import Robot
-from rbd_ros.spatial import RigidBodyInertia
 
 #: Robots with payloads that are kept for each robot, the last ones made; each has machine code.
 MAX_KEPT = 100
@@ -44,13 +41,11 @@ def with_payloads(robot: Robot, payloads: Iterable[Fault]) -> Robot:
         return robot
     known = _loaded.setdefault(robot, {})
     if key not in known:
-        model: Model = robot.model
+        loaded = robot
         for link, mass, com in key:
-            m, *_ = payload_parameters(mass, com)
-            point = RigidBodyInertia.from_mass_center(m, com, ((0.0,) * 3,) * 3)
-            model = model.with_link_inertia(link, point, add=True)
+            loaded = loaded.with_payload(link, mass, com)
         # Never taken out and put back: another thread may look for it meanwhile.
-        loaded = known[key] = Robot(model)
+        known[key] = loaded
         while len(known) > MAX_KEPT:
             del known[next(iter(known))]
         return loaded

@@ -1,0 +1,86 @@
+# Copyright 2026 rbd_ros maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""A model without a link and without all that the link carries."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Dict, Iterator
+
+from rbd_ros.model.errors import ModelError
+from rbd_ros.model.model import Frame, Model
+
+
+def without_link(model: Model, name: str) -> Model:
+    """Return the model without a link, its joint, and all links that it carries.
+
+    Loops that close over one of them are left out.
+
+    :param name: name of the link
+    :raises ModelError: for the root link, or if a joint that stays mimics one that does not
+    :raises ValueError: for an unknown link
+
+    >>> from rbd_ros.model import without_link
+    >>> shorter = without_link(model, 'wrist_2_link')
+    >>> shorter.joint_names[-1], 'tool0' in shorter.links
+    ('wrist_1_joint', False)
+    """
+    if not model.link(name).parent:
+        raise ModelError(f'link {name!r} is the root of {model.name!r} and cannot be removed')
+    gone = {each for each in model.links if name in _carriers(model, each)}
+    bodies, now = [], {0: 0}
+    for i, body in model.outward():
+        if body.name not in gone:
+            bodies.append(replace(body, parent=now[body.parent]))
+            now[i] = len(bodies)
+    couplings = []
+    for each in model.couplings:
+        if each.body in now:
+            if each.master not in now:
+                follower, master = (model.body(i).joint_name for i in (each.body, each.master))
+                raise ModelError(
+                    f'joint {follower!r} mimics {master!r}, which link {name!r} carries; remove '
+                    'the link of the former first'
+                )
+            couplings.append(replace(each, body=now[each.body], master=now[each.master]))
+    joints = {link.joint for link in model.links.values() if link.name in gone}
+    frames: Dict[str, Frame] = {
+        joint: replace(frame, body=now[frame.body])
+        for joint, frame in model.joint_frames.items()
+        if joint not in joints
+    }
+    return Model.create(
+        model.name,
+        bodies,
+        [
+            replace(link, body=now[link.body])
+            for link in model.links.values()
+            if link.name not in gone
+        ],
+        joint_frames=frames,
+        couplings=tuple(couplings),
+        loops=tuple(
+            replace(
+                loop,
+                predecessor=replace(loop.predecessor, body=now[loop.predecessor.body]),
+                successor=replace(loop.successor, body=now[loop.successor.body]),
+            )
+            for loop in model.loops
+            if loop.predecessor.body in now and loop.successor.body in now
+        ),
+        geometries=tuple(
+            replace(each, body=now[each.body])
+            for each in model.geometries
+            if each.link not in gone
+        ),
+        gravity=model.gravity,
+        warnings=model.warnings,
+        actuated=model.actuated and tuple(x for x in model.actuated if x not in joints),
+    )
+
+
+def _carriers(model: Model, name: str) -> Iterator[str]:
+    """Yield a link and all that carry it, to the root."""
+    while name:
+        yield name
+        name = model.link(name).parent
