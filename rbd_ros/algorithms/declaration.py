@@ -201,7 +201,7 @@ def algorithm(
     prefer_when: Callable[[Model], bool] = _never,
     applicable_when: Callable[[Model], bool] = _never,
 ) -> Callable[[Function], Function]:
-    """Declare the function below it to be an algorithm.
+    """Declare the decorated function to be an algorithm.
 
     :param name: name of the algorithm for `Robot.kernel`
     :param inputs: kind of each parameter of the function after the model

@@ -180,7 +180,7 @@ def write_dead_time(scenario: Scenario, found: DeadTime, folder: Path) -> None:
 
 
 def page(scenario: Scenario, found: DeadTime) -> str:
-    """Return the HTML page, whole in itself."""
+    """Return the self-contained HTML page."""
     word = 'fail' if found.tolerated is None else 'pass'
     names = [each.name for each in found.tries[0].verdict.checks]
     heads = ''.join(f'<th>{escape(name)}</th>' for name in ('dead time [ms]', 'limits', *names))

@@ -53,7 +53,7 @@ def bodies_without_mass(model: Model) -> Tuple[str, ...]:
 
 
 def moving_mass(model: Model) -> float:
-    """Return the mass of all that moves [kg].
+    """Return the mass of all moving bodies [kg].
 
     :param model: model whose inertias are numbers
 

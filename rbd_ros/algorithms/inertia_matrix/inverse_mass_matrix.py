@@ -41,7 +41,7 @@ _DEEP = 40
     pinocchio_equivalent='computeMinverse',
 )
 def inverse_mass_matrix(model: Model, q: Sequence[Scalar]) -> Matrix:
-    """Return the inverse of the joint-space inertia matrix, by the shorter way.
+    """Return the inverse of the joint-space inertia matrix, by the cheaper method.
 
     Rotor inertia is included.
 

@@ -68,7 +68,7 @@ def joint_values(option: str, text: str) -> Dict[str, float]:
 
 
 def single_positions(robot: Robot) -> Dict[str, int]:
-    """Return the joints with one position, and where it is in q.
+    """Return the joints with one position variable, with its index in q.
 
     >>> from rbd_ros.cli.options.option_values import single_positions
     >>> single_positions(robot)['elbow_joint']

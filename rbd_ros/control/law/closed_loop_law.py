@@ -239,7 +239,7 @@ class ClosedLoopLaw:
         self._cut = bool(np.any(torque != self._desired))
 
     def reset(self) -> None:
-        """Forget the integral and everything else of earlier calls."""
+        """Reset the integral and all other memory of earlier calls."""
         self._integral = np.zeros(len(self.closing.independent))
         self._desired = self._rest
         self._cut = False

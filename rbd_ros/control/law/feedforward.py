@@ -107,7 +107,7 @@ class Feedforward:
         )
 
     def parts(self, q: FloatArray, v: FloatArray, a: FloatArray) -> EffortParts:
-        """Return efforts at N states by how they change with the speed; arguments as of `efforts`.
+        """Return efforts at N states, split by their scaling with speed; arguments as `efforts`.
 
         Coulomb friction counts whole as soon as a joint moves: the smooth beginning that `efforts`
         gives it is over at a thousandth of a radian per second.

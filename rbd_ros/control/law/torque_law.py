@@ -328,7 +328,7 @@ class TorqueLaw:
         self._applied[:] = torque
 
     def reset(self) -> None:
-        """Forget the integral and everything else of earlier calls."""
+        """Reset the integral and all other memory of earlier calls."""
         self._before[:] = 0.0
         self._applied[:] = 0.0
 

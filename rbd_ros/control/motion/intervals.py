@@ -60,7 +60,7 @@ class StateIntervals:
 
     @property
     def in_debt(self) -> bool:
-        """True if time ran back and has not been made up for."""
+        """True if time went back and has not caught up yet."""
         return self._debt > 0.0
 
     def usual(self, dt: float, states: int) -> None:

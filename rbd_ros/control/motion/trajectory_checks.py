@@ -79,7 +79,7 @@ def _named_twice(name: str) -> TrajectoryError:
 
 
 def check_known(names: Sequence[str], requested: Sequence[str]) -> None:
-    """Reject names that are not among those requested, and names that come twice.
+    """Reject names that are not among those requested, and duplicate names.
 
     At most one name more than there are requested is looked at: then one of them is wrong.
     """

@@ -37,7 +37,7 @@ def write_campaign(campaign: Campaign, rows: Sequence[Row]) -> None:
 
 
 def campaign_page(campaign: Campaign, rows: Sequence[Row]) -> str:
-    """Return the HTML page, whole in itself."""
+    """Return the self-contained HTML page."""
     name, bad = campaign.scenario.name, len(failed(rows))
     errors = _numbers(rows, SHOWN)
     parts = [

@@ -118,7 +118,7 @@ def _printable(text: str) -> str:
 
 
 def page(scenario: Scenario, run: Run, verdict: Verdict) -> str:
-    """Return the HTML page, whole in itself.
+    """Return the self-contained HTML page.
 
     The same for the same run, but for the times of answers.
     """

@@ -16,7 +16,7 @@ Prepared = TypeVar('Prepared')
 
 
 class AnsweringNode(ManagedNode, Generic[Prepared]):
-    """A node that answers messages with what follows from a robot and parameters.
+    """A node whose responses to messages depend on a robot and parameters.
 
     A subclass says what that is (`_prepare`) and ends its constructor by `bring_up`.
 

@@ -78,7 +78,7 @@ class Driver(Protocol):
         """Follow a trajectory; raises TrajectoryError."""
 
     def cancel(self, following: Following) -> None:
-        """Stop one smoothly."""
+        """Stop a followed trajectory smoothly."""
 
     def report_rejection(self, error: Exception) -> None:
         """Report a trajectory that cannot be followed."""

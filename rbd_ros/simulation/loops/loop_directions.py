@@ -64,7 +64,7 @@ def fix_held(segment: IntArray, loops: Loops) -> None:
 
 @compiled
 def find_directions(model: SimulationModel, mass: FloatArray, K: FloatArray, loops: Loops) -> None:
-    """Find `factor`, `rows`, `reflectors` and the rank; joints that are fixed take no part.
+    """Find `factor`, `rows`, `reflectors` and the rank; fixed joints are excluded.
 
     :param mass: mass matrix, (nv, nv)
     :param K: Jacobian of the constraints, (n^c, nv)

@@ -52,7 +52,7 @@ ROUNDING = 1e-12
 
 @compiled
 def solve_velocity(step: Substep) -> bool:
-    """Solve for `next_v`, the contact forces, `impulse` and `segment`, from what is there.
+    """Solve for `next_v`, the contact forces, `impulse` and `segment`, with warm start.
 
     :return: whether it is exact; else it is what the sweeps arrived at
     """

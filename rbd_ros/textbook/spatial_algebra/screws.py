@@ -114,7 +114,7 @@ def is_free(vector: V, tolerance: float = 0.0) -> bool:
 
 
 def is_line(vector: V, tolerance: float = 0.0) -> bool:
-    """Return whether a vector of floats is a line vector, s . s_O = 0 but not s.
+    """Return whether a vector of floats is a line vector: s . s_O = 0, s not zero.
 
     A rotation, a force.
 

@@ -83,7 +83,7 @@ class ConflictMonitor:
         )
 
     def _lists(self, topic: str, heard: Sequence[Sequence[str]]) -> Dict[Tuple[str, ...], int]:
-        """Return the lists of joints that were heard within the last looks."""
+        """Return the lists of joints received within the last checks."""
         before = self._silent.get(topic, {})
         lists = {joints: looks + 1 for joints, looks in before.items() if looks < _SILENCE}
         lists.update((tuple(joints), 0) for joints in heard)

@@ -71,7 +71,7 @@ def world_of(parameters: Mapping[str, Any], robot: Optional[Model] = None) -> Op
 
 
 def check_names(world: World, robot: Model, odom_frame: str) -> None:
-    """Reject movable objects whose frames would have the names of others.
+    """Reject movable objects with the frame name of another object.
 
     :param odom_frame: frame in which the pose of a free base is published
     :raises ValueError: naming the object
