@@ -476,26 +476,43 @@ def test_files_that_commands_name_are_there(observed):
     assert not missing
 
 
+#: As `run_executable` of ros2run does, which leaves Ctrl-C to the group.
+RUN = """exec python -c "
+import subprocess
+child = subprocess.Popen(['sleep', '1000'])
+while child.poll() is None:
+    try:
+        child.wait()
+    except KeyboardInterrupt:
+        pass
+" """
+
+
 def test_processes_of_a_killed_test_end(tmp_path):
     code = (
         'import sys, time; sys.path.insert(0, sys.argv[1]); from pathlib import Path; '
         'from support.page_commands import Shell; '
-        'print(Shell("exec sleep 1000", Path(sys.argv[2]), 1).process.pid, flush=True); '
+        'print(Shell(sys.argv[3], Path(sys.argv[2]), 1).process.pid, flush=True); '
         'time.sleep(1000)'
     )
-    words = [sys.executable, '-c', code, str(ROOT / 'test'), str(tmp_path)]
+    words = [sys.executable, '-c', code, str(ROOT / 'test'), str(tmp_path), RUN]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as killed:
         started = int(killed.stdout.readline())
+        until(lambda: _running(started) == 2, lambda: 'its child', lambda: time.sleep(0.02))
         killed.kill()
-    until(lambda: not _runs(started), lambda: f'the end of {started}', lambda: time.sleep(0.02))
+    until(lambda: not _running(started), lambda: f'the end of {started}', lambda: time.sleep(0.02))
 
 
-def _runs(number):
-    try:
-        state = Path(f'/proc/{number}/stat').read_text().rpartition(')')[2].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != 'Z'  # nobody may have waited for it
+def _running(group):
+    """Return the number of processes of a group; those that nobody has waited for do not run."""
+    found = 0
+    for file in Path('/proc').glob('[0-9]*/stat'):
+        try:
+            state, _, process_group = file.read_text().rpartition(')')[2].split()[:3]
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        found += int(process_group) == group and state != 'Z'
+    return found
 
 
 @pytest.mark.ros

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 from dataclasses import dataclass
 import os
 from pathlib import Path
@@ -34,7 +33,6 @@ PAGES = [
     if page.is_file()
 ]
 PROGRAMS = ('ros2', 'rbd_ros', 'python', 'python3', 'pip', 'cd', 'rosdep', 'colcon', '.', 'source')
-PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl
 FENCE = re.compile(r'^```.*?^```', re.DOTALL | re.MULTILINE)
 
 
@@ -147,6 +145,15 @@ class Shell:
                 start_new_session=True,
                 preexec_fn=_begin,
             )
+        # Its input ends with this process, even if that is killed. Then Ctrl-C is for the whole
+        # group: `ros2 run` waits for its node, whatever signal it gets alone.
+        group = f'-- -{self.process.pid}'
+        self.watcher = subprocess.Popen(
+            ['bash', '-c', f'read; kill -INT {group}; sleep 5; kill -KILL {group}'],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
 
     def output(self) -> str:
         return self.log.read_text(errors='replace')
@@ -166,14 +173,14 @@ class Shell:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
+            self.watcher.kill()
+            self.watcher.communicate()
 
 
 def _begin() -> None:
-    """Let a new process heed Ctrl-C, and get it if this one is killed: launch would stay."""
+    """Let a new process heed Ctrl-C."""
     # A shell makes what runs in the background ignore SIGINT, and so may ours have.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    with contextlib.suppress(OSError, AttributeError):  # of Linux alone
-        ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGINT)
 
 
 def environment(folder: Path, domain: int) -> dict[str, str]:
