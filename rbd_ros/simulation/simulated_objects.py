@@ -362,14 +362,15 @@ class SimulatedObjects:
         self.change_world(self._present_world().without(name))
 
     @exclusive
-    def change_world(self, world: Union[World, PreparedScene]) -> None:
+    def change_world(self, world: Union[WorldSource, PreparedScene]) -> None:
         """Replace the world around the robot; the motion continues.
 
         Objects of the same name move on as they do, also if their shapes are others. Wrenches on
         objects that are gone end.
 
-        :param world: the world, or the result of `simulator.physics.prepare_world`, which takes
-            most of the time and may run in another thread
+        :param world: path of a world file, its content, a `World`, None for an empty one, or the
+            result of `simulator.physics.prepare_world`, which takes most of the time and may run
+            in another thread
         :raises ValueError: if the simulation has no world, or that one cannot be used
 
         >>> simulator = Simulator(robot, world='config/table_world.yaml')
@@ -378,8 +379,10 @@ class SimulatedObjects:
         >>> 'belt' in simulator.world.names
         False
         """
-        ready = self._physics.prepare_world(world) if isinstance(world, World) else world
-        self._physics.change_world(ready)
+        if not isinstance(world, PreparedScene):
+            around = _read_source(self._physics.robot, world, None, None, None) or World()
+            world = self._physics.prepare_world(around)
+        self._physics.change_world(world)
 
     def _present_world(self) -> World:
         world = self._physics.world

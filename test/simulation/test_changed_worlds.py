@@ -218,6 +218,16 @@ def test_an_object_that_is_replaced_by_one_of_another_name_leaves_it_nothing(sim
     assert np.array_equal(simulator.object_velocity('roller'), v)
 
 
+def test_a_world_is_given_as_at_the_construction(simulator, tmp_path):
+    path = tmp_path / 'world.yaml'
+    path.write_text('objects: {mat: {type: plane}}')
+    for source, names in (({'objects': {'wall': {'type': 'plane'}}}, ['wall']), (path, ['mat'])):
+        simulator.change_world(source)
+        assert [each.name for each in simulator.world.objects] == names
+    with pytest.raises(WorldFileError, match="unknown type 'plan'"):
+        simulator.change_world({'objects': {'wall': {'type': 'plan'}}})
+
+
 def test_rollouts_are_in_the_world_that_there_is():
     """A floating ball falls until there is a floor."""
     simulator = Simulator(ball(), world={})
