@@ -226,7 +226,7 @@ def test_late_states_are_dropped_and_a_new_time_line_is_accepted(rig):
         rig.torque()
         since = len(rig.ros.diagnostics)
         feed.offset = -1000.0
-        rig.ros.until_status('time went back and stays there', 'joint_states', since=since)
+        rig.ros.until_status('time went back in several states', 'joint_states', since=since)
         rig.until_torque(approx(POSE), 'torque on the new time line')
         assert any(
             'time of the states goes back' in s.message for s in rig.ros.diagnostics[since:]

@@ -363,13 +363,14 @@ class StateInput:
         notes = self._memory.notes.item(0)
         if notes & RESTARTED:
             self._warn(
-                'time went back and stays there (simulation or bag restarted): continuing from '
-                'the new time',
+                'time went back in several states (simulation or bag restarted): the node '
+                'uses the new time',
                 'time restarted',
             )
         if notes & ELSEWHERE:
             self._warn(
-                f'{self._jump(source)}, and stays there: continuing from there', 'put elsewhere'
+                f'{self._jump(source)}, in several states: the node uses the new position',
+                'put elsewhere',
             )
         if notes & ESTIMATED and self.needs_velocity:
             self._warn('no velocities: the node computes them from positions', 'velocity empty')

@@ -27,7 +27,7 @@ NAMES = ('m', 'm cx', 'm cy', 'm cz', 'Ixx', 'Ixy', 'Ixz', 'Iyy', 'Iyz', 'Izz')
 
 @with_former_names
 class RegressorFunctions(Compiled):
-    """Regressors: matrices whose products with the inertial parameters are forces and the like.
+    """Regressors: matrices whose products with the inertial parameters are forces or energies.
 
     There are ten parameters for each moving body, in its coordinates and in the order of
     `RigidBodyInertia.parameters`: mass, mass times center of mass, and rotational inertia about

@@ -248,7 +248,7 @@ def test_a_base_that_floats_is_one_of_few_columns():
         expected[3:6] = -np.cross(w, e)
         assert_allclose(found.da_dv[:, 3 + k], expected, rtol=0, atol=1e-14)
         assert not np.any(found.da_dq[:, 3 + k])
-        # to the bit, which a solution would not be
+        # bitwise, which a solution would not be
         others = np.r_[:3, 6 : robot.nv]
         assert not np.any(found.da_dv[others, 3 + k]) and not np.any(found.da_dq[others, k])
     fd = robot.forward_dynamics

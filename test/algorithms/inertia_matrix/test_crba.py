@@ -34,7 +34,7 @@ def test_mass_matrix_is_the_sum_over_link_jacobians(name):
 @pytest.mark.seed('FM07')
 @every_tree
 def test_text_counts_every_joint_of_the_tree(name):
-    """Gears are no matter of the text; and what joins no branches is zero to the bit."""
+    """The function ignores gears; elements between branches are exactly zero."""
     tree = named_tree(name)
     for q, _, _ in tree.ungeared_states:
         H = np.array(crba(tree.model, q.tolist()))

@@ -49,7 +49,7 @@ def test_matrix_and_its_transpose_are_the_rate_of_the_mass_matrix(name):
 
 @every_tree
 def test_text_counts_every_joint_of_the_tree(name):
-    """Gears are no matter of the text; and what joins no branches is zero to the bit."""
+    """The function ignores gears; elements between branches are exactly zero."""
     tree = named_tree(name)
     for q, v, _ in tree.ungeared_states:
         C = np.array(coriolis_matrix(tree.model, q.tolist(), v.tolist()))

@@ -384,7 +384,7 @@ def test_the_velocity_clamp_ends_a_smooth_step():
 
 
 def test_near_the_ground_is_not_on_it():
-    """A ball that flies close over the ground moves as if there were none, to the bit."""
+    """A ball that flies close over the ground moves bitwise as if there were none."""
     above, free = (Simulator(ball(), 1e-3, 'midpoint', ground) for ground in (HalfSpace(), None))
     for simulator in (above, free):
         simulator.reset(at((0, 0, 0.1 + 1e-4)), [0.3, 0.2, 0.1, 1.0, 0.0, 0.05])
