@@ -308,11 +308,9 @@ def _check_sensors(name: str, parameters: Dict[str, Any], unread: Tuple[str, ...
     :raises ArgumentError: naming both
     """
     for key, value in _flat(parameters):
-        if key.startswith('interface_names.'):
-            sensor = str(value).partition('/')[0]
-        else:
-            sensor = value if key in SENSOR_KEYS else None
-        if sensor in unread:
+        names_interface = key.startswith('interface_names.')
+        sensor = str(value).partition('/')[0] if names_interface else value
+        if (names_interface or key in SENSOR_KEYS) and sensor in unread:
             raise ArgumentError(
                 f'launch argument controllers: {name} reads the sensor {sensor}, whose state '
                 f'interfaces stay NaN: {HARDWARE} reads joints only. Leave the controller out; '
