@@ -101,7 +101,7 @@ MAY_IMPORT = {
         'constraints',
     },
     'doctor': {'spatial', 'model', 'algorithms', 'meshes', 'robot', 'compiler'},
-    'launching': {'model', 'lookup', 'nodes'},
+    'launching': {'model', 'lookup', 'hil', 'nodes'},
     'demonstration': {
         'spatial',
         'model',

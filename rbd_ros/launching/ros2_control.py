@@ -12,6 +12,7 @@ from launch.actions import DeclareLaunchArgument, OpaqueFunction
 import yaml
 
 from rbd_ros.bounded_files import MAX_TEXT, read_text
+from rbd_ros.hil.update_rate import steps_of_period
 from rbd_ros.launching.arguments import ArgumentError, Arguments
 from rbd_ros.launching.control_tags import (
     check_answers,
@@ -93,6 +94,7 @@ FILE = 'ros2_control.launch.py'
 MANAGER, PUBLISHER = 'controller_manager', 'robot_state_publisher'
 HARDWARE = 'joint_state_topic_hardware_interface'
 LOCKSTEP = 'order'  # in which the simulator waits for the manager
+ADAPTIVE = 'adaptive'  # clock_policy with which /clock comes in each cycle
 
 #: For an empty list of controllers: `ros2 launch` takes no argument without a value.
 NO_CONTROLLERS = 'none'
@@ -206,10 +208,13 @@ def _start(context: LaunchContext, arguments: Arguments) -> List[Action]:
     _check_simulation(values)
     if values['state_fields']:
         check_fields(text, values['state_fields'])
+    manager = node_parameters(file, f'{root}/{MANAGER}')
+    update_rate = manager.get('update_rate', USUAL_UPDATE_RATE)
     if values['lockstep'] == LOCKSTEP:
         check_answers(text)
-        manager = node_parameters(file, f'{root}/{MANAGER}')
-        given['lockstep_update_rate'] = manager.get('update_rate', USUAL_UPDATE_RATE)
+        given['lockstep_update_rate'] = update_rate
+    else:
+        _check_clock(values, update_rate)
     given.update(robot.parameters)
     if text != robot.text:
         given.update({'robot_description': text, 'robot_description_file': ''})
@@ -297,6 +302,29 @@ def _check_simulation(values: Mapping[str, Any]) -> None:
     ):
         if is_bad:
             raise ArgumentError(f'launch argument {name}: {FILE} cannot have {value}: {reason}')
+
+
+def _check_clock(values: Mapping[str, Any], update_rate: int) -> None:
+    """Reject a /clock by which the controller manager would miss cycles.
+
+    :param update_rate: of the manager [Hz]
+    :raises ArgumentError: naming the parameter
+    """
+    every, rate = values['timestep'], values['clock_publish_rate']
+    is_fixed = values['clock_policy'] != ADAPTIVE
+    if is_fixed:
+        every = max(1.0 / rate, every)
+    try:
+        steps_of_period(update_rate, round(every * 1e9))
+    except ValueError:
+        name, cure = 'timestep', 'give another one'
+        if is_fixed:
+            name, cure = 'clock_publish_rate', f'give {update_rate}, or clock_policy:={ADAPTIVE}'
+        raise ArgumentError(
+            f'launch argument {name}: the period of update_rate {update_rate} Hz, '
+            f'{1e3 / update_rate:g} ms, is not a multiple of the {every * 1e3:g} ms between two '
+            f'messages of /clock, and the controller manager would miss cycles; {cure}'
+        ) from None
 
 
 def _check_sensors(name: str, parameters: Dict[str, Any], unread: Tuple[str, ...]) -> None:

@@ -289,10 +289,34 @@ def test_each_pair_of_arguments_is_started_or_rejected(stack, pair):
     if rejected:
         text = stack.error_of(FILE, *words)
         assert any(f'launch argument {name}: ' in text for name in rejected) and 'wait' in text
+    elif 'clock_policy' in pair and not {'clock_publish_rate', 'lockstep'} & set(pair):
+        assert 'clock_publish_rate: the period of update_rate 500 Hz' in stack.error_of(
+            FILE, *words
+        )
     else:
         parameters = stack.launch(FILE, *words)['simulator'].parameters
         assert all(name in parameters for name in pair if name != 'clock')
         assert parameters.get('lockstep_update_rate') == (500 if 'lockstep' in pair else None)
+
+
+@pytest.mark.parametrize(
+    'words, name',
+    [
+        ('timestep:=0.004', 'timestep'),
+        ('timestep:=0.0015', 'timestep'),
+        ('clock_policy:=fixed_rate', 'clock_publish_rate'),
+        ('clock_policy:=fixed_rate clock_publish_rate:=300.0', 'clock_publish_rate'),
+        (
+            'clock_policy:=fixed_rate clock_publish_rate:=500.0 timestep:=0.004',
+            'clock_publish_rate',
+        ),
+    ],
+)
+def test_a_clock_by_which_a_manager_of_500_hertz_misses_cycles_is_rejected(stack, words, name):
+    text = stack.error_of(FILE, *words.split())
+    assert f'launch argument {name}: ' in text and 'update_rate 500 Hz, 2 ms' in text
+    assert stack.launch(FILE, 'timestep:=0.0005')
+    assert stack.launch(FILE, 'clock_policy:=fixed_rate', 'clock_publish_rate:=1000.0')
 
 
 @pytest.mark.parametrize('fields', ['position', '[position, velocity]'])
