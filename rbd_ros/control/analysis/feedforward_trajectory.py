@@ -17,10 +17,12 @@ from rbd_ros.control.motion.trajectory import JointTrajectory, MotionSample
 from rbd_ros.control.motion.trajectory_checks import (
     check_size,
     END_VELOCITY_TOLERANCE,
+    MAX_VELOCITY,
     TrajectoryError,
 )
 from rbd_ros.control.robot_joints import listed, shown
 from rbd_ros.model import Model
+from rbd_ros.robot.wraparound import Wraparound
 
 IndexArray = NDArray[np.intp]
 
@@ -68,7 +70,7 @@ def add_feedforward(
     :param missing_joints: positions of the joints that it leaves out, by name [rad or m]
     :param point_spacing: maximum time between points [s]: more of them are put in between, and
         all get velocities and accelerations, because controllers interpolate efforts on straight
-        lines; None: the points as they are
+        lines; None: the points as they are, but positions that wrap at pi continue beyond it
     :raises TrajectoryError: naming the joint or point and what to do
 
     >>> from rbd_ros.control import add_feedforward, Feedforward, JointTrajectory
@@ -94,7 +96,7 @@ def add_feedforward(
     index = {name: i for i, name in enumerate(whole.joint_names)}
     columns = [index[name] for name in names]
     if point_spacing is None:
-        given = trajectory.positions, trajectory.velocities, trajectory.accelerations
+        given = whole.positions[:, columns], trajectory.velocities, trajectory.accelerations
         return FeedforwardTrajectory(names, times, *given, efforts[:, columns])
     return FeedforwardTrajectory(
         names, times, q[:, columns], v[:, columns], a[:, columns], efforts[:, columns]
@@ -107,6 +109,8 @@ def completed(
     missing_joints: Optional[Mapping[str, float]],
 ) -> JointTrajectory:
     """Return the trajectory of all joints, missing ones at rest at `missing_joints`.
+
+    Positions that wrap at pi continue beyond it (`JointTrajectory.unwrapped`).
 
     :raises TrajectoryError: for a joint that the robot has not, or one whose position is missing
     """
@@ -134,7 +138,9 @@ def completed(
                 f'joint {shown(name)} is held at {value}; give a finite number', name
             )
     positions = np.array([given.get(name, 0.0) for name in robot.joint_names], dtype=float)
-    return trajectory.for_joints(robot.joint_names, default_positions=positions)
+    whole = trajectory.for_joints(robot.joint_names, default_positions=positions)
+    speeds = np.minimum(robot.velocity_limits, MAX_VELOCITY)
+    return whole.unwrapped(Wraparound(robot.position_periods), speeds)
 
 
 def check_moves(model: Model, name: str) -> None:

@@ -10,6 +10,7 @@ from support import doctests, urdf_text
 from rbd_ros import Robot
 from rbd_ros.control import (
     add_feedforward,
+    check_trajectory,
     Feedforward,
     friction_torque,
     JointTrajectory,
@@ -240,6 +241,35 @@ def rejected(feedforward, names, *arguments, **options):
     with pytest.raises(TrajectoryError) as caught:
         add_feedforward(feedforward, line(names), *arguments, **options)
     return str(caught.value), caught.value.joint
+
+
+@pytest.mark.parametrize('given', ['positions', 'velocities'])
+@pytest.mark.parametrize('point_spacing', [None, 0.03])
+def test_positions_that_wrap_at_pi_continue_beyond_it(given, point_spacing):
+    """As drivers and planners give those of a joint without position limits."""
+    limit = '<limit effort="50" velocity="4"/>'
+    plant = Feedforward(Robot.from_urdf(urdf_text.chain('continuous', 'continuous', inside=limit)))
+    times = np.linspace(0.0, 5.0, 51)
+    s = times / 5.0
+    q = [2.8, -2.0] + np.outer(s**3 * (10.0 - 15.0 * s + 6.0 * s**2), [6.0, -9.0])
+    rates = [np.outer(6.0 * s**2 * (1.0 - s) ** 2, [-9.0, 6.0])] * (given == 'velocities')
+    wrapped = (q + np.pi) % (2.0 * np.pi) - np.pi
+    names = plant.robot.joint_names[::-1]
+    straight, found = (
+        add_feedforward(
+            plant,
+            JointTrajectory(names, times, each[:, ::-1], *rates),
+            point_spacing=point_spacing,
+        )
+        for each in (q, wrapped)
+    )
+    turns = (straight.positions[0] - found.positions[0]) / (2.0 * np.pi)
+    assert_allclose(turns, np.round(turns), atol=1e-12)
+    moved = found.positions + 2.0 * np.pi * np.round(turns)
+    assert_allclose(moved, straight.positions, rtol=0.0, atol=1e-12)
+    assert_allclose(found.efforts, straight.efforts, rtol=0.0, atol=1e-9)
+    report = check_trajectory(plant, JointTrajectory(names, times, wrapped[:, ::-1], *rates))
+    assert report.within_limits
 
 
 def test_unusable_trajectories_are_rejected_by_name(arm, plain):
