@@ -160,6 +160,34 @@ def test_a_pipe_is_rejected_by_its_name(tmp_path, module, function, name):
     rejected(getattr(importlib.import_module(module), function), tmp_path / name)
 
 
+@pytest.mark.parametrize('name', ['a', 'a.urdf', 'a.yaml'])
+def test_a_pipe_is_found_by_its_path_and_rejected_where_it_is_read(tmp_path, name):
+    from rbd_ros.lookup.robots import find_robot
+    from rbd_ros.lookup.worlds import find_world
+    from rbd_ros.model import load_urdf
+    from rbd_ros.world import read_world
+
+    os.mkfifo(tmp_path / name)
+    rejected(lambda path: load_urdf(find_robot(path)), tmp_path / name)
+    rejected(lambda path: read_world(find_world(path)), tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    'module, function',
+    [
+        ('rbd_ros.world', 'read_world'),
+        ('rbd_ros.world.allowed_collisions', 'read_srdf'),
+        ('rbd_ros.hil', 'read_scenario'),
+    ],
+)
+def test_a_folder_is_rejected_as_one(tmp_path, module, function):
+    read = getattr(importlib.import_module(module), function)
+    with pytest.raises(ValueError, match='it is a folder; give a file'):
+        read(tmp_path)
+    with pytest.raises(ValueError, match='there is no such file; check the path'):
+        read(tmp_path / 'none')
+
+
 def test_the_files_of_a_bag_are_regular(tmp_path):
     from rbd_ros.identification import read_recording
 

@@ -136,7 +136,9 @@ def find_robot(name: str, package_paths: Iterable[Union[str, os.PathLike[str]]] 
     if name.startswith('package://'):
         return _in_package(name, MeshPaths(None, package_paths))
     path = _expand_user(name)
-    if path.is_file():
+    if (
+        path.exists() and not path.is_dir()
+    ):  # rejected where it is read if it is not a regular file
         return Path(os.path.abspath(path))
     if path.is_dir():
         inside = [p.name for p in sorted(path.iterdir()) if p.suffix in SUFFIXES]

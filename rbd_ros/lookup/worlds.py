@@ -43,7 +43,7 @@ def find_world(name: str, package_paths: Sequence[str] = ()) -> Path:
         return Path(found)
     try:
         path = Path(name).expanduser()
-        if path.is_file():
+        if path.exists() and not path.is_dir():  # not a regular file: rejected where it is read
             return Path(os.path.abspath(path))
     except (OSError, RuntimeError, ValueError) as error:
         raise WorldNotFoundError(f'{name!r} is not a file: {error}') from None

@@ -243,8 +243,10 @@ def _read(source: Union[str, os.PathLike[str]]) -> Tuple[str, bytes]:
         label = f'SRDF file {shorten(os.fspath(source), 200)}'
         try:
             data = read_bytes(source, MAX_BYTES)
-        except (FileNotFoundError, IsADirectoryError):
+        except FileNotFoundError:
             raise SrdfError(f'{label}: there is no such file; check the path') from None
+        except IsADirectoryError:
+            raise SrdfError(f'{label}: it is a folder; give a file') from None
         except FileRejectedError as error:
             raise SrdfError(f'{label}: {error.strerror}') from None
         except (OSError, ValueError) as error:

@@ -352,7 +352,7 @@ def test_long_graphs_take_neither_recursion_nor_much_time():
 
 def test_a_choice_has_no_partial_derivatives():
     graph, x, outputs = trace(lambda x: [where_positive(x[0], x[1], x[2])], 3)
-    with pytest.raises(ValueError, match='choice'):
+    with pytest.raises(ValueError, match='WHERE has no partial derivatives'):
         partials(graph, outputs[0].number)
 
 

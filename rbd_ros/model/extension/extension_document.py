@@ -190,8 +190,10 @@ class _Loader(BoundedDepth, yaml.SafeLoader):
 def _read_file(path: Union[str, os.PathLike[str]], label: str) -> Item:
     try:
         text = read_text(path, MAX_BYTES)
-    except (FileNotFoundError, IsADirectoryError):
+    except FileNotFoundError:
         raise ModelError(f'{label}: there is no such file; check the path') from None
+    except IsADirectoryError:
+        raise ModelError(f'{label}: it is a folder; give a file') from None
     except FileRejectedError as error:
         raise ModelError(f'{label}: {error.strerror}') from None
     except UnicodeDecodeError as error:
