@@ -26,3 +26,11 @@ def real_numbers(name: str, given: ArrayLike) -> FloatArray:
     if array.dtype.kind not in 'fiu':
         raise ValueError(f'{name} must hold real numbers, got dtype {array.dtype}')
     return array.astype(np.float64, copy=False)
+
+
+def pose_matrices(name: str, given: Any) -> FloatArray:
+    """Return homogeneous matrices, as they are given or as those of scipy's RigidTransform.
+
+    :raises ValueError: naming what is none
+    """
+    return real_numbers(name, given.as_matrix() if hasattr(given, 'as_matrix') else given)

@@ -10,6 +10,7 @@ from importlib import import_module
 import inspect
 import re
 import shutil
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -28,15 +29,44 @@ EXAMPLES = {
 }
 
 
-def test_examples_run_in_their_order(tmp_path, monkeypatch):
-    text = ENTRY.read_text(encoding='utf-8')
+def run_examples(page):
+    """Run the examples of a page in their order, and return the names that they leave."""
+    text = page.read_text(encoding='utf-8')
     examples = re.findall(r'^```python\n(.*?)^```', text, re.DOTALL | re.MULTILINE)
     assert len(examples) >= 3
-    shutil.copy(example_robots.path('panda'), tmp_path / 'panda.urdf')
-    monkeypatch.chdir(tmp_path)
     names = {}
     for number, example in enumerate(examples):
-        exec(compile(example, f'example {number} of {ENTRY.name}', 'exec'), names)
+        exec(compile(example, f'example {number} of {page.name}', 'exec'), names)
+    return names
+
+
+def test_a_robot_is_changed_as_its_page_says():
+    names = run_examples(ROOT / 'docs' / 'changed_robots.md')
+    assert names['planar'].nv == 4 and names['both'].joint_names[-1] == 'hand/rocker_joint'
+    assert names['shorter'].nv == names['arm'].nv + 1
+
+
+def test_poses_are_converted_as_their_page_says():
+    names = run_examples(ROOT / 'docs' / 'poses.md')
+    T = names['T']
+    message = SimpleNamespace(position=SimpleNamespace(), orientation=SimpleNamespace())
+    names['fill'](message, T)
+    np.testing.assert_allclose(names['pose_of'](message), T, atol=1e-15)
+    if names['RigidTransform']:
+        found = names['tool'].inverse_kinematics(names['middle'], start=names['q'])
+        assert found.reached
+        expected = names['middle'].as_matrix()
+        np.testing.assert_allclose(names['tool'].pose(found.q), expected, atol=1e-8)
+
+
+def test_inverse_kinematics_is_used_as_its_page_says():
+    assert np.all(run_examples(ROOT / 'docs' / 'inverse_kinematics.md')['found'].reached)
+
+
+def test_examples_run_in_their_order(tmp_path, monkeypatch):
+    shutil.copy(example_robots.path('panda'), tmp_path / 'panda.urdf')
+    monkeypatch.chdir(tmp_path)
+    names = run_examples(ENTRY)
     robot, base = names['robot'], names['base']
     np.testing.assert_allclose(names['beta'], base.of(robot.regressors.parameters), atol=1e-9)
     np.testing.assert_allclose(names['tau_again'], names['tau'], atol=1e-9)

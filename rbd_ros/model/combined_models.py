@@ -10,6 +10,7 @@ from typing import Container, Dict, List, Mapping, Optional, Sequence, Set, Tupl
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rbd_ros.array_types import pose_matrices
 from rbd_ros.model.errors import ModelError, unknown_name
 from rbd_ros.model.floating_model import base_inertia, not_floating
 from rbd_ros.model.geometry import Geometry
@@ -161,11 +162,9 @@ def transform_of_pose(name: str, pose: ArrayLike) -> PluckerTransform:
     :raises ModelError: if it is not a pose, naming the robot
     """
     try:
-        T = np.array(pose, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ModelError(
-            f'the placement of {name!r} is not an array of numbers: {error}'
-        ) from None
+        T = pose_matrices(f'the placement of {name!r}', pose).copy()
+    except ValueError as error:
+        raise ModelError(str(error)) from None
     if T.shape != (4, 4) or not np.isfinite(T).all():
         raise ModelError(
             f'the placement of {name!r} must be finite and have shape (4, 4), got {T.tolist()}'

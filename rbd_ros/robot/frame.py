@@ -102,7 +102,7 @@ class RobotFrame(Compiled):
         docs/inverse_kinematics.md.
 
         :param pose: pose in the base frame as of `pose`, (4, 4) [1, m], or many, (N, 4, 4), which
-            threads share
+            threads share; scipy's RigidTransform is taken, too
         :param start: configuration in which the first search begins, (nq,) [rad, m], or one for
             each pose, (N, nq); None: the first one of the fixed sequence, and neutral for joints
             that do not move the frame

@@ -23,7 +23,7 @@ from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rbd_ros.array_types import FloatArray, IntArray, real_numbers
+from rbd_ros.array_types import FloatArray, IntArray, pose_matrices, real_numbers
 from rbd_ros.compiler.loops import (
     allocate,
     call_kernel,
@@ -629,7 +629,7 @@ class InverseKinematicsSolver:
         seed: int,
     ) -> InverseKinematics:
         """See `RobotFrame.inverse_kinematics`."""
-        poses = real_numbers('pose', pose)
+        poses = pose_matrices('pose', pose)
         if poses.ndim not in (2, 3) or poses.shape[-2:] != (4, 4):
             raise ValueError(f'pose must have shape (4, 4) or (N, 4, 4), got {poses.shape}')
         if not LEAST_TOLERANCE <= tolerance < math.inf:

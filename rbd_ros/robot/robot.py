@@ -258,7 +258,8 @@ class Robot(
 
         :param other: the robot that is carried, the path of its URDF file, or its text
         :param link: name of the link, or of the joint, in whose frame it is mounted
-        :param pose: pose of its base coordinates in that frame, (4, 4) [1, m]; None: the same
+        :param pose: pose of its base coordinates in that frame, (4, 4) [1, m], or scipy's
+            RigidTransform; None: the same
         :param name: what names of its links, joints and shapes begin with, before a slash; '':
             they keep theirs
         :raises ModelError: for a name that is taken, a base that floats, or a matrix that is no

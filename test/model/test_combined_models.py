@@ -359,7 +359,11 @@ def test_warnings_name_their_robot():
         ({'arm': ARM}, {'placements': {'arm': np.diag([-1, 1, 1, 1])}}, 'must be a homogeneous'),
         ({'arm': ARM}, {'placements': {'arm': np.diag([1, 1, 1, 2])}}, 'must be a homogeneous'),
         ({'arm': ARM}, {'placements': {'arm': np.full((4, 4), np.nan)}}, 'must be finite'),
-        ({'arm': ARM}, {'placements': {'arm': 'here'}}, "placement of 'arm' is not an array"),
+        (
+            {'arm': ARM},
+            {'placements': {'arm': 'here'}},
+            "placement of 'arm' must hold real numbers",
+        ),
     ],
 )
 def test_invalid_arguments_are_named(robots, options, message):
