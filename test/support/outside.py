@@ -74,7 +74,8 @@ LIBRARIES = {
 SOURCE = 'source a ROS 2 that has it'  # for packages that are on no package index
 #: What `--nothing-missing` does not demand, and its cure.
 OPTIONAL = {
-    'launch': SOURCE, 'launch_ros': SOURCE, 'ros2launch': SOURCE, 'xacro': 'pip install xacro',
+    'ament_copyright': SOURCE, 'launch': SOURCE, 'launch_ros': SOURCE, 'ros2launch': SOURCE,
+    'xacro': 'pip install xacro',
 }  # fmt: skip
 PROGRAMS = {
     'C compiler': Program(('cc', 'gcc', 'clang'), 'apt install gcc'),
