@@ -173,10 +173,8 @@ def _renumbered(model: Model, bodies: int, nq: int, nv: int) -> Model:
     :param nq: by how much the numbers of the position variables grow
     :param nv: by how much those of the velocity variables grow
     """
-
-    def moved(frame: Frame) -> Frame:
-        return replace(frame, body=frame.body + bodies)
-
+    here = PluckerTransform.identity()
+    now = {i: Frame(i + bodies, here) for i in range(len(model.bodies) + 2)}
     return replace(
         model,
         bodies=tuple(
@@ -188,16 +186,7 @@ def _renumbered(model: Model, bodies: int, nq: int, nv: int) -> Model:
             )
             for body in model.bodies
         ),
-        links={name: replace(link, body=link.body + bodies) for name, link in model.links.items()},
-        joint_frames={name: moved(frame) for name, frame in model.joint_frames.items()},
-        couplings=tuple(
-            replace(x, body=x.body + bodies, master=x.master + bodies) for x in model.couplings
-        ),
-        geometries=tuple(replace(x, body=x.body + bodies) for x in model.geometries),
-        loops=tuple(
-            replace(x, predecessor=moved(x.predecessor), successor=moved(x.successor))
-            for x in model.loops
-        ),
+        **model.moved_parts(now),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Dict, List, Mapping, Sequence, Tuple, Union
 import numpy as np
 
 from rbd_ros.model.errors import ModelError, unknown_name
-from rbd_ros.model.model import Body, Frame, JointLimits, LoopJoint, Model
+from rbd_ros.model.model import Body, Frame, JointLimits, Model
 from rbd_ros.spatial import PluckerTransform
 
 #: Position of a joint: one number, or several of a joint with several position variables.
@@ -49,42 +49,20 @@ def with_joints_locked(model: Model, positions: Mapping[str, Position]) -> Model
             bodies.append(replace(body, parent=parent.body, tree_transform=X))
             now[i] = Frame(len(bodies), PluckerTransform.identity())
 
-    def moved(frame: Frame) -> Frame:
-        return Frame(now[frame.body].body, frame.placement * now[frame.body].placement)
-
-    def loop(each: LoopJoint) -> LoopJoint:
-        found = replace(each, predecessor=moved(each.predecessor), successor=moved(each.successor))
-        if found.predecessor.body == found.successor.body:
+    left = tuple(each for each in model.couplings if each.body not in locked)
+    parts = replace(model, couplings=left).moved_parts(now)
+    for loop in parts['loops']:
+        if loop.predecessor.body == loop.successor.body:
             raise ModelError(
-                f'loop joint {each.name!r}: with these joints locked it connects a body with '
+                f'loop joint {loop.name!r}: with these joints locked it connects a body with '
                 'itself; lock fewer joints of the loop'
             )
-        return found
-
-    frames = {name: moved(frame) for name, frame in model.joint_frames.items()}
-    links = [
-        replace(link, body=frame.body, placement=frame.placement)
-        for link in model.links.values()
-        for frame in (moved(Frame(link.body, link.placement)),)
-    ]
-    geometries = tuple(
-        replace(each, body=frame.body, placement=frame.placement)
-        for each in model.geometries
-        for frame in (moved(Frame(each.body, each.placement)),)
-    )
     moving = {body.joint_name for body in bodies}
     return Model.create(
         model.name,
         bodies,
-        links,
-        joint_frames=frames,
-        couplings=tuple(
-            replace(each, body=now[each.body].body, master=now[each.master].body)
-            for each in model.couplings
-            if each.body not in locked
-        ),
-        loops=tuple(map(loop, model.loops)),
-        geometries=geometries,
+        parts.pop('links').values(),
+        **parts,
         gravity=model.gravity,
         warnings=model.warnings,
         actuated=model.actuated and tuple(name for name in model.actuated if name in moving),
@@ -115,7 +93,7 @@ def _locked_positions(
 def _position(body: Body, limits: JointLimits, given: Position) -> Tuple[float, ...]:
     """Return the position variables of a joint, checked."""
     name, joint = body.joint_name, body.joint
-    if not joint.nq:
+    if joint.is_rheonomic:
         raise ModelError(f'joint {name!r} moves as a function of time and cannot be locked')
     try:
         q = np.atleast_1d(np.asarray(given, dtype=float))
@@ -129,6 +107,7 @@ def _position(body: Body, limits: JointLimits, given: Position) -> Tuple[float, 
             f'joint {name!r}: the position {given} is outside its limits, '
             f'{limits.lower:g} to {limits.upper:g}'
         )
-    if joint.nq != joint.nv and not np.linalg.norm(q[:4]) > 0.0:
-        raise ModelError(f'joint {name!r}: a quaternion of zeros has no direction, got {given}')
-    return tuple(q.tolist())
+    try:
+        return body.unit_position(q.tolist())
+    except ValueError as error:
+        raise ModelError(str(error)) from None

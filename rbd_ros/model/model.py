@@ -148,6 +148,44 @@ class Model(GearedTree):
 
     # -- variants
 
+    def moved_parts(self, now: Mapping[int, Frame]) -> Dict[str, Any]:
+        """Return links, frames, gears, loops and shapes on other bodies, by field of the model.
+
+        They go where their bodies went. What is on a body that is not in `now` is left out, and
+        so are gears and loops of such bodies.
+
+        :param now: by number of a body, 0 included: the body that it is part of now, and the
+            transform from there to its coordinates
+
+        >>> from rbd_ros.model import Frame
+        >>> from rbd_ros.spatial import PluckerTransform
+        >>> now = {i: Frame(i + 1, PluckerTransform.identity()) for i in range(7)}
+        >>> model.moved_parts(now)['links']['tool0'].body  # with one body before
+        7
+        """
+
+        def moved(part: Any) -> Any:
+            here = now[part.body]
+            return replace(part, body=here.body, placement=part.placement * here.placement)
+
+        return {
+            'links': {name: moved(each) for name, each in self.links.items() if each.body in now},
+            'joint_frames': {
+                name: moved(each) for name, each in self.joint_frames.items() if each.body in now
+            },
+            'couplings': tuple(
+                replace(each, body=now[each.body].body, master=now[each.master].body)
+                for each in self.couplings
+                if each.body in now and each.master in now
+            ),
+            'loops': tuple(
+                replace(each, predecessor=moved(each.predecessor), successor=moved(each.successor))
+                for each in self.loops
+                if each.predecessor.body in now and each.successor.body in now
+            ),
+            'geometries': tuple(moved(each) for each in self.geometries if each.body in now),
+        }
+
     def with_gravity(self, gravity: Sequence[Scalar]) -> Model:
         """Return the model under another gravity.
 

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 import math
+from typing import Sequence, Tuple
 
 from rbd_ros.model.joints import JointType
 from rbd_ros.spatial import linear3, PluckerTransform, RigidBodyInertia
+from rbd_ros.spatial.rotation import NORM_TOLERANCE
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,30 @@ class Body:
     v: slice = field(default_factory=lambda: slice(0, 0))
     stiffness: float = 0.0
     rest: float = 0.0
+
+    def unit_position(self, q: Sequence[float]) -> Tuple[float, ...]:
+        """Return a position that somebody wrote, with a quaternion of length 1.
+
+        :param q: position variables of the joint, (nq,)
+        :raises ValueError: if the quaternion is zero, or its norm so far from 1 that the numbers
+            are likely to be in another order
+
+        >>> model.body(1).unit_position([0.5])
+        (0.5,)
+        """
+        try:
+            unit = self.joint.normalize(q)
+        except ValueError as error:
+            raise ValueError(f'position of joint {self.joint_name!r}: {error}') from None
+        # A unit quaternion is as far from the one given as that one's norm is from one.
+        if math.dist(unit, q) > NORM_TOLERANCE:
+            after = ', then the position' if len(unit) > 4 else ''
+            raise ValueError(
+                f'position of joint {self.joint_name!r}: its quaternion has the norm '
+                f'{math.hypot(*q[:4]):.6g} instead of 1; the order is quaternion w, x, y, z{after}'
+                ' (ROS parameters and messages: x, y, z, w)'
+            )
+        return unit
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Dict, Iterator
+from typing import Iterator
 
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.model import Frame, Model
+from rbd_ros.spatial import PluckerTransform
 
 
 def without_link(model: Model, name: str) -> Model:
@@ -26,53 +27,34 @@ def without_link(model: Model, name: str) -> Model:
     ('wrist_1_joint', False)
     """
     if not model.link(name).parent:
-        raise ModelError(f'link {name!r} is the root of {model.name!r} and cannot be removed')
+        raise ModelError(f'link {name!r} is not joined to a parent link and cannot be removed')
     gone = {each for each in model.links if name in _carriers(model, each)}
-    bodies, now = [], {0: 0}
+    here = PluckerTransform.identity()
+    bodies, now = [], {0: Frame(0, here)}
     for i, body in model.outward():
         if body.name not in gone:
-            bodies.append(replace(body, parent=now[body.parent]))
-            now[i] = len(bodies)
-    couplings = []
+            bodies.append(replace(body, parent=now[body.parent].body))
+            now[i] = Frame(len(bodies), here)
     for each in model.couplings:
-        if each.body in now:
-            if each.master not in now:
-                follower, master = (model.body(i).joint_name for i in (each.body, each.master))
-                raise ModelError(
-                    f'joint {follower!r} mimics {master!r}, which link {name!r} carries; remove '
-                    'the link of the former first'
-                )
-            couplings.append(replace(each, body=now[each.body], master=now[each.master]))
-    joints = {link.joint for link in model.links.values() if link.name in gone}
-    frames: Dict[str, Frame] = {
-        joint: replace(frame, body=now[frame.body])
-        for joint, frame in model.joint_frames.items()
-        if joint not in joints
-    }
+        if each.body in now and each.master not in now:
+            follower, master = (model.body(i).joint_name for i in (each.body, each.master))
+            raise ModelError(
+                f'joint {follower!r} mimics {master!r}, which link {name!r} carries; remove the '
+                'link of the former first'
+            )
+    joints = {model.link(each).joint for each in gone}
+    left = replace(
+        model,
+        links={each: link for each, link in model.links.items() if each not in gone},
+        joint_frames={x: frame for x, frame in model.joint_frames.items() if x not in joints},
+        geometries=tuple(each for each in model.geometries if each.link not in gone),
+    )
+    parts = left.moved_parts(now)
     return Model.create(
         model.name,
         bodies,
-        [
-            replace(link, body=now[link.body])
-            for link in model.links.values()
-            if link.name not in gone
-        ],
-        joint_frames=frames,
-        couplings=tuple(couplings),
-        loops=tuple(
-            replace(
-                loop,
-                predecessor=replace(loop.predecessor, body=now[loop.predecessor.body]),
-                successor=replace(loop.successor, body=now[loop.successor.body]),
-            )
-            for loop in model.loops
-            if loop.predecessor.body in now and loop.successor.body in now
-        ),
-        geometries=tuple(
-            replace(each, body=now[each.body])
-            for each in model.geometries
-            if each.link not in gone
-        ),
+        parts.pop('links').values(),
+        **parts,
         gravity=model.gravity,
         warnings=model.warnings,
         actuated=model.actuated and tuple(x for x in model.actuated if x not in joints),

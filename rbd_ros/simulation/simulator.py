@@ -51,7 +51,6 @@ from rbd_ros.simulation.simulated_servos import SimulatedServos
 from rbd_ros.simulation.start.default_start import default_start, stand
 from rbd_ros.simulation.start.start_warnings import StartWarnings
 from rbd_ros.spatial import PluckerTransform
-from rbd_ros.spatial.rotation import NORM_TOLERANCE
 from rbd_ros.world.allowed_collisions import allowed_pairs
 
 if TYPE_CHECKING:
@@ -912,21 +911,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         q = q.copy()
         model = self.robot.model
         for i, (at_q, _) in model.independent_slices.items():
-            body = model.body(i)
-            try:
-                unit = np.array(body.joint.normalize(q[at_q].tolist()))
-            except ValueError as error:
-                raise ValueError(f'position of joint {body.joint_name!r}: {error}') from None
-            # A unit quaternion is as far from the one given as that one's norm is from one.
-            if np.linalg.norm(unit - q[at_q]) > NORM_TOLERANCE:
-                norm = np.linalg.norm(q[at_q][:4])
-                after = ', then the position' if len(unit) > 4 else ''
-                raise ValueError(
-                    f'position of joint {body.joint_name!r}: its quaternion has the norm '
-                    f'{norm:.6g} instead of 1; the order is quaternion w, x, y, z{after} '
-                    '(ROS parameters and messages: x, y, z, w)'
-                )
-            q[at_q] = unit
+            q[at_q] = model.body(i).unit_position(q[at_q].tolist())
         return q
 
 

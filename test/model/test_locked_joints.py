@@ -161,8 +161,11 @@ def test_a_floating_base_is_locked_by_a_pose():
     assert_allclose(fixed.frame('tool0').pose(q), expected, rtol=0.0, atol=1e-14)
     with pytest.raises(ModelError, match='7 finite numbers'):
         arm.with_joints_locked({'floating_base': 0.0})
-    doubled = [*(2.0 * np.array(pose[:4])), *pose[4:]]
-    fixed = arm.with_joints_locked({'floating_base': doubled})
+    nearly = [*(1.0005 * np.array(pose[:4])), *pose[4:]]
+    fixed = arm.with_joints_locked({'floating_base': nearly})
     assert_allclose(fixed.frame('tool0').pose(q), expected, rtol=0.0, atol=1e-14)
-    with pytest.raises(ModelError, match='has no direction'):
+    doubled = [*(2.0 * np.array(pose[:4])), *pose[4:]]
+    with pytest.raises(ModelError, match='norm 2 instead of 1; the order is quaternion w, x'):
+        arm.with_joints_locked({'floating_base': doubled})
+    with pytest.raises(ModelError, match='its quaternion is zero'):
         arm.with_joints_locked({'floating_base': [0.0] * 4 + pose[4:]})
