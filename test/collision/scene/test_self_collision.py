@@ -167,7 +167,7 @@ def test_errors_name_file_and_line(tmp_path, old, new, message):
 def test_files_that_are_not_there_or_too_large_are_rejected(tmp_path, monkeypatch):
     with pytest.raises(SrdfError, match="none.srdf': there is no such file"):
         allowed_pairs(ARM, tmp_path / 'none.srdf')
-    with pytest.raises(SrdfError, match='there is no such file'):
+    with pytest.raises(SrdfError, match='it is a folder; give a file'):
         allowed_pairs(ARM, tmp_path)
     (tmp_path / 'a.srdf').write_bytes(b'<?xml version="1.0" encoding="none"?><robot/>')
     with pytest.raises(SrdfError, match='a.srdf'):
