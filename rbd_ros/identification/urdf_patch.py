@@ -45,7 +45,8 @@ def patched_urdf(urdf: Text, robot: Robot, found: Union[PayloadEstimate, ModelEs
     >>> from rbd_ros.identification import identify_payload, patched_urdf
     >>> carried = payload_parameters(1.5, (0.0, 0.02, 0.08))
     >>> found = identify_payload(robot, recorded(payload=carried), 'tool0')
-    >>> text = open('urdf/six_axis_arm.urdf').read()
+    >>> from pathlib import Path
+    >>> text = Path('urdf/six_axis_arm.urdf').read_text()
     >>> heavier = Robot.from_urdf(patched_urdf(text, robot, found).decode())
     >>> abs(heavier.model.link('tool0').inertia.mass - found.mass) < 1e-9
     True
