@@ -32,6 +32,7 @@ from rbd_ros.algorithms.array import (
     Wrenches,
 )
 from rbd_ros.model import Frame, Model
+from rbd_ros.model.errors import unknown_name
 
 # -- choices that are made when an algorithm is compiled
 
@@ -40,7 +41,7 @@ REFERENCES = ('body', 'base', 'aligned')
 
 def _reference(model: Model, name: str) -> str:
     if name not in REFERENCES:
-        raise ValueError(f'unknown reference {name!r}; there are {", ".join(REFERENCES)}')
+        raise ValueError(unknown_name('reference', name, REFERENCES))
     return name
 
 
@@ -60,11 +61,9 @@ def _bodies_of_joints(model: Model, names: Iterable[str]) -> FrozenSet[int]:
     if names is None or isinstance(names, str):
         raise ValueError('no joints are given; give a tuple of names')
     numbers = {model.body(i).joint_name: i for i in model.independent}
-    unknown = [name for name in names if name not in numbers]
-    if unknown:
-        raise ValueError(
-            f'unknown joint {", ".join(map(repr, unknown))}; there are {", ".join(numbers)}'
-        )
+    for name in names:
+        if name not in numbers:
+            raise ValueError(unknown_name('joint', name, numbers))
     return frozenset(numbers[name] for name in names)
 
 

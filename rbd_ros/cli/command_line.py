@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 from importlib import import_module
 from textwrap import wrap
 from types import ModuleType
 from typing import Dict, List, NoReturn, Optional, Sequence, Tuple
 
 from rbd_ros import __version__
+from rbd_ros.model.errors import did_you_mean, similar_names
 from rbd_ros.programs import INTERRUPTED
 
 #: Title of a group -> its commands, each with a sentence.
@@ -92,7 +92,7 @@ def nearest(word: str) -> List[str]:
         return [word]
     if word in _RELATED:
         return [_RELATED[word]]
-    found = difflib.get_close_matches(word, [*COMMANDS, *_RELATED], n=3)
+    found = similar_names(word, [*COMMANDS, *_RELATED])
     found = found or [name for name in COMMANDS if len(word) > 2 and word in name]
     return list(dict.fromkeys(_RELATED.get(name, name) for name in found))
 
@@ -105,9 +105,8 @@ def reject_arguments(parser: argparse.ArgumentParser, unknown: Sequence[str]) ->
     """
     options = [name for action in parser._actions for name in action.option_strings]
     words = [word.partition('=')[0] for word in unknown if word.startswith('--')]
-    similar = [name for word in words for name in difflib.get_close_matches(word, options, n=1)]
-    hint = f'; did you mean {" and ".join(similar)}?' if similar else ''
-    parser.error(f'unrecognized arguments: {" ".join(unknown)}{hint}')
+    similar = [name for word in words for name in similar_names(word, options, 1)]
+    parser.error(f'unrecognized arguments: {" ".join(unknown)}{did_you_mean(similar)}')
 
 
 #: Meaning of the exit codes of every command; `--help` ends with them.

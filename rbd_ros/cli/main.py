@@ -22,6 +22,7 @@ from rbd_ros.cli.command_line import (
     nearest,
     reject_arguments,
 )
+from rbd_ros.model.errors import did_you_mean
 from rbd_ros.programs import INTERRUPTED, unguard
 
 #: Set by the shell that asks for completions.
@@ -117,10 +118,9 @@ def _run(argv: List[str]) -> int:
 
 def _unknown(word: str) -> int:
     """Report an unknown command, with similar ones."""
-    found = nearest(word)
-    hint = f'did you mean {" or ".join(found)}? ' if found else ''
     make_parser(None).print_usage(sys.stderr)
-    text = f'unknown command {word[:80]!r}; {hint}rbd_ros --help lists all commands'
+    hint = did_you_mean(nearest(word)) or '; rbd_ros --help lists all commands'
+    text = f'unknown command {word[:80]!r}{hint}'
     print(f'rbd_ros: error: {text}', file=sys.stderr)
     return 2
 

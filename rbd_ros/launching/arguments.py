@@ -7,7 +7,6 @@ The value of a node's parameter is converted and checked just as the node itself
 
 from __future__ import annotations
 
-import difflib
 import math
 import os
 from pathlib import Path
@@ -21,6 +20,7 @@ import yaml
 from rbd_ros.bounded_files import MAX_TEXT, read_text
 from rbd_ros.lookup.worlds import find_world, WorldNotFoundError
 from rbd_ros.model.bounded_yaml import load_yaml
+from rbd_ros.model.errors import did_you_mean, similar_names
 from rbd_ros.nodes.common.node_interface import Parameter
 
 TRUE, FALSE = ('true', '1', 'yes', 'on'), ('false', '0', 'no', 'off')
@@ -121,10 +121,9 @@ class Arguments:
         for name in (word.partition(':=')[0] for word in words if ':=' in word):
             # Arguments of launch itself, such as launch-prefix.
             if name not in self._known and not name.startswith('launch-'):
-                near = difflib.get_close_matches(name, self._known, n=3)
                 raise ArgumentError(
                     f'{file_name} has no argument {name}'
-                    + (f'; did you mean {" or ".join(near)}?' if near else '')
+                    + did_you_mean(similar_names(name, self._known))
                     + ' (--show-args lists them)'
                 )
 

@@ -9,7 +9,6 @@ content of a description is read in `rbd_ros.model`. Knows no ROS.
 from __future__ import annotations
 
 from dataclasses import dataclass
-import difflib
 import os
 from pathlib import Path
 import re
@@ -19,7 +18,7 @@ from typing import Dict, Iterable, List, Optional, Tuple, Union
 
 from rbd_ros.bounded_files import MAX_TEXT, read_bytes, read_text
 from rbd_ros.lookup.resources import matching_names, resource_path
-from rbd_ros.model.errors import ModelError
+from rbd_ros.model.errors import did_you_mean, ModelError, similar_names
 from rbd_ros.model.urdf.mesh_paths import MeshPaths
 from rbd_ros.model.urdf.urdf_document import is_xacro
 
@@ -258,19 +257,16 @@ def _similar_files(path: Path) -> str:
     if not folder.is_dir():
         return f' (nor a folder {os.path.abspath(folder)})'
     names = [p.name for p in folder.iterdir() if p.suffix in SUFFIXES]
-    near = difflib.get_close_matches(path.name, names, n=3)
-    return f'; did you mean {" or ".join(near)}?' if near else ''
+    return did_you_mean(similar_names(path.name, names))
 
 
 def _no_such_robot(name: str, embedded: List[str], examples: List[str]) -> str:
-    near = difflib.get_close_matches(name, embedded + examples, n=3)
     text = f'no robot {name!r}: neither a file nor one of {", ".join(embedded)}'
     if examples:
         text += (
             f', nor one of the {len(examples)} of example-robot-data (rbd_ros robots lists all)'
         )
-    if near:
-        text += f'; did you mean {" or ".join(near)}?'
+    text += did_you_mean(similar_names(name, embedded + examples))
     if not examples:
         text += f'; panda, ur5, g1, talos and some 60 more come by: {INSTALL_EXAMPLES}'
     return text

@@ -8,7 +8,8 @@ Every message names the element, link or joint at fault and what to do about it.
 from __future__ import annotations
 
 import difflib
-from typing import Iterable, List, Optional
+from itertools import islice
+from typing import Any, Iterable, List
 
 
 class ModelError(ValueError):
@@ -26,12 +27,27 @@ def unknown_name(what: str, name: str, known: Iterable[str]) -> str:
     :param known: known names
     """
     known = list(known)
-    close: Optional[List[str]] = (
-        difflib.get_close_matches(name, known, 5, 0.4) if isinstance(name, str) else None
-    )
-    hint = (
-        f'; did you mean {", ".join(map(repr, close))}?'
-        if close
-        else f'; there are {", ".join(known[:40])}'
-    )
+    close = similar_names(name, known, 5, 0.4)
+    hint = did_you_mean(map(repr, close)) or f'; there are {", ".join(known[:40])}'
     return f'unknown {what} {name!r}{hint}'
+
+
+def similar_names(
+    name: Any, known: Iterable[str], count: int = 3, likeness: float = 0.6
+) -> List[str]:
+    """Return the known names that are like one, most alike first; only beginnings are compared.
+
+    :param count: maximum number of names
+    :param likeness: least likeness, from 0 to 1
+    """
+    if not isinstance(name, str):
+        return []
+    beginnings = {each[:64]: each for each in islice(known, 1000)}
+    close = difflib.get_close_matches(name[:64], beginnings, count, likeness)
+    return [beginnings[each] for each in close]
+
+
+def did_you_mean(names: Iterable[str]) -> str:
+    """Return the end of a message that names what may be meant, '' if there is nothing."""
+    text = ', '.join(names)
+    return f'; did you mean {text}?' if text else ''

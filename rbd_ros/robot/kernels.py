@@ -27,6 +27,7 @@ from rbd_ros.compiler.runtime.builtin import Fallback
 from rbd_ros.compiler.runtime.kernel import InterpretedKernel, Kernel
 from rbd_ros.compiler.symbol_graph import OperationCount
 from rbd_ros.model import Model, ModelError
+from rbd_ros.model.errors import unknown_name
 from rbd_ros.robot.other_names import SYNONYMS
 from rbd_ros.robot.variants import check, definition, Variant, variant
 
@@ -129,9 +130,7 @@ def declared(algorithm: Algorithm) -> Declaration:
             raise ValueError(
                 f'{algorithm!r} is not a declared algorithm; decorate it with @algorithm'
             )
-        raise ValueError(
-            f'unknown function {algorithm!r}; there are {", ".join(sorted(catalog()))}'
-        )
+        raise ValueError(unknown_name('function', algorithm, sorted(catalog())))
     return found
 
 

@@ -21,6 +21,7 @@ from rbd_ros.compiler import Definition, Output, Tangent
 from rbd_ros.compiler.source import source_digest
 from rbd_ros.model import Model
 from rbd_ros.model.equivalent import equivalent_model
+from rbd_ros.model.errors import unknown_name
 from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
 
 Scalars = Sequence[Any]
@@ -141,9 +142,7 @@ def variant(model: Model, algorithm: Declaration, **options: Any) -> Variant:
     if given:
         known = ['forces'] * algorithm.takes_forces + ['runtime', *algorithm.choices]
         known += [*algorithm.arrays, *['storage'] * _has_symmetric_output(algorithm)]
-        raise ValueError(
-            f'unknown option {", ".join(given)} of {algorithm.name}; there are {", ".join(known)}'
-        )
+        raise ValueError(unknown_name(f'option of {algorithm.name}', next(iter(given)), known))
     return Variant(algorithm, forces, runtime, tuple(sorted(chosen.items())), storage)
 
 

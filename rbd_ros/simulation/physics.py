@@ -15,6 +15,7 @@ from typing import Any, Callable, Dict, Optional, Sequence, Tuple, TYPE_CHECKING
 from rbd_ros.array_types import AnyArray, FloatArray
 from rbd_ros.compiler.loops import Record
 from rbd_ros.contact import contact_shapes, ContactParameters, HalfSpace
+from rbd_ros.model.errors import unknown_name
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.integrators.integrator import integrators
 from rbd_ros.simulation.records.mutex import Mutex
@@ -110,7 +111,7 @@ class Physics:
             integrator = 'semi_implicit' if has_loops else 'midpoint'
         known = integrators()
         if integrator not in known:
-            raise ValueError(f'unknown integrator {integrator!r}; there are {", ".join(known)}')
+            raise ValueError(unknown_name('integrator', integrator, known))
         if has_loops:
             field, where = 'with_loops', ''
             if world is not None:

@@ -193,7 +193,7 @@ def test_first_calls_are_measured_of_kernels_without_a_method(function, arm):
     [
         (
             ['--functions', 'mass_matricks'],
-            "unknown function 'mass_matricks'; there are ",
+            "unknown function 'mass_matricks'; did you mean 'mass_matrix'",
         ),
         (['--functions', ','], '--functions is empty'),
         (['--batch', '0'], '--batch must be from 1'),

@@ -16,6 +16,7 @@ import numpy as np
 from rbd_ros.array_types import FloatArray
 from rbd_ros.control.motion.polynomials import time_sliced
 from rbd_ros.control.robot_joints import listed, shown
+from rbd_ros.model.errors import similar_names
 
 END_VELOCITY_TOLERANCE = 1e-6  # [rad/s or m/s]
 MAX_POINTS = 200_000
@@ -88,23 +89,12 @@ def check_known(names: Sequence[str], requested: Sequence[str]) -> None:
         if not isinstance(name, str) or name not in known:
             raise TrajectoryError(
                 f'joint {shown(name)} of the trajectory is not a joint of the robot; there are '
-                f'{listed(_similar(name, requested))}',
+                f'{listed(similar_names(name, requested, 3, 0.4) or requested)}',
                 name,
             )
         if name in seen:
             raise _named_twice(name)
         seen.add(name)
-
-
-def _similar(name: Any, requested: Sequence[str]) -> Sequence[str]:
-    """Return the names like `name`, or all if there are none; only the beginnings are compared."""
-    import difflib  # only an error needs it
-
-    if not isinstance(name, str):
-        return requested
-    beginnings = {other[:64]: other for other in requested[:1000]}
-    close = difflib.get_close_matches(name[:64], beginnings, 3, 0.4)
-    return [beginnings[other] for other in close] or requested
 
 
 def checked_times(times: Sequence[float]) -> FloatArray:

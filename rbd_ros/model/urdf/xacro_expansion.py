@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib.util
 import json
 from pathlib import Path
@@ -14,7 +13,7 @@ import subprocess
 import sys
 from typing import Any, Dict, Iterable, Mapping, Optional
 
-from rbd_ros.model.errors import ModelError
+from rbd_ros.model.errors import did_you_mean, ModelError, similar_names
 
 #: Longest time that the process may wait for files and for the processor [s].
 MAX_WAIT = 600.0
@@ -79,10 +78,9 @@ def expand_xacro(
 def _problem(label: str, answer: Dict[str, Any], code: int, output: str) -> str:
     if 'unknown' in answer:
         name, known = answer['unknown'][0], answer['known']
-        near = difflib.get_close_matches(name, known, n=1)
         there = f'there are {", ".join(known)}' if known else 'there is none'
-        cure = f'did you mean {near[0]}?' if near else 'leave it out'
-        return f'{label}: no file has the xacro argument {name!r}, {there}; {cure}'
+        cure = did_you_mean(similar_names(name, known)) or '; leave it out'
+        return f'{label}: no file has the xacro argument {name!r}, {there}{cure}'
     if code in (-signal.SIGXCPU, -signal.SIGKILL):
         return (
             f'xacro cannot expand {label}: the expansion takes too long; correct its loops and '

@@ -9,7 +9,6 @@ So what `ros2 param get` reports is what acts.
 
 from __future__ import annotations
 
-import difflib
 import math
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
@@ -24,6 +23,7 @@ from rclpy.parameter import Parameter as RosParameter
 import yaml
 
 from rbd_ros.model.bounded_yaml import load_yaml
+from rbd_ros.model.errors import did_you_mean, similar_names
 from rbd_ros.nodes.common.node_interface import Parameter
 from rbd_ros.nodes.common.node_process import ending, StartupError
 from rbd_ros.nodes.messages.text import readable
@@ -144,8 +144,7 @@ class ParameterTable:
         for name in getattr(self._node, '_parameter_overrides', {}):
             if name in self._declarations or name in OF_RCLPY or name.startswith('qos_overrides'):
                 continue
-            close = difflib.get_close_matches(name, self._declarations, 1)
-            hint = f'; did you mean {close[0]}?' if close else ''
+            hint = did_you_mean(similar_names(name, self._declarations))
             self._node.get_logger().warning(
                 readable(f'parameter {name} is unknown to this node and ignored{hint}')
             )

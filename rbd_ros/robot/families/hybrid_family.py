@@ -9,6 +9,7 @@ from typing import Dict, Iterable, Tuple
 from numpy.typing import ArrayLike
 
 from rbd_ros.algorithms.articulated_body.hybrid_dynamics import HybridDynamics
+from rbd_ros.model.errors import unknown_name
 from rbd_ros.robot.kernels import Compiled, computes, Forces, Kernels, Outs
 
 
@@ -76,12 +77,9 @@ class Partition(Compiled):
 
     def __init__(self, kernels: Kernels, forward_joints: Tuple[str, ...]):
         model = kernels.model
-        unknown = [name for name in forward_joints if name not in model.joint_names]
-        if unknown:
-            raise ValueError(
-                f'unknown joint {", ".join(map(repr, unknown))}; there are '
-                f'{", ".join(model.joint_names)}'
-            )
+        for name in forward_joints:
+            if name not in model.joint_names:
+                raise ValueError(unknown_name('joint', name, model.joint_names))
         forward = tuple(
             float(model.body(i).joint_name in forward_joints)
             for i in model.independent

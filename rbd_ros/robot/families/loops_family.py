@@ -320,7 +320,7 @@ class LoopFunctions(Compiled):
         True
         """
         if method not in METHODS:
-            raise ValueError(f'unknown method {method!r}; there are {", ".join(METHODS)}')
+            raise ValueError(unknown_name('method', method, METHODS))
         model = self._kernels.model
         if method in NEED_REGULAR_INERTIA and self._singularity:
             raise SingularMassMatrixError(

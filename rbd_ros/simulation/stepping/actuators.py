@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 
 from rbd_ros.array_types import FloatArray
 from rbd_ros.model import Body, Link, Model
+from rbd_ros.model.errors import unknown_name
 from rbd_ros.model.joints import Revolute
 from rbd_ros.robot import Robot
 from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
@@ -293,7 +294,7 @@ def with_motors(robot: Robot, inertia: Mapping[str, float], suffix: str = '_moto
     links: List[Link] = list(model.links.values())
     for name, value in inertia.items():
         if name not in model.joint_names:
-            raise ValueError(f'unknown joint {name!r}; there are {", ".join(model.joint_names)}')
+            raise ValueError(unknown_name('joint', name, model.joint_names))
         _require(f'inertia of the motor of {name!r}', float(value))
         # No mass, and inertia about the axis alone: the mass of the motor belongs to its link.
         rotor = RigidBodyInertia(0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, float(value)))

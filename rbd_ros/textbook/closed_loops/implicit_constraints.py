@@ -21,6 +21,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Sequence
 from rbd_ros.algorithms.closed_loops.jets import Jet, jet
 from rbd_ros.algorithms.kinematics.kinematics import body_transforms
 from rbd_ros.model import Model
+from rbd_ros.model.errors import unknown_name
 from rbd_ros.spatial import PluckerTransform
 from rbd_ros.spatial.linear3 import apply_transpose, dot, subtract, Vector3, vector3, ZERO3
 from rbd_ros.spatial.scalar import Scalar, sqrt
@@ -46,7 +47,7 @@ class Places:
         for i in self._model.independent:
             if self._model.body(i).joint_name == name:
                 return self.q[self._model.independent_slices[i][0]]
-        raise ValueError(f'unknown joint {name!r}; there are {", ".join(self._model.joint_names)}')
+        raise ValueError(unknown_name('joint', name, self._model.joint_names))
 
     def point(self, frame: str, point: Vector3 = ZERO3) -> Vector3:
         """Return the place of a point in base coordinates, (3,) [m].
