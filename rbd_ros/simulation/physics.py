@@ -146,11 +146,6 @@ class Physics:
                 f'got {iterations}'
             )
         self.robot, self.integrator, self.ground = robot, integrator, ground
-        self.speed_limit, self.tolerance, self.restitution_model = (
-            speed_limit,
-            tolerance,
-            restitution_model,
-        )
         #: The robot with the inertias that it has now, see `change_inertias`.
         self.loaded_robot = robot
         self.world = world

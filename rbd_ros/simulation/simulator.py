@@ -178,18 +178,15 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         srdf: Optional[SrdfSource] = None,
         enforce_velocity_limits: bool = True,
     ):
+        # Of a copy: all of them, whichever there are.
+        self._given = {name: value for name, value in locals().items() if name != 'self'}
         if robot is not None and not isinstance(robot, Robot):
             raise ValueError(f'robot must be a Robot, got {type(robot).__name__}')
         if not (ground is None or isinstance(ground, (bool, HalfSpace))):
             raise ValueError(f'ground must be None, True or a HalfSpace, got {ground!r}')
         around = resolve_world(robot, world, ground, contact, contact_links, srdf)
-        # Of a copy: its world has the rest.
-        self._given = (
-            (robot, contact, contact_links)
-            if world is None and ground is not True
-            else (robot, None, None)
-        )
-        self._srdf = srdf if around is None else around.srdf
+        if around is not None:  # which has the rest
+            self._given.update(ground=None, contact=None, contact_links=None, srdf=around.srdf)
         robot = simulated_robot(robot, around)
         if around is None and srdf is not None:
             # A scene does it; without one, the file is checked all the same.
@@ -231,22 +228,8 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
     def __reduce__(self) -> Tuple[Any, ...]:
         # Newly made by its arguments, and brought to the same state.
         physics, model = self._physics, self._physics.model
-        robot, contact, contact_links = self._given
-        arguments = {
-            'robot': robot,
-            'timestep': model.timestep,
-            'integrator': physics.integrator,
-            'ground': physics.ground,
-            'contact': contact,
-            'contact_links': contact_links,
-            'speed_limit': physics.speed_limit,
-            'external_forces': model.has_external_forces,
-            'world': physics.world,
-            'solver_tolerance': physics.tolerance,
-            'solver_iterations': model.scene.iterations,
-            'restitution_model': physics.restitution_model,
-            'srdf': self._srdf,
-        }
+        now = {'external_forces': model.has_external_forces, 'world': physics.world}
+        arguments = {**self._given, **now}
         numbers = {
             name: array.copy()
             for name, array in model._asdict().items()
@@ -524,14 +507,15 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         >>> simulator.q[2]
         1.5
         """
-        if self._srdf is None:
+        if self._given['srdf'] is None:
             raise ValueError(
                 f'{name[:80]!r} is not a known configuration, since there is no SRDF; give srdf, '
                 'or name it in the world file'
             )
         from rbd_ros.world.group_states import named_configuration
 
-        return named_configuration(self.robot.model, self._srdf, name, self._default_start())
+        srdf = self._given['srdf']
+        return named_configuration(self.robot.model, srdf, name, self._default_start())
 
     def step(self, tau: Any = None, n: int = 1) -> None:
         """Take `n` time steps under constant torque; other Python threads run meanwhile.

@@ -3,7 +3,11 @@
 """Copies of simulations, and what else is copied and pickled or says why it is not."""
 
 import copy
+from functools import cached_property
+import inspect
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -13,11 +17,14 @@ from rbd_ros.collision import RobotInWorld
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.hil import Fault
 from rbd_ros.hil.scenario.payloads import with_payloads
+from rbd_ros.identification import Recording
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.simulation import Physics
+from rbd_ros.viewer.motion_recording import MotionRecording
 
 DUPLICATES = [copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))]
 IDS = ['copy', 'deepcopy', 'pickle']
+FAMILIES = [name for name, each in vars(Robot).items() if isinstance(each, cached_property)]
 TORQUE = np.array([5.0, -20.0, 10.0, 1.0, 2.0, 0.5])
 
 
@@ -34,6 +41,7 @@ def in_a_world():
         solver_tolerance=1e-9,
         solver_iterations=200,
         speed_limit=50.0,
+        enforce_velocity_limits=False,
     )
     simulator.remove_object('peg')
     ball = {'type': 'sphere', 'radius': 0.05, 'static': False, 'mass': 0.2}
@@ -120,6 +128,63 @@ def test_a_copy_shares_robot_and_surroundings():
     assert copy.deepcopy(simulator).world is simulator.world
     simulator = changed()
     assert copy.deepcopy(simulator).robot is simulator.robot
+
+
+def test_a_copy_is_made_with_all_arguments():
+    simulator = in_a_world()
+    _, (_, arguments, _) = simulator.__reduce__()
+    assert list(arguments) == list(inspect.signature(Simulator).parameters)
+    assert arguments['enforce_velocity_limits'] is False and arguments['speed_limit'] == 50.0
+    assert copy.copy(copy.copy(simulator)).physics.model.speed.max() == 50.0
+
+
+#: What another process does with methods and their arguments.
+CALL = """
+import pickle, sys
+calls = pickle.load(sys.stdin.buffer)
+pickle.dump([call(*given) for call, *given in calls], sys.stdout.buffer)
+"""
+
+
+def test_pickled_objects_work_alike_in_another_process():
+    robot = arm()
+    linkage = Robot.from_urdf(
+        resource_path('urdf/four_bar.urdf'), extension=resource_path('config/four_bar.yaml')
+    )
+    simulator, motion = Simulator(robot, enforce_velocity_limits=False), MotionRecording(robot)
+    q, v, a = np.random.default_rng(1).normal(size=(3, 6))
+    motion.add(0.0, q)
+    tool = robot.frame('tool0', 'aligned')
+    measured = Recording(robot.joint_names, [0.0, 1.0], np.stack([q, v]), np.stack([a, a]))
+    calls = [
+        (robot.forward_dynamics, q, v, a),
+        (robot.derivatives.inverse_dynamics, q, v, a),
+        (robot.regressors.torque, q, v, a),
+        (robot.centroidal.momentum, q, v),
+        (linkage.loops.equations_of_motion, np.zeros(3), np.ones(3), [0.0]),
+        (tool.velocity, q, v),
+        (tool.inverse_kinematics, tool.pose(q)),
+        (simulator.rollout, q, v, a, 3),
+        (motion.poses,),
+        (measured.part, 0.0, 1.0),
+    ]
+    done = subprocess.run(
+        [sys.executable, '-c', CALL], input=pickle.dumps(calls), capture_output=True, check=True
+    )
+    theirs = pickle.loads(done.stdout)
+    ours = [call(*given) for call, *given in calls]
+    assert vars(theirs[-1]).keys() == vars(ours[-1]).keys()
+    np.testing.assert_equal(
+        [*theirs[:-1], *vars(theirs[-1]).values()], [*ours[:-1], *vars(ours[-1]).values()]
+    )
+
+
+@pytest.mark.parametrize('name', FAMILIES)
+def test_every_family_is_copied(name):
+    robot = Robot.from_urdf(resource_path('urdf/six_axis_arm.urdf'), floating_base=True)
+    for duplicate in DUPLICATES:
+        found = duplicate(getattr(robot, name))
+        assert type(found) is type(getattr(robot, name)) and found._kernels.model.nv == robot.nv
 
 
 def test_a_method_of_a_simulation_travels_with_it():
