@@ -99,6 +99,8 @@ setup(
         'campaigns': ['distributed>=2023.3', 'pyarrow>=10'],
         # FMUs as plants and controllers of the bench.
         'fmu': ['fmpy>=0.3'],
+        # Simulations as Gymnasium environments.
+        'gym': ['gymnasium>=1.1'],
         # Meshes as GLB, glTF and PLY.
         'meshes': ['trimesh>=4.6'],
         # Recordings as MCAP files and, where there is no ffmpeg, as videos.
@@ -109,11 +111,13 @@ setup(
         'ros': packages_of_ros('jazzy'),
         'ros-kilted': packages_of_ros('kilted'),
         'test': [
+            'cma',
             'coal',
             "drake; platform_machine == 'x86_64'",  # no wheels elsewhere on Linux
             'distributed',
             'example-robot-data',
             'fmpy',
+            'gymnasium[mujoco]',
             'hypothesis',
             'imageio-ffmpeg',
             'mcap',

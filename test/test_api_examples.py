@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support import api_contents, api_pages, doctests, example_robots
+from support import api_contents, api_pages, doctests, example_robots, outside
 from support.api_pages import ENTRY, ROOT
 
 #: What is compiled is used for a moment: see conftest.py.
@@ -57,6 +57,13 @@ def test_poses_are_converted_as_their_page_says():
         assert found.reached
         expected = names['middle'].as_matrix()
         np.testing.assert_allclose(names['tool'].pose(found.q), expected, atol=1e-8)
+
+
+def test_environments_are_made_as_their_page_says():
+    outside.load('gymnasium')
+    names = run_examples(ROOT / 'docs' / 'learning.md')
+    assert names['observations'].shape == (4, 19 + 18 + 1) and names['D'].dv_dtau.shape[0] == 50
+    assert names['observation'][-1] > 0.0  # the feet carry the robot
 
 
 def test_inverse_kinematics_is_used_as_its_page_says():

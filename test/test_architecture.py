@@ -64,6 +64,7 @@ MAY_IMPORT = {
         'wire',
     },
     'identification': {'spatial', 'model', 'algorithms', 'robot', 'control', 'wire'},
+    'gym': {'robot', 'simulation', 'lookup'},
     'fmi': {'spatial', 'model', 'algorithms', 'robot', 'contact', 'simulation', 'compiler'},
     'viewer': {
         'spatial',

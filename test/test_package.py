@@ -54,6 +54,7 @@ OPTIONAL = {
     'control_msgs',
     'distributed',
     'fmpy',
+    'gymnasium',
     'imageio_ffmpeg',
     'lz4',  # with mcap
     'mcap',

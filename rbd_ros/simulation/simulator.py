@@ -553,24 +553,29 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         with rk4, and under external wrenches, by differences, to some 1e-11. The simulation stays
         where it is.
 
-        :param tau: torque, (nv,) [N m, N]; None for no torque
+        :param tau: torque, (nv,) [N m, N]; None for no torque; (steps, nv) for those of several
+            steps, one after another
         :return: q and v after the step, dq_dq, dq_dv, dq_dtau, dv_dq, dv_dv and dv_dtau, (nv, nv)
-            each; configurations are differentiated along the velocities
-        :raises ValueError: if the step is not smooth, or for loops; for a wrong shape or dtype,
+            each; configurations are differentiated along the velocities. Of several steps, each
+            array has a first axis for them
+        :raises ValueError: if a step is not smooth, or for loops; for a wrong shape or dtype,
             or what is not finite
 
         >>> simulator = Simulator(robot)
         >>> simulator.reset(q, v)
         >>> tau, change = robot.gravity_torque(q), 1e-6 * np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0])
         >>> D = simulator.step_derivatives(tau)
+        >>> simulator.step_derivatives(np.tile(tau, (20, 1))).dv_dq.shape  # of 20 steps
+        (20, 6, 6)
         >>> simulator.step(tau + change)
         >>> np.allclose(simulator.v - D.v, D.dv_dtau @ change, atol=1e-13)
         True
         """
-        from rbd_ros.simulation.step_derivatives import step_derivatives
+        from rbd_ros.simulation.step_derivatives import derivatives_of_steps, step_derivatives
 
-        given = self._nothing if tau is None else checked_array('tau', tau, ((self.robot.nv,),))
-        return step_derivatives(self, given)
+        nv = self.robot.nv
+        given = self._nothing if tau is None else checked_array('tau', tau, ((nv,), ('steps', nv)))
+        return (step_derivatives if given.ndim == 1 else derivatives_of_steps)(self, given)
 
     def rollout(
         self,

@@ -241,6 +241,25 @@ def step_derivatives(simulator: Simulator, tau: FloatArray) -> StepDerivatives:
     return StepDerivatives(at.q, at.v, *np.hsplit(at.dq, 3), *np.hsplit(at.dv, 3))
 
 
+def derivatives_of_steps(simulator: Simulator, torques: FloatArray) -> StepDerivatives:
+    """Return the derivatives of steps under torques (steps, nv), one after another, stacked."""
+    before, found = simulator.snapshot(), []
+    try:
+        for tau in torques:
+            found.append(step_derivatives(simulator, tau))
+            simulator.step(tau)
+    finally:
+        simulator.restore(before)
+    n, nq = torques.shape[1], simulator.robot.nq
+    shapes = [(nq,), (n,), *[(n, n)] * 6]
+    return StepDerivatives(
+        *(
+            np.array([each[k] for each in found]).reshape(len(found), *shape)
+            for k, shape in enumerate(shapes)
+        )
+    )
+
+
 def _by_differences(simulator: Simulator, tau: FloatArray) -> StepDerivatives:
     q, v, D = differences(simulator, tau)
     n = len(tau)

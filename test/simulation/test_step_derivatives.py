@@ -325,3 +325,18 @@ def test_a_nonsmooth_step_is_rejected():
         Simulator(mechanisms.four_bar()).step_derivatives()
     with pytest.raises(ValueError, match='tau'):
         Simulator(turntable(), h).step_derivatives([1.0, 2.0])
+
+
+def test_derivatives_of_several_steps_are_those_of_each_one(rng):
+    simulator = Simulator(damped_arm(0.3), h)
+    simulator.reset(rng.normal(size=3), rng.normal(size=3))
+    tau = rng.normal(size=(4, 3))
+    q, v = simulator.q, simulator.v
+    found = simulator.step_derivatives(tau)
+    assert np.array_equal(simulator.q, q) and np.array_equal(simulator.v, v)
+    for k, each in enumerate(tau):
+        expected = simulator.step_derivatives(each)
+        for name in ('q', 'v', *NAMES):
+            assert np.array_equal(getattr(found, name)[k], getattr(expected, name)), name
+        simulator.step(each)
+    assert simulator.step_derivatives(np.zeros((0, 3))).dq_dv.shape == (0, 3, 3)

@@ -53,10 +53,12 @@ class Program:
 
 LIBRARIES = {
     'argcomplete': Source('argcomplete'),
+    'cma': Source('cma'),
     'coal': Source('coal'),
     'distributed': Source("'rbd_ros[campaigns]'"),
     'example_robot_data': Source('example-robot-data'),  # no module, but a folder of URDFs
     'fmpy': Source('fmpy'),
+    'gymnasium': Source("'rbd_ros[gym]'"),
     'imageio_ffmpeg': Source("'rbd_ros[recording]'"),
     'mcap': Source("'rbd_ros[recording]'"),
     'zstandard': Source("'rbd_ros[recording]'"),
