@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Imports run one way, from nodes and cli at the top down to spatial, which knows nothing else.
 
-    spatial <- model <- algorithms, meshes <- robot, world <- collision, contact, constraints
+    spatial <- model <- algorithms, meshes <- world <- robot <- collision, contact, constraints
     <- simulation, control <- nodes <- launching, demonstration <- cli
                                                                simulation <- fmi, viewer <- cli
                                                                meshes, robot <- doctor <- cli
@@ -37,7 +37,16 @@ MAY_IMPORT = {
     'meshes': {'model'},
     'world': {'spatial', 'model', 'meshes'},
     'algorithms': {'spatial', 'model'},
-    'robot': {'spatial', 'model', 'algorithms', 'compiler', 'constraints', 'lookup'},
+    'robot': {
+        'spatial',
+        'model',
+        'meshes',
+        'world',
+        'algorithms',
+        'compiler',
+        'constraints',
+        'lookup',
+    },
     'collision': {'spatial', 'model', 'algorithms', 'meshes', 'world'},
     'contact': {'spatial', 'model', 'algorithms', 'robot', 'meshes'},
     'constraints': set(),

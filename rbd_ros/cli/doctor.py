@@ -10,10 +10,17 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 from typing import Any, Dict, List, Tuple, Union
 
-from rbd_ros.cli.options.common_options import add_json_option
-from rbd_ros.cli.options.robot_options import add_robot_options, model_options, named_robot
+from rbd_ros.cli.options.common_options import add_json_option, add_output_option
+from rbd_ros.cli.options.option_values import write_output
+from rbd_ros.cli.options.robot_options import (
+    add_robot_options,
+    model_options,
+    named_robot,
+    urdf_text,
+)
 from rbd_ros.collision.scene.scene import self_collision_notices
 from rbd_ros.doctor.findings import counted, ERROR, Finding, finding_lines, OK, worst_level
 from rbd_ros.doctor.machine import check_machine
@@ -43,6 +50,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='SECONDS',
         help='time for which --graph listens to joint states (default: %(default)s)',
     )
+    parser.add_argument(
+        '--density',
+        type=float,
+        metavar='KG/M^3',
+        help='give moving links without mass the inertia of their shapes at this density, for -o',
+    )
+    add_output_option(parser, 'FILE.urdf', 'write the URDF with the inertias of --density')
     add_json_option(parser)
 
 
@@ -52,6 +66,9 @@ def run(arguments: argparse.Namespace) -> int:
     :return: 0 if there are no errors, else 1
     :raises ValueError: if there is no such robot, or --graph without ROS
     """
+    fills = arguments.density is not None
+    if fills != bool(arguments.output) or fills and arguments.robot is None:
+        raise ValueError('give --density and -o together, and a robot')
     sections: List[Section] = []
     source, options = None, model_options(arguments)
     if arguments.robot is not None:
@@ -70,6 +87,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(summary(sections), indent=2))
     else:
         print('\n'.join(report(sections)))
+    if fills:
+        _write_filled(source, options, arguments.density, arguments.output)
     return int(any(worst_level(findings) == ERROR for _, findings in sections))
 
 
@@ -101,6 +120,21 @@ def _graph_findings(
             pass  # the lint reports it
     found = check_graph(read_graph(duration), joints)
     return [*found, executor_finding(try_events_executor())]
+
+
+def _write_filled(
+    source: Union[str, bytes], options: Dict[str, Any], density: float, path: str
+) -> None:
+    """Write the URDF with inertias of shapes, and print which links have them."""
+    from rbd_ros.identification.urdf_patch import with_inertials
+    from rbd_ros.robot.inertia_from_shapes import with_inertia_from_shapes
+
+    model = load_urdf(source, **options)
+    filled = with_inertia_from_shapes(model, density)
+    new = {name: link.inertia for name, link in filled.links.items() if link != model.link(name)}
+    write_output(path, with_inertials(urdf_text(source, options['package_paths']), new, {}))
+    for note in filled.warnings[len(model.warnings) :] or ('no link lacks an inertia',):
+        print(f'{path}: {note}', file=sys.stderr)
 
 
 def summary(sections: List[Section]) -> Dict[str, Any]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from rbd_ros.cli.options.common_options import add_output_option
 from rbd_ros.cli.options.option_values import joint_values, write_output
-from rbd_ros.cli.options.robot_options import model_options
+from rbd_ros.cli.options.robot_options import model_options, urdf_text
 from rbd_ros.cli.output.recorded import (
     add_recording_arguments,
     described,
@@ -31,7 +31,6 @@ from rbd_ros.identification import (
     PayloadEstimate,
     validate_model,
 )
-from rbd_ros.model.urdf.urdf_document import urdf_of_file
 from rbd_ros.robot.families.regressors_family import NAMES
 
 UNKNOWN = 'not determined by this recording'
@@ -76,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not 0.0 < arguments.confidence < 1.0:
         raise ValueError(f'--confidence must be between 0 and 1, got {arguments.confidence:g}')
     source = described(arguments)
-    text = source if isinstance(source, bytes) else _text(source, arguments.package_path)
+    text = urdf_text(source, arguments.package_path)
     options = model_options(arguments)
     robot, recording = robot_of(source, options), recording_of(arguments)
     missing_joints = joint_values('--missing-joints', arguments.missing_joints)
@@ -113,12 +112,6 @@ def run(arguments: argparse.Namespace) -> int:
                 [validate_model(identified, recording, **same)],
             )
     return 0
-
-
-def _text(path: str, package_paths: Sequence[str]) -> bytes:
-    if path.lstrip().startswith('<'):
-        return path.encode()
-    return urdf_of_file(path, package_paths)
 
 
 def lines(found: Found, confidence: float) -> List[str]:

@@ -38,6 +38,7 @@ HEAVY, LIGHT, NONE = 20.0, 0.005, 1e-9
 DEGREES = (100.0, 720.0)
 _MAX_DOFS = 200  # for more, matrices are not looked at
 _NAMED = 8  # joints or links that one finding names
+_OF_SHAPES = 'rbd_ros doctor ROBOT --density KG/M^3 -o FILE.urdf takes that of shapes'
 
 _CURES = (
     ('the mass is negative', 'give a positive mass'),
@@ -135,7 +136,8 @@ def inertia_findings(model: Model) -> List[Finding]:
                     ERROR,
                     f'joint {quote(joint)}',
                     'it moves no mass, so its acceleration is not determined',
-                    'give its link an inertia, or the joint an armature (extension file)',
+                    'give its link an inertia, or the joint an armature (extension file); '
+                    f'{_OF_SHAPES}',
                 )
             )
     links = [
@@ -151,7 +153,7 @@ def inertia_findings(model: Model) -> List[Finding]:
                 WARN,
                 _named('link', links),
                 'with shapes but no <inertial>, although it moves: its weight is ignored',
-                'give it <inertial> with mass and inertia (a frame has no shapes)',
+                f'give it <inertial> with mass and inertia (a frame has no shapes); {_OF_SHAPES}',
             )
         )
     return found

@@ -247,6 +247,33 @@ class Robot(
         load = RigidBodyInertia.from_parameters(parameters)
         return type(self)(self.model.with_link_inertia(link, load, add=True))
 
+    def with_inertia_from_shapes(
+        self,
+        density: Optional[float] = None,
+        links: Optional[Iterable[str]] = None,
+        mass: Optional[float] = None,
+    ) -> Robot:
+        """Return the robot with links that have the inertia of their shapes.
+
+        The shapes of a link are those for collision, or the visual ones if there are no others,
+        filled evenly. Where they overlap, each counts. Of a mesh that is not closed, the convex
+        hull counts. `warnings` names the links.
+
+        :param density: density of the shapes [kg/m^3]
+        :param links: names of links, whose inertia is replaced; None: those that move and have
+            shapes but no mass, and are not fixed to a link with a mass
+        :param mass: mass of these links together, in place of a density [kg]
+        :raises ModelError: for a link whose shapes enclose no volume, or cannot be read
+        :raises ValueError: for an unknown link, or a density that no solid has
+
+        >>> printed = robot.with_inertia_from_shapes(1200.0, ['forearm_link'])
+        >>> printed.warnings[-1]
+        "links have the inertia of their shapes at 1200 kg/m^3, 3.52 kg in all: 'forearm_link'"
+        """
+        from rbd_ros.robot.inertia_from_shapes import with_inertia_from_shapes
+
+        return type(self)(with_inertia_from_shapes(self.model, density, links, mass))
+
     def with_robot_mounted(
         self,
         other: Union[Robot, str, os.PathLike[str]],

@@ -3,6 +3,7 @@
 """The command `rbd_ros doctor`."""
 
 import json
+import re
 import sys
 
 import pytest
@@ -117,3 +118,35 @@ def test_links_that_do_not_touch_each_other_are_one_line(capsys, tmp_path):
     assert capsys.readouterr().out.count(line) == 1
     assert main(['info', str(path), '--json']) == 0
     assert json.loads(capsys.readouterr().out)['self_collision'] == [line]
+
+
+def test_missing_inertias_are_filled_in_and_named(capsys, tmp_path):
+    """All other bytes stay as they are."""
+    path, filled = tmp_path / 'ball.urdf', tmp_path / 'filled.urdf'
+    ball = '<link name="ball"><collision><geometry><sphere radius="0.1"/></geometry></collision>'
+    hinge = (
+        '<joint name="j" type="continuous"><parent link="base"/><child link="ball"/><axis '
+        'xyz="1 0 0"/><limit effort="9" velocity="9"/></joint>'
+    )
+    path.write_text(f'<robot name="r"><link name="base"/>{ball}</link>{hinge}</robot>')
+    assert main(['doctor', str(path)]) == 1
+    captured = capsys.readouterr()
+    assert 'it moves no mass' in captured.out and '--density KG/M^3 -o' in captured.out
+    assert main(['doctor', str(path), '--density', '500', '-o', str(filled)]) == 1
+    assert capsys.readouterr().err == (
+        f'{filled}: links have the inertia of their shapes at 500 kg/m^3, 2.094 kg in all: '
+        "'ball'\n"
+    )
+    before, element, after = re.split('(<inertial>.*</inertial>)', filled.read_text())
+    assert before + after == path.read_text()
+    assert main(['doctor', str(filled), '--density', '500', '-o', str(path)]) == 0
+    assert capsys.readouterr().err == f'{path}: no link lacks an inertia\n'
+    assert path.read_bytes() == filled.read_bytes()
+
+
+@pytest.mark.parametrize(
+    'given', [[ARM, '--density', '500'], [ARM, '-o', 'a'], ['-o', 'a', '--density', '5']]
+)
+def test_a_density_goes_with_a_file_and_a_robot(capsys, given):
+    assert main(['doctor', *given]) == 1
+    assert 'give --density and -o together, and a robot' in capsys.readouterr().err

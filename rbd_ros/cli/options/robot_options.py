@@ -10,7 +10,7 @@ from typing import Any, Dict, Sequence, Union
 
 from rbd_ros.lookup.robots import load_robot, RobotNotFoundError
 from rbd_ros.model.extension import read_extension
-from rbd_ros.model.urdf.urdf_document import MAX_BYTES
+from rbd_ros.model.urdf.urdf_document import MAX_BYTES, urdf_of_file
 
 
 def add_robot_options(parser: argparse.ArgumentParser, default: str = '') -> None:
@@ -114,6 +114,16 @@ def named_robot(arguments: argparse.Namespace) -> Union[str, bytes]:
     :raises RobotNotFoundError: if nothing is there, or xacro cannot expand it
     """
     return description(arguments.robot, arguments.xacro, arguments.package_path)
+
+
+def urdf_text(source: Union[str, bytes], package_paths: Sequence[str]) -> bytes:
+    """Return the document of a robot.
+
+    :param source: its path or document, as `named_robot` returns it
+    """
+    if isinstance(source, bytes):
+        return source
+    return source.encode() if source.lstrip()[:1] == '<' else urdf_of_file(source, package_paths)
 
 
 def model_options(arguments: argparse.Namespace) -> Dict[str, Any]:

@@ -35,7 +35,14 @@ def test_json_is_printed_by_every_command_that_has_it():
 
 def test_written_files_go_where_output_says():
     found = {name: each for name, each in options() if '--output' in each.option_strings}
-    assert set(found) == {'feedforward', 'codegen', 'demo', 'excitation-trajectory', 'identify'}
+    assert set(found) == {
+        'feedforward',
+        'codegen',
+        'demo',
+        'doctor',
+        'excitation-trajectory',
+        'identify',
+    }
     assert all('-o' in each.option_strings for each in found.values())
     assert [name for name, each in options() if '--out' in each.option_strings] == []
 
