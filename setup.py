@@ -103,6 +103,8 @@ setup(
         'gym': ['gymnasium>=1.1'],
         # Meshes as GLB, glTF and PLY.
         'meshes': ['trimesh>=4.6'],
+        # Recordings of joint states as data frames.
+        'pandas': ['pandas>=1.3'],
         # Recordings as MCAP files and, where there is no ffmpeg, as videos.
         'recording': ['imageio-ffmpeg>=0.4', 'mcap>=1.0'],
         # Robots that are known by name: panda, ur5, g1, talos and some 60 more.
@@ -125,6 +127,7 @@ setup(
             'mujoco',
             'mypy',
             'numba',
+            'pandas',
             'pin',
             'pyarrow',
             'pytest',

@@ -70,6 +70,14 @@ def test_inverse_kinematics_is_used_as_its_page_says():
     assert np.all(run_examples(ROOT / 'docs' / 'inverse_kinematics.md')['found'].reached)
 
 
+def test_a_notebook_shows_the_examples_of_its_page():
+    outside.load('pandas')
+    names = run_examples(ROOT / 'docs' / 'notebook.md')
+    assert '</iframe>' in names['recording']._repr_html_()
+    np.testing.assert_array_equal(names['again'].positions, names['measured'].positions)
+    assert names['other'].tolist() == names['robot'].gravity_torque(names['q']).tolist()
+
+
 def test_examples_run_in_their_order(tmp_path, monkeypatch):
     shutil.copy(example_robots.path('panda'), tmp_path / 'panda.urdf')
     monkeypatch.chdir(tmp_path)
@@ -96,6 +104,8 @@ def starts():
 
 @pytest.mark.parametrize(('page', 'path'), EXAMPLES)
 def test_an_example_gives_the_documented_output(page, path, starts, monkeypatch, tmp_path):
+    if 'pandas' in EXAMPLES[page, path].example:
+        outside.load('pandas')
     # As in the root, but what an example writes goes elsewhere.
     for folder in ('config', 'docs', 'launch', 'urdf'):
         (tmp_path / folder).symlink_to(ROOT / folder)

@@ -59,6 +59,7 @@ OPTIONAL = {
     'lz4',  # with mcap
     'mcap',
     'numba',
+    'pandas',
     'pinocchio',
     'pyarrow',
     'simulation_interfaces',

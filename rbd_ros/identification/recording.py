@@ -9,7 +9,7 @@ against a robot, put into its order, and cut where messages are missing.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import List, Mapping, Optional, Sequence, Tuple
+from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,11 @@ class Recording:
     >>> rest = np.zeros((3, 2))
     >>> Recording(('shoulder', 'elbow'), [0.0, 0.01, 0.02], rest, rest).rate
     100.0
+    >>> measured = recorded().for_robot(robot)
+    >>> measured.part(1.0, 3.0).duration, round(measured.step, 6)  # [s]
+    (2.0, 0.004)
+    >>> measured.segments()  # without a gap
+    [slice(0, 5000, None)]
     """
 
     joint_names: Tuple[str, ...]
@@ -94,6 +99,50 @@ class Recording:
     def duration(self) -> float:
         """Time from the first state to the last [s]."""
         return float(self.times[-1] - self.times[0]) if len(self.times) else 0.0
+
+    @classmethod
+    def from_pandas(cls, frame: Any, label: str = 'frame') -> Recording:
+        """Return the recording of a data frame of pandas, as read from a CSV file.
+
+        States that are not finite, or go back in time, are left out, with notes about them.
+
+        :param frame: columns JOINT.position [rad or m] and JOINT.effort [N m or N]; others are
+            ignored; an index or a column `time` [s]
+        :param label: what the recording is called in messages
+        :raises RecordingError: if columns are missing, are no numbers, or nothing usable is left
+
+        >>> frame = recorded().to_pandas()
+        >>> Recording.from_pandas(frame[frame.index < 1.0]).duration  # [s]
+        0.996
+        """
+        if frame.index.name == 'time':
+            frame = frame.reset_index()
+        names, columns = columns_of(label, [str(each) for each in frame.columns])
+        try:
+            values = frame.iloc[:, columns].to_numpy(dtype=float)
+        except (TypeError, ValueError) as error:
+            raise RecordingError(f'{label}: the columns must be numbers: {error}') from None
+        q, tau = np.split(values[:, 1:], 2, axis=1)
+        return recording_of(names, values[:, 0], q, tau, label)
+
+    def to_pandas(self) -> Any:
+        """Return the states as a data frame of pandas, with the columns of a CSV file.
+
+        :return: columns JOINT.position [rad or m] and JOINT.effort [N m or N], index time [s]
+        :raises ImportError: if pandas is not installed
+
+        >>> frame = recorded().to_pandas()
+        >>> frame.index.name, frame.columns[0], frame.shape
+        ('time', 'shoulder_pan_joint.position', (5000, 12))
+        """
+        try:
+            import pandas
+        except ImportError:
+            cure = "to_pandas needs pandas: pip install 'rbd_ros[pandas]'"
+            raise ImportError(cure) from None
+        values = np.hstack([self.positions, self.efforts])
+        times = pandas.Index(self.times, name='time')
+        return pandas.DataFrame(values, times, _columns(self.joint_names))
 
     def segments(self) -> List[slice]:
         """Return the parts without a gap that are long enough to be filtered."""
@@ -175,6 +224,36 @@ class Recording:
         q = Wraparound(robot.position_periods).unwrapped(q)
         _check_limits(robot, q, self.label)
         return Recording(robot.joint_names, self.times, q, tau, notes, self.label)
+
+
+def columns_of(label: str, head: Sequence[str]) -> Tuple[Tuple[str, ...], List[int]]:
+    """Return the joint names, and the numbers of the columns of time, positions and efforts.
+
+    :param label: what the head of the table is called in messages
+    :param head: names of the columns
+    :raises RecordingError: if one is missing, or there are two of one name
+    """
+    example = 'time,JOINT.position,JOINT.effort'
+    if len(set(head)) != len(head):
+        twice = next(word for word in head if head.count(word) > 1)
+        raise RecordingError(f'{label} has two columns {shown(twice)}; leave one out')
+    if 'time' not in head:
+        raise RecordingError(f'{label} has no column time; write {example}')
+    names = tuple(w[: -len('.position')] for w in head if w.endswith('.position'))
+    if not names:
+        raise RecordingError(f'{label} has no column of a position; write {example}')
+    without = [name for name in names if f'{name}.effort' not in head]
+    if without:
+        raise RecordingError(
+            f'{label} has no efforts of joint {listed(without)}, which identification needs; add '
+            f'a column {without[0]}.effort'
+        )
+    words = ['time', *_columns(names)]
+    return names, [head.index(word) for word in words]
+
+
+def _columns(names: Sequence[str]) -> List[str]:
+    return [f'{name}.{what}' for what in ('position', 'effort') for name in names]
 
 
 def recording_of(

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Callable, Dict, Iterator, List, Sequence, TextIO, Tuple
 
 from rbd_ros.bounded_files import MAX_RECORDING, open_regular
-from rbd_ros.control.robot_joints import listed, shown
+from rbd_ros.control.robot_joints import shown
 from rbd_ros.identification.joint_series import JointSeries
-from rbd_ros.identification.recording import Recording, RecordingError
+from rbd_ros.identification.recording import columns_of, Recording, RecordingError
 
 TOPIC = 'joint_states'
 BAGS, PACKED = ('.mcap', '.db3'), '.zstd'
@@ -130,7 +130,7 @@ def _read_csv(path: Path, topic: str, series: JointSeries) -> None:
         reader = csv.reader(_lines(file), skipinitialspace=True)
         try:
             head = [word.strip() for word in next(reader, [])]
-            names, columns = _columns(series.label, head)
+            names, columns = columns_of(f'{series.label}: line 1', head)
             for row in reader:
                 if row:
                     _add_row(series, names, columns, head, row, reader.line_num)
@@ -145,27 +145,6 @@ def _lines(file: TextIO) -> Iterator[str]:
         if len(line) == MAX_LINE:
             raise csv.Error(f'a line has {MAX_LINE} characters or more')
         yield line
-
-
-def _columns(label: str, head: Sequence[str]) -> Tuple[Tuple[str, ...], List[int]]:
-    """Return the joint names, and the numbers of the columns of time, positions and efforts."""
-    example = 'time,JOINT.position,JOINT.effort'
-    if len(set(head)) != len(head):
-        twice = next(word for word in head if head.count(word) > 1)
-        raise RecordingError(f'{label}: there are two columns {shown(twice)}; leave one out')
-    if 'time' not in head:
-        raise RecordingError(f'{label}: line 1 has no column time; write {example}')
-    names = tuple(w[: -len('.position')] for w in head if w.endswith('.position'))
-    if not names:
-        raise RecordingError(f'{label}: line 1 has no column of a position; write {example}')
-    without = [name for name in names if f'{name}.effort' not in head]
-    if without:
-        raise RecordingError(
-            f'{label} has no efforts of joint {listed(without)}, which identification needs; add '
-            f'a column {without[0]}.effort'
-        )
-    words = ['time', *(f'{n}.position' for n in names), *(f'{n}.effort' for n in names)]
-    return names, [head.index(word) for word in words]
 
 
 def _add_row(

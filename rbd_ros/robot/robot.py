@@ -324,6 +324,18 @@ class Robot(
             f'<Robot {self.name!r}: {self.nv} degrees of freedom, {len(self._model.links)} links>'
         )
 
+    def _repr_html_(self) -> str:
+        from rbd_ros.html_tables import html_table  # only notebooks need it
+
+        rows = []
+        for i, (at_q, at_v) in self._model.independent_slices.items():
+            body = self._model.body(i)
+            positions = self.lower_limits[at_q], self.upper_limits[at_q]
+            rates = self.velocity_limits[at_v], self.effort_limits[at_v]
+            rows.append((body.joint_name, type(body.joint).__name__, *positions, *rates))
+        units = ('lower [rad, m]', 'upper', 'velocity [rad/s, m/s]', 'effort [N m, N]')
+        return html_table(repr(self), ('joint', 'type', *units), rows)
+
     def __reduce__(self) -> Tuple[Any, ...]:
         return type(self), (self._model,)
 

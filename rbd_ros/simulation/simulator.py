@@ -249,6 +249,21 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
             f'{self.timestep:g} s steps, time {self.time:g} s>'
         )
 
+    def _repr_html_(self) -> str:
+        from rbd_ros.html_tables import html_table  # only notebooks need it
+
+        model, q, v, tau = self.robot.model, self.q, self.v, self.tau
+        joints = [
+            (model.body(i).joint_name, q[at_q], v[at_v], tau[at_v])
+            for i, (at_q, at_v) in model.independent_slices.items()
+        ]
+        objects = [
+            (name, self.object_pose(name)[:3, 3], self.object_velocity(name)[3:], '')
+            for name in self.objects
+        ]
+        heads = ('joint, object', 'position [rad, m]', 'velocity [rad/s, m/s]', 'effort [N m, N]')
+        return html_table(repr(self), heads, [*joints, *objects])
+
     # -- state ----------------------------------------------------------------------------------
 
     @property

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from html import escape
 import os
 from pathlib import Path
 from typing import List, Optional, Tuple, Union
@@ -155,6 +156,14 @@ class MotionRecording:
             poses=floats(poses),
             contacts=floats(np.concatenate(self._contacts)),
             firsts=[0, *np.cumsum(counts).tolist()],
+        )
+
+    def _repr_html_(self) -> Optional[str]:
+        if not self._times:
+            return None
+        return (
+            '<iframe sandbox="allow-scripts" style="width: 100%; height: 480px; border: 0" '
+            f'srcdoc="{escape(self.page())}"></iframe>'
         )
 
     @property

@@ -470,3 +470,50 @@ def test_a_malformed_robot_description_is_rejected(tmp_path, original):
             (tmp_path / name).write_text('this is no database at all, but some text' * 40)
         with pytest.raises(RecordingError, match=words):
             read_robot_description(str(tmp_path / name))
+
+
+def test_a_data_frame_has_the_columns_of_csv_and_leads_back(tmp_path, original):
+    pandas = outside.load('pandas')
+    frame = original.to_pandas()
+    assert frame.index.name == 'time'
+    frame.to_csv(tmp_path / 'run.csv')
+    (tmp_path / 'ours.csv').write_text(csv_text(original))
+    read = pandas.read_csv(tmp_path / 'ours.csv')
+    for again in (
+        Recording.from_pandas(frame),
+        Recording.from_pandas(read),  # with the time as a column
+        read_recording(str(tmp_path / 'run.csv')),
+    ):
+        same(again, original)
+
+
+def test_a_data_frame_is_cleaned_as_a_csv_file(original):
+    outside.load('pandas')
+    frame = original.to_pandas()
+    frame['mode'] = 'moving'  # another column, which is ignored
+    frame.iloc[7, 0] = np.nan
+    found = Recording.from_pandas(frame, 'run')
+    assert len(found.times) == len(original.times) - 1 and found.label == 'run'
+    assert 'not finite' in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    ('change', 'message'),
+    [
+        (lambda frame: frame.reset_index(drop=True), 'run has no column time'),
+        (lambda frame: frame.rename(columns=lambda n: n.upper()), 'no column of a position'),
+        (lambda frame: frame.iloc[:, :2], 'run has no efforts of joint'),
+        (lambda frame: frame.astype(str).replace(r'.*', 'x', regex=True), 'must be numbers'),
+        (lambda frame: frame.iloc[:3], '3 usable states'),
+    ],
+)
+def test_another_data_frame_is_rejected(original, change, message):
+    outside.load('pandas')
+    with pytest.raises(RecordingError, match=message):
+        Recording.from_pandas(change(original.to_pandas()), 'run')
+
+
+def test_without_pandas_the_cure_is_reported(original, monkeypatch):
+    monkeypatch.setitem(sys.modules, 'pandas', None)
+    with pytest.raises(ImportError, match=r"pip install 'rbd_ros\[pandas\]'"):
+        original.to_pandas()

@@ -269,6 +269,7 @@ MODULES = {
     ),
     'export': ('rbd_ros.robot.export', 'rbd_ros.robot.accuracy_diagnosis'),
     'identification': (
+        'rbd_ros.identification.recording',
         'rbd_ros.identification.payload_identification',
         'rbd_ros.identification.robot_identification',
         'rbd_ros.identification.fourier_excitation',
@@ -378,6 +379,8 @@ NOT_FOR_USERS = {
     'rbd_ros.constraints.friction:moments_of': 'likewise',
     'rbd_ros.constraints.friction_solution:scaled_space': 'what compiled loops solve',
     'rbd_ros.textbook.complementarity.minimal_set:normal_screws': 'a part of its file',
+    'rbd_ros.identification.recording:columns_of': 'a part of its file',
+    'rbd_ros.identification.recording:recording_of': 'likewise',
     'rbd_ros.identification.payload_identification:parameter_transform': 'arithmetic of its file',
     'rbd_ros.identification.robot_identification:consistent': 'a part of `identify`',
     'rbd_ros.identification.robot_identification:with_extent': 'likewise',

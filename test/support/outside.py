@@ -65,6 +65,7 @@ LIBRARIES = {
     'mpmath': Source('mpmath'),
     'mujoco': Source('mujoco'),
     'nav_msgs': Source("'rbd_ros[ros]'"),
+    'pandas': Source("'rbd_ros[pandas]'"),
     'pinocchio': Source('pin', ('libgomp1',)),
     'pyarrow': Source("'rbd_ros[campaigns]'"),
     'pydrake': Source('drake', ('libglib2.0-0',)),
