@@ -77,7 +77,7 @@ def require_masses(model: Model, gravity: Any) -> None:
     if any(gravity) and not moving_mass(model):
         raise ModelError(
             f'no link of {model.name!r} that moves has a mass, so gravity has no effect; give '
-            'the links their <inertial>'
+            'the links their <inertial> (rbd_ros doctor --density takes that of shapes)'
         )
 
 

@@ -112,6 +112,7 @@ def test_only_moving_links_without_mass_change():
     )
     robot = Robot.from_urdf(text)
     assert "joint 'c' can move without moving mass" in robot.warnings[-1]
+    assert 'rbd_ros doctor --density takes that of shapes' in robot.warnings[-1]
     filled = robot.with_inertia_from_shapes(1000.0)
     before, after = robot.model.links, filled.model.links
     assert [name for name in before if before[name] != after[name]] == ['light']

@@ -86,7 +86,8 @@ def singularity(model: Model, given_later: Sequence[int] = ()) -> str:
     return (
         f'the mass matrix is singular: {"joints" if len(joints) > 1 else "joint"} '
         f'{", ".join(map(repr, joints))} can move without moving mass; give the links beyond '
-        'an <inertial>, the joints an armature, or make them fixed'
+        'an <inertial> (rbd_ros doctor --density takes that of shapes), the joints an armature, '
+        'or make them fixed'
     )
 
 
