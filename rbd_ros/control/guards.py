@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbd_ros.array_types import FloatArray
-from rbd_ros.compiler.loops import compiled, entry_point, Record
+from rbd_ros.compiler.loops import compiled, entry_point, NonCopyable, Record
 from rbd_ros.control.robot_joints import shown
 
 MAXIMUM_MEASURABLE = 1e9  # a position or velocity beyond this is garbage, not a measurement
@@ -111,7 +111,7 @@ def check_state(guard: GuardMemory, stamp: float, q: FloatArray, v: FloatArray) 
     return wrong if wrong != USABLE else int(check_time(guard, stamp))
 
 
-class StateGuard:
+class StateGuard(NonCopyable):
     """Distinguishes usable states from others.
 
     A clock that was set back (a simulation that began again) differs from a stray old state by

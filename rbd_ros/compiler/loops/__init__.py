@@ -22,6 +22,7 @@ from rbd_ros.compiler.loops.loop_records import (
     floats,
     integers,
     nested,
+    NonCopyable,
     Record,
     view,
 )
@@ -53,6 +54,7 @@ __all__ = [
     'Mat',
     'Mat3',
     'NamedFunction',
+    'NonCopyable',
     'Record',
     'Transform',
     'Vec',

@@ -14,7 +14,7 @@ The class of a record may declare the shape of an array beside its field (`float
 from __future__ import annotations
 
 import math
-from typing import Any, Dict, List, NamedTuple, Tuple, Type, TypeVar, Union
+from typing import Any, Dict, List, NamedTuple, NoReturn, Tuple, Type, TypeVar, Union
 
 import numpy as np
 
@@ -97,7 +97,17 @@ def _is_within(array: Any, name: str) -> bool:
     return isinstance(array, _Array) and array.within == name
 
 
-class Record:
+class NonCopyable:
+    """Base of objects whose calls are bound to their own memory, where a copy would work, too."""
+
+    def __reduce_ex__(self, _: Any) -> NoReturn:
+        raise TypeError(
+            f'a {type(self).__name__} is bound to its own memory and cannot be copied or pickled; '
+            'make another one from the same arguments'
+        )
+
+
+class Record(NonCopyable):
     """Table of a named tuple, kept together with the arrays that it points at.
 
     :param fields: the named tuple; its arrays must not be replaced, its numbers are copied; its

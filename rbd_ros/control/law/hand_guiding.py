@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbd_ros.array_types import FloatArray
-from rbd_ros.compiler.loops import call_kernel, compiled, entry_point, Record
+from rbd_ros.compiler.loops import call_kernel, compiled, entry_point, NonCopyable, Record
 from rbd_ros.control.robot_joints import dof_names, free_inertia, workspace
 from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import whole_periods, Wraparound
@@ -204,7 +204,7 @@ def guide(guiding: GuidingMemory, q: FloatArray, v: FloatArray, dt: float) -> in
 guide_once = entry_point(guide)
 
 
-class HandGuiding:
+class HandGuiding(NonCopyable):
     """Torque for an arm that is guided by hand, to be added to that against gravity.
 
         torque = k (r - q) - (d + beta) H(q) v

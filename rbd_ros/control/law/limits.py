@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Optional, Tuple
 import numpy as np
 
 from rbd_ros.array_types import BoolArray, FloatArray
-from rbd_ros.compiler.loops import compiled, entry_point, Record
+from rbd_ros.compiler.loops import compiled, entry_point, NonCopyable, Record
 
 #: In place of an infinite limit: no torque that is sent is infinite [N m or N].
 UNLIMITED = 1e300
@@ -131,7 +131,7 @@ def limiter_sent(limiter: LimiterMemory, now: float) -> None:
 limit_torque = entry_point(limit)
 
 
-class TorqueLimiter:
+class TorqueLimiter(NonCopyable):
     """Limiter of torques to the effort limits, and of their rate of change in real time.
 
     Any two torques that it returns differ by no more than the rate allows in the time between

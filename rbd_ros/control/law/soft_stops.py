@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbd_ros.array_types import FloatArray
-from rbd_ros.compiler.loops import call_kernel, compiled, entry_point, Record
+from rbd_ros.compiler.loops import call_kernel, compiled, entry_point, NonCopyable, Record
 from rbd_ros.control.robot_joints import dof_names
 from rbd_ros.robot import Robot
 
@@ -190,7 +190,7 @@ def soft_limits(robot: Robot) -> Tuple[FloatArray, FloatArray]:
     )
 
 
-class SoftStops:
+class SoftStops(NonCopyable):
     """Bounds of torque by which joints brake before limits of position and at those of speed.
 
     :param robot: a robot whose joints have one degree of freedom each

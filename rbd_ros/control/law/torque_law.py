@@ -13,7 +13,7 @@ from typing import Any, Callable, ContextManager, Dict, List, Optional, Tuple
 import numpy as np
 
 from rbd_ros.array_types import FloatArray
-from rbd_ros.compiler.loops import Record
+from rbd_ros.compiler.loops import NonCopyable, Record
 from rbd_ros.control.law.law_equations import holding_kernel, INPUTS, law_kernel, Layout
 from rbd_ros.control.law.law_settings import LawSettings
 from rbd_ros.control.law.prepared_law import compute_torque, LawMemory, PreparedLaw, SOURCES
@@ -24,7 +24,7 @@ from rbd_ros.robot.wraparound import Wraparound
 TERMS = ('model', 'feedback', 'friction', 'integral')
 
 
-class TorqueLaw:
+class TorqueLaw(NonCopyable):
     """Torque for a robot from its measured and desired state, before limits.
 
     One thread computes; others may assign `settings` meanwhile, and each call uses one set of
