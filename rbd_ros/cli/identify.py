@@ -154,7 +154,11 @@ def _payload_lines(found: PayloadEstimate, confidence: float) -> List[str]:
     if np.isnan(values).all():
         result += [f'inertia about it: {UNKNOWN}']
     else:
-        result += [f'inertia about it [kg m^2], xx xy xz yy yz zz: {_numbers(values, ".3g", " ")}']
+        text = f'inertia about it [kg m^2], xx xy xz yy yz zz: {_numbers(values, ".3g", " ")}'
+        spread = found.inertia_deviations()
+        if spread is not None and not found.adjusted:
+            text += f' +- ({_numbers(factor * spread[np.triu_indices(3)], ".2g", " ")})'
+        result += [text]
     if len(found.identified) < 10:
         mixed = sum(len(terms) > 1 for terms in found.combinations)
         more = f', and {plural(mixed, "combination")} of others' if mixed else ''

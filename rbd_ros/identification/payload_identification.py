@@ -75,6 +75,8 @@ class PayloadEstimate:
     (1.5, True, (3, 3))
     >>> bool((found.center_deviations() < 0.01).all())
     True
+    >>> bool((found.inertia_deviations() < 0.01).all())
+    True
     """
 
     link: str
@@ -124,6 +126,25 @@ class PayloadEstimate:
                 slope[at['m']] = -x[at[name]] / x[at['m']] ** 2
                 slope[at[name]] = 1.0 / x[at['m']]
                 deviations[axis] = np.sqrt(slope @ self.estimate.covariance @ slope)
+        return deviations
+
+    def inertia_deviations(self) -> Optional[Floats]:
+        """Return the standard deviations of the inertia about the center of mass, (3, 3) [kg m^2].
+
+        None if the recording does not determine it.
+        """
+        if len(self.identified) < len(NAMES) or self.mass < LIGHTEST:
+            return None
+        mass, h = self.estimate.values[0], self.estimate.values[1:4]
+        rows, columns = np.triu_indices(3)
+        diagonal, unit = (rows == columns)[:, None], np.eye(3)
+        # I_C = I - (h . h 1 - h h^T) / m, differentiated for m, h = m c and I.
+        moved = diagonal[:, 0] * (h @ h) - h[rows] * h[columns]
+        across = 2.0 * diagonal * h - unit[rows] * h[columns, None] - unit[columns] * h[rows, None]
+        slopes = np.column_stack([moved / mass**2, -across / mass, np.eye(6)])
+        variances = np.einsum('ij,jk,ik->i', slopes, self.estimate.covariance[:10, :10], slopes)
+        deviations = np.zeros((3, 3))
+        deviations[rows, columns] = deviations[columns, rows] = np.sqrt(variances)
         return deviations
 
 

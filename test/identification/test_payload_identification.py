@@ -69,6 +69,21 @@ def test_in_95_of_100_runs_the_payload_is_within_its_99_percent_region(robot):
     assert 6.0 < np.mean(distances) < 15.0
 
 
+def test_deviations_about_the_center_are_those_of_the_parameters_propagated(robot):
+    found = identify_payload(robot, recorded(robot, payload=PAYLOAD), 'tool0')
+
+    def about_center(x):
+        _, center, inertia = RigidBodyInertia.from_parameters(x.tolist()).mass_center()
+        return np.concatenate([center, np.ravel(inertia)])
+
+    x, h = found.estimate.values, 1e-6
+    steps = h * np.eye(10)
+    slopes = np.array([about_center(x + d) - about_center(x - d) for d in steps]).T / (2 * h)
+    expected = np.sqrt(np.diag(slopes @ found.estimate.covariance @ slopes.T))
+    assert_allclose(found.center_deviations(), expected[:3], rtol=1e-6)
+    assert_allclose(found.inertia_deviations(), expected[3:].reshape(3, 3), rtol=1e-6)
+
+
 def test_friction_and_offsets_are_estimated_beside_it(robot):
     offset = np.array([1.0, -2.0, 0.5, 0.0, 0.3, -0.1])
     states = recorded(robot, payload=PAYLOAD, friction=1.5 * robot.friction, offset=offset)
@@ -154,7 +169,8 @@ def test_a_pendulum_shows_moments_about_its_axis_and_no_mass():
     assert found.estimate.names == ('l0: m cx', 'l0: m cz', 'l0: Iyy')
     assert_allclose(found.estimate.values, LOAD[[1, 3, 7]], rtol=1e-5)
     assert np.isnan(found.mass) and np.isnan(found.center).all()
-    assert np.isnan(found.inertia).all() and found.center_deviations() is None
+    assert np.isnan(found.inertia).all() and found.inertia_deviations() is None
+    assert found.center_deviations() is None
     known = ~np.isnan(found.parameters)
     assert known.nonzero()[0].tolist() == [1, 3, 7]
     assert_allclose(found.parameters[known], LOAD[known], rtol=1e-5)
