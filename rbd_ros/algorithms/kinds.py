@@ -11,7 +11,7 @@ applied are the layouts in array.py.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import FrozenSet, Iterable, Sequence, Tuple
+from typing import FrozenSet, get_args, Iterable, Literal, Sequence, Tuple
 
 from rbd_ros.algorithms.array import (
     Array,
@@ -36,7 +36,9 @@ from rbd_ros.model.errors import unknown_name
 
 # -- choices that are made when an algorithm is compiled
 
-REFERENCES = ('body', 'base', 'aligned')
+#: What a velocity is expressed in, see `Robot.jacobian`.
+Reference = Literal['body', 'base', 'aligned']
+REFERENCES = get_args(Reference)
 
 
 def _reference(model: Model, name: str) -> str:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, Optional, Tuple
+from typing import Any, get_args, Literal, NamedTuple, Optional, Tuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,7 +31,8 @@ from rbd_ros.constraints.friction_space import (
 from rbd_ros.constraints.solvers.friction_solver import solve_space
 
 #: Solvers: Newton's method, with Gauss-Seidel sweeps where it stalls; sweeps alone.
-FRICTION_SOLVERS = ('newton', 'sweeps')
+FrictionSolver = Literal['newton', 'sweeps']
+FRICTION_SOLVERS = get_args(FrictionSolver)
 
 
 class FrictionSolution(NamedTuple):
@@ -59,7 +60,7 @@ class FrictionSolution(NamedTuple):
 
 def solve_friction(
     problem: FrictionProblem,
-    solver: str = 'newton',
+    solver: FrictionSolver = 'newton',
     start: Optional[ArrayLike] = None,
     tolerance: float = 1e-10,
     iterations: int = 2000,

@@ -22,6 +22,7 @@ from rbd_ros.fmi.description import build_description, model_description, page
 from rbd_ros.fmi.physics_source import physics_source
 from rbd_ros.fmi.variables import variables
 from rbd_ros.robot import Robot
+from rbd_ros.simulation.physics import IntegratorName
 
 _MACHINES = {'x86_64': 'x86_64', 'amd64': 'x86_64', 'aarch64': 'aarch64', 'arm64': 'aarch64'}
 # No product is taken into a sum: results are those of the text on every processor.
@@ -61,7 +62,7 @@ class Fmu(NamedTuple):
 def make_fmu(
     robot: Robot,
     timestep: float = 1e-3,
-    integrator: Optional[str] = None,
+    integrator: Optional[IntegratorName] = None,
     ground: Optional[HalfSpace] = None,
     name: Optional[str] = None,
     tool: str = 'rbd_ros',

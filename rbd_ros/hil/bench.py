@@ -7,7 +7,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 import hashlib
 from time import perf_counter
-from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple, TYPE_CHECKING
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Final,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+    TYPE_CHECKING,
+)
 
 import numpy as np
 
@@ -253,7 +263,7 @@ def _checked(given: Any, count: int) -> FloatArray:
     return torque
 
 
-INTEGRATOR = 'semi_implicit'
+INTEGRATOR: Final = 'semi_implicit'
 
 
 class SimulatedRobot:

@@ -10,7 +10,7 @@ from typing import Optional, TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rbd_ros.algorithms.kinds import FRAME, REFERENCE
+from rbd_ros.algorithms.kinds import FRAME, REFERENCE, Reference
 from rbd_ros.robot.kernels import Array, Compiled, computes, Forces, Kernels, Out, Outs
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class RobotFrame(Compiled):
     ('tool0', 'body')
     """
 
-    def __init__(self, kernels: Kernels, name: str, reference: str = 'body'):
+    def __init__(self, kernels: Kernels, name: str, reference: Reference = 'body'):
         FRAME.resolve(kernels.model, name)
         REFERENCE.resolve(kernels.model, reference)
         super().__init__(kernels, frame=name, reference=reference)

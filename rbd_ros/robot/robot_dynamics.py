@@ -9,7 +9,7 @@ from typing import Callable, cast, TYPE_CHECKING
 from numpy.typing import ArrayLike
 
 from rbd_ros.robot.kernels import Array, Compiled, computes, Forces, Out, Outs
-from rbd_ros.robot.variants import FULL
+from rbd_ros.robot.variants import FULL, Storage
 
 if TYPE_CHECKING:
     # Results: an algorithm is imported when it is used.
@@ -114,7 +114,7 @@ class DynamicsFunctions(Compiled):
         return self._call('gravity_torque', (q,), None, out)
 
     @computes('mass_matrix')
-    def mass_matrix(self, q: ArrayLike, *, storage: str = 'full', out: Out = None) -> Array:
+    def mass_matrix(self, q: ArrayLike, *, storage: Storage = 'full', out: Out = None) -> Array:
         """Return the joint-space inertia matrix H(q), rotors included (CRBA, book 6.2), (nv, nv).
 
         :param q: configuration, (nq,)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from rbd_ros.robot.kernels import Array, Compiled, computes, Out
 
 if TYPE_CHECKING:
+    from rbd_ros.algorithms.kinds import Reference
     from rbd_ros.robot.frame import RobotFrame
 
 
@@ -74,7 +75,7 @@ class KinematicsFunctions(Compiled):
         )
         return poses
 
-    def frame(self, name: str, reference: str = 'body') -> RobotFrame:
+    def frame(self, name: str, reference: Reference = 'body') -> RobotFrame:
         """Return the functions of a link or joint frame, for one who calls them often.
 
         :param name: name of a link, or of a joint
@@ -94,7 +95,7 @@ class KinematicsFunctions(Compiled):
         return found
 
     def jacobian(
-        self, q: ArrayLike, frame: str, reference: str = 'body', *, out: Out = None
+        self, q: ArrayLike, frame: str, reference: Reference = 'body', *, out: Out = None
     ) -> Array:
         """Return the Jacobian of a link or joint frame, angular rows first, (6, nv).
 
@@ -115,7 +116,13 @@ class KinematicsFunctions(Compiled):
         return found.jacobian(q) if out is None else found.jacobian(q, out=out)
 
     def jacobian_derivative(
-        self, q: ArrayLike, v: ArrayLike, frame: str, reference: str = 'body', *, out: Out = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        frame: str,
+        reference: Reference = 'body',
+        *,
+        out: Out = None,
     ) -> Array:
         """Return the time derivative of `jacobian`, element by element, (6, nv).
 

@@ -12,7 +12,18 @@ from __future__ import annotations
 from dataclasses import dataclass, is_dataclass, replace
 from functools import partial
 import math
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+from typing import (
+    Any,
+    Dict,
+    get_args,
+    Iterator,
+    List,
+    Literal,
+    Mapping,
+    Optional,
+    Sequence,
+    Tuple,
+)
 
 from rbd_ros.algorithms.array import Array, Choice, Wrenches
 from rbd_ros.algorithms.declaration import Declaration, EQUIVALENT
@@ -30,7 +41,8 @@ Scalars = Sequence[Any]
 PARAMETER_COUNT = 10
 
 #: How symmetric matrices are stored: whole, or the lower triangle row by row.
-FULL, PACKED = 'full', 'packed'
+Storage = Literal['full', 'packed']
+FULL, PACKED = get_args(Storage)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,17 @@ injection are written around `step` in the same way.
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Dict, Optional, Sequence, Tuple, TYPE_CHECKING
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    get_args,
+    Literal,
+    Optional,
+    Sequence,
+    Tuple,
+    TYPE_CHECKING,
+)
 
 from rbd_ros.array_types import AnyArray, FloatArray
 from rbd_ros.compiler.loops import Record
@@ -57,7 +67,10 @@ NO_WORLD = (
     'a simulation without a world cannot get objects; create it with a world, such as world={}'
 )
 #: Laws of restitution for impacts in a world of objects.
-RESTITUTION_MODELS = ('newton', 'poisson')
+RestitutionModel = Literal['newton', 'poisson']
+RESTITUTION_MODELS = get_args(RestitutionModel)
+#: Integrators of this package, by name.
+IntegratorName = Literal['midpoint', 'rk4', 'semi_implicit']
 
 # What a snapshot keeps, of the fields of `PhysicsRecord`.
 _KEPT = ('state', 'external_forces', 'contacts', 'objects', 'contact_state')
@@ -95,7 +108,7 @@ class Physics:
         self,
         robot: Robot,
         timestep: float = 1e-3,
-        integrator: Optional[str] = None,
+        integrator: Optional[IntegratorName] = None,
         ground: Optional[HalfSpace] = None,
         contact: Optional[ContactParameters] = None,
         contact_links: Optional[Sequence[str]] = None,
@@ -103,7 +116,7 @@ class Physics:
         world: Optional[World] = None,
         tolerance: float = TOLERANCE,
         iterations: int = ITERATIONS,
-        restitution_model: str = 'newton',
+        restitution_model: RestitutionModel = 'newton',
         enforce_velocity_limits: bool = True,
     ):
         has_loops = robot.model.loop_constraints > 0

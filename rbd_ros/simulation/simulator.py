@@ -28,7 +28,14 @@ from rbd_ros.model import ModelError
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.robot import Robot
 from rbd_ros.robot.other_names import ForeignNames
-from rbd_ros.simulation.physics import ITERATIONS, Physics, SPEED_LIMIT, TOLERANCE
+from rbd_ros.simulation.physics import (
+    IntegratorName,
+    ITERATIONS,
+    Physics,
+    RestitutionModel,
+    SPEED_LIMIT,
+    TOLERANCE,
+)
 from rbd_ros.simulation.records import simulation_state as layout
 from rbd_ros.simulation.records.mutex import exclusive
 from rbd_ros.simulation.records.simulation_state import MAX_FORCES
@@ -165,7 +172,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         self,
         robot: Optional[Robot],
         timestep: float = 1e-3,
-        integrator: Optional[str] = None,
+        integrator: Optional[IntegratorName] = None,
         ground: Union[None, bool, HalfSpace] = None,
         contact: Optional[ContactParameters] = None,
         contact_links: Optional[Sequence[str]] = None,
@@ -174,7 +181,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         world: WorldSource = None,
         solver_tolerance: float = TOLERANCE,
         solver_iterations: int = ITERATIONS,
-        restitution_model: str = 'newton',
+        restitution_model: RestitutionModel = 'newton',
         srdf: Optional[SrdfSource] = None,
         enforce_velocity_limits: bool = True,
     ):

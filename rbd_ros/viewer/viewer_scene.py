@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Any, Dict, get_args, List, Literal, Optional, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +21,8 @@ from rbd_ros.spatial import PluckerTransform
 from rbd_ros.viewer.drawn_shapes import ROBOT, SceneShape, ShapeCollector
 from rbd_ros.world import read_world, World, WorldRobot
 
-SHAPES = ('visual', 'collision')
+Shapes = Literal['visual', 'collision']
+SHAPES = get_args(Shapes)
 #: Triangles of a page, which it takes some 20 bytes each of: more are simplified.
 MAX_TRIANGLES = 200_000
 #: Colors where none is given: visual shapes, collision shapes, what stands still, what moves.
@@ -132,7 +133,7 @@ class Scene:
 
 def make_scene(
     model: Optional[Model],
-    shapes: str = 'visual',
+    shapes: Shapes = 'visual',
     triangles: int = MAX_TRIANGLES,
     world: Union[None, World, Source] = None,
 ) -> Scene:

@@ -5,7 +5,17 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple, TYPE_CHECKING
+from typing import (
+    Any,
+    Callable,
+    get_args,
+    Literal,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+    TYPE_CHECKING,
+)
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,7 +51,8 @@ if TYPE_CHECKING:  # of no use to most robots with loops
 Solution = Tuple[Array, Array]
 
 #: Ways to solve the equations of motion of a closed-loop system.
-METHODS = ('kkt', 'forces', 'null_space', 'articulated_body')
+Method = Literal['kkt', 'forces', 'null_space', 'articulated_body']
+METHODS = get_args(Method)
 #: Those that divide by the inertia of the spanning tree alone.
 NEED_REGULAR_INERTIA = ('forces', 'articulated_body')
 
@@ -275,7 +286,7 @@ class LoopFunctions(Compiled):
         q: ArrayLike,
         v: ArrayLike,
         tau: ArrayLike,
-        method: str = 'forces',
+        method: Method = 'forces',
         t_stab: Optional[float] = None,
         external_forces: Forces = None,
         loop_forces: Optional[ArrayLike] = None,

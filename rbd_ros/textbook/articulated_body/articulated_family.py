@@ -8,7 +8,7 @@ from typing import Dict, Iterable, Tuple
 
 from numpy.typing import ArrayLike
 
-from rbd_ros.algorithms.kinds import FRAMES, REFERENCE
+from rbd_ros.algorithms.kinds import FRAMES, REFERENCE, Reference
 from rbd_ros.robot.kernels import Array, Compiled, computes, Forces, Kernels, Out, Outs
 from rbd_ros.robot.other_names import with_former_names
 from rbd_ros.textbook.articulated_body.articulated_inertias import ArticulatedInertias
@@ -24,7 +24,7 @@ class ArticulatedFunctions(Compiled):
         super().__init__(kernels)
         self._handles: Dict[Tuple[Tuple[str, ...], str], Handles] = {}
 
-    def handles(self, names: Iterable[str], reference: str = 'body') -> Handles:
+    def handles(self, names: Iterable[str], reference: Reference = 'body') -> Handles:
         """Return the functions of several frames at once.
 
         A handle, in the book, is a frame of a body at which forces act and motion is observed
@@ -217,7 +217,7 @@ class Handles(Compiled):
     :raises ValueError: for an unknown frame or reference, or none
     """
 
-    def __init__(self, kernels: Kernels, names: Tuple[str, ...], reference: str):
+    def __init__(self, kernels: Kernels, names: Tuple[str, ...], reference: Reference):
         FRAMES.resolve(kernels.model, names)
         REFERENCE.resolve(kernels.model, reference)
         super().__init__(kernels, frames=names, reference=reference)

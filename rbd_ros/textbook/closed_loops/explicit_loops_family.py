@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from rbd_ros.compiler import Definition, make_kernel, Output
 from rbd_ros.compiler.passes import DifferentiableGraph
 from rbd_ros.compiler.symbol_graph import Symbol
 from rbd_ros.model import Model
+from rbd_ros.robot.kernels import Array, Out, Outs
 from rbd_ros.robot.variants import model_key, source_key
 from rbd_ros.textbook.closed_loops.explicit_loops import (
     explicit_forward_dynamics,
@@ -20,8 +20,6 @@ from rbd_ros.textbook.closed_loops.explicit_loops import (
     explicit_motion,
     LoopFunction,
 )
-
-Array = NDArray[np.float64]
 
 
 class ExplicitLoopMotion(NamedTuple):
@@ -63,7 +61,7 @@ class ExplicitLoops:
         self.model, self.gamma, self.dofs = model, gamma, dofs
         self._kernels: Dict[str, Any] = {}
 
-    def motion(self, y: ArrayLike, yd: ArrayLike, *, out: Optional[Sequence[Array]] = None) -> Any:
+    def motion(self, y: ArrayLike, yd: ArrayLike, *, out: Outs = None) -> ExplicitLoopMotion:
         """Return the positions and velocities of all joints, and their accelerations G ydd + g.
 
         :param y: independent variables, (n - r,), or (N, n - r) for a batch
@@ -85,11 +83,12 @@ class ExplicitLoops:
             return q, qd, [x for row in G for x in row], g
 
         kernel = self._kernel('motion', (m, m), outputs, text, ('y', 'yd'), ExplicitLoopMotion)
-        return kernel(y, yd, out=out)
+        found: ExplicitLoopMotion = kernel(y, yd, out=out)
+        return found
 
     def forward_dynamics(
-        self, y: ArrayLike, yd: ArrayLike, tau: ArrayLike, *, out: Optional[Array] = None
-    ) -> Any:
+        self, y: ArrayLike, yd: ArrayLike, tau: ArrayLike, *, out: Out = None
+    ) -> Array:
         """Return the accelerations of the independent variables (book eq 8.45).
 
         :param y: independent variables, (n - r,), or (N, n - r) for a batch
@@ -108,11 +107,12 @@ class ExplicitLoops:
         kernel = self._kernel(
             'forward_dynamics', sizes, (Output('ydd', (m,)),), text, ('y', 'yd', 'tau')
         )
-        return kernel(y, yd, tau, out=out)
+        found: Array = kernel(y, yd, tau, out=out)
+        return found
 
     def inverse_dynamics(
-        self, y: ArrayLike, yd: ArrayLike, ydd: ArrayLike, *, out: Optional[Array] = None
-    ) -> Any:
+        self, y: ArrayLike, yd: ArrayLike, ydd: ArrayLike, *, out: Out = None
+    ) -> Array:
         """Return the forces tau_ID of the spanning tree (book eq 8.62).
 
         `rbd_ros.algorithms.closed_loops.actuation` finds those of actuators from them.
@@ -131,7 +131,8 @@ class ExplicitLoops:
 
         outputs = (Output('tau', (self.model.tree_nv,)),)
         kernel = self._kernel('inverse_dynamics', (m, m, m), outputs, text, ('y', 'yd', 'ydd'))
-        return kernel(y, yd, ydd, out=out)
+        found: Array = kernel(y, yd, ydd, out=out)
+        return found
 
     def _kernel(
         self,

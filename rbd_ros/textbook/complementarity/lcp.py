@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Callable, Dict, Optional
+from typing import Callable, Dict, get_args, Literal, Optional
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,10 +19,11 @@ from rbd_ros.textbook.complementarity.lcp_problem import (
 from rbd_ros.textbook.complementarity.lemke import lemke
 
 #: Solvers of the contact problem: pivots of the problem itself, or the program in the forces.
-METHODS = ('lemke', 'qp')
+Method = Literal['lemke', 'qp']
+METHODS = get_args(Method)
 
 
-def solve_lcp(M: ArrayLike, d: ArrayLike, method: str = 'lemke') -> LcpSolution:
+def solve_lcp(M: ArrayLike, d: ArrayLike, method: Method = 'lemke') -> LcpSolution:
     """Solve the contact problem zeta_dot = M lambda + d (book eq 11.42).
 
     Its solution is unique if M is positive-definite. Otherwise there may be none or many; all have

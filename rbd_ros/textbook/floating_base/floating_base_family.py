@@ -8,7 +8,7 @@ from typing import Dict, Tuple
 
 from numpy.typing import ArrayLike
 
-from rbd_ros.algorithms.kinds import FRAME, REFERENCE
+from rbd_ros.algorithms.kinds import FRAME, REFERENCE, Reference
 from rbd_ros.model import ModelError
 from rbd_ros.model.floating_model import not_floating
 from rbd_ros.robot.kernels import Array, Compiled, computes, Forces, Kernels, Out, Outs
@@ -157,7 +157,7 @@ class FloatingBaseFunctions(Compiled):
         """
         return self._call('momentum', (q, v), None, out)
 
-    def frame(self, name: str, reference: str = 'body') -> FloatingBaseFrame:
+    def frame(self, name: str, reference: Reference = 'body') -> FloatingBaseFrame:
         """Return the functions of a link or joint frame, for one who calls them often.
 
         :param name: name of a link, or of a joint
@@ -174,7 +174,7 @@ class FloatingBaseFunctions(Compiled):
         return found
 
     def jacobian(
-        self, q: ArrayLike, frame: str, reference: str = 'body', *, out: Out = None
+        self, q: ArrayLike, frame: str, reference: Reference = 'body', *, out: Out = None
     ) -> Array:
         """Return the generalized Jacobian of a link or joint frame (example 9.4), (6, nv - 6).
 
@@ -203,7 +203,7 @@ class FloatingBaseFrame(Compiled):
     :raises ValueError: for an unknown frame or reference
     """
 
-    def __init__(self, kernels: Kernels, name: str, reference: str = 'body'):
+    def __init__(self, kernels: Kernels, name: str, reference: Reference = 'body'):
         FRAME.resolve(kernels.model, name)
         REFERENCE.resolve(kernels.model, reference)
         super().__init__(kernels, frame=name, reference=reference)
