@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Types of the arrays that functions take and return, and what may be given for one."""
 
-from typing import Any
+from typing import Any, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,3 +34,7 @@ def pose_matrices(name: str, given: Any) -> FloatArray:
     :raises ValueError: naming what is none
     """
     return real_numbers(name, given.as_matrix() if hasattr(given, 'as_matrix') else given)
+
+
+#: Field of a result: an array, but lists of scalars in the texts of algorithms.
+ResultArray = Union[FloatArray, Any]

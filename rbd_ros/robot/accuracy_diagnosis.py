@@ -10,7 +10,7 @@ error: `diagnose` measures, and puts in words what is beyond its limits.
 from __future__ import annotations
 
 import math
-from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -150,7 +150,7 @@ def _loop_condition(model: Model, q: List[float]) -> Optional[float]:
     """
     if not model.loops:
         return None
-    K = loop_closure(model, model.tree_position(q)).K
+    K: Any = loop_closure(model, model.tree_position(q)).K
     K = np.array(model.independent_columns(K), dtype=float).reshape(len(K), model.nv)
     values = constraint_rank(K).s
     return float(values[0] / values[-1]) if len(values) else None

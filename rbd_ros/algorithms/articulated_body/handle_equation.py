@@ -29,6 +29,7 @@ from rbd_ros.algorithms.kinds import (
     WRENCH,
 )
 from rbd_ros.algorithms.kinematics.frame_motion import frame_acceleration
+from rbd_ros.array_types import ResultArray
 from rbd_ros.model import Frame, Model
 from rbd_ros.spatial import ForceVector
 from rbd_ros.spatial.scalar import Scalar
@@ -53,8 +54,8 @@ class HandleResponse(NamedTuple):
     :param b: bias acceleration, that without a force on the handle, (6,) [rad/s^2, m/s^2]
     """
 
-    Phi: Any
-    b: Any
+    Phi: ResultArray
+    b: ResultArray
 
 
 class HandleEquation(NamedTuple):
@@ -64,8 +65,8 @@ class HandleEquation(NamedTuple):
     :param p: bias force, which keeps the handle from accelerating, (6,) [N m, N]
     """
 
-    I: Any
-    p: Any
+    I: ResultArray
+    p: ResultArray
 
 
 @algorithm(
@@ -128,7 +129,8 @@ def handle_equation(
 
     Arguments are those of `handle_response`.
     """
-    Phi, b = handle_response(model, q, qd, tau, frame, reference, external_forces)
+    found: Any = handle_response(model, q, qd, tau, frame, reference, external_forces)
+    Phi, b = found
     I = inverse(Phi)
     return HandleEquation(I, [-x for x in apply(I, b)])
 

@@ -7,7 +7,7 @@ is which may be known when the text is run, or be a number 0 or 1 like any other
 folds away.
 """
 
-from typing import Any, List, Mapping, NamedTuple, Optional, Sequence
+from typing import List, Mapping, NamedTuple, Optional, Sequence
 
 from rbd_ros.algorithms.articulated_body.aba import plus_diagonal, times_inverse
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
@@ -25,6 +25,7 @@ from rbd_ros.algorithms.kinds import (
     PARTITION,
     VELOCITY,
 )
+from rbd_ros.array_types import ResultArray
 from rbd_ros.model import Model
 from rbd_ros.spatial import ArticulatedBodyInertia, ForceVector, MotionVector
 from rbd_ros.spatial.scalar import Scalar
@@ -39,8 +40,8 @@ class HybridDynamics(NamedTuple):
     :param tau: generalized force, (nv,) [N m, N]
     """
 
-    a: Any
-    tau: Any
+    a: ResultArray
+    tau: ResultArray
 
 
 @algorithm(

@@ -30,6 +30,7 @@ from rbd_ros.algorithms.inverse_dynamics.rnea import bias_force, gravity_torque
 from rbd_ros.algorithms.kinds import CONFIGURATION, FRAME, MATRIX, REFERENCE, VELOCITY
 from rbd_ros.algorithms.kinematics.frame_motion import frame_acceleration
 from rbd_ros.algorithms.kinematics.jacobians import jacobian
+from rbd_ros.array_types import ResultArray
 from rbd_ros.model import Frame, Model, ModelError
 from rbd_ros.spatial.scalar import Scalar
 
@@ -70,11 +71,11 @@ class OperationalDynamics(NamedTuple):
         accelerate the task
     """
 
-    Lambda: Any
-    mu: Any
-    p: Any
-    J_bar: Any
-    N: Any
+    Lambda: ResultArray
+    mu: ResultArray
+    p: ResultArray
+    J_bar: ResultArray
+    N: ResultArray
 
 
 @algorithm(

@@ -223,7 +223,7 @@ def _random(model: Model, rng: np.random.Generator, q: Floats, fixed: Sequence[i
 
 def _interpreted(model: Model) -> Callable[[Floats], Tuple[Floats, Floats]]:
     def find(q: Floats) -> Tuple[Floats, Floats]:
-        found = loop_closure(model, model.tree_position(q.tolist()))
+        found: Any = loop_closure(model, model.tree_position(q.tolist()))
         K = np.array(model.independent_columns(found.K), dtype=float).reshape(
             len(found.K), model.nv
         )

@@ -11,6 +11,7 @@ from typing import Any, List, Mapping, NamedTuple, Sequence, Tuple
 from rbd_ros.algorithms.declaration import algorithm
 from rbd_ros.algorithms.kinds import CONFIGURATION, LOOP_JACOBIAN, LOOP_RESIDUAL
 from rbd_ros.algorithms.kinematics.kinematics import body_transforms, motion_columns
+from rbd_ros.array_types import ResultArray
 from rbd_ros.model import LoopJoint, Model
 from rbd_ros.spatial import ForceVector, PluckerTransform
 from rbd_ros.spatial.scalar import Scalar
@@ -23,8 +24,8 @@ class LoopClosure(NamedTuple):
     :param K: Jacobian of the constraints, (n, nv): K v is the velocity that must be zero
     """
 
-    residual: Any
-    K: Any
+    residual: ResultArray
+    K: ResultArray
 
 
 @algorithm(

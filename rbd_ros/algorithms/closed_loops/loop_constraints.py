@@ -8,7 +8,7 @@ accelerations of the tree satisfy K qdd = k. The apparent derivative of T in the
 zero for lower pairs (book eq 8.47); that of other joints follows from where their frames are.
 """
 
-from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
+from typing import Dict, List, NamedTuple, Sequence, Tuple
 
 from rbd_ros.algorithms.closed_loops.jets import Jet, jet
 from rbd_ros.algorithms.closed_loops.loop_closure import loop_transforms
@@ -22,6 +22,7 @@ from rbd_ros.algorithms.kinds import (
     LOOP_VELOCITY,
     VELOCITY,
 )
+from rbd_ros.array_types import ResultArray
 from rbd_ros.model import Model
 from rbd_ros.model.joints import JointType
 from rbd_ros.spatial import ForceVector, linear3, MotionSubspace, MotionVector, PluckerTransform
@@ -37,10 +38,10 @@ class LoopConstraints(NamedTuple):
     :param k: right-hand side of K a = k, without stabilization, (n^c,) [rad/s^2, m/s^2]
     """
 
-    delta: Any
-    velocity: Any
-    K: Any
-    k: Any
+    delta: ResultArray
+    velocity: ResultArray
+    K: ResultArray
+    k: ResultArray
 
 
 class BiasMotion(NamedTuple):

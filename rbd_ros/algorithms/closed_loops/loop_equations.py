@@ -6,7 +6,7 @@ H a + C' = tau + K^T lambda and K a = k, with C' = C - tau^a: the active forces 
 count as external forces on the spanning tree (book table 8.2).
 """
 
-from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from rbd_ros.algorithms.articulated_body.aba import times_inverse
 from rbd_ros.algorithms.closed_loops.loop_closure import loop_transforms
@@ -31,6 +31,7 @@ from rbd_ros.algorithms.kinds import (
     LOOP_VELOCITY,
     VELOCITY,
 )
+from rbd_ros.array_types import ResultArray
 from rbd_ros.model import Model
 from rbd_ros.model.joints import JointType
 from rbd_ros.spatial import ForceVector, PluckerTransform
@@ -48,12 +49,12 @@ class LoopEquations(NamedTuple):
     :param velocity: velocity errors K v, (n^c,) [rad/s, m/s]
     """
 
-    H: Any
-    C: Any
-    K: Any
-    k: Any
-    delta: Any
-    velocity: Any
+    H: ResultArray
+    C: ResultArray
+    K: ResultArray
+    k: ResultArray
+    delta: ResultArray
+    velocity: ResultArray
 
 
 @algorithm(

@@ -5,13 +5,14 @@
 The tree's coordinates do not hold them: they follow from where the joint's two frames are.
 """
 
-from typing import Any, List, NamedTuple, Sequence
+from typing import List, NamedTuple, Sequence
 
 from rbd_ros.algorithms.closed_loops.loop_closure import loop_transforms
 from rbd_ros.algorithms.closed_loops.loop_equations import active_force_subspace
 from rbd_ros.algorithms.declaration import algorithm
 from rbd_ros.algorithms.kinds import CONFIGURATION, LOOP_POSITION, LOOP_RATE, VELOCITY
 from rbd_ros.algorithms.kinematics.kinematics import body_velocities
+from rbd_ros.array_types import ResultArray
 from rbd_ros.model import Model
 from rbd_ros.spatial.scalar import Scalar
 
@@ -23,8 +24,8 @@ class LoopMotion(NamedTuple):
     :param rate: velocities, [rad/s, m/s]
     """
 
-    position: Any
-    rate: Any
+    position: ResultArray
+    rate: ResultArray
 
 
 @algorithm(

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Iterable, Iterator, NamedTuple, Sequence, Tuple
+from typing import Any, Iterable, Iterator, NamedTuple, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -158,6 +158,6 @@ def mobility_changes(
 def _jacobian(model: Model, q: ArrayLike) -> NDArray[np.float64]:
     """Return the Jacobian K of the loop constraints by the independent DoFs, (n_c, nv)."""
     position: Sequence[float] = np.asarray(q, dtype=float).tolist()
-    K = loop_closure(model, model.tree_position(position)).K
+    K: Any = loop_closure(model, model.tree_position(position)).K
     columns = model.independent_columns(K)
     return np.array(columns, dtype=float).reshape(len(K), model.nv)

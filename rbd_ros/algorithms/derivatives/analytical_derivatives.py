@@ -39,6 +39,7 @@ from rbd_ros.algorithms.kinds import (
     VELOCITY,
 )
 from rbd_ros.algorithms.kinematics.kinematics import motion_columns
+from rbd_ros.array_types import ResultArray
 from rbd_ros.model import Model, ModelError
 from rbd_ros.spatial import (
     ForceVector,
@@ -67,10 +68,10 @@ class InverseDynamicsDerivatives(NamedTuple):
     :param dtau_da: by the acceleration, the joint-space inertia matrix, (nv, nv)
     """
 
-    tau: Any
-    dtau_dq: Any
-    dtau_dv: Any
-    dtau_da: Any
+    tau: ResultArray
+    dtau_dq: ResultArray
+    dtau_dv: ResultArray
+    dtau_da: ResultArray
 
 
 def has_constant_subspaces(model: Model) -> bool:

@@ -32,6 +32,7 @@ from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
 from rbd_ros.algorithms.inverse_dynamics.rnea import bias_force, gravity_torque, rnea
 from rbd_ros.algorithms.kinds import CONFIGURATION, EXTERNAL_FORCES, FORCE, MATRIX, VELOCITY
 from rbd_ros.algorithms.momentum.energy import energy
+from rbd_ros.array_types import ResultArray
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector
 from rbd_ros.spatial.scalar import Scalar
@@ -69,9 +70,9 @@ class BiasForceDerivatives(NamedTuple):
     :param dC_dv: by the velocity, (nv, nv)
     """
 
-    C: Any
-    dC_dq: Any
-    dC_dv: Any
+    C: ResultArray
+    dC_dq: ResultArray
+    dC_dv: ResultArray
 
 
 _BIAS_FORCE_INPUTS: Mapping[str, Kind] = {
@@ -158,8 +159,8 @@ class GravityTorqueDerivatives(NamedTuple):
     :param dtau_dq: their derivatives by the configuration: the stiffness of gravity, (nv, nv)
     """
 
-    tau: Any
-    dtau_dq: Any
+    tau: ResultArray
+    dtau_dq: ResultArray
 
 
 GRAVITY_TORQUE_DERIVATIVES = derivatives_of(
@@ -178,8 +179,8 @@ class MassMatrixDerivatives(NamedTuple):
     :param dH_dq: its derivatives by the configuration, which is the last axis, (nv, nv, nv)
     """
 
-    H: Any
-    dH_dq: Any
+    H: ResultArray
+    dH_dq: ResultArray
 
 
 MASS_MATRIX_DERIVATIVES = derivatives_of(
@@ -201,10 +202,10 @@ class EnergyDerivatives(NamedTuple):
 
     kinetic: Any
     potential: Any
-    dkinetic_dq: Any
-    dkinetic_dv: Any
-    dpotential_dq: Any
-    dpotential_dv: Any
+    dkinetic_dq: ResultArray
+    dkinetic_dv: ResultArray
+    dpotential_dq: ResultArray
+    dpotential_dv: ResultArray
 
 
 ENERGY_DERIVATIVES = derivatives_of(

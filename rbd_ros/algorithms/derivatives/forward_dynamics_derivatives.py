@@ -44,6 +44,7 @@ from rbd_ros.algorithms.kinds import (
     MATRIX,
     VELOCITY,
 )
+from rbd_ros.array_types import ResultArray
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector, linear3, MotionVector
 from rbd_ros.spatial.scalar import derivatives, is_zero, Scalar, simd_hint
@@ -75,10 +76,10 @@ class ForwardDynamicsDerivatives(NamedTuple):
     :param da_dtau: by the generalized forces, the inverse of the inertia matrix, (nv, nv)
     """
 
-    a: Any
-    da_dq: Any
-    da_dv: Any
-    da_dtau: Any
+    a: ResultArray
+    da_dq: ResultArray
+    da_dv: ResultArray
+    da_dtau: ResultArray
 
 
 @algorithm(
@@ -155,7 +156,7 @@ def _by_hand(
     external_forces: _Forces,
 ) -> ForwardDynamicsDerivatives:
     factors, a = forward_motion(model, q, qd, tau, external_forces)
-    found = derivatives_of_inverse(model, q, qd, a, external_forces)
+    found: Any = derivatives_of_inverse(model, q, qd, a, external_forces)
     known = _columns_of_free_base(model, q, qd, external_forces)
     return _solved(factors, a, found.dtau_dq, found.dtau_dv, known)
 
@@ -169,7 +170,8 @@ def _analytical_derivatives(
 ) -> InverseDynamicsDerivatives:
     """Return the derivatives of inverse dynamics by `analytical_derivatives`, gears applied."""
     tree = (model.tree_position(q), model.tree_velocity(qd), model.tree_velocity(qdd))
-    tau, *matrices = analytical_derivatives(model, *tree, external_forces)
+    found: Any = analytical_derivatives(model, *tree, external_forces)
+    tau, *matrices = found
     return InverseDynamicsDerivatives(
         model.independent_force(tau), *(model.independent_matrix(x) for x in matrices)
     )

@@ -6,13 +6,14 @@ Derivatives by a configuration are along the velocities, of the components as th
 vector in the coordinates of a frame leave out that the frame turns.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rbd_ros.algorithms.declaration import derivatives_of
 from rbd_ros.algorithms.kinematics.frame_motion import frame_acceleration, frame_velocity
 from rbd_ros.algorithms.kinematics.jacobians import jacobian
 from rbd_ros.algorithms.momentum.center_of_mass import center_of_mass_jacobian
 from rbd_ros.algorithms.momentum.centroidal import centroidal_momentum
+from rbd_ros.array_types import ResultArray
 
 
 class FrameVelocityDerivatives(NamedTuple):
@@ -23,9 +24,9 @@ class FrameVelocityDerivatives(NamedTuple):
     :param dvelocity_dv: by the velocity: the Jacobian, (6, nv)
     """
 
-    velocity: Any
-    dvelocity_dq: Any
-    dvelocity_dv: Any
+    velocity: ResultArray
+    dvelocity_dq: ResultArray
+    dvelocity_dv: ResultArray
 
 
 FRAME_VELOCITY_DERIVATIVES = derivatives_of(
@@ -45,10 +46,10 @@ class FrameAccelerationDerivatives(NamedTuple):
     :param dacceleration_da: by the acceleration: the Jacobian, (6, nv)
     """
 
-    acceleration: Any
-    dacceleration_dq: Any
-    dacceleration_dv: Any
-    dacceleration_da: Any
+    acceleration: ResultArray
+    dacceleration_dq: ResultArray
+    dacceleration_dv: ResultArray
+    dacceleration_da: ResultArray
 
 
 FRAME_ACCELERATION_DERIVATIVES = derivatives_of(
@@ -66,8 +67,8 @@ class JacobianGradient(NamedTuple):
     :param dJ_dq: its derivatives by the configuration, which is the last axis, (m, nv, nv)
     """
 
-    J: Any
-    dJ_dq: Any
+    J: ResultArray
+    dJ_dq: ResultArray
 
 
 JACOBIAN_GRADIENT = derivatives_of(
@@ -90,9 +91,9 @@ class MomentumDerivatives(NamedTuple):
     :param dh_dv: by the velocity: the centroidal momentum matrix, (6, nv)
     """
 
-    h: Any
-    dh_dq: Any
-    dh_dv: Any
+    h: ResultArray
+    dh_dq: ResultArray
+    dh_dv: ResultArray
 
 
 CENTROIDAL_MOMENTUM_DERIVATIVES = derivatives_of(

@@ -7,7 +7,7 @@ is, so that da/dpi = -H^-1 Y, with the regressor at that acceleration (book 9.7)
 dynamics are the regressor itself (regressors/torque_regressor.py).
 """
 
-from typing import Any, List, Mapping, NamedTuple, Optional, Sequence
+from typing import List, Mapping, NamedTuple, Optional, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT
 from rbd_ros.algorithms.derivatives.forward_dynamics_derivatives import (
@@ -24,6 +24,7 @@ from rbd_ros.algorithms.kinds import (
     VELOCITY,
 )
 from rbd_ros.algorithms.regressors.torque_regressor import torque_regressor
+from rbd_ros.array_types import ResultArray
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector
 from rbd_ros.spatial.scalar import Scalar
@@ -36,8 +37,8 @@ class ForwardDynamicsParameterDerivatives(NamedTuple):
     :param da_dpi: their derivatives by the parameters, ten for each body, (nv, 10 bodies)
     """
 
-    a: Any
-    da_dpi: Any
+    a: ResultArray
+    da_dpi: ResultArray
 
 
 @algorithm(

@@ -42,6 +42,7 @@ from rbd_ros.algorithms.kinds import (
     TENSOR,
     VELOCITY,
 )
+from rbd_ros.array_types import ResultArray
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector
 from rbd_ros.spatial.scalar import derivatives, inner, Scalar
@@ -61,10 +62,10 @@ class InverseDynamicsSecondDerivatives(NamedTuple):
         derivative of H_ik along degree of freedom j
     """
 
-    dtau_dqdq: Any
-    dtau_dqdv: Any
-    dtau_dvdv: Any
-    dtau_dqda: Any
+    dtau_dqdq: ResultArray
+    dtau_dqdv: ResultArray
+    dtau_dvdv: ResultArray
+    dtau_dqda: ResultArray
 
 
 class ForwardDynamicsSecondDerivatives(NamedTuple):
@@ -77,10 +78,10 @@ class ForwardDynamicsSecondDerivatives(NamedTuple):
         derivative of (H^-1)_ik along degree of freedom j
     """
 
-    da_dqdq: Any
-    da_dqdv: Any
-    da_dvdv: Any
-    da_dqdtau: Any
+    da_dqdq: ResultArray
+    da_dqdv: ResultArray
+    da_dvdv: ResultArray
+    da_dqdtau: ResultArray
 
 
 @algorithm(
@@ -173,7 +174,7 @@ def forward_dynamics_second_derivatives(
     by_q, by_v = _first(model, q, qd, a, external_forces)
     a_q, a_v = solved_columns(factors, by_q), solved_columns(factors, by_v)
     a_tau = symmetric_inverse(factors)
-    F = inverse_dynamics_second_derivatives(model, q, qd, a, external_forces)
+    F: Any = inverse_dynamics_second_derivatives(model, q, qd, a, external_forces)
 
     def turned(columns: Matrix) -> Tensor:
         """Return the products F_qa x for each of some columns x, (n, n, columns)."""
@@ -203,7 +204,7 @@ def _first(
     """Return the first derivatives of inverse dynamics by q and v, (nv, nv) each."""
     tree = (model.tree_position(q), model.tree_velocity(qd), model.tree_velocity(qdd))
     if has_constant_subspaces(model):
-        found = analytical_derivatives(model, *tree, external_forces)
+        found: Any = analytical_derivatives(model, *tree, external_forces)
         return [model.independent_matrix(x) for x in (found.dtau_dq, found.dtau_dv)]
     at, along_q, along_v, _ = _directions(model, q, qd, qdd)
 

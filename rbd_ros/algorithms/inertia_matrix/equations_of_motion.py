@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Both coefficients of the equation of motion H(q) a + C(q, v) = tau in one pass (book 3.1)."""
 
-from typing import Any, Mapping, NamedTuple, Optional, Sequence
+from typing import Mapping, NamedTuple, Optional, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
 from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
@@ -14,6 +14,7 @@ from rbd_ros.algorithms.kinds import (
     INERTIA_MATRIX,
     VELOCITY,
 )
+from rbd_ros.array_types import ResultArray
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector
 from rbd_ros.spatial.scalar import Scalar
@@ -26,8 +27,8 @@ class EquationsOfMotion(NamedTuple):
     :param C: bias force: Coriolis, centrifugal, gravity and external forces, (nv,) [N m, N]
     """
 
-    H: Any
-    C: Any
+    H: ResultArray
+    C: ResultArray
 
 
 @algorithm(

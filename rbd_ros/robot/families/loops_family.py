@@ -39,6 +39,7 @@ from rbd_ros.algorithms.closed_loops.mobility import Mobility, mobility
 from rbd_ros.algorithms.closed_loops.null_space import null_space_solution
 from rbd_ros.algorithms.closed_loops.stabilization import stabilization
 from rbd_ros.algorithms.inertia_matrix.singularity import singularity
+from rbd_ros.array_types import ResultArray
 from rbd_ros.model.errors import SingularMassMatrixError, unknown_name
 from rbd_ros.robot.kernels import Array, Compiled, computes, Forces, Kernels, Out, Outs
 
@@ -69,8 +70,8 @@ class ClosedLoopMotion(NamedTuple):
         rounding, where the constraints contradict each other, as redundant ones with errors do
     """
 
-    a: Any
-    multipliers: Any
+    a: ResultArray
+    multipliers: ResultArray
     rank: Any
     mismatch: Any
 

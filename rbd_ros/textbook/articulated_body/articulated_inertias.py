@@ -10,6 +10,7 @@ from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT
 from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
 from rbd_ros.algorithms.inverse_dynamics.forces import to_body_coordinates
 from rbd_ros.algorithms.kinds import CONFIGURATION, EXTERNAL_FORCES, FORCE, VELOCITY
+from rbd_ros.array_types import ResultArray
 from rbd_ros.model import Model, ModelError
 from rbd_ros.spatial import ArticulatedBodyInertia, ForceVector, MotionVector, PluckerTransform
 from rbd_ros.spatial.scalar import Scalar
@@ -44,10 +45,10 @@ class ArticulatedInertias(NamedTuple):
     :param pa: the bias force, likewise, (bodies, 6) [N m, N]
     """
 
-    IA: Any
-    pA: Any
-    Ia: Any
-    pa: Any
+    IA: ResultArray
+    pA: ResultArray
+    Ia: ResultArray
+    pa: ResultArray
 
 
 def require_no_gears(model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]) -> None:

@@ -15,6 +15,7 @@ from rbd_ros.algorithms.articulated_body.matrices import (
     Vector,
 )
 from rbd_ros.algorithms.inverse_dynamics.forces import gravity_acceleration
+from rbd_ros.array_types import ResultArray
 from rbd_ros.model import Model, ModelError
 from rbd_ros.spatial import (
     ArticulatedBodyInertia,
@@ -50,8 +51,8 @@ class AssembledDynamics(NamedTuple):
         that body, that does no work, (bodies, 6) [N m, N]
     """
 
-    a: Any
-    constraint_forces: Any
+    a: ResultArray
+    constraint_forces: ResultArray
 
 
 class BodiesInBase(NamedTuple):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Response of several handles to forces on each of them, cross-coupling included (book eq 7.4)."""
 
-from typing import Any, List, NamedTuple, Sequence, Tuple
+from typing import List, NamedTuple, Sequence, Tuple
 
 from rbd_ros.algorithms.articulated_body.handle_equation import Forces
 from rbd_ros.algorithms.articulated_body.matrices import dot, Matrix
@@ -23,6 +23,7 @@ from rbd_ros.algorithms.kinds import (
 )
 from rbd_ros.algorithms.kinematics.frame_motion import frame_acceleration
 from rbd_ros.algorithms.kinematics.jacobians import jacobian
+from rbd_ros.array_types import ResultArray
 from rbd_ros.model import Frame, Model
 from rbd_ros.spatial.scalar import Scalar
 
@@ -37,8 +38,8 @@ class MultiHandleResponse(NamedTuple):
     :param b: bias accelerations, (6 h,) [rad/s^2, m/s^2]
     """
 
-    Phi: Any
-    b: Any
+    Phi: ResultArray
+    b: ResultArray
 
 
 @algorithm(

@@ -8,6 +8,7 @@ from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple
 
 from numpy.typing import ArrayLike
 
+from rbd_ros.array_types import ResultArray
 from rbd_ros.compiler import Definition, make_kernel, Output
 from rbd_ros.compiler.passes import DifferentiableGraph
 from rbd_ros.compiler.symbol_graph import Symbol
@@ -31,10 +32,10 @@ class ExplicitLoopMotion(NamedTuple):
     :param g: accelerations besides G ydd, (tree_nv,) [rad/s^2, m/s^2]
     """
 
-    q: Any
-    v: Any
-    G: Any
-    g: Any
+    q: ResultArray
+    v: ResultArray
+    G: ResultArray
+    g: ResultArray
 
 
 class ExplicitLoops:

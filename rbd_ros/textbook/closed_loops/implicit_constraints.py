@@ -16,10 +16,11 @@ is an inequality constraint (book 11.4) with the same derivatives.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Callable, Dict, List, NamedTuple, Sequence
+from typing import Callable, Dict, List, NamedTuple, Sequence
 
 from rbd_ros.algorithms.closed_loops.jets import Jet, jet
 from rbd_ros.algorithms.kinematics.kinematics import body_transforms
+from rbd_ros.array_types import ResultArray
 from rbd_ros.model import Model
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.spatial import PluckerTransform
@@ -89,9 +90,9 @@ class ConstraintMotion(NamedTuple):
     :param k: right-hand side of K a = k, -Kdot v, (m,)
     """
 
-    phi: Any
-    velocity: Any
-    k: Any
+    phi: ResultArray
+    velocity: ResultArray
+    k: ResultArray
 
 
 def distance(a: Vector3, b: Vector3) -> Scalar:

@@ -14,6 +14,7 @@ from rbd_ros.algorithms.closed_loops.constraint_rank import constraint_rank, RAN
 from rbd_ros.algorithms.closed_loops.direct_solution import direct_solution
 from rbd_ros.algorithms.closed_loops.stabilization import stabilization
 from rbd_ros.algorithms.kinds import CONFIGURATION
+from rbd_ros.array_types import ResultArray
 from rbd_ros.compiler import Definition, make_kernel, Output, Tangent
 from rbd_ros.compiler.passes import DifferentiableGraph
 from rbd_ros.compiler.symbol_graph import Symbol
@@ -37,8 +38,8 @@ class Gradient(NamedTuple):
     :param K: gradient along the velocities, (m, nv): the rate of phi is K v
     """
 
-    phi: Any
-    K: Any
+    phi: ResultArray
+    K: ResultArray
 
 
 class ConstrainedMotion(NamedTuple):

@@ -7,7 +7,7 @@ successor. Bodies that separate already exert none.
 """
 
 from dataclasses import replace
-from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
+from typing import List, NamedTuple, Optional, Sequence, Tuple
 
 from rbd_ros.algorithms.array import Array, Choice
 from rbd_ros.algorithms.articulated_body.matrices import dot
@@ -17,6 +17,7 @@ from rbd_ros.algorithms.inertia_matrix.factorization import LTDL, ltdl
 from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
 from rbd_ros.algorithms.kinds import CONFIGURATION, POSITION, SCALAR, VELOCITY
 from rbd_ros.algorithms.kinematics.jacobians import jacobian
+from rbd_ros.array_types import ResultArray
 from rbd_ros.model import Frame, Model
 from rbd_ros.spatial import ForceVector, MotionVector, PluckerTransform, RigidBodyInertia
 from rbd_ros.spatial.scalar import Scalar, where_positive
@@ -71,8 +72,8 @@ class Collision(NamedTuple):
     :param impulse: lambda, along the normal [N s]
     """
 
-    v: Any
-    impulse: Any
+    v: ResultArray
+    impulse: ResultArray
 
 
 def two_body_collision(

@@ -7,6 +7,7 @@ from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 from rbd_ros.algorithms.closed_loops.loop_constraints import bias_motion, loop_path
 from rbd_ros.algorithms.declaration import algorithm
 from rbd_ros.algorithms.kinds import CONFIGURATION, VELOCITY
+from rbd_ros.array_types import ResultArray
 from rbd_ros.model import Model
 from rbd_ros.spatial import MotionVector
 from rbd_ros.spatial.scalar import Scalar
@@ -36,8 +37,8 @@ class ContactConstraints(NamedTuple):
     """
 
     T: Any
-    velocity: Any
-    bias: Any
+    velocity: ResultArray
+    bias: ResultArray
 
 
 @algorithm(

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The contact problem of a rigid-body system: zeta_dot = M lambda + d (book 11.3)."""
 
-from typing import Any, List, Mapping, NamedTuple, Optional, Sequence
+from typing import List, Mapping, NamedTuple, Optional, Sequence
 
 from rbd_ros.algorithms.articulated_body.matrices import dot, transposed
 from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT
@@ -11,6 +11,7 @@ from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
 from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
 from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.algorithms.kinds import ACCELERATION, CONFIGURATION, EXTERNAL_FORCES, FORCE, VELOCITY
+from rbd_ros.array_types import ResultArray
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector
 from rbd_ros.spatial.scalar import Scalar
@@ -44,12 +45,12 @@ class ContactEquations(NamedTuple):
     :param free: accelerations without contact forces H^-1 (tau - C), (nv,) [rad/s^2, m/s^2]
     """
 
-    M: Any
-    d: Any
-    T: Any
-    velocity: Any
-    response: Any
-    free: Any
+    M: ResultArray
+    d: ResultArray
+    T: ResultArray
+    velocity: ResultArray
+    response: ResultArray
+    free: ResultArray
 
 
 @algorithm(

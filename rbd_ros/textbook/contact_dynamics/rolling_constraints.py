@@ -8,10 +8,11 @@ velocity, and yet gets to any place in any orientation. Their derivative is an e
 of any other constraint, K a = k (eq 3.30).
 """
 
-from typing import Any, NamedTuple, Sequence
+from typing import NamedTuple, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm
 from rbd_ros.algorithms.kinds import CONFIGURATION, VELOCITY
+from rbd_ros.array_types import ResultArray
 from rbd_ros.model import Model
 from rbd_ros.spatial.scalar import Scalar
 from rbd_ros.textbook.contact_dynamics.contact_constraints import contact_constraints, Pairs
@@ -38,9 +39,9 @@ class RollingConstraints(NamedTuple):
     :param k: right-hand side of K a = k, (r,) [m/s^2]
     """
 
-    K: Any
-    velocity: Any
-    k: Any
+    K: ResultArray
+    velocity: ResultArray
+    k: ResultArray
 
 
 @algorithm(

@@ -8,7 +8,7 @@ afterwards, and the normal one reversed, times the coefficient of restitution. W
 friction is available is for the caller to ask of the impulse.
 """
 
-from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
+from typing import List, NamedTuple, Optional, Sequence, Tuple
 
 from rbd_ros.algorithms.array import Array
 from rbd_ros.algorithms.articulated_body.matrices import apply, dot
@@ -17,6 +17,7 @@ from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
 from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
 from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
 from rbd_ros.algorithms.kinds import CONFIGURATION, POSITION, VELOCITY
+from rbd_ros.array_types import ResultArray
 from rbd_ros.model import Frame, Model
 from rbd_ros.spatial import ForceVector, MotionVector, RigidBodyInertia
 from rbd_ros.spatial.scalar import Scalar, where_positive
@@ -62,8 +63,8 @@ class StickingCollision(NamedTuple):
         base, (3,) [N s]
     """
 
-    v: Any
-    impulse: Any
+    v: ResultArray
+    impulse: ResultArray
 
 
 def two_body_sticking_collision(

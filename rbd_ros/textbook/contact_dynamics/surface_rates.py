@@ -15,11 +15,12 @@ A sphere of radius r has R = r 1 as a successor and W = 1/r as a predecessor, a 
 plane W = 0, a vertex R = 0.
 """
 
-from typing import Any, List, NamedTuple, Sequence
+from typing import List, NamedTuple, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm
 from rbd_ros.algorithms.kinds import CONFIGURATION, VELOCITY
 from rbd_ros.algorithms.kinematics.kinematics import body_velocities
+from rbd_ros.array_types import ResultArray
 from rbd_ros.model import Model
 from rbd_ros.spatial import linear3, MotionVector
 from rbd_ros.spatial.linear3 import Matrix3, Vector3
@@ -46,8 +47,8 @@ class SurfaceRates(NamedTuple):
     :param normal_rates: rates of the normals, and tangents if chosen, (3 c,) or (9 c,) [1/s]
     """
 
-    point_rates: Any
-    normal_rates: Any
+    point_rates: ResultArray
+    normal_rates: ResultArray
 
 
 @algorithm(

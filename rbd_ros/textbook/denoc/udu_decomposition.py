@@ -10,11 +10,12 @@ articulated inertias of the joints and K the Kalman gain psi (Featherstone and O
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Tuple
+from typing import Dict, List, Mapping, NamedTuple, Sequence, Tuple
 
 from rbd_ros.algorithms.array import Array
 from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT
 from rbd_ros.algorithms.kinds import CONFIGURATION, MATRIX
+from rbd_ros.array_types import ResultArray
 from rbd_ros.model import Model
 from rbd_ros.spatial import linear3
 from rbd_ros.spatial.linear3 import Matrix3, Symmetric3, Vector3
@@ -36,8 +37,8 @@ class UDU(NamedTuple):
     :param D: diagonal, (nv,)
     """
 
-    U: Any
-    D: Any
+    U: ResultArray
+    D: ResultArray
 
 
 PIVOTS = Array('D', 'articulated inertias of the joints', '[kg m^2, kg]', ('nv',))

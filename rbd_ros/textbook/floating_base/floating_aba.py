@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Floating-base articulated-body algorithm (book 9.4, table 9.4)."""
 
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from rbd_ros.algorithms.articulated_body.aba import plus_diagonal, times_inverse
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
@@ -10,6 +10,7 @@ from rbd_ros.algorithms.inertia_matrix.factorization import ltdl
 from rbd_ros.algorithms.inverse_dynamics.forces import to_body_coordinates
 from rbd_ros.algorithms.kinds import CONFIGURATION, EXTERNAL_FORCES, VELOCITY
 from rbd_ros.algorithms.momentum.centroidal import rows_of
+from rbd_ros.array_types import ResultArray
 from rbd_ros.model import Model
 from rbd_ros.spatial import ArticulatedBodyInertia, ForceVector, MotionVector
 from rbd_ros.spatial.scalar import Scalar
@@ -39,8 +40,8 @@ class FloatingForwardDynamics(NamedTuple):
     :param qdd: acceleration of the joints, (nv - 6,) [rad/s^2, m/s^2]
     """
 
-    a0: Any
-    qdd: Any
+    a0: ResultArray
+    qdd: ResultArray
 
 
 @algorithm(

@@ -8,6 +8,7 @@ from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
 from rbd_ros.algorithms.inverse_dynamics.forces import to_body_coordinates
 from rbd_ros.algorithms.kinds import CONFIGURATION, EXTERNAL_FORCES, SPATIAL_INERTIA, VELOCITY
 from rbd_ros.algorithms.momentum.centroidal import rows_of
+from rbd_ros.array_types import ResultArray
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector, RigidBodyInertia
 from rbd_ros.spatial.scalar import Scalar
@@ -38,10 +39,10 @@ class FloatingEquations(NamedTuple):
     """
 
     I0c: Any
-    F: Any
-    H: Any
-    p0c: Any
-    C: Any
+    F: ResultArray
+    H: ResultArray
+    p0c: ResultArray
+    C: ResultArray
 
 
 @algorithm(

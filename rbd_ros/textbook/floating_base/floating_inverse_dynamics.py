@@ -7,6 +7,7 @@ from typing import Any, List, Mapping, NamedTuple, Optional, Sequence
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
 from rbd_ros.algorithms.inverse_dynamics.forces import to_body_coordinates
 from rbd_ros.algorithms.kinds import CONFIGURATION, EXTERNAL_FORCES, VELOCITY
+from rbd_ros.array_types import ResultArray
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector
 from rbd_ros.spatial.scalar import Scalar
@@ -32,7 +33,7 @@ class FloatingInverseDynamics(NamedTuple):
     :param tau: generalized forces of the joints, (nv - 6,) [N m, N]
     """
 
-    a0: Any
+    a0: ResultArray
     tau: Any
 
 

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Momentum and kinetic energy of a robot with a floating base (book example 9.3)."""
 
-from typing import Any, NamedTuple, Sequence
+from typing import NamedTuple, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
 from rbd_ros.algorithms.kinds import CONFIGURATION, SCALAR, VELOCITY
+from rbd_ros.array_types import ResultArray
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector
 from rbd_ros.spatial.scalar import Scalar
@@ -25,8 +26,8 @@ class FloatingMomentum(NamedTuple):
     :param T: kinetic energy, rotors included [J]
     """
 
-    h: Any
-    T: Any
+    h: ResultArray
+    T: ResultArray
 
 
 @algorithm(

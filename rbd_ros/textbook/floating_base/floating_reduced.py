@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joint-space equation of motion of a robot whose base floats (book example 9.2)."""
 
-from typing import Any, Mapping, NamedTuple, Optional, Sequence
+from typing import Mapping, NamedTuple, Optional, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
 from rbd_ros.algorithms.kinds import CONFIGURATION, EXTERNAL_FORCES, VELOCITY
+from rbd_ros.array_types import ResultArray
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector
 from rbd_ros.spatial.scalar import Scalar
@@ -30,8 +31,8 @@ class ReducedEquations(NamedTuple):
     :param C_fl: bias force of the joints while the base yields, (nv - 6,) [N m, N]
     """
 
-    H_fl: Any
-    C_fl: Any
+    H_fl: ResultArray
+    C_fl: ResultArray
 
 
 @algorithm(
