@@ -18,7 +18,7 @@ DEEPEST = 64
 class BoundedDepth:
     """Part of a loader, before its base, that rejects deep nesting: `class L(BoundedDepth, Base)`.
 
-    All loaders of yaml call these two methods at each level, those of libyaml too.
+    All loaders of yaml call the first two methods at each level, those of libyaml too.
     """
 
     #: Levels that are accepted
@@ -42,6 +42,20 @@ class BoundedDepth:
         """Leave a level."""
         self._depth -= 1
         super().ascend_resolver()  # type: ignore[misc]
+
+    def scan_flow_scalar(self, style: str) -> Any:
+        """Return a quoted scalar; two surrogates, as JSON escapes an emoji, are one character.
+
+        :raises yaml.MarkedYAMLError: for one without the other, which no file can hold
+        """
+        token = super().scan_flow_scalar(style)  # type: ignore[misc]
+        try:
+            token.value = token.value.encode('utf-16', 'surrogatepass').decode('utf-16')
+        except UnicodeDecodeError:
+            raise yaml.MarkedYAMLError(
+                problem='a surrogate is without its pair', problem_mark=token.start_mark
+            ) from None
+        return token
 
 
 class _SafeLoader(BoundedDepth, yaml.SafeLoader):

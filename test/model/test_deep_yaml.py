@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""YAML nested tens of thousands deep is rejected by every reader, and ends no process."""
+"""YAML nested tens of thousands deep is rejected and ends no process; escapes are as in JSON."""
 
 import subprocess
 import sys
@@ -80,3 +80,11 @@ def test_plain_yaml_is_read_up_to_the_limit():
     assert str(load_yaml(deepest)).replace(' ', '') == deepest
     with pytest.raises(yaml.YAMLError):
         load_yaml(f'[{deepest}]')
+
+
+def test_an_emoji_is_one_character_as_json_escapes_it():
+    text = '{a: "x \\ud83d\\ude00 \\u00e4"}'
+    assert load_yaml(text) == load_yaml(text, words=True) == {'a': 'x \U0001f600 ä'}
+    with pytest.raises(yaml.MarkedYAMLError, match='a surrogate is without its pair') as caught:
+        load_yaml('a: 1\nb: "\\ud83d"')
+    assert caught.value.problem_mark.line == 1
