@@ -24,6 +24,6 @@ BOUND = (
 
 @pytest.mark.parametrize('way', [copy.copy, copy.deepcopy, pickle.dumps])
 @pytest.mark.parametrize('bound', BOUND, ids=lambda bound: type(bound).__name__)
-def test_what_is_bound_to_its_memory_is_not_copied(bound, way):
+def test_objects_bound_to_their_memory_are_not_copied(bound, way):
     with pytest.raises(TypeError, match=f'a {type(bound).__name__} .* make another one'):
         way([bound] if way is copy.deepcopy else bound)
