@@ -270,7 +270,9 @@ def _parts(path: str) -> List[Triangles]:
 
 def _used(part: Triangles) -> FloatArray:
     """Return vertices of triangles: construction points of a drawing are not of the surface."""
-    vertices: FloatArray = part.vertices[np.unique(part.corners)]
+    used = np.zeros(len(part.vertices), dtype=bool)
+    used[part.corners] = True
+    vertices: FloatArray = part.vertices[used]
     return vertices
 
 
