@@ -19,7 +19,7 @@ from rbd_ros.nodes.common.diagnostics import WARN
 SIMULATOR = {'robot_description': TWO_LINK_ARM, 'command_timeout': 0.2}
 TORQUE = {'robot_description': TWO_LINK_ARM, 'state_timeout': 0.2}
 NODES = ('gravity_compensation', 'inverse_dynamics')
-#: How long a node may take that is started again [s], and how often it is.
+#: How long both may take once a node has started again [s], and how often it is started.
 SOON, STARTS = 30.0, 4
 
 
@@ -49,6 +49,7 @@ class Sides:
         """
         for k in range(STARTS):
             process = self.ros.start(module, parameters)
+            self.ros.until(lambda p=process: "robot 'two_link'" in p.output(), f'{module} starts')
             try:
                 self.until_both(SOON)
                 break

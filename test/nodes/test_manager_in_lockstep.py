@@ -118,17 +118,17 @@ def rig(ros, tmp_path):
 
 
 def test_each_period_is_one_cycle_and_the_motion_does_not_depend_on_who_is_slow(rig):
-    first = rig()
+    first = rig(lockstep_timeout=0.0)
     first.start_simulator()
     first.start_manager()
     seen = first.until_moving(200)[:200]
     first.close()
-    second = rig()
+    second = rig(lockstep_timeout=0.0)
     second.start_manager('--slow', '0.002')
     second.start_simulator()
     again = second.until_moving(200)[:200]
     second.close()
-    third = rig()
+    third = rig(lockstep_timeout=0.0)
     third.start_simulator()
     third.start_manager('--late', '0.15')  # longer than a period takes before there are commands
     late = third.until_moving(200)[:200]
