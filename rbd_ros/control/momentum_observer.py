@@ -30,6 +30,9 @@ from rbd_ros.robot import Robot
 TRANSITION = 1e-2
 #: Longest time between two states that are still one motion [s].
 MAX_STEP = 0.1
+#: Largest velocity and effort that are measurements: the estimate would need minutes to forget
+#: a larger one [rad/s or m/s, N m or N].
+MAX_VELOCITY, MAX_EFFORT = 1e4, 1e6
 #: Singular value of the Jacobian, as part of the largest, below which a force is not felt.
 UNFELT = 1e-3
 
@@ -103,16 +106,20 @@ class MomentumObserver:
         :param q: positions, (nv,) [rad or m]
         :param v: velocities, (nv,) [rad/s or m/s]
         :param effort: what the motors exert, (nv,) [N m or N]
-        :raises ValueError: if the state is not finite, and then nothing changes
+        :raises ValueError: if the state is not finite or implausible, and then nothing changes
         """
-        if not (np.isfinite(v).all() and np.isfinite(effort).all()):
-            raise ValueError('the state is not finite')
+        for what, values, most in (('velocity', v, MAX_VELOCITY), ('effort', effort, MAX_EFFORT)):
+            wrong = ~(np.abs(values) <= most)  # NaN, too
+            if wrong.any():
+                raise ValueError(
+                    f'a {what} is {values[wrong][0]:g}, which is not finite or implausible for '
+                    f'any joint (above {most:g}); check its unit and the publisher'
+                )
         H = self._mass_matrix(q, *self._payload)
         C = self._coriolis_matrix(q, v, *self._payload)
-        with np.errstate(over='ignore', invalid='ignore'):
-            momentum = H @ v
-            known = effort + C.T @ v - self._gravity_torque(q, self._gravity, *self._payload)
-            known = known - friction_torque(v, self._viscous, self._coulomb, TRANSITION)
+        momentum = H @ v
+        known = effort + C.T @ v - self._gravity_torque(q, self._gravity, *self._payload)
+        known = known - friction_torque(v, self._viscous, self._coulomb, TRANSITION)
         if not (np.isfinite(momentum).all() and np.isfinite(known).all()):
             raise ValueError('the state or its dynamics are not finite')
         before = self._time
@@ -122,10 +129,7 @@ class MomentumObserver:
             step = time - before
             mean = (momentum - self._momentum) / step - 0.5 * (known + self._rate)
             kept = math.exp(-self.gain * step)
-            torque: FloatArray = kept * self.torque + (1.0 - kept) * mean
-            if not np.isfinite(torque).all():
-                raise ValueError('the estimate is not finite: velocities or efforts are too large')
-            self.torque = torque
+            self.torque = kept * self.torque + (1.0 - kept) * mean
         self._time, self._momentum, self._rate = time, momentum, known
         return self.torque
 

@@ -116,14 +116,24 @@ def test_states_that_are_not_finite_change_nothing(arm):
     for k in range(50):
         observer.update(0.01 * k, Q, rest, arm.gravity_torque(Q) + 1.0)
     before = observer.torque.copy()
-    for bad in (np.nan, np.inf, 1e200):
+    for bad in (np.nan, np.inf, 1e200, -1.1e4):
         with pytest.raises(ValueError, match='not finite'):
             observer.update(0.5, Q, np.full(6, bad), rest)
         assert (observer.torque == before).all()
-    with pytest.raises(ValueError, match='not finite'):
-        observer.update(0.5, Q, rest, np.full(6, np.nan))
+    for bad in (np.nan, -1.1e6):
+        with pytest.raises(ValueError, match='effort is .* not finite'):
+            observer.update(0.5, Q, rest, np.full(6, bad))
     observer.reset()
     assert (observer.torque == 0.0).all()
+
+
+def test_an_implausible_first_state_spoils_no_estimate(arm):
+    observer, rest = MomentumObserver(arm, 50.0), np.zeros(6)
+    with pytest.raises(ValueError, match='velocity is 1e[+]100'):
+        observer.update(0.0, Q, np.array([0, 0, 1e100, 0, 0, 0]), rest)
+    held = arm.gravity_torque(Q)
+    estimates = [observer.update(0.01 * k, Q, rest, held) for k in range(1, 50)]
+    np.testing.assert_allclose(estimates, 0.0, atol=1e-9)
 
 
 def test_fewer_joints_give_the_minimum_norm_wrench():
