@@ -18,6 +18,8 @@ AGREEMENT = 0.1
 #: Singular values of the loops' Jacobian below this part of the largest are zero: the joint that
 #: moves is then near a position from which the others may go either way.
 TOLERANCE = 1e-6
+#: How far from the first configuration joints are chosen [rad, m].
+NEARBY = 0.2
 #: Configurations that are tried for the first assembly, and most steps of Newton's method.
 STARTS, STEPS = 40, 30
 
@@ -53,8 +55,7 @@ class LoopClosing:
         #: Last configuration that was found, (nv,)
         self.q: FloatArray = robot.loops.project(robot.neutral(), starts=STARTS)
         self.home = self.q.copy()
-        K = np.asarray(robot.loops.closure(self.q).K)
-        rows = K
+        rows = np.asarray(robot.loops.closure(self._ordinary_configuration()).K)
         #: Degrees of freedom from which all others follow, (n - r,)
         self.independent: List[int] = []
         rank = _rank(rows)
@@ -64,6 +65,17 @@ class LoopClosing:
                 rows, rank = more, rank + 1
                 self.independent.append(k)
         self.dependent = [k for k in range(n) if k not in self.independent]
+
+    def _ordinary_configuration(self) -> FloatArray:
+        """Return a closed configuration near the first one, which is no dead point.
+
+        There, a motor moves nothing, and would not count as independent.
+        """
+        away = np.random.default_rng(1).uniform(-NEARBY, NEARBY, len(self.q))
+        try:
+            return np.asarray(self.robot.loops.project(self.q + away, starts=STARTS))
+        except LoopClosureError:
+            return self.q
 
     @property
     def is_underactuated(self) -> bool:

@@ -144,7 +144,9 @@ def test_the_motor_holds_the_linkage_as_virtual_work_says(rig, angle):
     with feed:
         holds = pytest.approx(holding_torque(angle), abs=1e-6)
         rig.ros.until(lambda: rig.torque()[CRANK] == holds, 'the torque of this angle')
+        since = len(rig.ros.diagnostics)
     assert list(rig.by_order[-1].data) == pytest.approx([holding_torque(angle)], abs=1e-6)
+    rig.ros.until_status('last torque sent', 'torque', since=since)
     with rig.feed([CRANK], [angle + 0.01]):
         rig.ros.until(
             lambda: rig.torque()[CRANK] == pytest.approx(holding_torque(angle + 0.01), abs=1e-6),
@@ -216,6 +218,8 @@ def test_piston_and_elbow_hold_the_triangle_arm(ros, tmp_path, rig):
     expected = {k: pytest.approx(x, rel=1e-6) for k, x in triangle_torques(0.7, -0.9).items()}
     with arm.feed(names, q):
         ros.until(lambda: arm.torque() == expected, 'piston and elbow')
+        since = len(ros.diagnostics)
+    ros.until_status('last torque sent', 'torque', since=since)  # all states are out of date
     with arm.feed(['elbow', 'stroke'], [q[3], q[2]]):
         ros.until(lambda: arm.torque() == expected, 'piston and elbow, measured alone')
     arm.end()
