@@ -53,16 +53,20 @@ class Standing(SimulatorEnv):
         self._low = 0.5 * self._begin[6]
 
     def start(self, rng: np.random.Generator) -> None:
+        """Begin on the feet, at rest."""
         self.simulator.reset(self._begin)
 
     def reward(self) -> float:
+        """Return the forward velocity [m/s]."""
         return float(self.simulator.v[3])
 
     def terminated(self) -> bool:
+        """Return whether the trunk is low."""
         return bool(self.simulator.q[6] < self._low)
 
     @property
     def middle(self) -> np.ndarray:
+        """Joint positions of the start [rad]."""
         return self._begin[7:]
 
 
@@ -128,7 +132,7 @@ def measure(rounds: int) -> List[List[str]]:
     for title, name in named.items():
         one = found.get(f'{name} 1', found.get(name))
         many = found.get(f'{name} {several}')
-        rows.append([title, f'{one:.3g}', '-' if many is None else f'{many:.3g}'])
+        rows.append([title, *('-' if x is None else f'{x:.0f}' for x in (one, many))])
     return rows
 
 
