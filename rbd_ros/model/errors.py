@@ -11,6 +11,9 @@ import difflib
 from itertools import islice
 from typing import Any, Iterable, List
 
+#: Names that a message lists rather than the one that is hardly alike.
+FEW = 8
+
 
 class ModelError(ValueError):
     """A robot description that cannot become a model."""
@@ -27,7 +30,7 @@ def unknown_name(what: str, name: str, known: Iterable[str]) -> str:
     :param known: known names
     """
     known = list(known)
-    close = similar_names(name, known, 5, 0.4)
+    close = similar_names(name, known, 5, 0.6 if len(known) <= FEW else 0.4)
     hint = did_you_mean(map(repr, close)) or f'; there are {", ".join(known[:40])}'
     return f'unknown {what} {name!r}{hint}'
 
