@@ -317,3 +317,9 @@ def test_every_panel_of_foxglove_is_in_its_layout():
 
     placed = leaves(layout['layout'])
     assert sorted(placed) == sorted(layout['configById'])
+
+
+def test_no_two_test_files_have_one_name():
+    """Modules of tests are imported by their names alone, so the second one is rejected."""
+    names = [path.name for path in (ROOT / 'test').rglob('test_*.py')]
+    assert sorted(set(names)) == sorted(names)
