@@ -103,11 +103,15 @@ def test_the_torque_ends_when_the_simulator_is_killed_and_continues_with_the_nex
     ros.spin(moment)
     since = len(ros.diagnostics)
     kill(ros, sides.simulator)
-    ros.until(lambda: not any(sides.torques[-1].effort), 'the last torque')
     ros.until_status('last torque sent: zero', f'{sides.module}: torque', since=since)
-    count = len(sides.torques)
-    ros.spin(0.5)
-    assert len(sides.torques) == count
+
+    def silent():
+        count = len(sides.torques)
+        ros.spin(0.5)
+        return len(sides.torques) == count
+
+    ros.until(silent, 'silence, after what was under way')
+    assert not any(sides.torques[-1].effort)
     sides.simulator = sides.start_again('simulator', SIMULATOR)
     assert all(np.isfinite(message.effort).all() for message in sides.torques)
 
