@@ -40,7 +40,8 @@ class ReachEnv(SimulatorEnv):
         made = Robot.from_urdf(load_robot(robot).source) if isinstance(robot, str) else robot
         simulator = Simulator(made, **options)
         # Gains that use half of the effort limit for an error of 3 degrees.
-        effort = np.where(np.isfinite(made.effort_limits), made.effort_limits, 0.0)
+        effort = simulator.robot.effort_limits
+        effort = np.where(np.isfinite(effort), effort, 0.0)
         simulator.set_joint_pd(kp=10.0 * effort, kd=effort)
         super().__init__(simulator, 'position', steps=20)
         self._start, self._size = start, size

@@ -50,9 +50,12 @@ class SimulatorEnv(gymnasium.Env[FloatArray, FloatArray]):
             raise ValueError(f'unknown action {action!r}; there are {", ".join(ACTIONS)}')
         if steps < 1 or steps != int(steps):
             raise ValueError(f'steps must be a whole number from 1 on, got {steps}')
-        self._delays = (delay, delay) if isinstance(delay, int) else tuple(delay)
-        if len(self._delays) != 2 or not 0 <= self._delays[0] <= self._delays[1]:
-            raise ValueError(f'delay must be a number from 0 on, or two that rise, got {delay}')
+        given = np.atleast_1d(delay)
+        if given.dtype.kind not in 'iu' or given.size > 2 or not 0 <= given[0] <= given[-1]:
+            raise ValueError(
+                f'delay must be a whole number from 0 on, or two that rise, got {delay}'
+            )
+        self._delays = int(given[0]), int(given[-1])
         self.simulator, self._steps, self._by_position = simulator, steps, action == 'position'
         physics, robot = simulator.physics, simulator.robot
         position = physics.model.position

@@ -44,3 +44,12 @@ def test_another_robot_in_a_world_reaches_too():
     assert observation.shape == (12,) and info['distance'] < 0.1
     with pytest.raises(ValueError, match="unknown link or joint 'tool'"):
         ReachEnv(robot, 'tool')
+
+
+def test_a_robot_beside_one_that_moves_reaches_too():
+    other = {'urdf': 'urdf/planar_3r.urdf', 'xyz': [3.0, 0, 0], 'static': False}
+    environment = ReachEnv(start=None, world={'robots': {'other': other}})
+    environment.reset(seed=1)
+    assert environment.action_space.shape == (9,)
+    observation, *_ = environment.step(environment.simulator.q)
+    assert np.isfinite(observation).all()

@@ -152,6 +152,8 @@ def test_an_episode_that_is_not_finite_is_terminated_with_the_reason():
         ({'steps': 1.5}, 'steps must be a whole number'),
         ({'delay': -1}, 'delay must be'),
         ({'delay': (2, 1)}, 'delay must be'),
+        ({'delay': 0.5}, 'delay must be a whole number'),
+        ({'delay': (1, 2, 3)}, 'delay must be'),
     ],
 )
 def test_errors_name_argument_and_value(arguments, message):
