@@ -32,7 +32,7 @@ def test_armature_is_taken_from_a_yaml_file(tmp_path, text):
 @pytest.mark.parametrize(
     'armature, words',
     [
-        ({'j9': 1.0}, ["'j9'", "'j1'"]),
+        ({'j9': 1.0}, ["'j9'", 'j1']),
         ({'j2': 1.0}, ["'j2'"]),
         ({'j1': -1.0}, ["'j1'", 'negative']),
         ({'j1': float('nan')}, ["'j1'", 'finite']),
