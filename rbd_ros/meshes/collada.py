@@ -27,7 +27,7 @@ from rbd_ros.model.geometry import Color
 MAX_ELEMENTS = 4_000_000
 #: Maximum depth of nodes, and number of nodes and geometries with those that are instanced again.
 MAX_DEPTH = 64
-MAX_INSTANCES = 200_000
+MAX_INSTANCES = 50_000
 
 _BLANK = re.compile(r'\s')
 #: Letters of numbers whose words are in memory at a time.

@@ -4,6 +4,7 @@
 
 from collections.abc import Mapping
 import math
+import os
 from pathlib import Path
 import re
 import shutil
@@ -653,6 +654,8 @@ def test_files_that_are_no_worlds_are_rejected_with_the_line(content, message, t
         ({'file': 'wrong.png'}, 'range is missing'),
         ({'file': 'wrong.png', 'range': [0, 1]}, 'file: cannot be read'),
         ({'file': 'good.npy', 'size': [1]}, 'size: expected 2 lengths, got 1'),
+        ({'file': 'pipe.npy'}, 'file: .*it is a named pipe'),
+        ({'file': 'pipe.png', 'range': [0, 1]}, 'file: .*it is a named pipe'),
     ],
 )
 def test_bad_height_fields(tmp_path, monkeypatch, entry, message):
@@ -664,6 +667,8 @@ def test_bad_height_fields(tmp_path, monkeypatch, entry, message):
     np.save('object.npy', np.array([[None, 1], [2, 3]]), allow_pickle=True)
     np.save('text.npy', np.array([['a', 'b'], ['c', 'd']]))
     np.save('good.npy', np.zeros((2, 2)))
+    for name in ('pipe.npy', 'pipe.png'):
+        os.mkfifo(name)
     with pytest.raises(WorldFileError, match=message):
         one(**{'type': 'height_field', 'size': [1, 1], **entry})
 
@@ -680,12 +685,14 @@ def test_bad_height_fields(tmp_path, monkeypatch, entry, message):
             'file: .*bad.stl is damaged .it is neither',
         ),
         ({'file': 'flat.stl', 'static': False, 'mass': 1, 'convex': True}, 'enclose no volume'),
+        ({'file': 'pipe.stl', 'static': False, 'mass': 1}, 'file: .*pipe.stl: it is a named pipe'),
     ],
 )
 def test_bad_meshes(tmp_path, monkeypatch, entry, message):
     monkeypatch.chdir(tmp_path)
     Path('bad.stl').write_bytes(b'nothing')
     write_stl(Path('flat.stl'), box_triangles((1.0, 1.0, 1.0))[:2])
+    os.mkfifo('pipe.stl')
     with pytest.raises(WorldFileError, match=message):
         one(**{'type': 'mesh', **entry})
 

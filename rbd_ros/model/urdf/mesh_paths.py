@@ -37,8 +37,11 @@ class MeshPaths:
         self._packages: Dict[str, List[str]] = {}
 
     def resolve(self, uri: str) -> Optional[str]:
-        """Return the absolute path of the file that `uri` means, None if it is not found."""
-        return self._first(uri, os.path.isfile)
+        """Return the absolute path of the file that `uri` means, None if it is not found.
+
+        A file that is not regular is rejected where it is read.
+        """
+        return self._first(uri, lambda path: os.path.exists(path) and not os.path.isdir(path))
 
     def folder(self, uri: str) -> Optional[str]:
         """Return the absolute path of the folder that `uri` means, None if it is not found."""
