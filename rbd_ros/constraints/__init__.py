@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Contact with Coulomb friction as one problem, and solvers of it, compiled (book 11.5).
+"""Contact with Coulomb friction as one problem, and compiled solvers for it (book 11.5).
 
-No shapes are here, and no detection of contacts. friction.py has the problem, friction_space.py
-how compiled solvers see it; friction_solution.py and friction_bodies.py solve it for users.
+Shapes and collision detection are elsewhere. friction.py has the problem, friction_space.py its
+form in compiled solvers; friction_solution.py and friction_bodies.py are the Python interface.
 
 The names below are loaded on first use.
 """

@@ -6,11 +6,10 @@
     lambda . (v + Phi(v)) = 0,    Phi(v) = (|(mu_1 v_1, mu_2 v_2)|, 0, 0)              (De Saxce)
 
 For each contact, normal first; K_mu is the set of lambda_n >= |(lambda_1 / mu_1, lambda_2 /
-mu_2)|. It says that contacts do not penetrate, do not pull, and push only where they do not open;
-that friction is as large as the cone allows where a contact slides, and dissipates most there.
+mu_2)|. Contacts do not penetrate, do not pull, and push only where they stay closed. A sliding
+contact has the maximum friction of its cone, in the direction of maximum dissipation.
 Moments of torsional and rolling friction are bounded likewise, each by a cone of its own.
-Forces may be impulses [N s] with velocities [m/s], or forces [N] with accelerations [m/s^2]. No
-shapes and no robots are here.
+Forces may be impulses [N s] with velocities [m/s], or forces [N] with accelerations [m/s^2].
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-#: Asymmetry, or negative eigenvalues, of G that count as rounding, as part of its largest element.
+#: Asymmetry or negative eigenvalues of G that count as rounding, relative to its largest element.
 ROUNDING = 1e-9
 
 
@@ -42,10 +41,10 @@ class FrictionProblem:
     :param friction: coefficients along both tangents, (n, 2)
     :param low: minimum force of each further row, (m,)
     :param high: maximum force of each further row, (m,)
-    :param compliance: velocity by force of a contact or row that yields, (N,)
-    :param torsion: maximum moment about the normal by normal force, (n,), or (0,) if there are no
-        such moments
-    :param rolling: maximum moment across the normal by normal force, likewise
+    :param compliance: velocity per force of a compliant contact or row, (N,)
+    :param torsion: maximum moment about the normal per normal force, (n,), or (0,) without such
+        moments
+    :param rolling: maximum moment across the normal per normal force, likewise
     """
 
     G: Array
@@ -88,17 +87,17 @@ class FrictionProblem:
 class Residuals(NamedTuple):
     """Residuals of forces as a solution of a problem; all zero for a solution.
 
-    As ContactBench defines them, maxima over contacts; moments of torsional and rolling friction,
-    with their angular velocities, belong to their contacts. With compliance R, v is v + R lambda.
+    They are maxima over contacts, as in ContactBench. Moments of torsional and rolling friction
+    belong to their contacts, with their angular velocities. With compliance R, v is v + R lambda.
 
     :param signorini: |v_n lambda_n|
     :param conic: |v . lambda|; not zero where a contact slides
     :param contact: |lambda . (v + Phi(v))|, of the nonlinear complementarity problem
-    :param cone: distance of lambda from its friction cone, as far as its boundary is along the
-        normal: max(0, |(lambda_1 / mu_1, lambda_2 / mu_2)| - lambda_n)
+    :param cone: distance of lambda from its friction cone along the normal:
+        max(0, |(lambda_1 / mu_1, lambda_2 / mu_2)| - lambda_n)
     :param dual: likewise of v + Phi(v) from the dual cone: max(0, -v_n)
     :param rows: of further rows, distance of the force from its bounds, or of the velocity from
-        what it may be at that force
+        its range at that force
     """
 
     signorini: float
@@ -122,7 +121,7 @@ def friction_problem(
 ) -> FrictionProblem:
     """Check a problem of n contacts and m further rows.
 
-    Restitution is the caller's: it is in g.
+    Restitution is part of g, which the caller computes.
 
     :param G: velocities per force, (N, N) [1/kg]; normal, tangent, tangent of each contact, then
         the further rows; then, for torsional friction, the angular velocity about each normal and
@@ -130,17 +129,16 @@ def friction_problem(
     :param g: velocities without forces, (N,) [m/s, rad/s]
     :param friction: coefficients, (n,) or along both tangents (n, 2)
     :param low: minimum force of each further row, (m,): 0 for a joint limit or a frictionless
-        contact, -inf for a loop, minus the friction force for dry friction of a joint; zero if
-        left out
-    :param high: maximum force of each further row, (m,): inf if left out
-    :param compliance: velocity by force of contacts and rows that yield, one number or (N,)
+        contact, -inf for a loop, minus the friction force for dry friction of a joint; default 0
+    :param high: maximum force of each further row, (m,); default inf
+    :param compliance: velocity per force of compliant contacts and rows, one number or (N,)
         [1/kg]
-    :param torsion: maximum moment about the normal by normal force of each contact, (n,) [m]; no
-        such rows are in G if left out
-    :param rolling: maximum moment across the normal by normal force, likewise
-    :param rounding: errors of the entries of G, as parts of its diagonal: by so much, and by N
-        times so much, it may fail to be symmetric and positive-semidefinite; the problem has the
-        nearest matrix that is. 1e-6 suits a G that was printed with 7 digits
+    :param torsion: maximum moment about the normal per normal force of each contact, (n,) [m];
+        without it, G has no such rows
+    :param rolling: maximum moment across the normal per normal force, likewise
+    :param rounding: accepted error of the entries of G relative to its diagonal, for symmetry
+        and, times N, for definiteness; the problem gets the nearest matrix that is symmetric and
+        positive-semidefinite. 1e-6 suits a G that was printed with 7 digits
     :raises ValueError: for wrong shapes, NaN, a matrix that is not symmetric and
         positive-semidefinite, negative friction or compliance, bounds in the wrong order
 
@@ -161,8 +159,7 @@ def friction_problem(
     ]
     moments = len(coefficients[0]) + 2 * len(coefficients[1])
     rows = len(free) - 3 * len(mu) - moments if free.ndim == 1 else -1
-    # Whatever is neither a contact nor a moment is a further row, so only their number can be
-    # wrong.
+    # All other rows are further rows, so only their number can be wrong.
     if rows < 0 or matrix.shape != (len(free), len(free)):
         extent = '3n + m' + (f' + {moments}' if moments else '')
         raise ValueError(
@@ -200,8 +197,8 @@ def friction_problem(
         )
     if (soft < 0.0).any():
         raise ValueError(f'compliance of row {int(np.argmax(soft < 0.0))} is negative')
-    # Units may differ by row (m and rad): symmetry and definiteness are judged at a unit diagonal,
-    # or rounding of large rows would hide errors of small ones.
+    # Units may differ by row (m and rad). Symmetry and definiteness are checked at a unit
+    # diagonal, or rounding of large rows would hide errors of small ones.
     scale = _scale(matrix)
     scaled = matrix * scale * scale[:, None]
     if not np.allclose(scaled, scaled.T, rtol=0.0, atol=rounding):
@@ -217,7 +214,7 @@ def friction_problem(
         values, vectors = np.linalg.eigh(0.5 * (scaled + scaled.T))
         matrix = (vectors * np.maximum(values, 0.0)) @ vectors.T / scale / scale[:, None]
     torsional, across = coefficients
-    # Solvers read one triangle of G in some places and both in others: both have to agree bitwise.
+    # Some solvers read one triangle of G, others both: they must be bitwise identical.
     return FrictionProblem(
         0.5 * (matrix + matrix.T), free, mu, bounds[0], bounds[1], soft, torsional, across
     )
@@ -236,7 +233,7 @@ def _coefficients(name: str, given: Optional[ArrayLike], contacts: int) -> Array
 
 
 def moments_of(problem: FrictionProblem) -> Tuple[IntArray, IntArray, Array]:
-    """Return contact, number of its moment's rows, and coefficient, of each moment in order."""
+    """Return contact, number of rows and coefficient of each moment, in order."""
     n = problem.contacts
     sizes = [1] * len(problem.torsion) + [2] * len(problem.rolling)
     holders = [*range(len(problem.torsion)), *range(len(problem.rolling))] if n else []
@@ -251,8 +248,7 @@ def _scale(matrix: Array) -> Array:
     """Return the factors that scale the diagonal to ones, except zeros."""
     diagonal = np.abs(np.diag(matrix))
     largest = float(diagonal.max(initial=0.0)) or 1.0
-    # 1e-24 is the square of 1e-12: a diagonal element is a product of two elements of the
-    # Jacobian.
+    # 1e-24 = 1e-12 squared: a diagonal element is a product of two elements of the Jacobian.
     return 1.0 / np.sqrt(np.where(diagonal > 1e-24 * largest, diagonal, largest))
 
 
@@ -279,7 +275,7 @@ def residuals(problem: FrictionProblem, force: ArrayLike) -> Residuals:
         moment, w = found[at : at + size], v[at : at + size]
         at += size
         # The moments share the contact's normal force: their power and their part of De Saxce's
-        # term belong to the contact's complementarity, not to a complementarity of their own.
+        # term belong to the complementarity condition of the contact.
         power[c] += moment @ w
         turning[c] += coefficient * np.linalg.norm(w)
         largest = np.linalg.norm(moment) / (coefficient if coefficient > 0.0 else 1.0)
@@ -304,15 +300,15 @@ def contact_residuals(
     :param velocities: its velocities, compliance included, (n, 3)
     :param mu: its coefficients, (n, 2)
     :param power: power of its moments, (n,)
-    :param turning: what they add to De Saxce's term, (n,)
-    :param excess: their distance from their cones, (n,)
+    :param turning: contribution of its moments to De Saxce's term, (n,)
+    :param excess: distance of its moments from their cones, (n,)
     """
-    # Phi(v) of De Saxce and Feng (1998): it writes Coulomb's law, which is not the optimality
-    # condition of a minimum, as complementarity of a cone and its dual.
+    # Phi(v) of De Saxce and Feng (1998): with it, Coulomb's law, which no minimum has as its
+    # optimality condition, becomes complementarity of a cone and its dual.
     shift = np.linalg.norm(mu * velocities[:, 1:], axis=1) + turning
     conic = (forces * velocities).sum(axis=1) + power
     normal = forces[:, 0]
-    # Friction where there is none cannot be expressed along the normal: its size counts then.
+    # Without friction, a tangential force cannot be expressed along the normal: its size counts.
     parts = np.divide(forces[:, 1:], mu, out=forces[:, 1:].copy(), where=mu > 0.0)
     cone = np.maximum(np.linalg.norm(parts, axis=1) - normal, excess)
     return (
@@ -330,8 +326,8 @@ def _largest(x: Array) -> float:
 
 def _row_residuals(problem: FrictionProblem, force: Array, velocity: Array) -> Any:
     outside = np.maximum(problem.low - force, 0.0) + np.maximum(force - problem.high, 0.0)
-    # At a lower bound a row may open, at an upper one the other way; between, it may not move. A
-    # distance from the bound counts as well: forces are those of the bound up to rounding.
+    # At a lower bound a row may open, at an upper one the other way; between, it may not move.
+    # The distance from the bound counts too: forces reach a bound only up to rounding.
     up = np.minimum(np.maximum(velocity, 0.0), np.maximum(force - problem.low, 0.0))
     down = np.minimum(np.maximum(-velocity, 0.0), np.maximum(problem.high - force, 0.0))
     return np.maximum(outside, np.maximum(up, down))

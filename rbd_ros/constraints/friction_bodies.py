@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Contacts with friction among many free bodies: no matrix, sweeps that are linear in contacts."""
+"""Contacts with friction among many free bodies, by sweeps without a contact matrix."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from rbd_ros.constraints.solvers.friction_body_sweeps import solve_bodies
 
 
 class BodySolution(NamedTuple):
-    """Velocities of bodies that touch each other, and the forces of their contacts.
+    """Velocities of bodies in contact, and the forces of their contacts.
 
     :param velocity: velocities of the bodies with contact forces, (B, 6)
     :param force: forces of the contacts, (n, 3), normal first
-    :param residuals: how far they are from a solution
-    :param converged: whether they are one, to the tolerance
-    :param iterations: number of sweeps and of steps of Newton's method
+    :param residuals: distance from a solution
+    :param converged: whether the residuals are within the tolerance
+    :param iterations: number of sweeps and of Newton steps
     """
 
     velocity: Any
@@ -53,23 +53,22 @@ def solve_friction_bodies(
 ) -> BodySolution:
     """Solve the contacts of many bodies, as `solve_friction` does those of few.
 
-    Hundreds of contacts take milliseconds. The law is the same, unrelaxed. The solver always ends
-    and raises nothing: what it did not solve is returned with `converged` false.
+    Hundreds of contacts take milliseconds. The friction law is the same, unrelaxed. The solver
+    always ends and raises no error: without a solution, `converged` is false.
 
-    :param inverse_inertia: inverse inertia of each body, (B, 6, 6), as velocities are expressed
+    :param inverse_inertia: inverse inertia of each body, (B, 6, 6), in the frame of the velocities
     :param velocity: velocities of the bodies without contact forces, (B, 6)
     :param bodies: numbers of both bodies of each contact, (n, 2); -1 is the world
-    :param jacobian: velocity of each contact, normal, tangent, tangent, by the velocities of its
-        bodies, (n, 2, 3, 6): of the second body with the sign that its part has; that of the world
-        does not count
+    :param jacobian: velocity of each contact, normal, tangent, tangent, per velocity of its two
+        bodies, (n, 2, 3, 6), signs included; the part of the world is ignored
     :param friction: coefficients, (n,) or along both tangents (n, 2)
     :param bias: velocity of each contact besides that of its bodies, (n, 3) or broadcast to it
-    :param compliance: velocity by force of contacts that yield, likewise
-    :param start: forces to start from, (n, 3), as of the step before; zero if left out
-    :param tolerance: velocity error of a solution, as part of the largest velocity without forces
-    :param iterations: maximum number of these
-    :raises ValueError: for wrong shapes, numbers that are not finite, bodies that there are not,
-        negative friction or compliance, a tolerance that is not positive, less than one iteration
+    :param compliance: velocity per force of compliant contacts, likewise
+    :param start: initial forces (warm start), (n, 3); default zero
+    :param tolerance: velocity error of a solution relative to the largest velocity without forces
+    :param iterations: maximum number of sweeps and Newton steps
+    :raises ValueError: for wrong shapes, numbers that are not finite, unknown bodies, negative
+        friction or compliance, a tolerance that is not positive, less than one iteration
 
     >>> from rbd_ros.constraints import solve_friction_bodies
     >>> falling = [[0.0, 0.0, 0.0, 0.5, 0.0, -1.0]]  # a mass on the ground, angular velocity first
@@ -105,12 +104,12 @@ def solve_friction_bodies(
     for name, array in zip(names, (inverse, free, J, mu, away, soft, first)):
         if not np.isfinite(array).all():
             raise ValueError(f'{name} must be finite')
-    # Checked before the solver: compiled loops read where these numbers point, whatever is there.
+    # Checked here: compiled loops do not check indices.
     if n and (
         not np.issubdtype(pairs.dtype, np.integer) or pairs.min() < WORLD or pairs.max() >= count
     ):
         raise ValueError(f'bodies must be numbers from 0 to {count - 1}, or -1 for the world')
-    # A contact of a body with itself would be counted in its block twice, once for each side.
+    # A contact of a body with itself would count twice in its block.
     if (pairs[:, 0] == pairs[:, 1]).any():
         raise ValueError(
             f'contact {int(np.argmax(pairs[:, 0] == pairs[:, 1]))} names one body twice'
@@ -119,9 +118,9 @@ def solve_friction_bodies(
         raise ValueError('friction and compliance must not be negative')
     if not 0.0 < tolerance < math.inf or iterations < 1 or iterations != int(iterations):
         raise ValueError('tolerance must be positive, and iterations a whole number of at least 1')
-    # K = 0: without moments, the solver has no buffers for them and never reads any.
+    # K = 0: without moments, the solver allocates and reads no buffers for them.
     space = allocate(BodySpace, B=count, C=n, K=0, **matrix_sizes(count))
-    # The solver scales J and the effects where they are: copies go in, the given arrays stay.
+    # The solver scales J and the effects in place, so it gets copies.
     space.sizes[CONTACTS] = n
     filled = (
         (space.velocity, free),
@@ -139,8 +138,7 @@ def solve_friction_bodies(
     return BodySolution(
         space.velocity,
         space.force,
-        # By the unscaled Jacobian, from the velocities that the caller gets: no error of scaling
-        # hides here.
+        # From the unscaled Jacobian and the returned velocities: this includes scaling errors.
         Residuals(*contact_residuals(space.force, _contact_velocities(space, J), mu), 0.0),
         converged,
         int(space.report[ITERATIONS]),
@@ -148,7 +146,7 @@ def solve_friction_bodies(
 
 
 def _effects(inverse: Array, pairs: Array, J: Array) -> Array:
-    """Return change of the velocity of both bodies by the forces of each contact, (n, 2, 3, 6)."""
+    """Return the change of velocity of both bodies per force of each contact, (n, 2, 3, 6)."""
     found: Array = np.zeros(J.shape)
     for side in range(2):
         # H^-1 J^T of one body, as a row for each axis; the world has no velocity and stays zero.

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Forces of contacts with friction, by a solver that one may choose."""
+"""Solve for the forces of contacts with friction, by a selectable solver."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ FRICTION_SOLVERS = get_args(FrictionSolver)
 class FrictionSolution(NamedTuple):
     """Forces of contacts with friction.
 
-    :param force: forces lambda, (N,): a solution, or the best that was found
+    :param force: forces lambda, (N,): a solution, or the best found
     :param velocity: velocities G lambda + g, (N,)
     :param state: 'open', 'stick' or 'slide' of each contact, (n,)
-    :param residuals: how far the forces are from a solution
-    :param converged: whether they are one, to the tolerance
-    :param iterations: sweeps, and steps of Newton's method
-    :param certificate: None, or the proof that nothing solves the problem, (N,): forces along
-        normals and rows that cause no velocities, but whose work with g is negative, so that
-        whatever the forces are some contact penetrates or some row moves as it may not
+    :param residuals: distance of the forces from a solution
+    :param converged: whether the residuals are within the tolerance
+    :param iterations: number of sweeps and Newton steps
+    :param certificate: None, or a proof that the problem has no solution, (N,): forces along
+        normals and rows that cause no velocities, but whose work with g is negative. With any
+        forces, some contact then penetrates or some row violates its constraint
     """
 
     force: Any
@@ -67,18 +67,18 @@ def solve_friction(
 ) -> FrictionSolution:
     """Solve a contact problem with friction.
 
-    Where contacts are redundant, forces are not unique; those near the start are found. Neither
-    are velocities where redundant contacts slide while the body turns, as friction depends on how
-    they share the load; compliance makes both unique there. A contact that may open as well as
-    stick or slide opens in a sweep. The solver always ends and raises nothing: what it did not
-    solve is returned with `converged` false.
+    With redundant contacts, forces are not unique; the solver finds some near the start. If such
+    contacts slide while the body turns, velocities are not unique either, as friction depends on
+    how the contacts share the load; compliance makes both unique. A contact that may open as
+    well as stick or slide opens in a sweep. The solver always ends and raises no error: without a
+    solution, `converged` is false.
 
-    :param problem: as `friction_problem` makes it
+    :param problem: as `friction_problem` returns it
     :param solver: one of `FRICTION_SOLVERS`
-    :param start: forces to start from, (N,), as of the step before; zero if left out
-    :param tolerance: velocity error of a solution, as part of the largest velocity without forces;
-        rounding errors of the forces' effects are always allowed
-    :param iterations: maximum number of sweeps and of steps of Newton's method, together
+    :param start: initial forces (warm start), (N,); default zero
+    :param tolerance: velocity error of a solution relative to the largest velocity without
+        forces; rounding errors of the forces' effects are always accepted
+    :param iterations: maximum number of sweeps and Newton steps together
     :raises ValueError: for an unknown solver, a start of another shape or not finite, a tolerance
         that is not positive, or less than one iteration
 
@@ -115,9 +115,9 @@ def solve_friction(
 
 
 def scaled_space(problem: FrictionProblem) -> Tuple[FrictionSpace, Array]:
-    """Return buffers for compiled loops with the scaled problem in it, and its unit of each force.
+    """Return buffers of compiled loops with the scaled problem, and the unit of each force.
 
-    :param problem: as `friction_problem` makes it
+    :param problem: as `friction_problem` returns it
     """
     n, size = problem.contacts, len(problem.g)
     end = 3 * n + problem.rows
@@ -134,7 +134,7 @@ def scaled_space(problem: FrictionProblem) -> Tuple[FrictionSpace, Array]:
     # `scale_space`, vectorized; both must give the same problem.
     scale[: 3 * n].reshape(n, 3)[:, 1:] = problem.friction
     scale[end:] = space.coefficient[:at]
-    # Of whole contacts, so that cones stay cones.
+    # One maximum per contact, so that cones stay cones.
     largest = scale * scale * np.diag(matrix)
     blocks = largest[: 3 * n].reshape(n, 3).max(axis=1, initial=0.0)
     np.maximum.at(blocks, space.moment_contact[:at], largest[end:])
@@ -142,7 +142,7 @@ def scaled_space(problem: FrictionProblem) -> Tuple[FrictionSpace, Array]:
     largest[: 3 * n], largest[end:] = np.repeat(blocks, 3), blocks[space.moment_contact[:at]]
     all_of_them = float(largest.max(initial=0.0)) or 1.0
     scale /= np.sqrt(np.where(largest > 1e-24 * all_of_them, largest, all_of_them))
-    # Velocities by the largest one without forces: tolerances are parts of it.
+    # Velocities are relative to the largest one without forces, and so are tolerances.
     unit = float(np.abs(scale * problem.g).max(initial=0.0))
     unit = unit if unit > AT_REST else 1.0
     np.multiply(matrix * scale, scale[:, None], out=space.A)
@@ -154,7 +154,7 @@ def scaled_space(problem: FrictionProblem) -> Tuple[FrictionSpace, Array]:
 
 
 def _states(problem: FrictionProblem, force: Array) -> Any:
-    """Return the state of each contact by its force: on the boundary of its cone it slides."""
+    """Return the state of each contact by its force: it slides on the boundary of its cone."""
     forces = force[: 3 * problem.contacts].reshape(-1, 3)
     parts = np.divide(
         forces[:, 1:],
@@ -167,23 +167,21 @@ def _states(problem: FrictionProblem, force: Array) -> Any:
 
 
 def _certificate(problem: FrictionProblem) -> Optional[Array]:
-    """Return the proof that no forces keep normals and rows from what they may not do.
+    """Return a proof that no forces satisfy the constraints of normals and rows, or None.
 
-    None if there is none.
-
-    Friction and moments do not matter: forces along normals and rows alone that cause no
-    velocities there cause none anywhere, as G is positive-semidefinite.
+    Friction and moments do not matter: G is positive-semidefinite, so forces along normals and
+    rows that cause no velocities there cause none anywhere.
     """
-    # Only now: the proof is a matter of the book's complementarity problem.
+    # Imported here: only the proof needs the LCP of the textbook package.
     from rbd_ros.textbook.complementarity.lcp import infeasibility
 
     n, size = problem.contacts, len(problem.g)
     rows = np.arange(3 * n, 3 * n + problem.rows)
-    # A row with two finite bounds can do anything at them.
+    # A row with two finite bounds can have any velocity at them.
     up = np.concatenate([np.arange(0, 3 * n, 3), rows[np.isinf(problem.high)]])
     down = rows[np.isinf(problem.low)]
-    # E maps forces that are not negative to those of the problem: a row that is unbounded on both
-    # sides, as that of a loop, has a column of either sign.
+    # E maps nonnegative forces to those of the problem. A row without bounds, as of a loop, has a
+    # column of either sign.
     E = np.zeros((size, len(up) + len(down)))
     E[up, np.arange(len(up))] = 1.0
     E[down, len(up) + np.arange(len(down))] = -1.0

@@ -1,20 +1,20 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Frictional contact problems as compiled loops see them: rows and cones, and buffers to work in.
+"""Frictional contact problems in compiled loops: rows and cones, and the solvers' buffers.
 
-Scaled with D = diag(1, mu_1, mu_2) of every contact, each friction cone is the Lorentz cone
-|x_t| <= x_n, which is its own dual, whatever the friction; contacts and rows are scaled once more,
-so that the largest element of their diagonal block is one. With u = A x + b the problem is
+With D = diag(1, mu_1, mu_2) of each contact, every friction cone becomes the self-dual Lorentz
+cone |x_t| <= x_n. Contacts and rows are scaled once more, so that the largest element of their
+diagonal block is one. With u = A x + b the problem is
 
     contacts:  K contains x,  u + (|u_t|, 0, 0),  and they are orthogonal           (De Saxce)
     rows:      x in [low, high],  u = 0 between,  u >= 0 at low,  u <= 0 at high
     moments:   |x| <= x_n of a contact,  and where it is as large,  u = -s x with s >= 0
 
-Moments are those of torsional friction, one row, and of rolling friction, two rows of which the
-length is bounded. They resist turning as tangential forces resist sliding.
+Torsional friction has one row of moments; rolling friction has two, whose length is bounded. They
+resist rotation as tangential forces resist sliding.
 
-A space has room for a largest problem. The one that is in it takes the leading parts of the
-arrays; nothing beyond them is read or written.
+A space is allocated for a maximum problem. A smaller one uses the leading parts of the arrays;
+nothing beyond them is read or written.
 """
 
 from __future__ import annotations
@@ -42,24 +42,24 @@ IntArray = NDArray[np.int64]
 #: States of contacts.
 OPEN, STICK, SLIDE = 0, 1, 2
 
-#: Where in `sizes` which number is.
+#: Indices into `sizes`.
 CONTACTS, ROWS, MOMENTS = 0, 1, 2
 
-#: What a row of moments is: a moment by itself, or the first or second element of one.
+#: Kinds of rows of moments: a moment by itself, or the first or second element of one.
 ALONE, FIRST, SECOND = 0, 1, 2
 
-#: Where in `report` which number is.
+#: Indices into `report`.
 RESIDUAL, FLOOR, BEST, SWEEPS, NEWTON_STEPS, TOLERANCE = 0, 1, 2, 3, 4, 5
 
-#: A diagonal element smaller than this part of the block's largest is a rounding error.
+#: A diagonal element below this fraction of the block's largest is a rounding error.
 IMMOVABLE = 1e-14
 
-#: Maximum residual that rounding errors excuse, and largest rounding error of forces that may be a
-#: solution: forces without bound solve nothing.
+#: Maximum residual that rounding may explain, and maximum rounding error of the forces of a
+#: solution: unbounded forces solve nothing.
 COARSEST = 1e-7
 
-#: Velocities by mobility below which all is at rest: products of smaller ones are no numbers any
-#: more [(kg m^2/s^2)^1/2].
+#: Velocities over square root of mobility below which everything is at rest: products of smaller
+#: ones underflow [(kg m^2/s^2)^1/2].
 AT_REST = 1e-100
 
 #: Unit of rounding.
@@ -69,11 +69,11 @@ EPSILON = 2.220446049250313e-16
 class FrictionSpace(NamedTuple):
     """Buffers for a scaled problem of up to n contacts and m rows, N = 3n + m, and its solution.
 
-    :param sizes: how many contacts, rows and rows of moments the problem in it has; they follow
-        each other at once in A, and rows and moments share the room of the rows
+    :param sizes: number of contacts, rows and rows of moments of the problem; in A they follow
+        each other without gaps, and rows and moments share the space of the rows
     :param moment_contact: contact whose normal force bounds each row of moments
     :param part: ALONE, FIRST or SECOND, of each row of moments
-    :param coefficient: moment by normal force of each row of moments, see `scale_space`
+    :param coefficient: moment per normal force of each row of moments, see `scale_space`
     :param A: matrix of the scaled problem, compliance included
     :param b: scaled velocities without forces, of elements of at most one
     :param low: minimum force of each row; may be -inf
@@ -82,20 +82,20 @@ class FrictionSpace(NamedTuple):
     :param x: scaled forces: the start, then the result
     :param u: scaled velocities A x + b
     :param best: the best forces so far
-    :param saved: a solution to return to, where another one is looked for
-    :param slip: sliding velocity by friction force of each contact, for the next sweep
-    :param report: residual and so on, see above
-    :param w: unknown of each force, of Newton's method (friction_newton.py)
-    :param rest: what remains of their equations, negated
+    :param saved: a solution to return to if the search for another one fails
+    :param slip: sliding velocity per friction force of each contact, for the next sweep
+    :param report: residual and other figures, see above
+    :param w: unknown of each force in Newton's method (friction_newton.py)
+    :param rest: residuals f of these equations, negated
     :param change: changes of the unknowns by a step
-    :param effect: what the changes of the forces do to u
+    :param effect: changes of u by the changes of the forces
     :param derivative: derivatives of the forces of each contact by its unknowns
     :param moment_derivative: likewise of each row of moments, by the unknowns of its bound, of its
         first and of its second element
     :param unknown: row of A of each unknown that changes its force
     :param first: number of the first unknown of each contact among these; -1 if there is none
     :param factor: matrix of these, then its factors
-    :param order: rows that were exchanged when it was factorized
+    :param order: pivot rows of the factorization
     :param step: right-hand side, then solution
     """
 
@@ -129,15 +129,14 @@ class FrictionSpace(NamedTuple):
 
 @compiled
 def size_of(space: FrictionSpace) -> int:
-    """Return the number of forces of the problem, of contacts, rows and moments."""
-    # Each row of a moment is one force; a rolling moment is counted as two rows already.
+    """Return the number of forces of the problem: contacts, rows and moments."""
     size: int = 3 * space.sizes[CONTACTS] + space.sizes[ROWS] + space.sizes[MOMENTS]
     return size
 
 
 @compiled
 def refresh(space: FrictionSpace) -> None:
-    """Find u = A x + b."""
+    """Compute u = A x + b."""
     b, x, u = space.b, space.x, space.u
     contacts = space.sizes[CONTACTS]
     for i in range(size_of(space)):
@@ -171,7 +170,7 @@ def apply_row_force(space: FrictionSpace, i: int, f: float) -> None:
 
 @compiled
 def find_floor(space: FrictionSpace) -> None:
-    """Find how large rounding errors of the velocities may be."""
+    """Find the level of rounding errors of the velocities."""
     A, b, x = space.A, space.b, space.x
     n, largest = size_of(space), 0.0
     for i in range(n):
@@ -202,7 +201,7 @@ def contact_residual(x: Vec3, u: Vec3) -> float:
     d = u[0] + s
     w, w_1, w_2 = x - Vec(d, u[1], u[2])
     length = math.sqrt(w_1 * w_1 + w_2 * w_2)
-    # What is known exactly is not found as a difference: forces may be large, velocities small.
+    # Exact, where the difference would cancel: forces may be large, velocities small.
     if length <= w:
         return math.sqrt(d * d + s * s)
     if length <= -w:
@@ -258,10 +257,7 @@ def moment_residual(x: FloatArray, u: FloatArray, i: int, part: int, bound: floa
 
 @compiled
 def worse_of(one: float, other: float) -> float:
-    """Return the larger residual.
-
-    One that is no number is worse than any, also than those after it.
-    """
+    """Return the larger residual; NaN is larger than any number."""
     if one <= other:
         return other
     if other <= one:
@@ -273,31 +269,31 @@ def worse_of(one: float, other: float) -> float:
 def residual(space: FrictionSpace) -> float:
     """Return the largest residual of contacts and rows, and remember the best forces.
 
-    :return: zero for a solution, in units of the largest velocity without forces; infinite for
-        forces so large that it is lost in their rounding
+    :return: zero for a solution, relative to the largest velocity without forces; infinite for
+        forces whose rounding errors exceed it
     """
     x, u = space.x, space.u
     contacts = space.sizes[CONTACTS]
     worst = 0.0
     for i in range(size_of(space)):
         worst += abs(x[i])
-    # Forces of 1e9 times the problem's unit balance only by rounding: no residual of theirs says
-    # anything.
+    # Forces of 1e9 times the problem's unit balance only by rounding: their residual means
+    # nothing.
     worst = math.inf if EPSILON * worst > COARSEST else 0.0
     for c in range(contacts):
         each = contact_residual(load_vec(x, 3, 3 * c), load_vec(u, 3, 3 * c))
         worst = worse_of(worst, each)
     for k in range(space.sizes[ROWS]):
         i = 3 * contacts + k
-        # The same natural map of an interval; within it, x - (x - u) would lose the digits of a
-        # small u beside a large x.
+        # The natural map of an interval. Inside it, x - (x - u) would cancel the digits of a small
+        # u beside a large x.
         each = abs(x[i] - clamp(x[i] - u[i], space.low[k], space.high[k]))
         if space.low[k] <= x[i] - u[i] <= space.high[k]:
             each = abs(u[i])
         worst = worse_of(worst, each)
     for k in range(space.sizes[MOMENTS]):
         if space.part[k] != SECOND:
-            # By the present normal force: of the cone itself, not of a bound fixed in a step.
+            # The bound is that of the present normal force, not one fixed within a step.
             i = 3 * contacts + space.sizes[ROWS] + k
             each = moment_residual(
                 x, u, i, space.part[k], max(x[3 * space.moment_contact[k]], 0.0)
@@ -313,7 +309,7 @@ def residual(space: FrictionSpace) -> float:
 
 @compiled
 def return_to_best(space: FrictionSpace) -> None:
-    """Restore the best forces so far, of either variant."""
+    """Restore the best forces so far."""
     if space.report[BEST] < math.inf:
         for i in range(size_of(space)):
             space.x[i] = space.best[i]
@@ -334,14 +330,13 @@ def is_small(space: FrictionSpace, worst: float) -> bool:
     report = space.report
     if worst <= report[TOLERANCE]:
         return True
-    # More than there can be, as elements of A are at most one, for little.
+    # An upper bound at low cost: elements of A are at most one.
     largest, total = 0.0, 0.0
     for i in range(size_of(space)):
         largest = max(largest, abs(space.b[i]))
         total += abs(space.x[i])
     report[FLOOR] = 8.0 * EPSILON * (largest + total)
-    # The exact floor costs a product with the matrix, so it is found only if this bound lets it
-    # matter.
+    # The exact floor costs a product with the matrix: only if this bound could decide.
     if not worst <= report[FLOOR]:
         return False
     find_floor(space)
@@ -351,11 +346,11 @@ def is_small(space: FrictionSpace, worst: float) -> bool:
 
 @compiled
 def scale_space(space: FrictionSpace, friction: FloatArray) -> float:
-    """Scale a problem where it lies; return U, force times velocity are U^2 x u.
+    """Scale a problem in place; return U, with force times velocity = U^2 x u.
 
-    Before, A and b are those of velocities and forces, compliance included, x, low and high are
-    forces, and `coefficient` has moments by normal forces. Afterwards all are scaled; forces are
-    `scale` times x (`unscale_forces`).
+    Before, A (compliance included) and b belong to velocities and forces; x, low and high are
+    forces, and `coefficient` has moments per normal force. Afterwards all are scaled, and forces
+    are `scale` times x (`unscale_forces`).
 
     :param friction: coefficients along both tangents of each contact, (n, 2)
     """
@@ -378,8 +373,8 @@ def scale_space(space: FrictionSpace, friction: FloatArray) -> float:
 def find_units(space: FrictionSpace, friction: FloatArray) -> float:
     """Find the units of a problem that is not scaled yet; return U, see `scale_space`.
 
-    In `scale` are the diagonal elements of A; they are replaced by units of forces, which are
-    those of x when they are multiplied by U.
+    `scale` holds the diagonal elements of A and gets the units of the forces, which times U are
+    those of x.
 
     :param friction: see `scale_space`
     """
@@ -388,14 +383,14 @@ def find_units(space: FrictionSpace, friction: FloatArray) -> float:
     largest = 0.0
     for c in range(contacts):
         i = 3 * c
-        # Of whole contacts, so that cones stay cones.
+        # One maximum per contact, so that cones stay cones.
         for r in range(2):
             mu = friction[c, r]
             scale[i] = max(scale[i], mu * mu * scale[i + 1 + r])
     first = 3 * contacts + space.sizes[ROWS]
     for k in range(space.sizes[MOMENTS]):
         i, by = 3 * space.moment_contact[k], space.coefficient[k]
-        # A moment has the unit of its contact, or its cone would not be a Lorentz cone.
+        # A moment has the unit of its contact, so that its cone is a Lorentz cone.
         scale[i] = max(scale[i], by * by * scale[first + k])
     for k in range(space.sizes[MOMENTS]):
         scale[first + k] = scale[3 * space.moment_contact[k]]
@@ -403,7 +398,7 @@ def find_units(space: FrictionSpace, friction: FloatArray) -> float:
         largest = max(largest, scale[3 * c])
     for i in range(3 * contacts, n):
         largest = max(largest, scale[i])
-    # Nothing can move: any unit will do, but none may be infinite.
+    # Nothing can move: any finite unit is right.
     if not largest > 0.0:
         largest = 1.0
     for c in range(contacts):
@@ -424,7 +419,7 @@ def find_units(space: FrictionSpace, friction: FloatArray) -> float:
 
 @compiled
 def scale_vectors(space: FrictionSpace, unit: float) -> None:
-    """Scale all of a problem but A, by the units that `find_units` has found.
+    """Scale all of a problem but A, by the units of `find_units`.
 
     :param unit: U
     """
@@ -440,10 +435,10 @@ def scale_vectors(space: FrictionSpace, unit: float) -> None:
 
 @compiled
 def energy_line_search(space: FrictionSpace) -> None:
-    """Scale forces that do not solve the problem by the factor that removes most energy.
+    """Scale forces that are no solution by the factor that removes most energy.
 
-    At the velocities that they leave, forces of a solution do no work but that of friction:
-    x . u <= 0 where no row must have a force. More of them than this part would add energy.
+    Forces of a solution do no work but that of friction: x . u <= 0 where no row requires a
+    force. Larger multiples of x would add energy.
     """
     b, x, u = space.b, space.x, space.u
     n, before, after = size_of(space), 0.0, 0.0
@@ -452,9 +447,8 @@ def energy_line_search(space: FrictionSpace) -> None:
         after += x[i] * u[i]
     if not after > 0.0:
         return
-    # The energy that t x adds is a parabola in t: its slope at 0 is x . b = before, at 1 x . u =
-    # after. The minimum is where the slope vanishes; if x adds energy at once, no force
-    # is best.
+    # The energy of t x is a parabola in t, of slope x . b = before at 0 and x . u = after at 1.
+    # The minimum is at slope zero; if x adds energy from the start, t = 0.
     part = -before / (after - before) if before < 0.0 else 0.0
     for i in range(n):
         x[i] *= part
@@ -466,7 +460,7 @@ def unit_of(mobility: float, largest: float) -> float:
     """Return the unit of a force that scales its inverse inertia to one.
 
     :param mobility: largest diagonal element of its block
-    :param largest: that of all blocks, which is taken where it is no more than a rounding error
+    :param largest: that of all blocks, used instead of a mobility at rounding level
     """
     return 1.0 / math.sqrt(mobility if mobility > 1e-24 * largest else largest)
 

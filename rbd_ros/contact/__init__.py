@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Contact: shapes and their contact points, the ground, the law of soft contact (book ch. 11).
+"""Contact: shapes and their contact points, the ground, soft contact forces (book ch. 11).
 
-The names below are loaded on first use: compiling a loop of this package takes none of them.
+The names below are loaded on first use: compiled loops of this package need none of them.
 """
 
 from __future__ import annotations

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compliant surfaces in continuous time, and the book's extensions of them (book 11.8).
 
-A surface is massless: forces on it are in balance, so that its deformation z, negative where it is
-pressed in, is a state of first order. p is the gap of the body above the undeformed surface. Where
-they touch, p = z (a body below z, as steps of an integrator may leave it, touches as well):
+A surface is massless: its forces are in balance, so its deformation z, negative when pressed in,
+is a state of first order. p is the gap of the body above the undeformed surface. In contact p = z
+(or p < z after an integrator step):
 
     f_n = 0 if p > z, else max(0, -K z - D dp/dt)          (11.74, 11.75)
     dz/dt = -(K z + f_n)/D                                 (11.73, 11.76)
 
-These laws are what law.py discretizes, one function of time at a time, for any integrator: they
-give forces and rates, and anyone who calls them integrates the states. A contact point may wander
-over the surface: spring, damper and their states then go with it.
+law.py discretizes the same laws. Here they give forces and rates at one time, for any integrator
+of the caller. If a contact point moves over the surface, spring, damper and their states move
+along.
 """
 
 from __future__ import annotations
@@ -81,10 +81,10 @@ class LinearSurface:
 
     def force(self, p: float, p_rate: float, z: Deformation) -> float:
         """Return the normal force (11.74) [N]; arguments are those of `Surface.force`."""
-        # The body is above the surface wherever that is now, not above the undeformed one.
+        # The gap counts from the deformed surface, not from the undeformed one.
         if p > z[0]:
             return 0.0
-        # A surface pushes only: a damper alone would hold back a body that leaves fast (11.74).
+        # A surface only pushes: the damper alone would pull a body that leaves fast (11.74).
         return max(0.0, -self.stiffness * z[0] - self.damping * p_rate)
 
     def rates(self, p: float, p_rate: float, z: Deformation) -> Deformation:
@@ -103,7 +103,7 @@ class LinearSurface:
 
 @dataclass(frozen=True)
 class TwoSurfaces:
-    """Two compliant surfaces that meet, each with a deformation of its own (book 11.8).
+    """Two compliant surfaces in contact, each with its own deformation (book 11.8).
 
     Where they touch, p = z_1 + z_2, and both bear the same force. A second surface without damping
     is a spring in series with the first spring-damper pair: the three-parameter solid.
@@ -137,7 +137,7 @@ class TwoSurfaces:
         if p > z[0] + z[1]:
             return 0.0
         if D_2 == 0.0:
-            # The spring follows at once, whatever state is given for it.
+            # The spring follows at once, whatever its state.
             return max(0.0, -K_2 * (p - z[0]))
         # From dz_i/dt = -(K_i z_i + f)/D_i, whose sum is dp/dt.
         return max(0.0, -(K_1 * z[0] / D_1 + K_2 * z[1] / D_2 + p_rate) / (1.0 / D_1 + 1.0 / D_2))
@@ -176,9 +176,9 @@ class TwoSurfaces:
 class HuntCrossleySurface:
     """A spring that stiffens, with damping that grows with the deformation.
 
-    f = (-z)^n (K - c dz/dt): no jump of the force at first touch, and a loss that grows with the
-    speed of the impact (K. Hunt and F. Crossley, 1975; D. Marhefka and D. Orin, 1999). With n =
-    3/2 it is Hertz's contact of spheres. Left alone, the surface comes back at the speed K/c.
+    f = (-z)^n (K - c dz/dt): the force does not jump at first contact, and the loss grows with the
+    impact speed (K. Hunt and F. Crossley, 1975; D. Marhefka and D. Orin, 1999). n = 3/2 is
+    Hertz's contact of spheres. Without load, the surface recovers at the speed K/c.
 
     :param stiffness: K [N/m^n]
     :param damping: c [N s/m^(n + 1)]
@@ -215,15 +215,15 @@ class HuntCrossleySurface:
         recovering = self.stiffness / self.damping if z[0] < 0.0 else 0.0
         if p > z[0]:
             return (recovering,)
-        # Touching: the surface is at the body, unless the body leaves faster than it comes back.
+        # In contact the surface follows the body, unless the body leaves faster than it recovers.
         return (min(p_rate, recovering),)
 
 
 class SurfaceMemory:
     """A linear surface whose state need not be integrated (book 11.8).
 
-    Where there is contact, the deformation is the gap; afterwards it is known in closed form from
-    when and where contact was lost. Anyone who integrates the body calls `keep` after each step.
+    In contact, the deformation is the gap; afterwards it is known in closed form from the time and
+    gap at which contact was lost. The integrator of the body calls `keep` after each step.
 
     >>> from rbd_ros.contact import LinearSurface, SurfaceMemory
     >>> memory = SurfaceMemory(LinearSurface(1e4, 100.0))
@@ -241,18 +241,18 @@ class SurfaceMemory:
     def deformation(self, time: float) -> float:
         """Return the deformation if contact is not made again until then [m].
 
-        :param time: what time it is [s]
+        :param time: time [s]
         """
         return self.surface.recovered(self._lost_z, time - self._lost_at)
 
     def force(self, time: float, p: float, p_rate: float) -> float:
         """Return the normal force on the body [N].
 
-        :param time: what time it is [s]
+        :param time: time [s]
         :param p: gap above the undeformed surface [m]
         :param p_rate: its rate [m/s]
         """
-        # A body at the surface has its deformation, wherever a step has left the surface.
+        # A body at the surface has its deformation, even if the step has left the surface behind.
         return 0.0 if p > self.deformation(time) else self.surface.force(p, p_rate, (p,))
 
     def keep(self, time: float, p: float, p_rate: float) -> None:
@@ -285,7 +285,7 @@ class CompliantContactModel:
     :param damping: D_t along both tangents [N s/m]
     :param friction: coefficient of Coulomb friction mu
     :param drag: coefficient of the viscous force against the motion of the contact point over the
-        surface [N s/m]: the work that moving the compressed place takes, as in rolling
+        surface, as in rolling [N s/m]
     :raises ValueError: for invalid numbers
 
     >>> from rbd_ros.contact import CompliantContactModel, LinearSurface
@@ -342,9 +342,9 @@ class CompliantContactModel:
 
 
 def in_series(first: ContactParameters, second: ContactParameters) -> ContactParameters:
-    """Return the parameters of `Simulator` for two compliant surfaces that meet, lumped together.
+    """Return parameters of `Simulator` for two compliant surfaces in contact, lumped together.
 
-    Friction is that of the less rough one.
+    Friction is the smaller of both.
 
     :param first: parameters of one surface
     :param second: parameters of the other

@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Collision detection: contact points at the ground, or that may get there within a step.
+"""Collision detection: contact points at the ground, or that may reach it within a step.
 
-What the shapes of a robot are made into is in shapes.py.
+shapes.py makes these shapes from those of a robot.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from rbd_ros.compiler.loops import (
 #: Kinds of shapes.
 FIXED_POINTS, SPHERE, RIMS = 0, 1, 2
 
-#: Height that a point may have after a step without forces, and still count as one that may touch
-#: the ground [m]. A point too many costs a row of the solver, one too few a step of penetration.
+#: Height above the ground after a step without forces up to which a point counts as a possible
+#: contact [m]. A point too many costs a row of the solver, one too few a step of penetration.
 MARGIN = 1e-3
 
 #: Angle between a cylinder's axis and the normal below which its caps count as parallel to the
-#: plane [rad]: the direction of the lowest point of a rim would be made of rounding errors.
+#: plane [rad]: below, the direction of a rim's lowest point is a rounding error.
 FLAT = 1e-9
 
 
@@ -64,7 +64,7 @@ def body_velocities(tree: Any, columns: FloatArray, v: FloatArray, velocities: F
     :param velocities: the result, (N + 1, 6) [rad/s, m/s]
     """
     parent, first = tree.parent, tree.dof_first
-    # In base coordinates, a velocity needs no transform from body to body: it simply adds up.
+    # In base coordinates, velocities add up without transforms.
     for i in range(1, len(parent)):
         for r in range(6):
             velocities[i, r] = velocities[parent[i], r]
@@ -87,11 +87,11 @@ def point_rate(velocity: FloatArray, point: Vec3, direction: Vec3) -> float:
 
 @compiled
 def on_rim(axis: Vec3, first: Vec3, normal: Vec3, size: FloatArray, number: int) -> Vec3:
-    """Return the way from the center of a cylinder to one of its contact points [m].
+    """Return the vector from the center of a cylinder to one of its contact points [m].
 
     Numbers 0 to 3 are on one rim, 4 to 7 on the other. Number 0 (4) is the lowest point of its
-    rim; the others follow at quarter turns. If the caps are parallel to the plane, `first` takes
-    the place of the direction down.
+    rim; the others follow at quarter turns. If the caps are parallel to the plane, `first`
+    replaces the direction down.
 
     :param axis: axis of the cylinder in base coordinates
     :param first: a normal to the axis that is fixed to the body
@@ -99,9 +99,9 @@ def on_rim(axis: Vec3, first: Vec3, normal: Vec3, size: FloatArray, number: int)
     :param size: radius and half length [m]
     :param number: number of the contact point
     """
-    # The lowest point, exact in every pose, lets a cylinder roll without a bump; the points at
-    # quarter turns are what one that stands on its cap is supported by.
-    # Straight down, less what of it is along the axis: the lowest point of a rim is that way.
+    # The lowest point, exact in every pose, lets a cylinder roll without bumps; the points at
+    # quarter turns support one that stands on its cap. The direction is straight down, without its
+    # component along the axis.
     down = axis @ normal * axis - normal
     length = norm(down)
     down = down / length if length > FLAT else first
@@ -156,7 +156,7 @@ def near_ground(
     :param timestep: h [s]
     :param found: record of the points found, a result: `point`, their numbers, `shape`, their
         shapes, `position` [m], and `gap`, their heights above the plane [m]
-    :return: how many were found, and how many of them had no room
+    :return: number of points found, and number of points that did not fit
     """
     normal = load_vec(plane[0], 3)
     count, dropped = 0, 0
@@ -169,18 +169,18 @@ def near_ground(
         up, turn = pose.rotation.T @ normal, pose.rotation.T @ cross(normal, turning)
         height = normal @ pose.position - offset
         rate = point_rate(velocity, pose.position, normal)
-        # The bounding sphere first: most shapes of a robot are far from the ground. No point of it
-        # falls faster than its center does, plus the angular speed times the radius.
+        # The bounding sphere first: most shapes are far from the ground. No point falls faster
+        # than the center does, plus the angular speed times the radius.
         fall = max(0.0, norm(turning) * shapes.reach[s] - rate - turn @ center)
-        # Half a step more than the velocity says, for forces that pull it down in the meantime.
+        # Half a step more, for forces that accelerate it downwards in the meantime.
         if height + up @ center - shapes.reach[s] > MARGIN + 1.5 * timestep * fall:
             continue
         for number in range(shapes.first[s], shapes.first[s + 1]):
             if shapes.kind[s] == FIXED_POINTS:
-                # A mesh has hundreds of points: six multiplications decide about most of them.
+                # A mesh has hundreds of points: six multiplications reject most of them.
                 local = load_vec(shapes.points[number], 3)
                 h, r = height + up @ local, rate + turn @ local
-                # Left out is what is high now and still is at the end of the step.
+                # Skip points that are high now and still at the end of the step.
                 if h > MARGIN and h + 1.5 * timestep * r > MARGIN:
                     continue
             point = contact_point(shapes, s, number, poses, normal)

@@ -58,7 +58,7 @@ class HalfSpace:
 class ContactParameters:
     """Parameters of soft contact at one contact point (book 11.8).
 
-    A body that rests on several points has as many springs and dampers side by side.
+    Several contact points act as springs and dampers in parallel.
 
     :param stiffness: K_n [N/m]
     :param damping: D_n [N s/m]
@@ -74,7 +74,7 @@ class ContactParameters:
     """
 
     # 10 kg on four points sink by 0.5 mm, and the surface recovers with a time constant D/K of
-    # 10 ms: ten steps of the usual length.
+    # 10 ms: ten default steps.
     stiffness: float = 5e4
     damping: float = 5e2
     friction: float = 0.8

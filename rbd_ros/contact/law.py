@@ -12,11 +12,11 @@ in continuous time is
                        f_t = f_stick, shortened to mu f_n    (11.79)
                        dx/dt = -(K_t x + f_t)/D_t            (11.77)
 
-Over a time step h everything on the right is taken at its end (implicit Euler), where the gap is p
-+ h r_n and the tangent deformation of a sticking contact is x + h r_t, with r the velocity of the
-body's point at the end of the step. The force is then a function of r alone, which the velocity
-solve of the simulation determines together with r. So a step is stable for any stiffness, a
-resting body sinks by exactly f/K, and the limit h -> 0 is the book's law.
+Over a time step h the right side is taken at its end (implicit Euler). There the gap is p + h r_n
+and the tangent deformation of a sticking contact is x + h r_t, with r the velocity of the body's
+point at the end of the step. So the force is a function of r alone, and the velocity solver
+determines both. A step is stable for any stiffness, a resting body sinks by exactly f/K, and the
+limit h -> 0 is the book's law.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import Tuple
 from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import compiled, load_vec, Vec, Vec3
 
-#: What a contact point does.
+#: States of a contact point.
 OPEN, STICKING, SLIDING = 0, 1, 2
 
 
@@ -58,11 +58,10 @@ def bilateral_force(
     :param damping: D_n [N s/m]
     :param timestep: h [s]
     """
-    # The gap at the end of the step, and there z = p: touching means that the surface is at the
-    # body.
+    # The gap at the end of the step, where z = p.
     end = gap + timestep * rate
-    # Where the surface was left behind, it first has to catch up with the body: within the step it
-    # goes from z to the body's new gap, and D feels that velocity.
+    # If the body has left the surface behind, the surface first catches up: it moves from z to the
+    # body's new gap within the step, and D acts on that velocity.
     surface_rate = rate + (gap - deformation) / timestep
     return -stiffness * end - damping * surface_rate
 
@@ -96,14 +95,14 @@ def stick_force(
 
 @compiled
 def within_cone(f_1: float, f_2: float, maximum: float) -> Tuple[float, float]:
-    """Return a tangent force of the same direction, shortened to what friction can be (11.79).
+    """Return a tangent force shortened to the friction bound, in the same direction (11.79).
 
     :param f_1: force along the first tangent [N]
     :param f_2: force along the second tangent [N]
     :param maximum: mu f_n [N]
     """
-    # Both tangents together: the friction cone is round, not a pyramid with four edges. A force of
-    # zero is always within it, so that no direction is made of nothing.
+    # Both tangents together: the friction cone is round, no pyramid. A zero force is always within
+    # it, so nothing is divided by zero.
     length = math.sqrt(f_1 * f_1 + f_2 * f_2)
     if length <= maximum:
         return f_1, f_2
@@ -152,7 +151,7 @@ def contact_force(
     K, D, K_t, D_t, mu = load_vec(parameters, 5)
     for r in range(3):
         slope[r] = Vec(0.0, 0.0, 0.0)
-    # Normal first: friction follows it, and never the other way round.
+    # Normal first: friction depends on it, never the reverse.
     f_n = normal_force(rate[0], gap, z, K, D, timestep)
     if not f_n > 0.0:
         return OPEN, Vec(0.0, 0.0, 0.0)
@@ -165,9 +164,9 @@ def contact_force(
     if length <= maximum:
         slope[1, 1] = slope[2, 2] = tangent_slope
         return STICKING, Vec(f_n, t_1, t_2)
-    # Sliding, f_t = mu f_n d with the unit vector d along f_stick: its length follows the normal
-    # force, whence the slope is not symmetric, and only its direction follows the tangent
-    # velocity, by (1 - d d^T), which has nothing along d.
+    # Sliding, f_t = mu f_n d with the unit vector d along f_stick. Its length follows the normal
+    # force, so the slope is not symmetric; its direction follows the tangent velocity, by
+    # (1 - d d^T).
     d_1, d_2 = f_1 / length, f_2 / length
     turning = tangent_slope * maximum / length
     slope[1, 0], slope[2, 0] = mu * d_1 * slope[0, 0], mu * d_2 * slope[0, 0]

@@ -1,11 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""From collision shapes to the points by which they touch a plane (book 11.6).
+"""Contact points of collision shapes with a plane (book 11.6).
 
-A sphere touches by 1 point that moves over its surface, a box by its 8 vertices, a cylinder by 4
-points on each rim: the lowest one, exactly, and those a quarter turn away from each other, which
-move round the rim with it. A mesh touches by the vertices of its convex hull, at most
-`MAX_HULL_POINTS` of them.
+A sphere has 1 point that moves over its surface, a box its 8 vertices. A cylinder has 4 points on
+each rim: the exact lowest one and those at quarter turns, which move round the rim with it. A mesh
+has the vertices of its convex hull, at most `MAX_HULL_POINTS` of them.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ from typing import List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros import meshes  # which loads readers of files on first use
+from rbd_ros import meshes  # loads readers of files on first use
 from rbd_ros.array_types import AnyArray, FloatArray
 from rbd_ros.contact.detection import ContactShapes, FIXED_POINTS, RIMS, SPHERE
 from rbd_ros.model import Model
 from rbd_ros.model.geometry import Box, Cylinder, Geometry, Mesh, Sphere
 
-#: Maximum number of contact points of a mesh: of larger hulls only so many vertices are used, each
-#: chosen as far as possible from those already there, so that they cover the hull evenly.
+#: Maximum number of contact points of a mesh. Larger hulls are thinned by farthest-point sampling,
+#: which covers the hull evenly.
 MAX_HULL_POINTS = 256
 
 #: Contact points of a cylinder, four on each rim.
@@ -36,23 +35,22 @@ def contact_shapes(
 
     :param model: system model
     :param links: links that may touch; None for all
-    :return: the shapes, the geometries they came from, and warnings about those that could not be
-        used
+    :return: the shapes, the geometries they came from, and warnings about unusable ones
     :raises ValueError: for an unknown link
     """
-    # An unknown name is rejected, before it would silently touch nothing.
+    # An unknown name must not silently disable contact.
     for link in links or ():
         model.link(link)
     rows, points, geometries, warnings = [], [], [], []
     for geometry in model.geometries:
         included = links is None or geometry.link in links
-        # What is fixed to the base cannot fall on anything.
+        # Links fixed to the base cannot fall onto the ground.
         if geometry.role != 'collision' or geometry.body == 0 or not included:
             continue
         try:
             kind, center, reach, own, size = _shape(geometry)
         except meshes.MeshError as error:
-            # One bad file is no reason to reject the robot: the rest of it can touch.
+            # One bad file does not reject the robot: its other shapes can touch.
             warnings.append(f'link {geometry.link!r} has no collision: its collision mesh {error}')
             continue
         E: FloatArray = np.array(geometry.placement.E)  # from body to geometry coordinates

@@ -1,13 +1,12 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A sparse matrix of bodies that contacts couple, in blocks of six rows, and its factors.
+"""Sparse block matrix of bodies coupled by contacts, and its factorization.
 
-Contacts with a stiffness K between velocities and forces make 1 + E K J of the bodies' velocities,
-J being what velocities of bodies do to those of contacts, and E what forces of contacts do to
-those of bodies. A block is there for each body, and for each two that touch each other. Those are
-eliminated first that have the fewest neighbors left (minimum degree, Tinney and Walker 1967):
-towers, chains and many bodies on one then have as many blocks as contacts, whatever the order in
-which they are given.
+Contacts of stiffness K between velocities and forces make 1 + E K J of the bodies' velocities. J
+maps velocities of bodies to those of contacts, E forces of contacts to velocity changes of bodies.
+There is a block for each body, and for each two bodies in contact. Bodies with the fewest
+neighbors left are eliminated first (minimum degree, Tinney and Walker 1967): towers, chains and
+many bodies on one then have as many blocks as contacts, in any initial order.
 """
 
 from __future__ import annotations
@@ -17,28 +16,29 @@ from typing import NamedTuple
 from rbd_ros.compiler.loops import compiled, floats, integers, stack_array
 from rbd_ros.constraints.friction_space import FloatArray, IntArray
 
-#: Maximum number of bodies of a matrix, and of pairs of coupled ones for each of them: beyond,
-#: elimination takes longer than what it is to replace.
+#: Maximum number of bodies, and of coupled pairs per body: beyond, elimination takes longer than
+#: the sweeps that it replaces.
 MAX_BODIES, MAX_PAIRS = 512, 16
 
-#: Where in `sizes` which number is.
+#: Indices into `sizes`.
 MEMBERS, PAIRS = 0, 1
 
 
 class BodyMatrix(NamedTuple):
     """Buffers for a matrix of up to S bodies, of which up to P pairs are coupled.
 
-    :param sizes: how many there are in it
-    :param pair: number of the pair of two of them; -1 if nothing couples them
-    :param order: the bodies as they are eliminated
-    :param degree: how many neighbors each has that are not eliminated yet; -1 if it is itself
-    :param first: where in `later` the neighbors of each are that are eliminated after it
-    :param later: these neighbors
-    :param diagonal: blocks of each body, and the inverse of what elimination leaves of them
-    :param coupling: blocks of pairs, two of each, see `block_of`; elimination leaves factors in
-        the rows of what is eliminated later
+    :param sizes: number of bodies and of pairs in it
+    :param pair: number of the pair of two bodies; -1 if nothing couples them
+    :param order: the bodies in the order of elimination
+    :param degree: number of neighbors of each body that are not eliminated yet; -1 once it is
+        eliminated
+    :param first: index into `later` of the first neighbor of each body
+    :param later: neighbors that are eliminated after it
+    :param diagonal: block of each body; after elimination, the inverse of the pivot block
+    :param coupling: two blocks of each pair, see `block_of`; elimination leaves factors in
+        the rows of the later body
     :param x: right-hand side, then solution
-    :param exchanged: rows that pivoting has exchanged in a block
+    :param exchanged: pivot rows within a block
     :param stiff: E^T K of one side of a contact
     """
 
@@ -69,15 +69,15 @@ def matrix_sizes(bodies: int) -> dict[str, int]:
 def order_bodies(
     space: BodyMatrix, members: int, body: IntArray, place: IntArray, contacts: int
 ) -> bool:
-    """Find which pairs of bodies there are, and in which order bodies are eliminated.
+    """Find the pairs of bodies in contact, and the order of elimination.
 
-    :param members: how many bodies there are
+    :param members: number of bodies in contact
     :param body: both bodies of each contact; below zero: none
-    :param place: number of each of them here
+    :param place: number of each body in the matrix
     :param contacts: number of contacts
-    :return: whether there is room
+    :return: whether the matrix fits
     """
-    # No room is no error: the caller falls back on a method without a matrix.
+    # Without a matrix, the caller falls back to a matrix-free method.
     if members > len(space.order):
         return False
     pairs = 0
@@ -85,8 +85,8 @@ def order_bodies(
         space.degree[i] = 0
         for j in range(members):
             space.pair[i, j] = -1
-    # Symbolic factorization: only where blocks are, no numbers. Contacts of the same two bodies
-    # share a block.
+    # Symbolic factorization: the pattern of blocks, without numbers. Contacts of the same two
+    # bodies share a block.
     for c in range(contacts):
         if body[c, 0] >= 0 and body[c, 1] >= 0:
             i, j = place[body[c, 0]], place[body[c, 1]]
@@ -96,8 +96,8 @@ def order_bodies(
                 pairs = add_pair(space, i, j, pairs)
     listed = 0
     for k in range(members):
-        # The body with the fewest neighbors left; the first one of several, so that the order, and
-        # with it every rounding error, is reproducible.
+        # The body with the fewest neighbors left, the first of several: the order, and so every
+        # rounding error, is reproducible.
         pivot = -1
         for i in range(members):
             if space.degree[i] >= 0:
@@ -105,23 +105,22 @@ def order_bodies(
                     pivot = i
         space.order[k], space.first[k] = pivot, listed
         alone = space.degree[pivot] == 0
-        # Marks it as eliminated, for the searches to come.
+        # Mark it as eliminated for later searches.
         space.degree[pivot] = -1
         if alone:
             continue
         for i in range(members):
             if space.pair[pivot, i] >= 0 and space.degree[i] >= 0:
-                # Each pair is in one such list, so that there is room.
+                # Each pair is in one such list only, so that it fits.
                 space.later[listed] = i
                 space.degree[i] -= 1
                 listed += 1
-        # Fill-in: all neighbors of what is eliminated are neighbors of each other from then on.
+        # Fill-in: all neighbors of the eliminated body become neighbors of each other.
         for a in range(space.first[k], listed):
             for b in range(a):
                 if b >= space.first[k]:
                     i, j = space.later[a], space.later[b]
                     if space.pair[i, j] < 0:
-                        # Elimination couples them.
                         if pairs == len(space.later):
                             return False
                         pairs = add_pair(space, i, j, pairs)
@@ -136,7 +135,7 @@ def add_pair(space: BodyMatrix, i: int, j: int, pairs: int) -> int:
 
     :param i: place of one
     :param j: place of the other
-    :param pairs: how many there were
+    :param pairs: previous number of pairs
     """
     space.pair[i, j] = space.pair[j, i] = pairs
     space.degree[i] += 1
@@ -146,7 +145,7 @@ def add_pair(space: BodyMatrix, i: int, j: int, pairs: int) -> int:
 
 @compiled
 def begin_matrix(space: BodyMatrix) -> None:
-    """Enter the identity."""
+    """Set the identity matrix."""
     for i in range(space.sizes[MEMBERS]):
         block = space.diagonal[i]
         for r in range(6):
@@ -162,7 +161,7 @@ def begin_matrix(space: BodyMatrix) -> None:
 
 @compiled
 def block_of(space: BodyMatrix, i: int, j: int) -> int:
-    """Return the number of the block in the rows of one body and the columns of another one."""
+    """Return the number of the block in the rows of body i and the columns of body j."""
     number: int = 2 * space.pair[i, j]
     return number + 1 if i < j else number
 
@@ -175,11 +174,11 @@ def add_contact(
 
     :param i: number of its first body here; below zero: none
     :param j: that of the second one
-    :param E: change of the velocity of each body by a force, (2, 3, 6)
-    :param K: force by velocity, (3, 3)
-    :param J: velocity of the contact by the velocity of each body, (2, 3, 6)
+    :param E: change of the velocity of each body per force, (2, 3, 6)
+    :param K: force per velocity, (3, 3)
+    :param J: velocity of the contact per velocity of each body, (2, 3, 6)
     """
-    # Four blocks of E^T K J, less those of the world, which has no unknown.
+    # Four blocks of E^T K J, without those of the world, which has no unknown.
     if i >= 0:
         stiffen(E[0], K, space.stiff)
         add_product(space.stiff, J[0], space.diagonal[i])
@@ -194,7 +193,7 @@ def add_contact(
 
 @compiled
 def stiffen(E: FloatArray, K: FloatArray, result: FloatArray) -> None:
-    """Find E^T K.
+    """Compute E^T K.
 
     :param E: (3, 6)
     :param K: (3, 3)
@@ -224,13 +223,13 @@ def factorize_bodies(space: BodyMatrix) -> None:
     """Eliminate all bodies."""
     for k in range(space.sizes[MEMBERS]):
         pivot = space.order[k]
-        # The block itself is inverted, by pivoting within it: the inertia H of a body times it is
-        # H + J^T K J, which is positive definite where nothing slides.
+        # Pivoting stays within the block: the inertia H of a body times it is H + J^T K J, which
+        # is positive definite where nothing slides.
         invert(space.diagonal[pivot], space.exchanged)
         for a in range(space.first[k], space.first[k + 1]):
             i = space.later[a]
-            # L_ip = M_ip M_pp^-1 replaces M_ip, and M_ij -= L_ip M_pj (block Gauss; the matrix is
-            # not symmetric where contacts slide, so both triangles are stored).
+            # L_ip = M_ip M_pp^-1 replaces M_ip, and M_ij -= L_ip M_pj (block Gauss; sliding makes
+            # the matrix unsymmetric, so both triangles are stored).
             below = space.coupling[block_of(space, i, pivot)]
             multiply_by(below, space.diagonal[pivot])
             for b in range(space.first[k], space.first[k + 1]):
@@ -250,8 +249,8 @@ def solve_bodies_matrix(space: BodyMatrix) -> None:
         pivot = space.order[k]
         for a in range(space.first[k], space.first[k + 1]):
             i = space.later[a]
-            # Forward with L; below, back with what is right of the diagonal and the inverses on
-            # it.
+            # Forward substitution with L; below, back substitution with the upper blocks and the
+            # inverted pivots.
             subtract_image(space.coupling[block_of(space, i, pivot)], x[pivot], x[i])
     rest = stack_array(6)
     for back in range(members):
@@ -331,7 +330,7 @@ def invert(A: FloatArray, exchanged: IntArray) -> None:
                 other[k] = 0.0
                 for j in range(6):
                     other[j] -= part * row[j]
-    # Rows that were exchanged are columns of the inverse.
+    # Row exchanges of the matrix are column exchanges of the inverse.
     for back in range(6):
         k = 5 - back
         pivot = exchanged[k]

@@ -7,7 +7,7 @@ from __future__ import annotations
 from rbd_ros.compiler.loops import compiled, simd_range
 from rbd_ros.constraints.friction_space import FloatArray, IntArray
 
-#: A pivot below this is a rounding error, of matrices whose elements are of the order of one.
+#: A smaller pivot is a rounding error in matrices with elements of the order of one.
 NOTHING = 1e-15
 
 
@@ -15,18 +15,17 @@ NOTHING = 1e-15
 def factorize_pivoted(A: FloatArray, order: IntArray, n: int) -> None:
     """Replace a matrix by its factors, P A = L R (Gaussian elimination with partial pivoting).
 
-    Zeros are left out: of bodies in a row, each is coupled with its neighbors alone.
+    Zeros are skipped: bodies in a row are coupled with their neighbors only.
 
     :param A: matrix, (n, n) or larger, whose leading part becomes R and, below the diagonal, L
-    :param order: which row was exchanged with each, a result, (n,) or longer
+    :param order: row exchanged with each row, a result, (n,) or longer
     :param n: size of the leading part
     """
     for k in range(0, n - 1, 2):
-        # Two columns at a time: what is below them is loaded and stored half as often.
+        # Two columns at a time halve the loads and stores of the rows below.
         first, second = A[k], A[k + 1]
         exchange_rows(A, order, k, n)
-        # A column of zeros has no pivot: its unknown becomes zero when solved, nothing infinite
-        # arises.
+        # A column of zeros has no pivot: its unknown becomes zero instead of infinite.
         scale = 1.0 / first[k] if first[k] != 0.0 else 0.0
         for i in range(k + 1, n):
             A[i, k] *= scale
@@ -34,7 +33,7 @@ def factorize_pivoted(A: FloatArray, order: IntArray, n: int) -> None:
         exchange_rows(A, order, k + 1, n)
         scale = 1.0 / second[k + 1] if second[k + 1] != 0.0 else 0.0
         part = second[k]
-        # The second pivot row has to be complete before rows below use it.
+        # Rows below need the complete second pivot row.
         for j in simd_range(k + 2, n):
             second[j] -= part * first[j]
         for i in range(k + 2, n):
@@ -50,9 +49,9 @@ def factorize_pivoted(A: FloatArray, order: IntArray, n: int) -> None:
 
 @compiled
 def exchange_rows(A: FloatArray, order: IntArray, k: int, n: int) -> None:
-    """Exchange a row of a matrix and the one below with the largest element of column k.
+    """Exchange row k with the one at or below it that has the largest element of column k.
 
-    :param order: which row that was; element k is a result
+    :param order: number of that row; element k is a result
     """
     pivot = k
     for i in range(k + 1, n):
@@ -68,16 +67,16 @@ def exchange_rows(A: FloatArray, order: IntArray, k: int, n: int) -> None:
 def solve_pivoted(A: FloatArray, order: IntArray, x: FloatArray, n: int) -> None:
     """Replace x by the solution of A x' = x.
 
-    :param A: what `factorize_pivoted` leaves, (n, n) or larger
+    :param A: result of `factorize_pivoted`, (n, n) or larger
     :param order: likewise, (n,) or longer
     :param x: right-hand side, then solution, (n,) or longer
-    :param n: size of the system; where a pivot is zero, so is the unknown
+    :param n: size of the system; an unknown with a zero pivot is zero
     """
     for k in range(n):
-        # In the order in which rows were exchanged: P b.
+        # Row exchanges in the order of factorization: P b.
         pivot = order[k]
         x[k], x[pivot] = x[pivot], x[k]
-    # Forward with L, of unit diagonal; below, backward with R. Both read rows: memory in order.
+    # Forward with L, of unit diagonal; below, backward with R. Both read rows, in memory order.
     for i in range(1, n):
         x[i] -= product_of_parts(A[i], x, 0, i)
     for k in range(n - 1, -1, -1):
@@ -88,10 +87,10 @@ def solve_pivoted(A: FloatArray, order: IntArray, x: FloatArray, n: int) -> None
 
 @compiled
 def product_of_parts(x: FloatArray, y: FloatArray, first: int, end: int) -> float:
-    """Return scalar product of parts of two vectors, by four sums that do not wait for each other.
+    """Return the scalar product of parts of two vectors, by four independent sums.
 
-    :param first: where the parts begin
-    :param end: where they have ended
+    :param first: index of the first element
+    :param end: index after the last element
     """
     a = b = c = d = 0.0
     in_fours = end - (end - first) % 4
@@ -109,22 +108,21 @@ def product_of_parts(x: FloatArray, y: FloatArray, first: int, end: int) -> floa
 def factorize(A: FloatArray, n: int) -> None:
     """Replace a symmetric positive-definite matrix by its factors, A = L D L^T.
 
-    Above the diagonal, D L^T is left, below it L, and on it the inverse of D: all that solving
-    asks for lies in rows. What depends on unknowns before it is zero.
+    The upper triangle becomes D L^T, the lower one L, and the diagonal the inverse of D: solving
+    reads rows only. Unknowns that depend on others are zero.
 
     :param A: matrix, (n, n) or larger, of whose leading part the upper half is read
     :param n: size of that part
     """
     for k in range(n):
         above = A[k]
-        # A pivot of zero or less is rounding of a semidefinite matrix: the unknown is one of those
-        # that others determine.
+        # A pivot of zero or less is rounding of a semidefinite matrix: other unknowns determine
+        # this one.
         inverse = 1.0 / above[k] if above[k] > NOTHING else 0.0
         above[k] = inverse
         for i in range(k + 1, n):
             below = A[i]
-            # l_ik = d_k^-1 (D L^T)_ki. Right-looking: the rest of the matrix gets its update at
-            # once.
+            # l_ik = d_k^-1 (D L^T)_ki. Right-looking: the rest of the matrix is updated at once.
             part = above[i] * inverse
             below[k] = part
             if part != 0.0:
@@ -136,14 +134,14 @@ def factorize(A: FloatArray, n: int) -> None:
 def solve_factorized(A: FloatArray, x: FloatArray, n: int) -> None:
     """Replace x by the solution of A x' = x.
 
-    :param A: what `factorize` leaves, (n, n) or larger
+    :param A: result of `factorize`, (n, n) or larger
     :param x: right-hand side, then solution, (n,) or longer
     :param n: size of the system
     """
     for k in range(n):
         above = A[k]
-        # L y = x by columns of L, which are the rows of D L^T times 1 / d: y / d is at hand for
-        # the way back.
+        # L y = x by columns of L, which are rows of D L^T over d: y / d is ready for back
+        # substitution.
         x[k] *= above[k]
         part = x[k]
         for i in simd_range(k + 1, n):

@@ -2,25 +2,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Newton's method for friction among many bodies, by the sparse matrix of the bodies.
 
-The force x of a contact and the velocity z that is complementary to it are one unknown w each
+The force x of a contact and the velocity z complementary to it share one unknown w
 (Alart and Curnier 1991): with a unit t of compliance,
 
     x_n = max(w_n, 0),  x_t = w_t or, beyond the limit x_n of friction, x_n w_t / |w_t|,
     z = t (x - w)
 
-so that all conditions of contact hold, and the motion remains: f(w) = A x + b - z = 0. Moments of
-torsional and rolling friction are bounded by x_n like x_t. What sticks, slides or opens is never
-guessed: f is differentiable but where that changes, and any derivative there will do (Qi and Sun
-1993). Contacts among which forces can be chosen leave it singular; a compliance of the step alone
-that shrinks with f (Levenberg and Marquardt; Yamashita and Fukushima 2001) bounds the step, which
-is halved until |f| falls or hardly grows.
+Then all contact conditions hold, and the equation of motion remains: f(w) = A x + b - z = 0.
+Moments of torsional and rolling friction are bounded by x_n like x_t. Contact states are never
+guessed: f is differentiable except where they change, and any generalized derivative there will do
+(Qi and Sun 1993). Redundant contacts make it singular; a compliance of the step alone that shrinks
+with f (Levenberg and Marquardt; Yamashita and Fukushima 2001) bounds the step. The line search
+halves the step until |f| falls or hardly grows.
 
-Rounding makes the gaps of such contacts contradict each other by a little, and it would take large
-forces to decide which of them is open. Where the last digits do not matter, each yields by `give`:
-what follows are the forces of stiff contacts.
+By rounding, the gaps of redundant contacts contradict each other slightly, and large forces would
+decide which contact opens. Where the last digits do not matter, each contact yields by `give`: the
+result is the forces of stiff contacts.
 
-Contacts are eliminated, not bodies: a contact's force changes by K (-f - J dv), and what remains
-is 1 + E^T K J of the bodies, as sparse as the graph of contacts (body_matrix.py).
+Contacts are eliminated, not bodies: a contact's force changes by K (-f - J dv), which leaves the
+matrix 1 + E^T K J of the bodies, as sparse as the graph of contacts (body_matrix.py).
 """
 
 from __future__ import annotations
@@ -53,16 +53,16 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     velocity_of,
 )
 
-#: Unit t of compliance, of blocks whose largest element is one; steps in a row without half the
-#: residual until it is made smaller, and by how much.
+#: Unit t of compliance, of blocks whose largest element is one; number of steps without half the
+#: residual after which it is reduced, and by which factor.
 UNIT_COMPLIANCE, PATIENCE, SMALLER = 0.4, 40, 0.4
 
-#: Compliance of a step by |f| in units of velocity, at first; its factors after a whole step and
-#: after none; its range.
+#: Compliance of a step per |f| in units of velocity, at first; its factors after a full step and
+#: after a failed one; its range.
 DAMPING, RELAXED, TIGHTENED, LEAST, MOST = 3.0, 0.1, 8.0, 1e-9, 10.0
 
-#: Number of halved steps; required decrease of |f| by a step; accepted growth, as part of the |f|
-#: before.
+#: Maximum number of halvings; required relative decrease of |f| by a step; accepted growth,
+#: relative to the previous |f|.
 HALVES, DECREASE, GROWTH = 4, 0.1, 0.6
 
 #: Maximum compliance by which contacts yield.
@@ -71,12 +71,12 @@ MAX_GIVE = 1e-4
 
 @compiled
 def newton_bodies(space: BodySpace, enough: float, slack: float, limit: int) -> float:
-    """Attempt Newton's method from forces as they are; return the residual.
+    """Attempt Newton's method from the present forces; return the residual.
 
-    Forces are left as they were if they were better.
+    The forces stay if they were better.
 
     :param enough: residual of a solution
-    :param slack: scaled velocity by which the contact with the largest force may yield, below it
+    :param slack: scaled velocity by which the contact with the largest force may yield
     :param limit: maximum number of steps
     """
     renew(space)
@@ -91,14 +91,14 @@ def newton_bodies(space: BodySpace, enough: float, slack: float, limit: int) -> 
         if now < best:
             best = now
             keep_best(space)
-        # No number: the step led nowhere.
+        # NaN: the step failed.
         if best <= enough or not now < math.inf:
             break
         since += 1
         if best < goal:
             goal, since = 0.5 * best, 0
         if since > PATIENCE:
-            # About a minimum of |f| that is none of the problem: with another unit |f| has others.
+            # At a local minimum of |f| that is no solution: with another unit, |f| has others.
             t = SMALLER * t
             enter_unknowns(space, t)
             before = evaluate(space, t, 0.0)
@@ -115,7 +115,7 @@ def newton_bodies(space: BodySpace, enough: float, slack: float, limit: int) -> 
             damping = min(TIGHTENED * damping, MOST)
     return_to_best(space)
     for c in range(space.sizes[CONTACTS]):
-        # The conjugate gradient of the sweeps begins again: its direction is of forces before.
+        # The conjugate gradient of the sweeps restarts: its direction is outdated.
         space.search_direction[c] = Vec(0.0, 0.0, 0.0)
     found: float = best
     return found
@@ -123,7 +123,7 @@ def newton_bodies(space: BodySpace, enough: float, slack: float, limit: int) -> 
 
 @compiled
 def search(space: BodySpace, t: float, give: float, size: float, before: float) -> float:
-    """Move until |f| falls, or hardly grows; return the number of steps: 1, 1/2, ..., or none.
+    """Move until |f| falls or hardly grows; return the step length: 1, 1/2, ..., or 0.
 
     :param t: unit of compliance
     :param give: compliance of each contact, besides its own
@@ -135,7 +135,7 @@ def search(space: BodySpace, t: float, give: float, size: float, before: float) 
     for _ in range(HALVES + 1):
         if evaluate(space, t, give) < (1.0 - DECREASE * length) * size + GROWTH * before:
             return length
-        # Back by half of the last step.
+        # Go back by half of the last step.
         length *= 0.5
         move(space, -length)
     move(space, -length)
@@ -159,7 +159,6 @@ def enter_unknowns(space: BodySpace, t: float) -> None:
     :param t: unit of compliance
     """
     for c in range(space.sizes[CONTACTS]):
-        # z is the velocity.
         part = 1.0 / t * velocity_of(space, c)
         space.w[c] = load_vec(space.x[c], 3) - part
         if has_moments(space, c):
@@ -169,7 +168,7 @@ def enter_unknowns(space: BodySpace, t: float) -> None:
 
 @compiled
 def evaluate(space: BodySpace, t: float, give: float) -> float:
-    """Find forces, velocities `image`, and -f; return |f|.
+    """Compute forces, velocities `image`, and -f; return |f|.
 
     :param t: unit of compliance
     :param give: compliance of each contact, besides its own
@@ -202,11 +201,11 @@ def evaluate(space: BodySpace, t: float, give: float) -> float:
 
 @compiled
 def find_residual(space: BodySpace) -> float:
-    """Return the largest residual, of forces and velocities that were evaluated."""
+    """Return the largest residual of the evaluated forces and velocities."""
     worst = 0.0
     for c in range(space.sizes[CONTACTS]):
         each = residual_of(space, c, load_vec(space.image[c], 3))
-        # A residual that is no number is worse than any.
+        # NaN is larger than any residual.
         if not each <= worst:
             worst = each
     return worst
@@ -214,7 +213,7 @@ def find_residual(space: BodySpace) -> float:
 
 @compiled
 def move(space: BodySpace, length: float) -> None:
-    """Change the unknowns by a number of steps."""
+    """Change the unknowns by a multiple of the step."""
     for c in range(space.sizes[CONTACTS]):
         space.w[c] = load_vec(space.w[c], 3) + length * load_vec(space.change[c], 3)
         if has_moments(space, c):
@@ -234,7 +233,7 @@ def own_compliance(space: BodySpace, c: int, added: float) -> Vec3:
 
 @compiled
 def find_direction(space: BodySpace, t: float, damping: float, give: float) -> None:
-    """Find the changes of the unknowns by a whole step.
+    """Compute the full Newton step of the unknowns.
 
     :param t: unit of compliance
     :param damping: compliance of the step alone
@@ -281,7 +280,7 @@ def find_direction(space: BodySpace, t: float, damping: float, give: float) -> N
 
 @compiled
 def place_of(space: BodySpace, c: int, side: int) -> int:
-    """Return the number of a body of a contact among those that have contacts; -1: the world."""
+    """Return the number of a contact's body among the bodies in contact; -1: the world."""
     b = space.body[c, side]
     return space.place[b] if b >= 0 else -1
 
@@ -294,7 +293,7 @@ def image_of(K: FloatArray, v: Vec3) -> Vec3:
 
 @compiled
 def moment_change(space: BodySpace, c: int) -> Vec3:
-    """Return the change of the moments of a contact by what remains of its equations."""
+    """Return the change of the moments of a contact by the residuals of its equations."""
     by_force = image_of(space.moment_by_force[c], load_vec(space.right[c], 3))
     own = image_of(space.moment_stiffness[c], load_vec(space.moment_right[c], 3))
     return Vec(by_force[0] + own[0], by_force[1] + own[1], by_force[2] + own[2])
@@ -315,7 +314,7 @@ def add_effect(space: BodySpace, c: int, E: FloatArray, change: Vec3) -> None:
 
 @compiled
 def velocity_change(space: BodySpace, c: int, J: FloatArray) -> Vec3:
-    """Return J dv of a contact, with the velocities of the solution."""
+    """Return J dv of a contact, with dv from the solution."""
     total = Vec(0.0, 0.0, 0.0)
     for side in range(2):
         i = place_of(space, c, side)
@@ -327,7 +326,7 @@ def velocity_change(space: BodySpace, c: int, J: FloatArray) -> Vec3:
 
 @compiled
 def find_stiffness(space: BodySpace, t: float, c: int, added: float) -> None:
-    """Find K: by how much what remains of the equations of a contact changes its force.
+    """Compute K, the change of a contact's force per residual of its equations.
 
     With P the derivative of x by w and Q the compliances, (Q P + t (1 - P)) dw = -f - J dv and
     dx = P dw.
@@ -361,8 +360,8 @@ def disc_stiffness(w: Vec3, Q: Vec3, t: float) -> Tuple[Vec3, Vec3]:
     """
     bound, w_1, w_2 = w
     length = math.sqrt(w_1 * w_1 + w_2 * w_2)
-    # Within the disc the forces are free. On its rim they turn, the less the farther w is away,
-    # and grow with the radius, along d.
+    # Inside the disc the forces are free. On its rim they grow with the radius, along d, and turn
+    # by bound / length.
     turn, d_1, d_2 = 1.0, 0.0, 0.0
     if length > bound:
         turn, d_1, d_2 = bound / length, w_1 / length, w_2 / length

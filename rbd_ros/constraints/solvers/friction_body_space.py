@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Contacts among many bodies as compiled loops see them, and buffers to solve them in.
+"""Contacts among many bodies in compiled loops, and the solver's buffers.
 
 With D = diag(1, mu_1, mu_2) d of each contact, d such that the largest element of its own block is
 one, x = D^-1 lambda and u = D v: each cone is the Lorentz cone, as in friction_space.py.
@@ -24,12 +24,12 @@ from rbd_ros.constraints.friction_space import (
 )
 from rbd_ros.constraints.solvers.body_matrix import BodyMatrix
 
-#: Where in `sizes` which number is; the second is 1 if contacts have moments, and 0 otherwise,
-#: the last is the number of bodies that have contacts.
+#: Indices into `sizes`: number of contacts, 1 if contacts have moments, number of bodies in
+#: contact.
 CONTACTS, HAS_MOMENTS, MEMBERS = 0, 1, 2
 
-#: Where in `report` which number is: the residual as part of the largest velocity without forces,
-#: that velocity, and the number of sweeps and of steps of Newton's method.
+#: Indices into `report`: the residual relative to the largest velocity without forces, that
+#: velocity, and the number of sweeps and Newton steps.
 RESIDUAL, UNIT, ITERATIONS = 0, 1, 2
 
 #: Body that is the world.
@@ -39,51 +39,52 @@ WORLD = -1
 class BodySpace(NamedTuple):
     """Buffers for up to B bodies that touch each other and the world at up to C contacts.
 
-    Moments of torsional and rolling friction have room if K is C; if there are none, K is zero.
+    K is C, or zero without moments of torsional and rolling friction.
 
     :param sizes: see above
     :param velocity: velocity of each body: without contact forces before, with them afterwards
-    :param body: numbers of both bodies of each contact; WORLD is none
-    :param jacobian: velocity of the contact, normal first, by the velocity of each of both bodies;
+    :param body: numbers of both bodies of each contact, or WORLD
+    :param jacobian: velocity of the contact, normal first, per velocity of each of its bodies;
         scaled in a solution
-    :param effect: change of the velocity of each of both bodies by a force; scaled in a solution
-    :param bias: velocity of each contact that no body has: of a moving ground, of restitution
-    :param compliance: velocity by force of each contact that yields
+    :param effect: change of the velocity of each of its bodies per force; scaled in a solution
+    :param bias: velocity of each contact besides that of its bodies: moving ground, restitution
+    :param compliance: velocity per force of each compliant contact
     :param friction: coefficients along both tangents
     :param force: forces of each contact: the start, then the result
     :param state: OPEN, STICK or SLIDE of each contact
-    :param slip: sliding velocity by friction force of each contact, for the next sweep
-    :param report: residual and so on, see above
+    :param slip: sliding velocity per friction force of each contact, for the next sweep
+    :param report: residual and other figures, see above
     :param scale: unit D of each force
     :param x: scaled forces
-    :param block: scaled velocity of each contact by its own scaled force
-    :param member: the bodies that have contacts
-    :param place: number of each body among them; -1 if it has none
+    :param block: scaled velocity of each contact per own scaled force
+    :param member: the bodies in contact
+    :param place: number of each body among them; -1 for bodies without contact
     :param free: velocity of each body without contact forces
     :param previous: scaled forces before a sweep
     :param search_direction: direction of the conjugate gradient
-    :param image: change of the scaled velocities by `search_direction`; in Newton's method these
-    :param stiffness: change of the scaled forces of each contact by that of its velocity, negated
-    :param angular_jacobian: angular velocity of each contact, about the normal first, by the
-        velocity of each of both bodies; scaled in a solution
-    :param angular_effect: change of the velocity of each of both bodies by a moment; likewise
-    :param coefficient: maximum moment by normal force: about the normal, about either tangent
+    :param image: change of the scaled velocities by `search_direction`; in Newton's method, the
+        scaled velocities
+    :param stiffness: change of the scaled forces of each contact per velocity, negated
+    :param angular_jacobian: angular velocity of each contact, about the normal first, per
+        velocity of each of its bodies; scaled in a solution
+    :param angular_effect: change of the velocity of each of its bodies per moment; likewise
+    :param coefficient: maximum moment per normal force: about the normal, about either tangent
     :param moment: moments of each contact: the start, then the result
-    :param moment_block: scaled angular velocity of each contact by its own scaled moment
+    :param moment_block: scaled angular velocity of each contact per own scaled moment
     :param moment_scale: unit of each moment
     :param y: scaled moments
-    :param change: change of the unknown of each force by a step of Newton's method
-    :param right: what remains of the equations of each force
+    :param change: change of the unknown of each force by a Newton step
+    :param right: residuals of the equations of each force
     :param free_image: scaled velocity of each contact without contact forces
     :param best: the best scaled forces so far
     :param w: unknown of each force, see friction_body_newton.py
     :param moment_w: unknown of each moment
-    :param moment_change: change of these by a step of Newton's method
-    :param moment_right: what remains of their equations
-    :param moment_stiffness: change of the moments of each contact by that of its angular velocity
-    :param moment_by_force: likewise by what remains of the equations of its force
+    :param moment_change: change of these by a Newton step
+    :param moment_right: residuals of their equations
+    :param moment_stiffness: change of the moments of each contact per angular velocity
+    :param moment_by_force: change of the moments per residual of the equations of the force
     :param best_moment: the best scaled moments so far
-    :param matrix: matrix of the bodies whose contacts have these stiffnesses
+    :param matrix: matrix of the bodies with these stiffnesses
     """
 
     sizes: IntArray = integers(3)
@@ -131,7 +132,7 @@ class BodySpace(NamedTuple):
 
 @compiled
 def any_sticks(space: BodySpace) -> bool:
-    """Return whether anything sticks."""
+    """Return whether any contact sticks."""
     for c in range(space.sizes[CONTACTS]):
         if space.state[c] == STICK:
             return True
@@ -140,12 +141,12 @@ def any_sticks(space: BodySpace) -> bool:
 
 @compiled
 def prepare(space: BodySpace) -> None:
-    """Scale all contacts, and find what their forces do."""
+    """Scale all contacts, and compute the effects of their forces."""
     J, effect, block = space.jacobian, space.effect, space.block
     list_members(space)
     for i in range(space.sizes[MEMBERS]):
         b = space.member[i]
-        # `renew` begins at these: with many sweeps, changes that are added up drift by rounding.
+        # `renew` starts from these: over many sweeps, accumulated changes drift by rounding.
         space.free[b] = load_vec(space.velocity[b], 6)
     unit = 0.0
     for c in range(space.sizes[CONTACTS]):
@@ -153,8 +154,7 @@ def prepare(space: BodySpace) -> None:
             for s in range(3):
                 block[c, r, s] = 0.0
             # The contact's own block of the Delassus matrix J H^-1 J^T + R, over both of its
-            # bodies. A block of another contact is never formed: its effect travels through the
-            # velocities.
+            # bodies. Blocks between contacts are never formed: bodies' velocities couple contacts.
             block[c, r, r] = space.compliance[c, r]
         for side in range(2):
             if space.body[c, side] >= 0:
@@ -168,7 +168,7 @@ def prepare(space: BodySpace) -> None:
         if space.sizes[HAS_MOMENTS] > 0:
             unit = max(unit, scale_moments(space, c, d))
         scale = space.scale[c]
-        # With J and E scaled where they are, sweeps need no scale: u = J v and dv = E x directly.
+        # J and E are scaled in place, so sweeps need no units: u = J v and dv = E x.
         scale[0], scale[1], scale[2] = d, d * mu_1, d * mu_2
         for r in range(3):
             free = scale[r] * space.bias[c, r]
@@ -184,8 +184,7 @@ def prepare(space: BodySpace) -> None:
             unit = max(unit, abs(free))
             space.x[c, r] = space.force[c, r] / scale[r] if scale[r] > 0.0 else 0.0
             space.search_direction[c, r] = 0.0
-    # Unlike in friction_space.py, velocities are not divided by it: the tolerance is multiplied by
-    # it instead.
+    # Unlike in friction_space.py, velocities are not divided by it: the tolerance is multiplied.
     space.report[UNIT] = unit if unit > AT_REST else 1.0
 
 
@@ -201,7 +200,7 @@ def list_members(space: BodySpace) -> None:
         for side in range(2):
             b = space.body[c, side]
             if b >= 0:
-                # In the order of the contacts: bodies without any cost nothing in sweeps and
+                # In the order of contacts. Bodies without contacts cost nothing in sweeps and
                 # matrices.
                 if space.place[b] < 0:
                     space.place[b], space.member[members] = members, b
@@ -212,8 +211,8 @@ def list_members(space: BodySpace) -> None:
 @compiled
 def product_of(row: FloatArray, v: FloatArray) -> float:
     """Return the product of a row of a Jacobian with a spatial velocity, (6,) each."""
-    # Two sums of three, angular and linear: shorter chains of dependent additions, in the same
-    # order wherever six elements are multiplied.
+    # Two sums of three have shorter dependency chains, and the same order wherever six elements
+    # are multiplied.
     return load_vec(row, 3) @ load_vec(v, 3) + load_vec(row, 3, 3) @ load_vec(v, 3, 3)
 
 
@@ -232,11 +231,10 @@ def add_gram(J: FloatArray, E: FloatArray, block: FloatArray) -> None:
 
 @compiled
 def renew(space: BodySpace) -> None:
-    """Find the velocities that belong to the forces, without what rounding has added up."""
+    """Recompute the velocities from the forces, without accumulated rounding errors."""
     for i in range(space.sizes[MEMBERS]):
         b = space.member[i]
-        # v = v_free + the sum of E^T x: the invariant that each change of a force keeps up to
-        # rounding.
+        # v = v_free + sum of E^T x: each change of a force preserves this up to rounding.
         space.velocity[b] = load_vec(space.free[b], 6)
     for c in range(space.sizes[CONTACTS]):
         apply_force(space, c, load_vec(space.x[c], 3))
@@ -262,8 +260,8 @@ def apply_force(space: BodySpace, c: int, change: Vec3) -> None:
 @compiled
 def contact_velocity(space: BodySpace, c: int, r: int) -> float:
     """Return the scaled velocity of a contact along one axis, compliance included."""
-    # D (bias + R lambda), lambda = D x: compliance is not in J, as it couples a contact with
-    # itself alone.
+    # D (bias + R lambda), lambda = D x: compliance couples a contact with itself only, so it is
+    # not in J.
     total: float = space.bias[c, r] + space.compliance[c, r] * space.scale[c, r] * space.x[c, r]
     total *= space.scale[c, r]
     for side in range(2):
@@ -299,7 +297,7 @@ def largest_residual(space: BodySpace) -> float:
     worst = 0.0
     for c in range(space.sizes[CONTACTS]):
         each = residual_of(space, c, velocity_of(space, c))
-        # A residual that is no number is worse than any.
+        # NaN is larger than any residual.
         if not each <= worst:
             worst = each
     return worst
@@ -307,9 +305,9 @@ def largest_residual(space: BodySpace) -> float:
 
 @compiled
 def find_free_velocities(space: BodySpace) -> None:
-    """Find the scaled velocities `free_image` of all contacts without contact forces.
+    """Compute the scaled velocities `free_image` of all contacts without contact forces.
 
-    Velocities of the bodies are those without forces afterwards.
+    Afterwards the velocities of the bodies are those without forces.
     """
     for i in range(space.sizes[MEMBERS]):
         b = space.member[i]
@@ -332,7 +330,7 @@ def keep_best(space: BodySpace) -> None:
 
 @compiled
 def return_to_best(space: BodySpace) -> None:
-    """Take the best forces so far, with the velocities that belong to them."""
+    """Restore the best forces so far, with their velocities."""
     for c in range(space.sizes[CONTACTS]):
         space.x[c] = load_vec(space.best[c], 3)
         if has_moments(space, c):
@@ -376,8 +374,8 @@ def scale_moments(space: BodySpace, c: int, d: float) -> float:
     """
     scale, block, unit = space.moment_scale[c], space.moment_block[c], 0.0
     for r in range(3):
-        # A moment in units of its contact's normal force by the coefficient: then |y| <= x_n is
-        # its cone.
+        # Unit of a moment: that of its contact's normal force times the coefficient, so that its
+        # cone is |y| <= x_n.
         scale[r] = d * space.coefficient[c, r]
     for r in range(3):
         free = 0.0
@@ -394,7 +392,7 @@ def scale_moments(space: BodySpace, c: int, d: float) -> float:
                         effect[k] *= scale[r]
                         free += J[k] * space.velocity[b, k]
         unit = max(unit, abs(free))
-        # Without a coefficient there is no moment, whatever the start says.
+        # Without a coefficient there is no moment, whatever the start.
         space.y[c, r] = space.moment[c, r] / scale[r] if scale[r] > 0.0 else 0.0
     return unit
 
@@ -428,7 +426,6 @@ def body_moment_residual(space: BodySpace, c: int) -> float:
     """Return the residual of the moments of a contact at the present velocities."""
     u, bound = stack_array(3), max(space.x[c, 0], 0.0)
     u[0:3] = scaled_angular_velocity(space, c)
-    # Torsion about the normal and rolling about the tangents have cones of their own.
     alone = moment_residual(space.y[c], u, 0, ALONE, bound)
     worst: float = max(alone, moment_residual(space.y[c], u, 1, FIRST, bound))
     return worst

@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Frictional contact among many bodies, without a matrix of all contacts.
 
-A contact knows its two bodies; sweeps solve one contact after another, exactly, and pass the
-change of its force on to the velocities of these bodies at once. So a sweep takes a time that is
-linear in the number of contacts. From sweep to sweep forces go on along the direction of a
-nonlinear conjugate gradient (Silcowitz, Niebe and Erleben 2010). Loads travel from contact to
-contact that way, and far too slowly through piles: now and then Newton's method takes all at once
-(friction_body_newton.py). Of more bodies than that has room for, a linear conjugate gradient stops
-what sticks.
+A sweep solves one contact after another exactly and applies the change of its force to the
+velocities of its two bodies, so its time is linear in the number of contacts. Between sweeps,
+forces are extrapolated by a nonlinear conjugate gradient (Silcowitz, Niebe and Erleben 2010).
+Sweeps pass loads from contact to contact, far too slowly in piles; so Newton's method solves all
+contacts together now and then (friction_body_newton.py). If the bodies exceed its matrix, a linear
+conjugate gradient solves the sticking contacts.
 """
 
 from __future__ import annotations
@@ -54,24 +53,24 @@ from rbd_ros.constraints.solvers.friction_body_space import (
 from rbd_ros.constraints.solvers.friction_moment_solver import solve_disc
 from rbd_ros.constraints.solvers.friction_sweeps import solve_block
 
-#: Sweeps before Newton's method or conjugate gradients are tried, twice as many each time; where
-#: anything stuck before, the first time; maximum number of steps of conjugate gradients.
+#: Number of sweeps before Newton's method or conjugate gradients, doubled each time; the first
+#: number if any contact stuck before; maximum number of conjugate gradient steps.
 FEW_SWEEPS, WARM_SWEEPS, MAX_GRADIENT_STEPS = 20, 1, 500
 
-#: Maximum number of steps of Newton's method; of those to the last digits, where fewer will do.
+#: Maximum number of Newton steps; of those for the last digits, where fewer are enough.
 MAX_STEPS, FEW_STEPS = 150, 12
 
-#: Part of what is good enough by which contacts yield.
+#: Yielding of contacts, as a fraction of the rough tolerance.
 SLACK = 0.5
 
 
 @compiled
 def solve_body_space(space: BodySpace, limit: int, tolerance: float, rough: float) -> bool:
-    """Solve from the forces that are there; return whether they are good enough in the end.
+    """Solve from the present forces; return whether the result is accurate enough.
 
-    :param limit: maximum number of sweeps and of steps of Newton's method, together
-    :param tolerance: velocity error of a solution, as part of the largest velocity without forces
-    :param rough: likewise, no less than it, of what is good enough once easy methods have failed;
+    :param limit: maximum number of sweeps and Newton steps together
+    :param tolerance: velocity error of a solution relative to the largest velocity without forces
+    :param rough: likewise, at least as large: the error accepted once cheap methods have failed;
         above the tolerance, each method is tried once
     """
     report, x, direction = space.report, space.x, space.search_direction
@@ -84,20 +83,20 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float, rough: floa
     worst = largest_residual(space)
     solved: bool = worst <= enough
     last, attempt = math.inf, FEW_SWEEPS
-    # Once a step: contacts and their bodies stay the same, whatever their states.
+    # Once per step: the graph of contacts does not depend on their states.
     sparse = not solved and order_bodies(
         space.matrix, space.sizes[MEMBERS], space.body, space.place, contacts
     )
     if any_sticks(space):
-        # What stuck before mostly sticks again, under loads that have hardly changed.
+        # Warm start: most sticking contacts stick again.
         attempt = WARM_SWEEPS
     for k in range(limit):
         if solved or report[ITERATIONS] >= limit:
             break
         change = 0.0
         for c in range(contacts):
-            # A sweep's change of the forces stands for the gradient of a nonlinear conjugate
-            # gradient: NNCG of Silcowitz, Niebe and Erleben (2010), algorithm 2.
+            # The change by a sweep replaces the gradient of a nonlinear conjugate gradient: NNCG
+            # of Silcowitz, Niebe and Erleben (2010), algorithm 2.
             space.previous[c] = load_vec(x[c], 3)
         worst = 0.0
         for c in range(contacts):
@@ -105,15 +104,15 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float, rough: floa
             if has_moments(space, c):
                 worst = max(worst, sweep_body_moments(space, c))
         report[ITERATIONS] += 1.0
-        # Residuals of a sweep are those before each contact was solved, with velocities that
-        # rounding has drifted: they are checked again from the forces before they end the search.
+        # A sweep measures residuals before each contact is solved, with drifted velocities, so
+        # they are recomputed from the forces before the search ends.
         if worst <= enough:
             renew(space)
             worst = largest_residual(space)
             solved = worst <= enough
             continue
         if k + 1 == attempt:
-            # Twice as many sweeps each time: the more attempts fail, the rarer they are.
+            # Twice as many sweeps each time: failing attempts become rare.
             attempt = 2 * attempt if attempt >= FEW_SWEEPS else FEW_SWEEPS
             # The next sweep restarts the conjugate gradient.
             last = math.inf
@@ -121,8 +120,8 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float, rough: floa
                 steps = FEW_STEPS if rough > tolerance else MAX_STEPS
                 worst = newton_bodies(space, enough, 0.0, iterations_left(space, steps, limit))
                 if rough > tolerance:
-                    # Where the last digits are not cheap, those that are good enough must do. From
-                    # afar Newton's method leads nowhere: sweeps come first.
+                    # If the last digits are expensive, the rough tolerance applies. Far from a
+                    # solution Newton's method fails, so sweeps come first.
                     if worst > good and k + 1 >= FEW_SWEEPS:
                         steps = iterations_left(space, MAX_STEPS, limit)
                         worst = newton_bodies(space, good, SLACK * good, steps)
@@ -144,17 +143,17 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float, rough: floa
         for c in range(contacts):
             force, further = load_vec(x[c], 3), go_on * load_vec(direction[c], 3)
             direction[c] = further + (force - load_vec(space.previous[c], 3))
-            # Only beta d is applied: the sweep itself has made the step along the gradient.
+            # Only beta d is applied: the sweep was the step along the gradient.
             if go_on > 0.0:
                 apply_force(space, c, further)
                 x[c] = force + further
-    # At the limit, the residual that is reported belongs to the forces that are returned.
+    # At the limit, the reported residual belongs to the returned forces.
     if not solved:
         renew(space)
         worst = largest_residual(space)
         solved = worst <= enough
     report[RESIDUAL] = worst / report[UNIT]
-    # Also forces that are good enough: energy must not grow, by however little.
+    # Rough solutions too: energy must never grow.
     if rough > tolerance and worst > enough:
         remove_energy(space)
     for c in range(contacts):
@@ -201,9 +200,7 @@ def remove_energy(space: BodySpace) -> None:
 def finish(space: BodySpace, enough: float) -> float:
     """Solve all sticking contacts together by conjugate gradients; return the residual.
 
-    All other forces stay. Forces are left as they were if they were better.
-
-    :param enough: residual of a solution
+    All other forces are fixed. The forces stay if they were better.
     """
     x, rest, direction = space.x, space.previous, space.search_direction
     contacts = space.sizes[CONTACTS]
@@ -213,8 +210,8 @@ def finish(space: BodySpace, enough: float) -> float:
     square = 0.0
     for c in range(contacts):
         for r in range(3):
-            # The unknowns are forces of what sticks; for these the problem is linear, A_ss x_s =
-            # -(b_s + A_sr x_r), and A_ss is symmetric and semidefinite: conjugate gradients
+            # The unknowns are the forces of sticking contacts. Their problem A_ss x_s =
+            # -(b_s + A_sr x_r) is linear, symmetric and semidefinite: conjugate gradients
             # (Hestenes and Stiefel 1952).
             rest[c, r] = 0.0
             if space.state[c] == STICK and space.block[c, r, r] > IMMOVABLE:
@@ -225,8 +222,8 @@ def finish(space: BodySpace, enough: float) -> float:
         if square <= 0.01 * enough * enough:
             break
         for i in range(space.sizes[MEMBERS]):
-            # The velocities serve as buffer: of forces along the direction alone they are E^T d,
-            # and J E^T d = A d without a matrix. `renew` restores them.
+            # The velocities serve as buffer: with forces along the direction alone they are E^T d,
+            # and J E^T d = A d needs no matrix. `renew` restores them.
             space.velocity[space.member[i]] = Vec(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         for c in range(contacts):
             apply_force(space, c, load_vec(direction[c], 3))
@@ -237,7 +234,7 @@ def finish(space: BodySpace, enough: float) -> float:
                     if space.block[c, r, r] > IMMOVABLE:
                         space.image[c, r] = response(space, c, r)
                         curvature += direction[c, r] * space.image[c, r]
-        # A direction without effect, or NaN: redundant contacts may balance each other.
+        # No effect, or NaN: redundant contacts may balance each other.
         if not curvature > 0.0:
             break
         # alpha = r . r / d . A d, then r -= alpha A d, and d = r + (r . r / before) d.
@@ -253,7 +250,7 @@ def finish(space: BodySpace, enough: float) -> float:
             direction[c] = load_vec(rest[c], 3) + square / before * load_vec(direction[c], 3)
     renew(space)
     found: float = largest_residual(space)
-    # Forces may have left their cones: sticking was an assumption.
+    # Forces may be outside their cones: sticking was an assumption.
     if not found < worst:
         return_to_best(space)
         found = worst
@@ -281,7 +278,7 @@ def sweep_one(space: BodySpace, c: int) -> float:
     if space.friction[c, 0] == 0.0 and space.friction[c, 1] == 0.0:
         u = contact_velocity(space, c, 0)
         before: float = abs(u) if u <= x[0] else abs(x[0])
-        # Both bodies are held along the normal: no force changes its velocity.
+        # Both bodies are fixed along the normal: no force changes its velocity.
         if b[0, 0] <= IMMOVABLE:
             return before
         # Without friction one row remains, and Signorini's condition is solved by projection.
@@ -291,7 +288,7 @@ def sweep_one(space: BodySpace, c: int) -> float:
         q = velocity_of(space, c)
         before = contact_residual(x, q)
         block = Mat(load_vec(b[0], 3), load_vec(b[1], 3), load_vec(b[2], 3))
-        # The velocity without the contact's own force, with all others as they are now.
+        # The velocity without the contact's own force.
         space.state[c], new = solve_block(block, q - block @ x, space.slip, c)
     space.x[c] = new
     apply_force(space, c, new - x)
@@ -304,8 +301,7 @@ def sweep_body_moments(space: BodySpace, c: int) -> float:
     y, block, bound = space.y[c], space.moment_block[c], max(space.x[c, 0], 0.0)
     before: float = body_moment_residual(space, c)
     u = scaled_angular_velocity(space, c)
-    # Torsion first, then rolling with the velocities that it leaves: Gauss-Seidel as among
-    # contacts.
+    # Torsion first, then rolling with the updated velocities (Gauss-Seidel).
     if block[0, 0] > IMMOVABLE:
         change = clamp(y[0] - u[0] / block[0, 0], -bound, bound) - y[0]
         y[0] += change

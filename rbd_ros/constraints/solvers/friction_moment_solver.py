@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Torsional and rolling friction at contacts in sweeps: moments that normal forces bound.
+"""Sweeps for torsional and rolling friction: moments bounded by normal forces.
 
-A moment is at its bound only against a rotation: the law of tangential forces, with a cone of its
+A moment reaches its bound only against a rotation, like tangential forces, with a cone of its
 own. The bound follows from the present normal force.
 """
 
@@ -27,7 +27,7 @@ from rbd_ros.constraints.friction_space import (
     STICK,
 )
 
-#: Steps in which the size of a sliding moment is found; a few are usual.
+#: Maximum number of Newton steps for the size of a sliding moment; a few are usual.
 ROOT_STEPS = 50
 
 
@@ -36,7 +36,7 @@ def sweep_moments(space: FrictionSpace) -> None:
     """Solve each moment once."""
     x, first = space.x, first_moment(space)
     for k in range(space.sizes[MOMENTS]):
-        # Solved together with the first element: a disc bounds both, not an interval each.
+        # Solved together with the first element: a disc bounds both.
         if space.part[k] == SECOND:
             continue
         i, bound = first + k, max(x[3 * space.moment_contact[k]], 0.0)
@@ -45,8 +45,8 @@ def sweep_moments(space: FrictionSpace) -> None:
             solve_alone(space, i, bound)
         else:
             before_1 = x[i + 1]
-            # The effects of both elements on u follow one by one; that of the first is added
-            # below, for either kind.
+            # Each element's effect on u is added separately; that of the first follows below, for
+            # either kind.
             solve_pair(space, i, bound)
             apply_row_force(space, i + 1, x[i + 1] - before_1)
         apply_row_force(space, i, x[i] - before)
@@ -67,7 +67,7 @@ def solve_alone(space: FrictionSpace, i: int, bound: float) -> None:
     :param bound: maximum moment
     """
     x, effect = space.x, space.A[i, i]
-    # No moment changes the rotation: none is the one among all that are possible.
+    # No moment changes the rotation: it is zero.
     x[i] = clamp(x[i] - space.u[i] / effect, -bound, bound) if effect > IMMOVABLE else 0.0
 
 
@@ -76,7 +76,7 @@ def solve_pair(space: FrictionSpace, i: int, bound: float) -> None:
     """Solve a moment of two elements, (S + s 1) x = -p with |x| <= bound."""
     A, x, u = space.A, space.x, space.u
     S_11, S_12, S_22 = A[i, i], A[i, i + 1], A[i + 1, i + 1]
-    # Angular velocity without this moment.
+    # p is the angular velocity without this moment.
     p = u[i] - S_11 * x[i] - S_12 * x[i + 1]
     p_1 = u[i + 1] - S_12 * x[i] - S_22 * x[i + 1]
     if S_11 <= IMMOVABLE or S_22 <= IMMOVABLE or not bound > 0.0:
@@ -97,16 +97,16 @@ def solve_disc(
     x: FloatArray,
     i: int,
 ) -> int:
-    """Solve (S + s 1) x = -p with |x| <= bound, s = 0 where it is less; return the state.
+    """Solve (S + s 1) x = -p with |x| <= bound, s = 0 if it is less; return the state.
 
     :param S_11: a symmetric matrix, positive definite
     :param p: velocity without x
-    :param bound: maximum x, positive
-    :param x: the result at i and i + 1; if it slides, of that length to rounding
+    :param bound: maximum |x|, positive
+    :param x: the result at i and i + 1; a sliding one has this length up to rounding
     """
     size = math.sqrt(p * p + p_1 * p_1)
-    # The largest eigenvalue bounds the root from below; from there Newton's method for 1 / |x|
-    # comes up to it.
+    # The largest eigenvalue bounds the root from below; Newton's method for 1 / |x| rises from
+    # there.
     half, mean = 0.5 * (S_11 - S_22), 0.5 * (S_11 + S_22)
     s = max(size / bound - mean - math.sqrt(half * half + S_12 * S_12), 0.0)
     length = 0.0
@@ -117,14 +117,14 @@ def solve_disc(
         x[i] = (S_12 * p_1 - c * p) / determinant
         x[i + 1] = (S_12 * p - a * p_1) / determinant
         length = math.sqrt(x[i] * x[i] + x[i + 1] * x[i + 1])
-        # Within the disc without a sliding velocity: it sticks.
+        # Inside the disc without a sliding velocity: it sticks.
         if step == 0 and s == 0.0 and length <= bound:
             return STICK
         if length <= bound * (1.0 + 1e-15):
             break
         # -x . dx / ds, where (S + s 1) dx / ds = -x
         curvature = c * x[i] * x[i] - 2.0 * S_12 * x[i] * x[i + 1] + a * x[i + 1] * x[i + 1]
-        # The secular equation 1 / |x(s)| = 1 / bound (More and Sorensen 1983): nearly linear in s,
-        # where |x(s)| = bound has a pole, so that Newton's method takes a few steps.
+        # The secular equation 1 / |x(s)| = 1 / bound (More and Sorensen 1983) is nearly linear in
+        # s, unlike |x(s)| = bound, which has a pole: Newton's method takes a few steps.
         s += (length / bound - 1.0) * length * length * determinant / max(curvature, 1e-300)
     return SLIDE

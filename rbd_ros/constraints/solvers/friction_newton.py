@@ -1,22 +1,22 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Newton's method for frictional contact, on equations that hold of every state of a contact.
+"""Newton's method for frictional contact, on equations that hold in every contact state.
 
-The force x of a contact and the velocity z that is complementary to it are one unknown w each
+The force x of a contact and the velocity z complementary to it share one unknown w
 (Alart and Curnier 1991): with a unit t of compliance,
 
     x_n = max(w_n, 0),  x_t = w_t or, beyond the limit x_n of friction, x_n w_t / |w_t|,
     z = t (x - w)
 
-so that all conditions of contact hold, and the motion remains: f(w) = A x + b - z = 0. Moments are
-bounded by x_n as x_t is, rows by their bounds. What sticks, slides or opens is never guessed: f is
-differentiable but where that changes, and any derivative there will do (Qi and Sun 1993). With P
-the derivative of x by w, which is zero for what is open or at a bound, a step dw solves
+Then all contact conditions hold, and the equation of motion remains: f(w) = A x + b - z = 0.
+Moments are bounded by x_n like x_t, rows by their bounds. Contact states are never guessed: f is
+differentiable except where they change, and any generalized derivative there will do (Qi and Sun
+1993). With P the derivative of x by w, zero for open contacts and at bounds, a step dw solves
 
     (A P + t (1 - P)) dw = -f
 
-among the others. Contacts among which forces can be chosen leave that singular; a compliance of
-the step alone bounds it (Levenberg and Marquardt), and grows where |f| does not fall enough.
+for the other unknowns. Redundant contacts make the matrix singular; a compliance of the step alone
+bounds the step (Levenberg and Marquardt), and grows where |f| does not fall enough.
 """
 
 from __future__ import annotations
@@ -51,26 +51,25 @@ from rbd_ros.constraints.solvers.dense import (
     solve_pivoted,
 )
 
-#: Unit t of compliance, of blocks whose largest element is one; steps in a row without half the
-#: residual until it is made smaller, and by how much.
+#: Unit t of compliance, of blocks whose largest element is one; number of steps without half the
+#: residual after which it is reduced, and by which factor.
 UNIT, PATIENCE, SMALLER = 0.4, 40, 0.3
 
-#: Compliance of a first step from afar by |f|.
+#: Compliance of the first step, per |f|, far from a solution.
 FAR = 3.0
 
-#: The same by the largest force: |f| is known to its rounding alone, which a singular matrix would
-#: turn into forces.
+#: The same per largest force: |f| is known up to rounding, which a singular matrix would amplify.
 NOISE = 3e-8
 
-#: Compliance of a step at least, from near and from afar, and at most; its factors after a whole
-#: step and after none.
+#: Minimum compliance of a step near and far from a solution, and maximum; its factors after a full
+#: step and after a failed one.
 LEAST, FINEST, MOST, RELAXED, TIGHTENED = 1e-9, 1e-13, 10.0, 0.1, 8.0
 
-#: Residual of a solution by the tolerance beyond which a step more is made for the last digits.
+#: Residual relative to the tolerance above which one more step improves the last digits.
 POLISHED = 1e-4
 
-#: Number of halved steps; required decrease of |f| by a step; accepted growth, as part of the |f|
-#: before.
+#: Maximum number of halvings; required relative decrease of |f| by a step; accepted growth,
+#: relative to the previous |f|.
 HALVES, DECREASE, GROWTH = 4, 0.1, 0.95
 
 
@@ -81,18 +80,18 @@ def newton(space: FrictionSpace, give: float, limit: int, start: float) -> bool:
     :param give: compliance of each force, by which redundant contacts share a load; zero for the
         problem itself
     :param limit: maximum number of steps
-    :param start: compliance of the first step by |f|; zero from near a solution
+    :param start: compliance of the first step per |f|; zero near a solution
     """
     t = UNIT
     enter_unknowns(space, t)
     size = evaluate(space, t, give)
     before, since, goal = size, 0, math.inf
-    # What creeps by less than the first compliance lets pass is stopped by the least one alone.
+    # Only the minimum compliance stops creep that is slower than the first one allows.
     least = LEAST if start == 0.0 else FINEST
     first = max(start * size, NOISE * largest_of(space.x, size_of(space)))
     damping = max(least, min(first, 1.0))
     for _ in range(limit):
-        # Of yielding contacts |f| is asked, of rigid ones the residual, which remembers the best.
+        # Compliant contacts are judged by |f|, rigid ones by the residual, which saves the best.
         now = size if give > 0.0 else residual(space)
         if give > 0.0 and now <= space.report[TOLERANCE]:
             return True
@@ -105,7 +104,7 @@ def newton(space: FrictionSpace, give: float, limit: int, start: float) -> bool:
         if not now < math.inf:
             break
         if since > PATIENCE:
-            # About a minimum of |f| that is none of the problem: with another unit |f| has others.
+            # At a local minimum of |f| that is no solution: with another unit, |f| has others.
             t = SMALLER * t
             enter_unknowns(space, t)
             before = size = evaluate(space, t, give)
@@ -135,7 +134,7 @@ def largest_of(x: FloatArray, n: int) -> float:
 
 @compiled
 def polish(space: FrictionSpace, t: float, now: float) -> None:
-    """Make a step more for the last digits of a solution, which the next problem begins with.
+    """Make one more step for the last digits of a solution, the next warm start.
 
     :param t: unit of compliance
     :param now: its residual
@@ -154,7 +153,7 @@ def polish(space: FrictionSpace, t: float, now: float) -> None:
 def search(
     space: FrictionSpace, t: float, give: float, size: float, before: float
 ) -> Tuple[float, float]:
-    """Move until |f| falls, or hardly grows; return by how much of the step, and |f| then.
+    """Move until |f| falls or hardly grows; return the step length, and |f| there.
 
     :param t: unit of compliance
     :param give: compliance of each force
@@ -167,7 +166,7 @@ def search(
         found = evaluate(space, t, give)
         if found < (1.0 - DECREASE * length) * size + GROWTH * before:
             return length, found
-        # Back by half of the last step.
+        # Go back by half of the last step.
         length *= 0.5
         move(space, -length)
     move(space, -length)
@@ -186,14 +185,14 @@ def enter_unknowns(space: FrictionSpace, t: float) -> None:
 
 @compiled
 def move(space: FrictionSpace, length: float) -> None:
-    """Change the unknowns by a number of steps."""
+    """Change the unknowns by a multiple of the step."""
     for i in range(size_of(space)):
         space.w[i] += length * space.change[i]
 
 
 @compiled
 def evaluate(space: FrictionSpace, t: float, give: float) -> float:
-    """Find forces, velocities and -f; return |f|.
+    """Compute forces, velocities and -f; return |f|.
 
     :param t: unit of compliance
     :param give: compliance of each force
@@ -217,7 +216,7 @@ def evaluate(space: FrictionSpace, t: float, give: float) -> float:
     for i in range(size_of(space)):
         rest = t * (x[i] - w[i]) - give * x[i] - space.u[i]
         if i < 3 * contacts and space.A[i - i % 3, i - i % 3] <= IMMOVABLE:
-            # No force moves what this contact is at.
+            # No force moves this contact.
             rest = 0.0
         space.rest[i] = rest
         total += rest * rest
@@ -226,7 +225,7 @@ def evaluate(space: FrictionSpace, t: float, give: float) -> float:
 
 @compiled
 def find_step(space: FrictionSpace, t: float, added: float) -> None:
-    """Find the changes of the unknowns by a whole step.
+    """Compute the full Newton step of the unknowns.
 
     :param t: unit of compliance
     :param added: compliance of each force in this step
@@ -249,8 +248,8 @@ def find_step(space: FrictionSpace, t: float, added: float) -> None:
     change, effect = space.change, space.effect
     clear(change, n)
     for _ in range(2 if added <= LEAST else 1):
-        # A second time with what the compliance takes away: where the matrix is not singular, the
-        # error is of its square.
+        # One step of iterative refinement with the compliance term: if the matrix is not singular,
+        # the error becomes of second order.
         for a in range(count):
             step[a] = space.rest[space.unknown[a]] + added * change[space.unknown[a]]
         if slides:
@@ -266,7 +265,7 @@ def find_step(space: FrictionSpace, t: float, added: float) -> None:
         for j in simd_range(n):
             effect[j] += dx * row[j]
     for i in range(n):
-        # f + A dx + added dx = dz, and dw = dx - dz / t: of all unknowns, those of open ones too.
+        # f + A dx + added dx = dz, and dw = dx - dz / t: for all unknowns, open contacts included.
         change[i] += (space.rest[i] - effect[i] - added * change[i]) / t
 
 
@@ -279,7 +278,7 @@ def clear(x: FloatArray, n: int) -> None:
 
 @compiled
 def find_derivatives(space: FrictionSpace) -> bool:
-    """Find the derivatives P of the forces of contacts and moments; return whether any slides."""
+    """Compute the derivatives P of contact forces and moments; return whether any slides."""
     w, contacts, slides = space.w, space.sizes[CONTACTS], False
     for c in range(contacts):
         i, P = 3 * c, space.derivative[c]
@@ -313,7 +312,7 @@ def disc_derivative(w: Vec3) -> Tuple[Vec3, Vec3]:
     length = math.sqrt(w_1 * w_1 + w_2 * w_2)
     if length <= bound:
         return Vec(0.0, 1.0, 0.0), Vec(0.0, 0.0, 1.0)
-    # On its rim it grows with the radius, and turns, the less the farther the point is away.
+    # On the rim the point grows with the radius, along d, and turns by bound / length.
     turn, d_1, d_2 = bound / length, w_1 / length, w_2 / length
     return (
         Vec(d_1, turn * d_2 * d_2, -turn * d_1 * d_2),
@@ -326,7 +325,6 @@ def list_unknowns(space: FrictionSpace) -> int:
     """List the unknowns whose forces can change, in their order; return their number."""
     contacts, rows, count = space.sizes[CONTACTS], space.sizes[ROWS], 0
     for c in range(contacts):
-        # Where the unknowns of the contact begin in the list.
         space.first[c] = -1
         if space.derivative[c, 0, 0] > 0.0:
             space.first[c] = count
@@ -388,7 +386,7 @@ def enter_equation(space: FrictionSpace, t: float, added: float, a: int, count: 
 
 @compiled
 def apply_derivatives(space: FrictionSpace, change: FloatArray) -> None:
-    """Replace changes of the unknowns by those of the forces.
+    """Replace changes of the unknowns by changes of the forces.
 
     :param change: (N,)
     """

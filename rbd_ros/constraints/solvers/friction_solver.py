@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Solvers of frictional contact, and how they follow one another."""
+"""Strategy of the frictional contact solvers: which method runs when."""
 
 from __future__ import annotations
 
@@ -25,33 +25,33 @@ from rbd_ros.constraints.solvers.friction_sweeps import sweep_until
 #: Newton's method, with sweeps where it stalls; sweeps alone.
 COMBINED, SWEEPS_ALONE = 0, 1
 
-#: Maximum number of steps of the first attempt of Newton's method, of the next, and of later ones.
+#: Maximum number of Newton steps of the first attempt, of the second, and of later ones.
 FEW_STEPS, FIRST_STEPS, MORE_STEPS = 20, 100, 300
 
-#: Number of sweeps between attempts; of the last ones, doubled each time.
+#: Number of sweeps between attempts; the last ones double each time.
 FEW_SWEEPS = 10
 
-#: Compliance by which redundant contacts share a load, by the mobility of what they touch.
+#: Compliance by which redundant contacts share a load, relative to the bodies' mobility.
 COMPLIANCE = 1e-5
 
-#: Maximum number of steps of such an attempt.
+#: Maximum number of Newton steps with this compliance.
 SHARED_STEPS = 20
 
 
 @compiled
 def solve_friction_space(space: FrictionSpace, method: int, limit: int, tolerance: float) -> bool:
-    """Solve from the forces x that are there; return whether they are a solution in the end.
+    """Solve from the present forces x; return whether they are a solution in the end.
 
-    The result is in x and u, or the best there was.
+    x and u become the solution, or the best found.
 
     :param method: COMBINED or SWEEPS_ALONE
-    :param limit: maximum number of sweeps and of steps of Newton's method, together
+    :param limit: maximum number of sweeps and Newton steps together
     :param tolerance: see `solve_friction`
     """
     report = space.report
     for k in range(len(report)):
         report[k] = 0.0
-    # The best forces of the last problem are not of this one.
+    # Forget the best forces of the previous problem.
     report[BEST], report[TOLERANCE] = math.inf, tolerance
     if is_solved(space):
         return True
@@ -62,12 +62,12 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
         number = FEW_SWEEPS
         solved = (
             newton(space, 0.0, iterations_left(space, FEW_STEPS, limit), 0.0)
-            # Where it does not converge at once, sweeps take it elsewhere.
+            # If it does not converge at once, sweeps change the point.
             or sweep_until(space, iterations_left(space, number, limit))
             or newton(space, 0.0, iterations_left(space, FIRST_STEPS, limit), 0.0)
         )
         if not solved and iterations_left(space, 1, limit) > 0:
-            # Without what the last problem left, which may be a dead end.
+            # Without the best forces so far, which may be a dead end.
             report[BEST] = math.inf
             clear(space.x, size_of(space))
             refresh(space)
@@ -87,14 +87,14 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
 def iterations_left(space: FrictionSpace, requested: int, limit: int) -> int:
     """Return how many of the requested iterations are left.
 
-    :param limit: maximum number of sweeps and of steps of Newton's method, together
+    :param limit: maximum number of sweeps and Newton steps together
     """
     return min(requested, limit - int(space.report[SWEEPS] + space.report[NEWTON_STEPS]))
 
 
 @compiled
 def any_slides(space: FrictionSpace) -> bool:
-    """Return whether the friction of a contact is as large as it can be."""
+    """Return whether the friction force of any contact is at its bound."""
     x = space.x
     for i in range(0, 3 * space.sizes[CONTACTS], 3):
         friction = math.sqrt(x[i + 1] * x[i + 1] + x[i + 2] * x[i + 2])
@@ -105,12 +105,12 @@ def any_slides(space: FrictionSpace) -> bool:
 
 @compiled
 def prefer_sticking(space: FrictionSpace, method: int, limit: int, tolerance: float) -> None:
-    """Replace a solution in which something slides by that of the smallest forces.
+    """Replace a solution with sliding contacts by that of the smallest forces.
 
-    Rigid contacts that are redundant share a load in many ways, and with some of them a body
-    slides that others hold: one pinched between two faces turns about a line if all force is at
-    two points of it. With a little compliance they share it in one way, whatever came before; from
-    there Newton's method changes forces by no more than it must. So what can stick sticks.
+    Redundant rigid contacts can share a load in many ways, and with some of them a body slides
+    that others hold: a body pinched between two faces turns about a line if two points carry all
+    force. With a little compliance the load sharing is unique, whatever the start; from there
+    Newton's method changes forces as little as it must. So contacts that can stick do stick.
 
     :param method: see `solve_friction_space`
     :param limit: see `solve_friction_space`

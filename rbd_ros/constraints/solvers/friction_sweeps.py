@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gauss-Seidel sweeps over contacts, each solved exactly with all others fixed.
 
-One contact is open, sticks or slides. A sliding force opposes the sliding velocity, u_t = -s x_t
-with s > 0, and the normal velocity is zero: that is maximum dissipation in the cone, not merely a
-force on its boundary. Eliminating x_n leaves (S + s 1) x_t = -p with S symmetric, and one equation
-|x_t(s)| = x_n(s) in one unknown, which is a quartic; at s = 0 the left side is the larger one
-(or it would stick), for large s the right one, so a root lies between, and is bracketed.
+A contact is open, sticks or slides. A sliding force opposes the sliding velocity, u_t = -s x_t
+with s > 0, at zero normal velocity: maximum dissipation in the cone. Eliminating x_n leaves
+(S + s 1) x_t = -p with S symmetric, and one equation |x_t(s)| = x_n(s) in one unknown, a quartic.
+At s = 0 the left side is larger (or it would stick), for large s the right one: a root is
+bracketed.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ from rbd_ros.constraints.friction_space import (
 )
 from rbd_ros.constraints.solvers.friction_moment_solver import sweep_moments
 
-#: Steps in which a root is doubled into its bracket, and found in it; a few are usual.
+#: Maximum number of doublings to bracket a root, and of steps to find it; a few are usual.
 ROOT_STEPS = 200
 
 
 @compiled
 def part_of(p: float, e: float) -> float:
-    """Return P / e, zero where nothing is to be divided, and of a size that can be squared."""
+    """Return P / e, zero if P is zero, limited so that its square is finite."""
     return p / max(e, 1e-150) if p != 0.0 else 0.0
 
 
 @compiled
 def without_rounding(p: float, e: float, size: float) -> float:
-    """Return P, or zero if it is rounding of a velocity its force cannot change, by e.
+    """Return P, or zero if it is rounding of a velocity that its force cannot change, by e.
 
-    :param size: size of what p was made of
+    :param size: magnitude of the terms of p
     """
     return 0.0 if e <= IMMOVABLE and abs(p) <= IMMOVABLE * size else p
 
@@ -58,9 +58,9 @@ def without_rounding(p: float, e: float, size: float) -> float:
 def solve_block(block: Mat, q: Vec3, slip: FloatArray, c: int) -> Tuple[int, Vec3]:
     """Solve the problem of one contact; return its state and its force.
 
-    :param block: its velocity by its own force
-    :param q: its velocity without its own force
-    :param slip: sliding velocities by friction force: a guess and a result for this contact
+    :param block: velocity per own force
+    :param q: velocity without own force
+    :param slip: sliding velocities per friction force: guess and result of this contact
     :param c: number of the contact there
     """
     a, c_1, c_2 = block[0]
@@ -75,8 +75,7 @@ def solve_block(block: Mat, q: Vec3, slip: FloatArray, c: int) -> Tuple[int, Vec
     # Along the principal axes of S.
     mean, half = 0.5 * (S_11 + S_22), 0.5 * (S_11 - S_22)
     radius = math.sqrt(half * half + S_12 * S_12)
-    # A semidefinite matrix may get a negative eigenvalue by rounding, which would be a pole at s >
-    # 0.
+    # Rounding may give a semidefinite matrix a negative eigenvalue, a pole at s > 0.
     e_1, e_2 = max(mean + radius, 0.0), max(mean - radius, 0.0)
     u_1, u_2 = 1.0, 0.0
     if radius > 0.0:
@@ -86,8 +85,8 @@ def solve_block(block: Mat, q: Vec3, slip: FloatArray, c: int) -> Tuple[int, Vec
         size = math.sqrt(u_1 * u_1 + u_2 * u_2)
         u_1, u_2 = u_1 / size, u_2 / size
     p_1, p_2 = u_1 * p_1 + u_2 * p_2, u_1 * p_2 - u_2 * p_1
-    # What has one DoF, as a hip, stops along tangents as soon as it stops along the normal.
-    # Then both are rounding, whose quotient is any force at all.
+    # A contact with one DoF, as of a hip, stops along tangents as soon as it stops along the
+    # normal. Then both are rounding errors, with an arbitrary quotient.
     whole = (1.0 + (abs(c_1) + abs(c_2)) / a) * abs(q[0]) + abs(q[1]) + abs(q[2])
     p_1, p_2 = without_rounding(p_1, e_1, whole), without_rounding(p_2, e_2, whole)
     d_1, d_2 = u_1 * c_1 + u_2 * c_2, u_1 * c_2 - u_2 * c_1
@@ -97,8 +96,8 @@ def solve_block(block: Mat, q: Vec3, slip: FloatArray, c: int) -> Tuple[int, Vec
     state = STICK
     if x_1 * x_1 + x_2 * x_2 > x_n * x_n or x_n < 0.0:
         state = SLIDE
-        # s of the last sweep: contacts slide on at nearly the same rate, so one or two steps are
-        # enough.
+        # s of the last sweep: contacts keep sliding at nearly the same rate, so one or two steps
+        # are enough.
         low, high, s = 0.0, math.inf, slip[c]
         if not 0.0 < s < math.inf:
             s = max(e_1, 1e-3 * a)
@@ -117,7 +116,7 @@ def solve_block(block: Mat, q: Vec3, slip: FloatArray, c: int) -> Tuple[int, Vec
             slope = -(d_1 * r_1 + d_2 * r_2) / a * length
             slope -= x_n * part_of(x_1 * r_1 + x_2 * r_2, length)
             change = part_of((length - x_n) * length, slope) if slope > 0.0 else math.inf
-            # Newton's step is taken within the bracket only: that converges from anywhere.
+            # Newton's step is safeguarded by the bracket, so it always converges.
             following = s + change
             if not low < following < high:
                 following = 2.0 * s if high == math.inf else 0.5 * (low + high)
@@ -139,8 +138,7 @@ def sweep(space: FrictionSpace) -> None:
     A, x, u, contacts = space.A, space.x, space.u, space.sizes[CONTACTS]
     for c in range(contacts):
         i = 3 * c
-        # The velocity as if the contact had no force, others as they are now: Gauss-Seidel, not
-        # Jacobi.
+        # The velocity without the contact's own force: Gauss-Seidel, not Jacobi.
         force = load_vec(x, 3, i)
         block = Mat(load_vec(A[i], 3, i), load_vec(A[i + 1], 3, i), load_vec(A[i + 2], 3, i))
         q = load_vec(u, 3, i) - block @ force
