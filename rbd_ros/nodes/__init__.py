@@ -4,8 +4,7 @@
 
 Nodes: `simulator`, `gravity_compensation`, `inverse_dynamics`, `trajectory_feedforward`,
 `external_torque_observer`, `udp_bridge`. Each is a module with a `main`, also run by
-`python -m rbd_ros.nodes.<name>`. What they share lives in the other modules; importing this
-package imports none of them.
+`python -m rbd_ros.nodes.<name>`. Importing this package imports none of them.
 """
 
 from rbd_ros.programs import guard_module

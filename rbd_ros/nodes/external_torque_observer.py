@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The node external_torque_observer: what pushes at a robot, from its states and efforts."""
+"""The node external_torque_observer: external torques from states and efforts of a robot."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The node gravity_compensation: torques that hold the robot against gravity where it is."""
+"""The node gravity_compensation: torques that hold the robot against gravity."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ INTERFACE = NodeInterface(
 
 
 def law_options(robot: Any, values: Mapping[str, Any]) -> Dict[str, Any]:
-    """Return arguments of `LawSettings.for_robot`: gravity; damping and friction on request.
+    """Return the arguments of `LawSettings.for_robot`: gravity; damping and friction if set.
 
     :param values: values of the node's parameters by name
     :raises ValueError: for a wrong number of values

@@ -204,8 +204,8 @@ INTERFACE = NodeInterface(
 def law_options(robot: Any, values: Mapping[str, Any]) -> Dict[str, Any]:
     """Return the arguments of `LawSettings.for_robot`: the terms of the law and its gains.
 
-    :param values: values of the node's parameters by name; gains that are empty follow from the
-        frequency and the damping ratio
+    :param values: values of the node's parameters by name; empty gains are computed from the
+        natural frequency and the damping ratio
     :raises ValueError: for a wrong number of values
     """
     from rbd_ros.control import default_gains

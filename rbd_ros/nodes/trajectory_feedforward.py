@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The node trajectory_feedforward: fills in the efforts of trajectories for controllers."""
+"""The node trajectory_feedforward: adds efforts to trajectories of controllers."""
 
 from __future__ import annotations
 

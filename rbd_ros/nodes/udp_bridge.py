@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The node udp_bridge: a program without ROS, behind UDP, controls the robot."""
+"""The node udp_bridge: a program without ROS controls the robot by UDP."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rbd_ros.nodes.inverse_dynamics import (
 )
 from rbd_ros.nodes.torque.torque_interface import TORQUE_PARAMETERS, TORQUE_TOPICS
 
-# Parameters of inverse_dynamics about the desired motion.
+# Parameters of inverse_dynamics for the desired motion.
 _MOTION = (
     'allow_partial_trajectory',
     'check_limits',

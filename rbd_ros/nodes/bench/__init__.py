@@ -1,3 +1,3 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The bench over ROS: a controller under test that is a process and speaks the topics."""
+"""The bench over ROS: it tests a controller that runs as a process and uses topics."""

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""ROS domains for processes that must not hear each other: campaigns, demos, tests.
+"""Isolated ROS domains for the processes of campaigns, demos and tests.
 
-Domains are shared out on one machine by locks, which end with their process; messages do not leave
-the machine, so that workers of other machines may have the same domain.
+File locks assign the domains of one machine; a lock ends with its process. Messages stay on the
+machine, so workers on other machines may use the same domain.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import IO, Optional, Tuple
 
 VARIABLE = 'ROS_DOMAIN_ID'
 DOMAINS = 101  # those beyond would use the ephemeral ports of Linux
-DDS_PORT = 7400  # from which DDS counts the ports of all domains
+DDS_PORT = 7400  # first DDS port of domain 0
 DDS_PARTICIPANTS = 10
 
 _taking = threading.Lock()
@@ -27,11 +27,11 @@ _held: Optional[IO[bytes]] = None  # lock of the domain of this process
 
 
 def take_own_domain() -> int:
-    """Make a domain that nobody on this machine uses that of this process, until it ends.
+    """Assign an unused domain to this process until it ends.
 
-    The environment says so, from which rclpy and processes that are started take it.
+    The domain is set in the environment, where rclpy and child processes read it.
 
-    :return: which one; the same each time
+    :return: the domain; the same at each call
     :raises ValueError: if all are taken
     """
     global _held
@@ -41,17 +41,15 @@ def take_own_domain() -> int:
             os.environ[VARIABLE] = str(domain)
             os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
             if os.environ.get('ROS_DISTRO') == 'humble':
-                os.environ['ROS_LOCALHOST_ONLY'] = '1'  # its name there
+                os.environ['ROS_LOCALHOST_ONLY'] = '1'  # name in older distributions
         return int(os.environ[VARIABLE])
 
 
 def free_domain(common: int) -> Tuple[int, IO[bytes]]:
-    """Find a domain that nobody on this machine uses, and take it while its lock is open.
+    """Find an unused domain on this machine and lock it.
 
-    Domain 0 is the default, and those beyond 101 would use the ephemeral ports of Linux.
-
-    :param common: the domain behind which to begin to look
-    :return: the domain, and its lock
+    :param common: the search begins behind this domain
+    :return: the domain, and its lock file; closing it releases the domain
     :raises ValueError: if all are taken
     """
     folder = lock_folder()
@@ -67,13 +65,12 @@ def free_domain(common: int) -> Tuple[int, IO[bytes]]:
 
 
 def lock_folder() -> Path:
-    """Return the folder of this user alone for locks; it is made if there is none.
+    """Return the private folder of this user for locks; create it if it is missing.
 
-    In a folder that everybody may write to, others could put a link at the name of a lock.
-
-    :return: rbd_ros-UID in the folder of temporary files; $XDG_RUNTIME_DIR/rbd_ros where somebody
-        else has that
-    :raises ValueError: if neither can be had
+    In a shared folder, another user could place a link at the name of a lock.
+    :return: rbd_ros-UID in the folder of temporary files; $XDG_RUNTIME_DIR/rbd_ros if another
+        user owns that
+    :raises ValueError: if neither can be used
     """
     user = os.getuid()
     places = [Path(tempfile.gettempdir(), f'rbd_ros-{user}')]
@@ -95,7 +92,7 @@ def lock_folder() -> Path:
 
 
 def _locked(path: Path) -> Optional[IO[bytes]]:
-    """Lock file, open and locked; None if another process has it, or it cannot be used."""
+    """Return the open, locked file; None if another process holds it or it cannot be used."""
     try:
         number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
     except OSError:
@@ -113,10 +110,10 @@ def _locked(path: Path) -> Optional[IO[bytes]]:
 
 
 def is_unused(domain: int) -> bool:
-    """Return whether nobody on this machine uses a domain.
+    """Return whether no process of this machine uses a domain.
 
-    DDS gives each participant of a domain ports that follow from the domain: if those of the first
-    participants are free, there are none.
+    The domain determines the ports of its DDS participants: if those of the first participants
+    are free, there is no participant.
     """
     return all(_is_free(DDS_PORT + 250 * domain + 10 + 2 * k) for k in range(DDS_PARTICIPANTS))
 

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`hil_record run.mcap`: records the messages of a simulator or robot and its controller.
 
-It is a command that ends, by Ctrl-C or after `--duration`, not a node that stays. What was written
-can be read whenever it ends, also if it is killed.
+The command ends by Ctrl-C or after `--duration`. The file is readable even after a kill.
 """
 
 from __future__ import annotations
@@ -39,21 +38,21 @@ from rbd_ros.nodes.common.communication import message_type
 from rbd_ros.nodes.common.repeated_request import RepeatedRequest
 from rbd_ros.nodes.simulator.interface.simulator_interface import INTERFACE
 
-DEPTH = 10_000  # messages of a topic that wait to be written
-WAIT = 50_000_000  # for a message, before other things are looked at [ns]
-MAX_AT_ONCE = 1000  # messages of a topic, before the others have their turn
-FLUSH_PERIOD = 1.0  # real time after which what was written is in the file at the latest [s]
+DEPTH = 10_000  # queue length of a topic
+WAIT = 50_000_000  # longest wait for a message [ns]
+MAX_AT_ONCE = 1000  # messages of one topic in a row, before the other topics are served
+FLUSH_PERIOD = 1.0  # longest time until a message is in the file [s]
 
 SIMULATOR = 'simulator'
 
 
 class Recorded(NamedTuple):
-    """A topic that is recorded.
+    """A recorded topic.
 
-    :param name: its full name
-    :param subscription: which nobody spins
-    :param kind: class of its messages
-    :param channel: of the file
+    :param name: full name
+    :param subscription: polled, without an executor
+    :param kind: message class
+    :param channel: channel of the file
     """
 
     name: str
@@ -63,24 +62,24 @@ class Recorded(NamedTuple):
 
 
 class DdsRecorder:
-    """Writes the messages of topics as they come; a context manager.
+    """Writes messages of topics as they arrive; a context manager.
 
     :param simulator: name of the simulator node, whose parameters are recorded
     :param arguments: for ROS
-    :raises ValueError: if it cannot be written, or the library mcap is missing
+    :raises ValueError: if the file cannot be written, or the library mcap is missing
     """
 
     def __init__(self, path: Path, simulator: str, arguments: Sequence[str] = ()):
         self._file = ros_file(path)
         self._context = rclpy.Context()
-        # Signals are those of the command, which ends the file first.
+        # The command handles signals: it closes the file first.
         rclpy.init(
             args=['hil_record', *arguments],
             context=self._context,
             signal_handler_options=SignalHandlerOptions.NO,
         )
         self._node = rclpy.create_node('hil_record', context=self._context)
-        # Of a node of its own, which is spun: the other one's messages are taken by hand.
+        # A separate node, because this one is spun and the subscriptions above are polled.
         self._asker = rclpy.create_node('hil_record_parameters', context=self._context)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._asker)
@@ -101,7 +100,7 @@ class DdsRecorder:
         self._service = client.srv_name
         self._parameters = RepeatedRequest(client, GetParameters.Request(names=names))
         self._flushed = monotonic()
-        #: Messages that were written, by topic.
+        #: Number of written messages, by topic.
         self.counts: Dict[str, int] = {topic.name: 0 for topic in self._topics}
         #: Whether the parameters of the simulator are in the file.
         self.knows_simulator = False
@@ -116,9 +115,9 @@ class DdsRecorder:
         return Recorded(heard.topic_name, heard, message_type(kind), channel)
 
     def run_once(self) -> None:
-        """Write the received messages; wait for a moment if there are none.
+        """Write the received messages; if there are none, wait for one for a moment.
 
-        :raises ValueError: if it cannot be written
+        :raises ValueError: if the file cannot be written
         """
         self._wait_set.clear_entities()
         for topic in self._topics:
@@ -149,7 +148,7 @@ class DdsRecorder:
             self.counts[topic.name] += 1
 
     def _look_for_simulator(self) -> None:
-        """Ask the simulator, if there is one, for its parameters: a replay needs them."""
+        """Request the parameters of the simulator, which a replay needs."""
         self._executor.spin_once(0.0)
         if self._parameters.answered():
             found = {
@@ -177,7 +176,7 @@ def _about(service: str, parameters: Dict[str, Any]) -> Dict[str, str]:
             path = parameters.get('robot_description_file') or ''
             text = read_text(Path(path).expanduser(), MAX_TEXT) if path else ''
         except (OSError, ValueError):
-            text = ''  # on another machine: the replay has to take the file as it is
+            text = ''  # on another machine: the replay uses the file as it is
     return {
         'format': FORMAT,
         'kind': 'simulator',
@@ -189,14 +188,14 @@ def _about(service: str, parameters: Dict[str, Any]) -> Dict[str, str]:
 
 
 def _plain(value: Any) -> Any:
-    """Return the value of a parameter as JSON has it."""
+    """Return the value of a parameter as a JSON type."""
     if isinstance(value, (bool, int, float, str)) or value is None:
         return value
     return list(value)
 
 
 class _Stop:
-    """Request of somebody that the command end."""
+    """Set by a stop signal."""
 
     def __init__(self) -> None:
         self.requested = False
@@ -208,10 +207,10 @@ class _Stop:
 
 
 def record(path: Path, simulator: str, duration: float, arguments: List[str]) -> str:
-    """Record until it is interrupted; return the final message.
+    """Record until interrupted; return the final message.
 
-    :param duration: how long [s]; 0: until it is ended
-    :raises ValueError: if it cannot be written
+    :param duration: duration [s]; 0: until interrupted
+    :raises ValueError: if the file cannot be written
     """
     stop, end = _Stop(), monotonic() + duration if duration > 0.0 else None
     with DdsRecorder(path, simulator, arguments) as recorder:
@@ -219,7 +218,7 @@ def record(path: Path, simulator: str, duration: float, arguments: List[str]) ->
         sys.stdout.flush()
         while not stop.requested and (end is None or monotonic() < end):
             recorder.run_once()
-        for _ in range(3):  # what is under way
+        for _ in range(3):  # messages under way
             recorder.run_once()
         counts, known = recorder.counts, recorder.knows_simulator
     text = ', '.join(f'{count} of {name}' for name, count in counts.items() if count)

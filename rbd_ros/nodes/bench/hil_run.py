@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""`hil_run scenario.yaml`: a controller under test, also one that is a process and speaks ROS.
+"""`hil_run scenario.yaml`: tests a controller, also one that is a process and uses ROS.
 
-It is a command that ends, not a node that stays: its exit code is 0 if all limits were kept.
+The exit code is 0 if all limits were kept.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ def over_ros(
 ) -> Run:
     """Run a scenario whose controller is a process.
 
-    :param folder: where its output is kept, controller.log
-    :param recorder: writes down what happens; None: nobody does
-    :return: the run; a failure without a step if it does not answer at all
-    :raises ValueError: if it cannot be started
+    :param folder: folder for the output of the controller, controller.log
+    :param recorder: records the run; None: no recording
+    :return: the run; a failure without a step if the controller never answers
+    :raises ValueError: if the controller cannot be started
     """
-    # Imported for these alone: other controllers need no ROS.
+    # Imported here: controllers without ROS do not need it.
     from rbd_ros.nodes.bench.topic_controller import TopicController
 
     bench = Bench(scenario)
@@ -54,32 +54,30 @@ def _words(scenario: Scenario) -> Tuple[str, ...]:
 
 
 def _replayed(arguments: argparse.Namespace) -> Tuple[int, str]:
-    # Imported for these alone.
     from rbd_ros.nodes.bench.node_replay import replay_node
 
     found = replay_node(arguments.replay_recording)
     return (0 if found.identical else 1), str(found)
 
 
-# The processes of a campaign that are threads of one worker of Dask have one domain in common.
+# Worker threads of one Dask process share one domain.
 _one_at_a_time = threading.Lock()
 
 
 def over_ros_isolated(scenario: Scenario, folder: Path, seed: Optional[int]) -> Run:
-    """Run it in a ROS domain of this process, one run at a time.
+    """Run a scenario in the ROS domain of this process, one run at a time.
 
-    If the scenario says so, the controller's process stays for the next run.
+    If the scenario requests it, the controller's process is kept for the next run.
 
-    :param folder: where its output is kept, controller.log
-    :return: the run; a failure without a step if it does not answer at all
-    :raises ValueError: if it cannot be started, or no domain is free
+    :param folder: folder for the output of the controller, controller.log
+    :return: the run; a failure without a step if the controller never answers
+    :raises ValueError: if the controller cannot be started, or no domain is free
     """
     from rbd_ros.nodes.bench.domains import take_own_domain
 
     with _one_at_a_time:
         take_own_domain()
         if scenario.controller.options.get('keep'):
-            # Imported for these alone: other controllers need no ROS.
             from rbd_ros.nodes.bench.kept_controller import run_kept
 
             return run_kept(scenario, _words(scenario), folder, seed)
@@ -87,7 +85,7 @@ def over_ros_isolated(scenario: Scenario, folder: Path, seed: Optional[int]) -> 
 
 
 def importable(function: IsolatedRun) -> IsolatedRun:
-    """Return the function as other processes find it, also if this module is the program."""
+    """Return the function by its importable name, also if this module is `__main__`."""
     module = import_module('rbd_ros.nodes.bench.hil_run')
     found: IsolatedRun = getattr(module, function.__name__)
     return found
@@ -99,7 +97,7 @@ def main(args: Optional[Sequence[str]] = None) -> None:
         prog='hil_run', description='Test a controller against a simulated robot with faults.'
     )
     add_arguments(parser)
-    # `ros2 run` and launch files put arguments for ROS behind.
+    # `ros2 run` and launch files append arguments for ROS.
     words = list(sys.argv[1:] if args is None else args)
     words = words[: words.index('--ros-args')] if '--ros-args' in words else words
     try:

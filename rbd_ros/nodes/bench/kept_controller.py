@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A controller under test that is one process for many runs of a campaign."""
+"""A controller process that is reused for the runs of a campaign."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from rbd_ros.nodes.bench.topic_controller import TopicController
 
 
 class KeptController:
-    """Its process, its topics and the bench, until it fails; a context manager.
+    """The process, its topics and the bench, until a failure; a context manager.
 
-    :param scenario: what is run; of its runs, the faults alone may differ
+    :param scenario: the scenario; only its faults may differ between runs
     :param words: command of the controller
-    :param log: file for all that it writes
-    :raises ValueError: if it cannot be started
+    :param log: file for the output of the process
+    :raises ValueError: if the process cannot be started
     """
 
     def __init__(self, scenario: Scenario, words: tuple[str, ...], log: Path):
@@ -46,16 +46,16 @@ class KeptController:
         self.close()
 
     def close(self) -> None:
-        """End the process; its output is kept in the folders of failed runs."""
+        """End the process; the folders of failed runs keep its output."""
         self._stack.close()
         self._log.unlink(missing_ok=True)
 
     def run(self, scenario: Scenario, folder: Path, seed: Optional[int]) -> Run:
-        """Run once more, from the beginning.
+        """Run the scenario again from time 0.
 
-        :param scenario: with the faults of this run
-        :param folder: where all that the controller has written is put if the run fails
-        :param seed: of all that happens by chance
+        :param scenario: the scenario with the faults of this run
+        :param folder: folder for the output of the controller, written if the run fails
+        :param seed: seed of the random numbers
         """
         try:
             if self._runs:
@@ -72,16 +72,16 @@ class KeptController:
 
 
 _kept: Optional[KeptController] = None
-_ending: Optional[Finalize] = None  # has it ended with this process
+_ending: Optional[Finalize] = None  # set once the end of this process is registered
 
 
 def run_kept(scenario: Scenario, words: tuple[str, ...], folder: Path, seed: Optional[int]) -> Run:
-    """Run a scenario with the controller that this process keeps, or begin to keep one.
+    """Run a scenario with the controller that this process keeps, or start one.
 
-    :param scenario: the scenario, with the faults of this run
+    :param scenario: the scenario with the faults of this run
     :param words: command of the controller
-    :param folder: folder of the run, in that of the campaign
-    :param seed: of all that happens by chance
+    :param folder: folder of the run within that of the campaign
+    :param seed: seed of the random numbers
     :raises ValueError: if the controller cannot be started
     """
     global _kept, _ending
@@ -89,16 +89,16 @@ def run_kept(scenario: Scenario, words: tuple[str, ...], folder: Path, seed: Opt
         drop_kept()
     if _kept is None:
         _kept = KeptController(scenario, words, folder.parent / f'controller_{os.getpid()}.log')
-        # Workers of a campaign end without what `atexit` calls.
+        # Workers of a campaign do not run `atexit` handlers.
         _ending = _ending or Finalize(None, drop_kept, exitpriority=1)
     run = _kept.run(scenario, folder, seed)
     if run.failure:
-        drop_kept()  # the next run is not to suffer from what has happened in this one
+        drop_kept()  # a failed controller must not affect the next run
     return run
 
 
 def drop_kept() -> None:
-    """End the controller that this process keeps, if there is one."""
+    """End the controller that this process keeps, if any."""
     global _kept
     if _kept is not None:
         kept, _kept = _kept, None

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A recording of a simulator node in lockstep, replayed: the same answers to the same states.
+"""Replay of a lockstep recording of a simulator node: same states, same answers.
 
-It needs no DDS: the cycle of the simulator gets the recorded commands, and what it sends is
-compared with what was recorded.
+It needs no DDS: the simulation cycle receives the recorded commands, and its output is compared
+with the recorded messages.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from rbd_ros.wire.mcap_files import McapReader
 
 ARRAY = 'std_msgs/msg/Float64MultiArray'
 DIAGNOSTICS = 'diagnostic_msgs/msg/DiagnosticArray'
-#: The status `faults` in a message of diagnostics: its name, padding, length and message.
+#: The status `faults` in a diagnostics message: name, padding, length and message.
 FAULTS_ACT = re.compile(rb': faults\0.{4,7}acting: ', re.DOTALL)
 BY_NAME, BY_ORDER = 'name', 'order'
 _UNITS = {'position': 'rad or m', 'velocity': 'rad/s or m/s', 'effort': 'N m or N'}
 
 
 class Command(NamedTuple):
-    """A command that was recorded.
+    """A recorded command.
 
     :param kind: BY_NAME or BY_ORDER
     :param data: the message
@@ -54,12 +54,12 @@ class Command(NamedTuple):
 
 @dataclass
 class RecordedNode:
-    """Record of a simulator node.
+    """A recording of a simulator node.
 
     :param description: URDF of the robot, or the path of its file
     :param states: JointStates by their stamps [ns]
-    :param commands: commands in the order in which they came
-    :param note: why the file ended too early; '' if it did not
+    :param commands: commands in order of arrival
+    :param note: reason for an early end of the file; '' if there is none
     """
 
     parameters: Dict[str, Any]
@@ -72,9 +72,9 @@ class RecordedNode:
 def replay_node(path: Any) -> Replay:
     """Replay a recording of a simulator node in lockstep.
 
-    :param path: the file, as hil_record wrote it
-    :raises HilRecordingError: if it cannot be used: damaged, not in lockstep, of another robot,
-        with gaps or faults, or time goes back
+    :param path: file of hil_record
+    :raises HilRecordingError: if it is damaged, not in lockstep, of another robot, has gaps or
+        faults, or its time goes back
     """
     recorded = _read(path)
     cycle, ports = _cycle(recorded, path)
@@ -208,7 +208,7 @@ def _description(
 ) -> str:
     """Return the URDF of the robot, or the path of its file.
 
-    :raises HilRecordingError: if there is none, or another one than then
+    :raises HilRecordingError: if there is none, or it has changed since
     """
     text: str = parameters['robot_description']
     if text.strip():
@@ -272,7 +272,7 @@ class ReplayPorts:
 
     def __init__(self) -> None:
         self._command: Optional[Command] = None
-        #: State that was sent last, and has no answer yet.
+        #: The last sent state, without an answer yet.
         self.state: Optional[bytes] = None
 
     def give(self, command: Command) -> None:
@@ -304,14 +304,14 @@ class ReplayPorts:
         self.state = bytes(data)
 
     def send_clock(self, data: bytes) -> None:
-        """Skip the time."""
+        """Ignore the time."""
 
     def send_base(self, q: Any, v: Any, time: int) -> None:
-        """Skip the base."""
+        """Ignore the base."""
 
 
 class _Silent:
-    """Diagnostics that nobody reads."""
+    """Diagnostics that discard everything."""
 
     def event(self, *_: Any, **__: Any) -> None:
         pass
@@ -320,7 +320,7 @@ class _Silent:
 
 
 class _Nothing:
-    """Ports of a world that nobody sees."""
+    """Ports of a world without subscribers."""
 
     def has_subscribers(self, _: str) -> bool:
         return False
@@ -345,7 +345,7 @@ def _check_joints(cycle: SimulationCycle, recorded: RecordedNode, label: str) ->
 
 
 def _difference(then: Any, now: Any, stamp: int) -> str:
-    """Return where two states differ, and by how much; '' if only in what nobody reads."""
+    """Return where and by how much two states differ; '' if only in irrelevant fields."""
     for name, unit in _UNITS.items():
         old, new = getattr(then, name), getattr(now, name)
         if old is None and new is None:

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A controller under test behind topics: a state out, and in lockstep the efforts for it back."""
+"""A controller under test behind topics: it receives a state and, in lockstep, returns efforts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory as TrajectoryMessage, JointTrajectoryPoint
 
 from rbd_ros.hil.report.run_recorder import (
-    BEGIN,  # stamp of time 0; before, the robot is held [ns]
+    BEGIN,  # stamp of time 0; the robot is held before [ns]
 )
 from rbd_ros.hil.scenario.controller_entry import BY_ORDER, ControllerFailure
 from rbd_ros.hil.scenario.scenario import Scenario
@@ -38,25 +38,25 @@ from rbd_ros.wire import (
     WireError,
 )
 
-CONTACT = NANOSECONDS  # stamp of the first state, from which they grow by as little as can be [ns]
+CONTACT = NANOSECONDS  # stamp of the first state; the next ones follow in minimal steps [ns]
 CONTACT_STEP = 1000  # [ns]
-STEPS_BEFORE = 100  # states at the rate of the scenario before it begins
+STEPS_BEFORE = 100  # states at the rate of the scenario, before time 0
 
-WAIT = 20_000_000  # for a message, before the process is looked at again [ns]
-FIRST_CONTACT = 0.05  # real time after which the first state is sent again [s]
-TRAJECTORY_TIMEOUT = 2.0  # for who wants a trajectory, after the first answer [s]
-# Real time after which it is sent again, and that a controller has to take it up then [s]; of one
-# that has had a trajectory before, and so is known to listen.
+WAIT = 20_000_000  # longest wait for a message before the process is checked [ns]
+FIRST_CONTACT = 0.05  # wall time after which the first state is sent again [s]
+TRAJECTORY_TIMEOUT = 2.0  # for subscribers of the trajectory, after the first answer [s]
+# Wall time before the trajectory is sent again, and for the controller to accept it [s].
+# The second pair is for a controller that has accepted a trajectory before.
 FIRST_WAITS, KNOWN_WAITS = (0.3, 0.5), (0.1, 0.25)
-CLOCK_PERIOD = 10_000_000  # of /clock [ns]
+CLOCK_PERIOD = 10_000_000  # period of /clock [ns]
 
 
 class TopicController:
-    """Publishes states and waits for the command that has the stamp of each; a context manager.
+    """Publishes states and waits for the command with the stamp of each; a context manager.
 
-    :param scenario: what is run
-    :param description: URDF of the robot, for who waits for /robot_description
-    :param ended: returns what is wrong with the controller's process; '' if it runs
+    :param scenario: the scenario
+    :param description: URDF of the robot, published on /robot_description
+    :param ended: returns the error of the controller's process; '' while it runs
     """
 
     def __init__(self, scenario: Scenario, description: str, ended: Callable[[], str]):
@@ -83,7 +83,7 @@ class TopicController:
         self._orders: Dict[NameList, np.ndarray] = {}
         self._unstamped, self._problem = False, ''
         self._begin = BEGIN
-        # In order: whether states are sent at a pace, and whether a command can be used.
+        # By order only: whether states are sent at the pace of real time, and commands are usable.
         self._paced, self._ready = self._by_order, False
         self._receipts = (
             Receipts(self._context, self._commands.topic_name) if self._by_order else None
@@ -100,12 +100,12 @@ class TopicController:
         rclpy.shutdown(context=self._context)
 
     def restart(self, timeout: float) -> None:
-        """Restart the controller: nodes with a lifecycle are deactivated and activated.
+        """Restart the controller: deactivate and activate its lifecycle nodes.
 
-        Others have to see by the stamps of states, which go back.
+        Other nodes have to notice it by the stamps of states, which go back.
 
-        :param timeout: how long each has for each of it [s]
-        :raises ControllerFailure: if one does not, or rejects
+        :param timeout: timeout of each step of each node [s]
+        :raises ControllerFailure: if a node does not answer, or rejects the transition
         """
         for name, kinds in self._node.get_service_names_and_types():
             if 'lifecycle_msgs/srv/ChangeState' in kinds:
@@ -114,7 +114,8 @@ class TopicController:
                     GetState, name[: -len('change_state')] + 'get_state'
                 )
                 try:
-                    # Who answers the second client has found the first (RepeatedRequest).
+                    # A node that answers the second client has discovered the first
+                    # (RepeatedRequest).
                     found = RepeatedRequest(state, GetState.Request())
                     self._spin_until(found.answered, name, timeout)
                     for step, number in (
@@ -148,11 +149,11 @@ class TopicController:
             executor.shutdown()
 
     def connect(self, timeout: float, known: bool = False) -> None:
-        """Wait until the controller answers the first state, and give it its trajectory.
+        """Wait until the controller answers the first state, and send it the trajectory.
 
-        :param timeout: how long to wait for the first answer [s]
-        :param known: whether it has had a trajectory before
-        :raises ControllerFailure: if it does not come
+        :param timeout: timeout of the first answer [s]
+        :param known: whether the controller has received a trajectory before
+        :raises ControllerFailure: if there is no answer
         """
         if self._by_order:
             self._connect_in_order(timeout)
@@ -169,23 +170,23 @@ class TopicController:
         ):
             stamp += CONTACT_STEP
             self._held(stamp)
-        # Twice: who has been seen to listen need not hear what comes at once. It is the same plan.
+        # Sent twice: a discovered subscriber may miss the first message. It is the same plan.
         for settling in KNOWN_WAITS if known else FIRST_WAITS:
             self._trajectories.publish(self._trajectory())
             begin = monotonic()
             while monotonic() - begin < settling:
                 stamp += CONTACT_STEP
                 self._held(stamp)
-        # How long all that took is forgotten by now.
+        # A constant number of steps, so that the duration of the above has no effect.
         for k in range(STEPS_BEFORE, 0, -1):
             self._held(BEGIN - k * round(self._scenario.timestep * NANOSECONDS))
 
     def _connect_in_order(self, timeout: float) -> None:
         """Connect with states that are one whole period apart.
 
-        By less a controller_manager does not wake up. It answers nothing before its hardware is
-        active, and NaN before its controllers are: both need cycles for that, and both are no
-        command. How many there are of them depends on the machine; when time 0 is does not.
+        Shorter steps do not wake a controller_manager. It answers nothing before its hardware is
+        active, and NaN before its controllers are. How many cycles that takes depends on the
+        machine; the stamp of time 0 does not.
         """
         period = round(self._scenario.timestep * NANOSECONDS)
         seconds = timeout + TRAJECTORY_TIMEOUT + sum(FIRST_WAITS)
@@ -214,7 +215,7 @@ class TopicController:
                 raise ControllerFailure(self._silence(stamp, self._scenario.response_timeout))
 
     def _pass(self, stamps: Iterator[int], seconds: float, done: Callable[[], Any]) -> bool:
-        """Advance time at a pace until a future is done; return whether it is."""
+        """Advance time at the pace of real time until a future is done; return whether it is."""
         end = monotonic() + seconds
         while not done():
             if monotonic() > end:
@@ -225,7 +226,7 @@ class TopicController:
         return True
 
     def _held(self, stamp: int) -> Optional[np.ndarray]:
-        """Send the initial state to the controller; None if it does not answer."""
+        """Send the initial state to the controller; return its answer, None if there is none."""
         return self._exchange(stamp, self._scenario.start, self._rest, FIRST_CONTACT)
 
     def _trajectory(self) -> TrajectoryMessage:
@@ -245,7 +246,7 @@ class TopicController:
         """Return the torques for a state, (n,) [N m, N].
 
         :param time: time of the state [s]
-        :raises ControllerFailure: if no answer comes, or one that is none
+        :raises ControllerFailure: if no answer comes, or an unusable one
         """
         stamp, timeout = self._begin + round(time * NANOSECONDS), self._scenario.response_timeout
         torque = self._exchange(stamp, q, v, timeout)
@@ -270,16 +271,16 @@ class TopicController:
     def _exchange(
         self, stamp: int, q: np.ndarray, v: np.ndarray, timeout: float
     ) -> Optional[np.ndarray]:
-        """Send a state and wait for its answer; None if none comes in time."""
+        """Send a state and return the answer; None if none comes in time."""
         self._writer.position[:], self._writer.velocity[:] = q, v
         self._writer.set_stamp_ns(stamp)
         handle = self._commands.handle
         if self._by_order:
             while handle.take_message(JointState, True) is not None:
-                pass  # what came before the state is no answer to it
+                pass  # commands from before the state are no answer to it
         self._states.publish(bytes(self._writer.data()))
         end = monotonic() + timeout
-        if self._receipts is not None:  # /clock is to wake only who has taken the state
+        if self._receipts is not None:  # /clock must wake only nodes that have received the state
             self._receipts.ask(anybody=self._paced)
             while not self._receipts.wait(PACE / 2) and not self._paced:
                 if not self._keeps_waiting(end):
@@ -290,7 +291,7 @@ class TopicController:
             self._publish_time(stamp)
         nudge_at, nudges = monotonic() + NUDGE_AFTER, 0
         while True:
-            # Waiting takes out of the set what was not ready.
+            # A wait removes the entities that were not ready.
             self._wait_set.clear_entities()
             self._wait_set.add_subscription(handle)
             self._wait_set.wait(WAIT)
@@ -310,7 +311,7 @@ class TopicController:
     def _keeps_waiting(self, end: float) -> bool:
         """Return whether to continue waiting.
 
-        :param end: when not [s]
+        :param end: wall time of the timeout [s]
         :raises ControllerFailure: if the controller has ended
         """
         if problem := self._ended():
@@ -322,10 +323,7 @@ class TopicController:
         self._clock.publish(bytes(self._clock_writer.data()))
 
     def _answer(self, data: bytes) -> Optional[np.ndarray]:
-        """Return the efforts of a command in order.
-
-        None for one that says none, before that matters.
-        """
+        """Return the efforts of a command; None for an empty one before time 0."""
         try:
             efforts = self._efforts(data)
         except ControllerFailure as error:

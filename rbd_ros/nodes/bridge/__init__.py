@@ -1,3 +1,3 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Parts of the node udp_bridge: a torque node whose law is a program behind UDP."""
+"""Parts of the node udp_bridge: a torque node whose control law is a program behind UDP."""

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The node udp_bridge: a torque node whose law is a program behind UDP."""
+"""The node udp_bridge: a torque node whose control law is a program behind UDP."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ SUBJECT = 'controller'
 
 
 class BridgeCommander(Commander):
-    """Sender of the torques that an external program returns.
+    """Publishes the torques that an external program returns.
 
-    :param output: where torques go
-    :param limiter: limits of torque and of its rate in real time
-    :param stops: bounds of torque before the limits, if there are
-    :param exchange: way to the program
-    :param timeout: returns how long to wait for an answer [s]
-    :param diagnostics: where to report
-    :param wraparound: which joints turn for ever: the program is shown what they want at the turn
-        nearest to what is measured
+    :param output: publisher of the torques
+    :param limiter: limits of torque and of its rate in wall time
+    :param stops: soft stops, applied before the limits; None: none
+    :param exchange: connection to the program
+    :param timeout: returns the timeout of an answer [s]
+    :param diagnostics: diagnostics of the node
+    :param wraparound: continuous joints; the program gets their desired position at the turn
+        nearest to the measured one
     """
 
     def __init__(
@@ -54,25 +54,24 @@ class BridgeCommander(Commander):
         super().__init__(output, limiter, False, stops)
         self._wraparound = wraparound
         self._exchange, self._timeout, self._diagnostics = exchange, timeout, diagnostics
-        #: States without an answer since the last one with one
+        #: States without an answer since the last answer
         self.unanswered = 0
         self._problem, self._silence = '', 0.0
 
     def answer(self, law: TorqueLaw, state: MeasuredState, motion: Motion) -> Optional[np.ndarray]:
-        """Send the torque that the program answers, within the limits.
+        """Publish the torque that the program answers, within the limits.
 
-        :param law: knows gravity
+        :param law: torque law; computes gravity
         :param state: measured state
         :param motion: desired motion
-        :return: what was sent, (n,) [N m or N]; None after `close`
-        :raises PacketError: if there is no answer, or none that can be used; nothing is sent
+        :return: published torque, (n,) [N m or N]; None after `close`
+        :raises PacketError: if there is no usable answer; nothing is published
         """
-        # Not under the lock: who sends a last command does not wait for the program.
+        # Without the lock: the last command does not wait for the program.
         torque = self._ask(state, motion)
         with self.lock:
             if self._closed:
                 return None
-            # Whatever a program answers, the node's limits hold.
             self._pass_on(torque, law, state)
             self._output.send()
             self._sent()
@@ -82,8 +81,7 @@ class BridgeCommander(Commander):
         n, values = len(state.q), self._exchange.writer.values
         values[:n], values[n : 2 * n] = state.q, state.v
         q_desired, *rates = motion
-        # A difference of desired and measured position is then the short way round for any
-        # program.
+        # Programs can then subtract positions without wrapping.
         values[2 * n : 3 * n] = self._wraparound.nearest(q_desired, state.q)
         for k, each in enumerate(rates, start=3):
             values[k * n : (k + 1) * n] = each
@@ -103,9 +101,9 @@ class BridgeCommander(Commander):
         return torque
 
     def report_silence(self, timeout: float) -> None:
-        """Report that no answer could be used for so long, until one can.
+        """Report that no answer was usable for some time, until one is.
 
-        :param timeout: how long there was none [s]
+        :param timeout: duration of the silence [s]
         """
         self._silence = timeout
         self._report_problem()
@@ -114,18 +112,18 @@ class BridgeCommander(Commander):
         if not self._silence:
             self._diagnostics.condition(SUBJECT, WARN, self._problem, code='no answer')
             return
-        # States go on, at 1 kHz: what each of them met must not hide that the torque has ended.
+        # At 1 kHz, reports of single states would hide that the torque has ended.
         text = f'no usable answer for {self._silence:g} s: {self._problem}'
         self._diagnostics.condition(SUBJECT, ERROR, text, code='silent')
 
 
-# Of the law nothing is used but gravity, for the last command.
+# Only the gravity of the law is used, for the last command.
 LAW = {'feedforward': 'gravity', 'feedback': 'none', 'friction': 'none'}
 UNUSED = {'coulomb_smoothing_velocity': 0.0}
 
 
 class BridgeReference(TrajectoryReference):
-    """The motion that the program is shown; where it begins again, the next packet says so."""
+    """The motion that the program receives; a restart sets a flag in the next packet."""
 
     def begin(self, state: MeasuredState) -> None:
         """Hold the first measured position."""
@@ -150,7 +148,7 @@ class BridgeNode(TorqueNode):
     """
 
     def __init__(self, interface: NodeInterface):
-        #: Way to the program; None without a robot
+        #: Connection to the program; None without a robot
         self.exchange: Optional[UdpExchange] = None
         super().__init__(interface, lambda robot, values: LAW, BridgeReference)
 
@@ -167,12 +165,12 @@ class BridgeNode(TorqueNode):
 
     def _take(self, prepared: Prepared) -> None:
         super()._take(prepared)
-        self._states.needs_velocity = True  # what the program does with it is not known
+        self._states.needs_velocity = True  # the program may use it
 
     def configure(self, robot: Robot, progress: Progress) -> None:
         """Compose the node for a robot.
 
-        :raises ValueError: if robot and parameters do not fit, or there is no such address
+        :raises ValueError: if robot and parameters do not fit, or the address does not exist
         """
         values = self.parameters.values
         if robot.model.loops:
@@ -187,7 +185,7 @@ class BridgeNode(TorqueNode):
         )
 
     def cleanup(self) -> None:
-        """Forget the robot, and close the socket."""
+        """Drop the robot, and close the socket."""
         super().cleanup()
         if self.exchange is not None:
             self.exchange.close()

@@ -16,12 +16,12 @@ Prepared = TypeVar('Prepared')
 
 
 class AnsweringNode(ManagedNode, Generic[Prepared]):
-    """A node whose responses to messages depend on a robot and parameters.
+    """A node that answers messages, given a robot and parameters.
 
-    A subclass says what that is (`_prepare`) and ends its constructor by `bring_up`.
+    A subclass implements `_prepare` and ends its constructor by `bring_up`.
 
     :param interface: interface of the node
-    :param subject: subject of its diagnostics that reports the answers
+    :param subject: diagnostics subject of the answers
     """
 
     def __init__(self, interface: NodeInterface, subject: str):
@@ -43,23 +43,23 @@ class AnsweringNode(ManagedNode, Generic[Prepared]):
         self.deactivate()
 
     def cleanup(self) -> None:
-        """Forget the robot."""
+        """Drop the robot."""
         self.robot = self._prepared = None
         self.deactivate()
 
     def stop(self) -> None:
-        """Publish what diagnostics are left."""
+        """Publish the remaining diagnostics."""
         self.diagnostics.flush()
 
     @property
     def active(self) -> bool:
-        """True if messages are to be answered."""
+        """True if messages are answered."""
         return self.state == ACTIVE
 
     def _prepare(self, values: Mapping[str, Any]) -> Optional[Prepared]:
-        """Return the settings that parameters make for the robot, None while there is no robot.
+        """Return the settings computed from the parameters; None without a robot.
 
-        :raises ValueError: if they cannot be used
+        :raises ValueError: if the parameters cannot be used
         """
         raise NotImplementedError
 

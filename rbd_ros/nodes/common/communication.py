@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Publishers, subscriptions and services as a node's interface declares them; executors."""
+"""Publishers, subscriptions, services and executors, made from a node's declared interface."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STEADY_CLOCK = Clock(clock_type=ClockType.STEADY_TIME)
 
 
 def create_executor() -> Executor:
-    """Return the executor with the lowest cost per message that this rclpy has."""
+    """Return the executor of this rclpy with the lowest cost per message."""
     try:
         from rclpy.experimental import EventsExecutor
     except ImportError:
@@ -55,7 +55,7 @@ def quality_of_service(topic: Topic) -> QoSProfile:
 
 
 def _overriding() -> dict:
-    """Return the arguments that let parameters override a topic's QoS, where rclpy can do it."""
+    """Return the arguments that let parameters override a topic's QoS, if rclpy has them."""
     try:
         from rclpy.qos_overriding_options import QoSOverridingOptions
     except ImportError:
@@ -71,9 +71,9 @@ def publisher(node: Node, topic: Topic) -> Publisher:
 
 
 def raw(publisher: Publisher) -> Callable[[bytes], None]:
-    """Return the function that publishes a serialized message at the lowest cost.
+    """Return a function that publishes a serialized message.
 
-    `Publisher.publish` does the same, but checks the type of its argument twice before.
+    Unlike `Publisher.publish`, it does not check the type of its argument twice.
     """
     return getattr(publisher.handle, 'publish_raw', publisher.publish)
 
@@ -104,8 +104,8 @@ def service(node: Node, declaration: Service, callback: Callable[[Any, Any], Any
 
 
 def flush(target: Publisher, timeout: float = 1.0) -> None:
-    """Wait until subscribers have received what was published, for `timeout` [s] at most."""
+    """Wait until subscribers have received all messages, at most `timeout` [s]."""
     try:
         target.wait_for_all_acked(Duration(seconds=timeout))
-    except Exception:  # not every middleware knows; a short sleep is all that is left
+    except Exception:  # not supported by all middlewares
         time.sleep(0.05)

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Progress of a slow start in the log: the first compilation of a robot's machine code."""
+"""Log of the progress of a slow start: the first compilation of a robot's machine code."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import threading
 import time
 from typing import Any
 
-FIRST_WORD = 1.0  # time after which a stage is logged for the first time [s]
-PERIOD = 5.0  # time between two messages about the same stage [s]
+FIRST_WORD = 1.0  # time until a stage is logged first [s]
+PERIOD = 5.0  # time between two messages of one stage [s]
 
 
 class Progress:
-    """Context manager that logs the present stage every few seconds, as long as it lasts.
+    """Context manager that logs the present stage every few seconds.
 
     :param logger: logger of the node
     """
@@ -33,7 +33,7 @@ class Progress:
     def stage(self, what: str) -> None:
         """Begin a stage.
 
-        :param what: what is being done, such as 'compiling the torque law'
+        :param what: description of the stage, such as 'compiling the torque law'
         """
         self._stage = what
         self._next = time.monotonic() + FIRST_WORD

@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Rate and execution time of a loop: summed up by Welford's method in one call of machine code.
+"""Rate and execution time of a loop, accumulated by Welford's method in machine code.
 
-The loop notes each of its cycles; anyone who reports takes what came together since the last time.
+The loop adds each of its cycles; a report takes the statistics since the last report.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from rbd_ros.compiler.loops import allocate, compiled, entry_point, floats, Reco
 
 COUNT, MEAN, SQUARES, MINIMUM, MAXIMUM = range(5)
 SUMS = 5  # numbers in a table of sums
-NEVER = -1.0  # begin of the cycle before, if there was none; a monotonic clock is not negative
+NEVER = -1.0  # begin of the previous cycle if there was none; a monotonic clock is not negative
 
 
 class CycleMemory(NamedTuple):
-    """Record of the cycles since the last report.
+    """Statistics of the cycles since the last report.
 
     :param execution: count, mean [s], sum of squared deviations [s^2], minimum and maximum [s] of
         the execution time, (5,)
-    :param period: the same of the time between the begins of two cycles, (5,)
-    :param taken: where both go when they are taken, (10,)
-    :param begin: when the cycle before began [s], (1,)
-    :param longest: execution time beyond which a cycle is an over-run [s], (1,); 0: none is
+    :param period: likewise for the time between the begins of two cycles, (5,)
+    :param taken: output of `take`, both, (10,)
+    :param begin: begin of the previous cycle [s], (1,)
+    :param longest: execution time beyond which a cycle is an over-run [s], (1,); 0: no check
     :param overruns: over-runs so far, (1,)
     """
 
@@ -40,13 +40,13 @@ class CycleMemory(NamedTuple):
 
 
 class Statistics(NamedTuple):
-    """Of some durations.
+    """Statistics of durations.
 
-    :param count: how many
+    :param count: number of durations
     :param mean: their mean [s]
     :param deviation: their standard deviation [s]
-    :param minimum: shortest time [s]
-    :param maximum: longest time [s]
+    :param minimum: shortest duration [s]
+    :param maximum: longest duration [s]
     """
 
     count: int
@@ -58,7 +58,7 @@ class Statistics(NamedTuple):
 
 @compiled
 def add(sums: np.ndarray, value: float) -> None:
-    """Take a number into sums, by Welford's method: no difference of large numbers is formed.
+    """Add a number to sums by Welford's method, which subtracts no large numbers.
 
     :param sums: count, mean, sum of squared deviations, minimum and maximum, (5,)
     :param value: the number, not negative
@@ -75,9 +75,9 @@ def add(sums: np.ndarray, value: float) -> None:
 
 @compiled
 def add_cycle(memory: CycleMemory, begin: float, end: float) -> None:
-    """Note a cycle.
+    """Add a cycle.
 
-    :param memory: what is known
+    :param memory: statistics so far
     :param begin: time of a monotonic clock at which it began [s]
     :param end: the time at which it ended [s]
     """
@@ -99,9 +99,9 @@ def note(memory: CycleMemory, begin: float, end: float) -> int:
 
 @entry_point
 def take(memory: CycleMemory) -> int:
-    """Store the sums and restart them.
+    """Move the sums to `taken` and restart them.
 
-    :param memory: what is known
+    :param memory: statistics so far
     :return: 0
     """
     for k in range(SUMS):
@@ -114,15 +114,15 @@ def take(memory: CycleMemory) -> int:
 class CycleTimer:
     """Rate and execution time of the cycles of one loop.
 
-    `note` and `interrupt` are for the thread of the loop, the rest for that which reports. Machine
-    code keeps the lock of the interpreter, so neither thread sees half of what the other does.
+    `note` and `interrupt` are for the thread of the loop, all else for the reporting thread.
+    Machine code holds the GIL, so each thread sees complete data.
     """
 
     def __init__(self) -> None:
         self._memory = allocate(CycleMemory)
-        #: Record of the sums, for machine code that notes cycles itself
+        #: Record of the sums, for machine code that adds cycles itself
         self.record = record = Record(self._memory)
-        #: Notes a cycle by the times at which it began and ended [s]
+        #: Add a cycle by its begin and end [s]
         self.note: Callable[[float, float], int] = note.bind(record, release_gil=False)
         self._take: Callable[[], int] = take.bind(record, release_gil=False)
         self.interrupt()
@@ -137,7 +137,7 @@ class CycleTimer:
 
     @property
     def overruns(self) -> int:
-        """Cycles that took longer than was expected of them."""
+        """Cycles that took longer than expected."""
         return int(self._memory.overruns[0])
 
     def take(self) -> tuple[Statistics, Statistics]:

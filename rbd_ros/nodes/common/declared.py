@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters and topics that all nodes declare alike."""
+"""Parameters and topics that all nodes share."""
 
 from __future__ import annotations
 

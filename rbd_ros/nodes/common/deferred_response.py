@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Responses of a service, and results of an action, that another thread sends later.
 
-Not all executors of rclpy can wait in a callback. What they have in common is that they hand its
-result to `Service.send_response`, so that is where a `DeferredResponse` is recognized.
+Not all executors of rclpy can wait in a callback. All of them pass its result to
+`Service.send_response`, which is replaced to recognize a `DeferredResponse`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,10 @@ from rclpy.service import Service
 
 
 class LongRunningActionServer(ActionServer):
-    """Action server whose goals run until `finish` ends them, without a callback that waits.
-
-    Not all executors of rclpy can wait in a callback.
-    """
+    """Action server whose goals run until `finish`; no callback waits."""
 
     def notify_execute(self, goal_handle: Any, execute_callback: Any) -> None:
-        """Note that a goal is being executed; nothing is called."""
+        """Keep a goal that is executed; call nothing."""
 
     def finish(self, goal_handle: Any, end: Callable[[Any], Any]) -> None:
         """Make the executor call `end`, which sets a state and returns the result."""
@@ -30,21 +27,21 @@ class LongRunningActionServer(ActionServer):
 
 
 class DeferredResponse:
-    """A result that another thread will set: a future that calls back without an executor."""
+    """A result that another thread sets: a future that calls back without an executor."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._result: List[Any] = []  # empty until it is set
+        self._result: List[Any] = []  # empty until set
         self._uses: List[Callable[[Any], None]] = []
 
     def set_result(self, outcome: Any) -> None:
-        """Set the result; only the first one counts."""
+        """Set the result; only the first call counts."""
         with self._lock:
             if self._result:
                 return
             self._result.append(outcome)
             uses = self._uses[:]
-        # Outside of the lock: a callback may ask for this response again.
+        # Outside of the lock: a callback may use this response.
         for use in uses:
             use(outcome)
 
@@ -65,7 +62,7 @@ class DeferredResponse:
 
 def allow_deferred_responses(service: Service) -> None:
     """Let the callback of a service return a `DeferredResponse` in place of its response."""
-    # Bound before it is replaced: the wrapper sends through the original method.
+    # Bound before the replacement: the wrapper sends through the original method.
     send = service.send_response
 
     def send_response(response: Any, header: Any) -> None:

@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Diagnostics of a node on `/diagnostics`: once a second, and at once on a change.
 
-If many changes come close together, the newest of each subject is published ten times a second.
+If many changes follow each other, the newest of each subject is published ten times a second.
 
-A *condition* lasts until it is replaced (robot description missing, states silent); an *event* is
-one occurrence (a message rejected) and stays visible for a while, so that nobody who looks once a
-second misses it. Logging follows the same changes, so a bad message at 1 kHz neither floods the
-log nor costs the loop more than a counter.
+A *condition* lasts until it is replaced (robot description missing, states silent). An *event* is
+one occurrence (a message rejected) and stays visible for a while, so that a tool that reads once a
+second shows it. The log follows the same changes: a bad message at 1 kHz does not flood it.
 """
 
 from __future__ import annotations
@@ -31,13 +30,13 @@ OK, WARN, ERROR, STALE = (
     DiagnosticStatus.STALE,
 )
 
-EVENT_VISIBLE = 2.0  # seconds an event is shown after its last occurrence
-ANNOUNCEMENT_PERIOD = 0.1  # seconds between publications in the long run, whatever changes
-BURST = 10.0  # changes that are published at once although they come close together
-PERIOD = 1.0  # seconds between publications when nothing changes
-LOG_PERIOD = 5.0  # seconds between two lines of the log about the same thing
-MAX_EVENTS = 32  # kinds of events that are remembered of a subject; the oldest give way
-FORGOTTEN = 'not configured'  # condition of what a node that was cleaned up had reported
+EVENT_VISIBLE = 2.0  # time for which an event is shown after its last occurrence [s]
+ANNOUNCEMENT_PERIOD = 0.1  # mean time between publications when changes are frequent [s]
+BURST = 10.0  # changes in a row that are published at once
+PERIOD = 1.0  # time between publications without changes [s]
+LOG_PERIOD = 5.0  # time between two log lines about the same subject [s]
+MAX_EVENTS = 32  # remembered kinds of events of a subject; the oldest are dropped
+FORGOTTEN = 'not configured'  # condition of the subjects of a node after cleanup
 
 Values = Callable[[], Dict[str, Any]]
 
@@ -45,7 +44,7 @@ Values = Callable[[], Dict[str, Any]]
 @dataclass
 class _Event:
     level: bytes
-    message: str  # as it came
+    message: str  # unmodified
     last: float
     count: int = 1
     active: bool = False
@@ -69,7 +68,7 @@ class _Topic:
         parts = [(self.level, self.message)]
         parts += [(event.level, readable(event.message)) for event in self.active_events()]
         level = max(level for level, _ in parts)
-        # A healthy condition's text would only distract from what is wrong.
+        # The text of a healthy condition would hide the problem.
         texts = [text for own, text in parts if text and (level == OK or own != OK)]
         return level, '; '.join(texts)
 
@@ -85,16 +84,16 @@ class Diagnostics:
         self._hooks: List[Callable[[], None]] = []
         self.hardware_id = ''
         self._publisher = publisher(node, DIAGNOSTICS_TOPIC)
-        # A lock of its own: a thread that only notes something never waits for DDS.
+        # A separate lock: a thread that only sets a condition never waits for DDS.
         self._publishing = threading.Lock()
         self._ticked = -PERIOD  # time of the last periodic publication [s]
         self._credit = BURST  # publications that may follow at once
-        self._counted = time.monotonic()  # when the credit was computed [s]
-        self._waiting = False  # whether a change has not been published yet
+        self._counted = time.monotonic()  # time of the last update of the credit [s]
+        self._waiting = False  # whether a change is unpublished
         self._timer = node.create_timer(ANNOUNCEMENT_PERIOD, self._on_timer, clock=STEADY_CLOCK)
 
     def add_values(self, subject: str, values: Values) -> None:
-        """Show the key-value pairs that `values()` returns whenever `subject` is published."""
+        """Add the key-value pairs of `values()` to each publication of `subject`."""
         with self._lock:
             self._subject(subject)
             self._values[subject] = values
@@ -111,7 +110,7 @@ class Diagnostics:
     def forget_since(self, mark: Tuple[int, FrozenSet[str]]) -> None:
         """Remove the hooks and the states of subjects that were added after a `mark`.
 
-        The subjects themselves stay: to monitors, one that ceases is a failure.
+        The subjects stay: monitors take a missing subject for a failure.
         """
         hooks, subjects = mark
         with self._lock:
@@ -127,9 +126,9 @@ class Diagnostics:
 
         :param subject: what the condition is about
         :param level: `OK`, `WARN`, `ERROR` or `STALE`
-        :param message: text for people
-        :param code: identifies the condition when the text varies with numbers; a change of it is
-            published, at once unless there were many
+        :param message: text for the user
+        :param code: identifies the condition if the text varies with numbers; changes of the code
+            are published
         """
         message = readable(message)
         code = message if code is None else code
@@ -148,7 +147,7 @@ class Diagnostics:
 
         :param subject: what the event is about
         :param level: `OK`, `WARN`, `ERROR` or `STALE`
-        :param message: text for people
+        :param message: text for the user
         :param code: name under which occurrences are counted; None: the text
         """
         now = time.monotonic()
@@ -157,7 +156,7 @@ class Diagnostics:
             events = self._subject(subject).events
             known = events.get(code)
             if known is not None and known.active and now - known.announced < ANNOUNCEMENT_PERIOD:
-                # One of many in a flood: no more than a note of it.
+                # In a flood, events are only counted.
                 known.count += 1
                 known.level, known.message, known.last = level, message, now
                 return
@@ -178,7 +177,7 @@ class Diagnostics:
         self._announce()
 
     def level(self, subject: str) -> bytes:
-        """Return the present level of `subject`, that of its visible events included."""
+        """Return the present level of `subject`, including visible events."""
         with self._lock:
             return self._subject(subject).summary()[0]
 
@@ -192,16 +191,16 @@ class Diagnostics:
                 message.status = [self._status(subject) for subject in self._subjects]
             try:
                 self._publisher.publish(message)
-            except Exception:  # the context is going down: nobody is left to report to
+            except Exception:  # the context is shutting down
                 pass
 
     def flush(self) -> None:
-        """Publish changes that still wait for a timer, as the end of a node cannot."""
+        """Publish changes that wait for a timer; a node calls this at its end."""
         if self._waiting:
             self.publish()
 
     def _announce(self) -> None:
-        """Publish a change at once; after many of them, soon.
+        """Publish a change at once; after many changes, delayed.
 
         Publishing takes longer than rejecting a message: a flood must not make it frequent.
         """
@@ -230,7 +229,7 @@ class Diagnostics:
             text += f' (and {state.unlogged} similar lines)'
             state.unlogged = 0
         logger = self._node.get_logger()
-        # A line of code each: rclpy does not let one change its severity.
+        # One call per level: rclpy binds the severity to the line of code.
         if level == OK:
             logger.info(text)
         elif level == WARN:

@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A node that survives exceptions of its callbacks: they are reported.
+"""A node that survives and reports exceptions of its callbacks.
 
-Not all callbacks are ours: rclpy's own raise on some requests and times that are well-typed but
-make no sense. An exception that reaches an executor costs more than its callback: EventsExecutor
-writes a traceback each time, and does not serve what came together with the bad request.
+Callbacks of rclpy itself raise on some well-typed but invalid requests and times. An exception
+that reaches an executor costs more than its callback: EventsExecutor writes a traceback each time,
+and drops the messages that arrived with the bad request.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from rbd_ros.nodes.messages.text import readable
 
 
 def polled(message: Any) -> None:
-    """Stand in for the callback of a subscription whose messages are polled.
+    """Stand in for the callback of a polled subscription.
 
-    Such a subscription belongs to its node, and tools list it there, but no executor serves it.
+    The subscription belongs to its node, and tools list it there, but no executor serves it.
     """
 
 
 class GuardedNode(Node):
-    """A node whose services and subscriptions report what goes wrong, and go on.
+    """A node whose services and subscriptions report exceptions and continue.
 
     Arguments are those of `rclpy.node.Node`.
     """
 
     def __init__(self, *arguments: Any, **options: Any):
-        self._failures = Failures(self)  # first: rclpy creates services of its own
+        self._failures = Failures(self)  # first: rclpy creates its own services
         super().__init__(*arguments, **options)
         destroy_at_the_end(self)
 
@@ -48,13 +48,13 @@ class GuardedNode(Node):
         if callback is polled:
             return super().create_subscription(msg_type, topic, callback, *rest, **options)
 
-        @functools.wraps(callback)  # rclpy looks at its signature
+        @functools.wraps(callback)  # rclpy inspects its signature
         def guarded(*arguments: Any) -> None:
             try:
                 if msg_type is Clock:
                     _check_clock(arguments[0])
                 callback(*arguments)
-            # This one ends the node, on purpose.
+            # Ends the node on purpose.
             except StartupError:
                 raise
             except Exception as error:
@@ -64,18 +64,18 @@ class GuardedNode(Node):
 
     @property
     def subscriptions(self) -> Iterator[Subscription]:
-        """Subscriptions whose messages an executor is to take."""
-        # Executors take the messages of what is listed here, before a polling thread could.
+        """Subscriptions that an executor serves."""
+        # Executors would take the messages before a polling thread could.
         return (each for each in super().subscriptions if each.callback is not polled)
 
     def create_service(
         self, srv_type: type, srv_name: str, callback: Callable[..., Any], **options: Any
     ) -> Service:
-        """Create a service whose callback may raise; there is an answer in any case."""
+        """Create a service whose callback may raise; it always answers."""
         return super().create_service(srv_type, srv_name, self.guarded(callback), **options)
 
     def guarded(self, callback: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-        """Return the callback of a service that answers whatever `callback` raises."""
+        """Return the callback of a service that also answers if `callback` raises."""
 
         @functools.wraps(callback)
         def guarded(request: Any, response: Any) -> Any:
@@ -91,7 +91,7 @@ class GuardedNode(Node):
 
 
 def _check_clock(message: Clock) -> None:
-    """Reject a time that fits into no stamp: every message of ours would raise from then on.
+    """Reject an invalid time, with which every later message of the node would raise.
 
     :raises ValueError: if it is negative or not normalized
     """
@@ -101,10 +101,10 @@ def _check_clock(message: Clock) -> None:
 
 
 def _explained(request: Any, response: Any, error: Exception) -> Any:
-    """Return the answer that reports an error, where it has room for that."""
+    """Return the answer that reports an error, if its type has a field for it."""
     rejection = SetParametersResult(successful=False, reason=readable(error))
     if hasattr(response, 'results') and hasattr(request, 'parameters'):
-        # What came before is done; what follows is not looked at.
+        # Parameters before the failed one are set; later ones are not processed.
         missing = len(request.parameters) - len(response.results)
         response.results.extend([rejection] * missing)
     elif isinstance(getattr(response, 'result', None), SetParametersResult):

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Managed nodes: the ROS 2 lifecycle, driven by services, a lifecycle manager, or the node itself.
 
-A managed node configures and activates itself (`autostart`), or waits in the state unconfigured
-for the services of rclpy's lifecycle. A transition that cannot work fails: its reason is in the
-log and on `/diagnostics`, and the node goes on in the state where it was.
+With `autostart`, a managed node configures and activates itself; otherwise it waits for the
+services of rclpy's lifecycle. The log and `/diagnostics` give the reason of a failed transition,
+and the node stays in its state.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from rbd_ros.robot import Robot
 
 
 class ScopedEntities:
-    """Entities of a node that are created from now on, and subjects of its diagnostics."""
+    """Entities and diagnostics subjects of a node that are created from now on."""
 
     def __init__(self, node: Node, diagnostics: Diagnostics):
         self._node, self._diagnostics = node, diagnostics
@@ -37,9 +37,9 @@ class ScopedEntities:
         self._subjects = diagnostics.mark()
 
     def _entities(self) -> Iterator[Tuple[Any, Callable[[Any], Any]]]:
-        """Yield all entities, each with what destroys it; those last that belong to others."""
+        """Yield all entities with their destructors; those owned by other entities come last."""
         node = self._node
-        # a node of ours shows executors only part of its subscriptions
+        # GuardedNode hides polled subscriptions
         subscriptions = Node.subscriptions.__get__(node)
         for entities, destroy in (
             (node.publishers, node.destroy_publisher),
@@ -50,7 +50,7 @@ class ScopedEntities:
             (node.guards, node.destroy_guard_condition),
         ):
             yield from ((entity, destroy) for entity in entities)
-        # actions; handlers of events go with their publishers and subscriptions
+        # actions; event handlers are destroyed with their publishers and subscriptions
         yield from ((each, _destroy_action) for each in node.waitables)
 
     def destroy(self) -> None:
@@ -62,7 +62,7 @@ class ScopedEntities:
 
 
 def _destroy_action(waitable: Any) -> None:
-    """Destroy an action server or client, which takes itself off its node."""
+    """Destroy an action server or client, which removes itself from its node."""
     if hasattr(waitable, 'add_goal') or 'rclpy.action' in type(waitable).__module__:
         waitable.destroy()
 
@@ -78,15 +78,15 @@ SUCCESS, FAILURE, FAULT = (
 
 
 class TransitionRejected(RuntimeError):
-    """A transition cannot work as things are; the message says why and what to do."""
+    """A transition is not possible now; the message gives the reason and the cure."""
 
 
 class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
     """A node with a robot, which is configured, activated, deactivated and cleaned up.
 
-    A subclass has the methods `configure`, `cleanup`, `activate`, `deactivate` and `shutdown`,
-    which the executor calls. They are not the callbacks of rclpy (`on_configure`, ...), which are
-    here: `configure` waits for a robot description, which may come after the transition.
+    A subclass implements `configure`, `cleanup`, `activate`, `deactivate` and `shutdown`, which
+    the executor calls. The callbacks of rclpy (`on_configure`, ...) are here: `configure` waits
+    for a robot description, which may come after the transition.
     Constructors set `parameters` and `diagnostics` and end with `bring_up`.
 
     :param interface: interface of the node
@@ -99,9 +99,9 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
         GuardedNode.__init__(self, interface.name)
         LifecycleNodeMixin.__init__(self)
         self.interface = interface
-        self._activation_pending = False  # as soon as there is a robot
+        self._activation_pending = False  # until there is a robot
         self._problem: Optional[Exception] = None  # of the transition under way
-        self._scoped_entities: Optional[ScopedEntities] = None  # before it was configured
+        self._scoped_entities: Optional[ScopedEntities] = None  # since the node was configured
         #: Whether signals reach the node and its threads may run
         self.spinning = False
         for service in (
@@ -114,7 +114,7 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
             service.callback = self.guarded(service.callback)
         self._service_change_state.callback = self._checked(self._service_change_state.callback)
 
-    # -- what nodes do ----------------------------------------------------------------------------
+    # -- what subclasses implement ----------------------------------------------------------------
 
     @abstractmethod
     def configure(self, robot: Robot, progress: Progress) -> None:
@@ -125,13 +125,13 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
 
     @abstractmethod
     def cleanup(self) -> None:
-        """Forget the robot, also after a `configure` that failed."""
+        """Drop the robot, also after a failed `configure`."""
 
     @abstractmethod
     def activate(self) -> None:
         """Begin to publish.
 
-        :raises TransitionRejected: if that cannot work
+        :raises TransitionRejected: if that is not possible
         """
 
     @abstractmethod
@@ -143,15 +143,15 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
         """Stop publishing for good."""
 
     def run(self) -> None:
-        """Let threads run: signals reach the node now."""
+        """Start threads: signals reach the node now."""
 
     # -- bringing up ------------------------------------------------------------------------------
 
     def bring_up(self, **options: Any) -> None:
-        """Configure the node if it starts by itself, or wait for the transition.
+        """Configure the node if `autostart` is set; otherwise wait for the transition.
 
         :param options: further arguments of `RobotSource`
-        :raises StartupError: if it starts by itself with what cannot be used
+        :raises StartupError: if `autostart` is set and a setting cannot be used
         """
         self._source = RobotSource(
             self, self.parameters, self.diagnostics, self._use_robot, **options
@@ -173,7 +173,7 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
         self._report()
 
     def start(self) -> None:
-        """Begin, now or when there is a robot or somebody wants it."""
+        """Begin, now or as soon as there is a robot and a transition."""
         self.spinning = True
         self.run()
         self._activate_if_requested()
@@ -198,7 +198,7 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
             self.run()
 
     def _cleanup(self) -> None:
-        """Destroy all that was created since the node was configured."""
+        """Destroy all entities that were created since the node was configured."""
         self._activation_pending = False
         self.cleanup()
         if self._scoped_entities is not None:
@@ -218,19 +218,19 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
         return self._do('configure', self._load_robot)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Begin to act, if there is a robot."""
+        """Begin to publish, if there is a robot."""
         return self._do('activate', self._activate_with_robot)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Stop acting."""
+        """Stop publishing."""
         return self._do('deactivate', self.deactivate)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Forget the robot, so that another one can be configured."""
+        """Drop the robot, so that another one can be configured."""
         return self._do('cleanup', self._cleanup)
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Stop acting for good."""
+        """Stop publishing for good."""
 
         def work() -> None:
             if state.label == ACTIVE:
@@ -240,7 +240,7 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
         return self._do('shutdown', work)
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Stop acting after a transition that raised, and begin again as unconfigured."""
+        """Stop publishing after a transition that raised, and return to unconfigured."""
         for step in (self.shutdown, self._cleanup):
             try:
                 step()
@@ -257,7 +257,7 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
         except KeyboardInterrupt:
             if not self.spinning:
                 raise
-            # a stop signal, of which the executor knows; it would write a traceback of this
+            # A stop signal; the executor would write a traceback of it.
             raise TransitionRejected('the node is ending') from None
 
     def _activate_with_robot(self) -> None:
@@ -279,12 +279,12 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
         except Exception as error:
             self._problem, result = error, FAULT
             self.get_logger().debug(traceback.format_exc())
-        if self.spinning or not self._activation_pending:  # else the node ends, and says why
+        if self.spinning or not self._activation_pending:  # else the node ends with a message
             self._report_event(ERROR, f'{name} failed: {self._problem}', f'{name} failed')
         return result
 
     def _checked(self, change: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-        """Return the service of transitions, which rejects those unknown to the present state."""
+        """Return the service of transitions; it rejects those unknown to the present state."""
 
         @functools.wraps(change)
         def checked(request: Any, response: Any) -> Any:

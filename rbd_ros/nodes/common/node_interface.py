@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Declarations of a node's interface: its parameters, topics, services and actions.
 
-From one `NodeInterface` follow the parameter descriptors, the publishers and subscriptions with
-their quality of service, the configuration file, the arguments of the launch file and the tables
-of the node's page (reference.py). Nothing heavy is imported here: launch files read it, too.
+`NodeInterface` determines the parameter descriptors, the publishers and subscriptions with
+their quality of service, the configuration file, the launch arguments and the tables of the
+node's page (reference.py). Launch files import this module, so it imports nothing heavy.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from typing import Any, Callable, Dict, Optional, Tuple
 NUMBERS = (int, float)
 KINDS = {bool: 'bool', int: 'int', float: 'double', str: 'string'}
 WORDS = {bool: 'true or false', int: 'an integer', float: 'a number', str: 'a string'}
-#: Words that YAML 1.1 reads as booleans unless they are in quotes, by what they are read as.
+#: Words that YAML 1.1 reads as booleans unless they are quoted, by their boolean value.
 YAML_BOOLEANS = {True: ('true', 'yes', 'on', 'y'), False: ('false', 'no', 'off', 'n')}
-#: Numbers that YAML 1.1 reads as texts, such as 1e-10: ros2 param set and load send these so.
+#: Numbers that YAML 1.1 reads as texts, such as 1e-10; ros2 param set and load send texts.
 EXPONENT = re.compile(r'[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+')
 NUMBER = re.compile(r'[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?')
-SHOWN = 80  # characters of a value that an error message repeats
+SHOWN = 80  # length to which an error message cuts a value
 
 
 @dataclass(frozen=True)
@@ -31,15 +31,15 @@ class Parameter:
 
     :param name: name of the parameter
     :param default: default value; its type is the parameter's type
-    :param description: what it means, with its unit
-    :param choices: legal values, if they can be listed
+    :param description: meaning, with the unit
+    :param choices: legal values, if finitely many
     :param minimum: smallest legal value of a number or of every element of a list
     :param maximum: largest legal value, likewise
     :param positive: whether numbers must exceed zero
-    :param length: number of elements a list must have, if that is fixed
+    :param length: number of elements of a list, if fixed
     :param element: type of a list's elements
     :param live: whether it can be changed while the node runs
-    :param keep: form in which a text is kept, from the text that was given
+    :param keep: converts a given text to its stored form
     """
 
     name: str
@@ -71,7 +71,7 @@ class Parameter:
 
     @property
     def range(self) -> str:
-        """Legal values in words, empty if all of the type are."""
+        """Legal values in words; empty if the type has no limits."""
         parts = []
         if self.choices:
             parts.append('one of: ' + ', '.join(choice or "''" for choice in self.choices))
@@ -88,11 +88,11 @@ class Parameter:
     def convert(self, value: Any) -> Any:
         """Return `value` as this parameter holds it: a bool, int, float, str or tuple.
 
-        An integer is accepted where a number is meant, None where a list is (an empty one: YAML
-        cannot say which kind of list `[]` is). So is what YAML 1.1 makes of legal values on their
-        way: false of the choice 'off', texts of 1e-10 and of [1, 0.5].
+        An integer is accepted for a number, and None for an empty list (`[]` has no type).
+        So are the results of YAML 1.1 for legal values: false for the choice 'off', texts of 1e-10
+        and of [1, 0.5].
 
-        :raises ValueError: if it is not legal, naming the parameter and what would be
+        :raises ValueError: if it is not legal, with the name of the parameter and the legal values
         """
         if not self.is_list:
             return self._convert_scalar(value, self.name)
@@ -149,14 +149,14 @@ class Parameter:
 class Topic:
     """One topic that a node publishes or subscribes to.
 
-    :param name: relative name, as code and documentation write it
+    :param name: relative name, as used in code and documentation
     :param kind: message type, such as 'sensor_msgs/msg/JointState'
     :param direction: 'in' or 'out'
-    :param description: what it carries
-    :param reliable: reliable, or else best effort
+    :param description: content
+    :param reliable: reliable or best effort
     :param depth: messages kept
     :param transient_local: whether late subscribers get the last messages
-    :param optional: when it exists, for topics that are not always there
+    :param optional: condition under which it exists; empty: always
     """
 
     name: str
@@ -181,8 +181,8 @@ class Offer:
 
     :param name: private name, such as '~/pause'
     :param kind: type, such as 'std_srvs/srv/SetBool'
-    :param description: what it does
-    :param optional: package without which it is not offered, or empty
+    :param description: effect
+    :param optional: package that it requires, or empty
     """
 
     name: str
@@ -201,11 +201,11 @@ class Action(Offer):
 
 @dataclass(frozen=True)
 class NodeInterface:
-    """Interface of a node: all that others see of it.
+    """Public interface of a node.
 
     :param name: name of the node, its executable, its configuration file and its page
-    :param summary: what it does, in one sentence
-    :param services: its services, without those that every ROS node has
+    :param summary: purpose of the node, in one sentence
+    :param services: services in addition to those of every ROS node
     """
 
     name: str
@@ -243,7 +243,7 @@ class NodeInterface:
 
 
 def _cure(kind: type, value: Any) -> str:
-    """Return how to write a text that YAML takes for something else."""
+    """Return how to write a text that YAML reads as another type."""
     if kind is not str or isinstance(value, (bytes, tuple, list)):
         return ''
     return '; YAML reads this text as another type: put it in quotes, such as "\'on\'"'

@@ -1,13 +1,13 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Running a node as a process: signals are caught first, and its end is orderly.
+"""Runs a node as a process that handles signals and shuts down in order.
 
-SIGINT, SIGTERM and SIGHUP end a node with exit code 0 at any instant: while modules are imported
-and robots compiled nothing has been commanded, so it just ends; later its `stop()` sends the last
-command; a second signal forces that. Until `run_node` has begun, Python's own start-up (some
-hundredths of a second) is not covered.
+SIGINT, SIGTERM and SIGHUP end a node with exit code 0 at any time. During imports and compilation
+nothing has been commanded, so the process exits at once. Later the node's `stop()` sends the last
+command; a second signal forces the exit. Python's own start-up (some hundredths of a second) is
+not covered.
 
-`main` functions belong to a process of their own, and end it.
+`main` functions end their process.
 """
 
 from __future__ import annotations
@@ -28,17 +28,15 @@ from rbd_ros.nodes.messages.text import first_line, readable
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-# An EventsExecutor that waits without a timeout spins for ever in some builds of rclpy: it is
-# always given a finite one.
+# An EventsExecutor without a timeout spins forever in some builds of rclpy.
 SPIN_TIMEOUT = 3600.0
 
-START_UP_TIMEOUT = 5.0  # time that start-up has to end after a signal, or compiling [s]
-END_TIMEOUT = 20.0  # time for the end after a second signal, or after the last command [s]
-BREATH = 1e-3  # pause after the executor failed: if it always does, others must get their turn [s]
-REPORT_PERIOD = 5.0  # between two reports of the same failure of callbacks [s]
+START_UP_TIMEOUT = 5.0  # timeout of start-up or compilation after a signal [s]
+END_TIMEOUT = 20.0  # timeout of the end after a second signal or the last command [s]
+BREATH = 1e-3  # pause after a failure of the executor, so that other threads run [s]
+REPORT_PERIOD = 5.0  # time between two reports of the same failed callback [s]
 
-#: How long the interpreter lets a thread run while others wait [s]: the control loop must not wait
-#: 5 ms for a service.
+#: Switch interval of the interpreter [s]: the control loop must not wait 5 ms for a service.
 SWITCH_INTERVAL = 2e-4
 
 
@@ -49,18 +47,17 @@ class StartupError(RuntimeError):
 class _Phase:
     """Phase of a node, which determines the effect of a signal."""
 
-    IMPORTING = 'importing'  # it ends at once
+    IMPORTING = 'importing'  # the process exits at once
     STARTING = 'starting'  # the main thread is interrupted
     RUNNING = 'running'  # the executor returns
-    STOPPING = 'stopping'  # the last command hurries
+    STOPPING = 'stopping'  # the last command is shortened
 
 
 class StopSignals:
     """Ends a node when a stop signal arrives.
 
-    The interpreter writes the numbers of signals into a pipe, and a thread reads them there. So no
-    handler ever interrupts a callback, and the ROS context is still alive when the node publishes
-    its last command.
+    The interpreter writes signal numbers into a pipe, from which a thread reads them. Signals
+    therefore interrupt no callback, and the ROS context is alive during the last command.
     """
 
     def __init__(self):
@@ -75,7 +72,7 @@ class StopSignals:
         if threading.current_thread() is threading.main_thread():
             signal.set_wakeup_fd(self._write_end, warn_on_full_buffer=False)
             for number in STOP_SIGNALS:
-                if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup wants it
+                if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
                     signal.signal(number, self._interrupt)
                     self._numbers.append(number)
         threading.Thread(target=self._listen, name='signals', daemon=True).start()
@@ -86,7 +83,7 @@ class StopSignals:
 
     def _interrupt(self, *_: object) -> None:
         if self._can_be_interrupted:
-            # What is interrupted while it is made may complain when it is taken apart.
+            # Destructors of interrupted, half-built objects may raise.
             sys.unraisablehook = lambda _: None
             raise KeyboardInterrupt
 
@@ -109,7 +106,7 @@ class StopSignals:
         self.on_stop()
 
     def _end_after_timeout(self) -> None:
-        """End what is interrupted but caught in machine code; it has nothing to command."""
+        """End a start-up that is interrupted but blocked in machine code; no command was sent."""
         time.sleep(START_UP_TIMEOUT)
         if self._can_be_interrupted:
             limit_the_end()
@@ -128,18 +125,18 @@ class StopSignals:
             self._interruptible = before
 
     def ignore(self) -> None:
-        """Ignore stop signals from now on, so that nothing disturbs the end of the process."""
+        """Ignore stop signals from now on, during the end of the process."""
         for number in self._numbers:
             signal.signal(number, signal.SIG_IGN)
 
 
 def limit_the_end() -> None:
-    """End the process in `END_TIMEOUT` with what its threads are at, should it still be there.
+    """Dump the stacks of all threads and exit if the process still exists after `END_TIMEOUT`.
 
-    That needs none of Python's locks. From the last command on, signals are ignored: without a
-    limit, what is caught in a library would stay for ever.
+    It needs no lock of Python. Signals are ignored after the last command, so a blocked library
+    would otherwise keep the process forever.
     """
-    # Without a standard error there is no place to say it.
+    # There may be no standard error.
     with contextlib.suppress(AttributeError, OSError, RuntimeError, ValueError):
         faulthandler.dump_traceback_later(END_TIMEOUT, exit=True)
 
@@ -149,15 +146,15 @@ _nodes: List[Any] = []
 
 
 def destroy_at_the_end(node: Any) -> None:
-    """Destroy a node with the process, also if it is never finished.
+    """Destroy a node with the process, even if its construction fails.
 
-    :param node: rclpy node, as soon as it is one
+    :param node: rclpy node, once it is constructed
     """
     _nodes.append(node)
 
 
 def _destroy_nodes() -> None:
-    """Notify others that nodes are gone; they would see them for many seconds more."""
+    """Notify other processes, which would list the nodes for many more seconds."""
     for node in _nodes:
         _end(node.destroy_node, node.get_logger())
 
@@ -172,7 +169,7 @@ def interruptible() -> contextlib.AbstractContextManager:
 
 
 def ending() -> bool:
-    """Return whether a stop signal has arrived, so that no long task should begin."""
+    """Return whether a stop signal has arrived; long tasks should not begin then."""
     return _signals is not None and _signals.count > 0
 
 
@@ -186,8 +183,8 @@ def run_node(
 ) -> NoReturn:
     """Create a node, spin it until a stop signal or the end of its context, stop it, and exit.
 
-    :param load: imports what the node needs and returns a function that creates it; of the node,
-        `start()` is called when signals reach it, and `stop()` before it is destroyed
+    :param load: imports the modules of the node and returns a function that creates it; the node's
+        `start()` is called once signals reach it, and `stop()` before it is destroyed
     :param args: command line as for `rclpy.init`
     """
     global _signals
@@ -199,7 +196,7 @@ def run_node(
     logger = rclpy.logging.get_logger('rbd_ros')
     code = 1
     try:
-        # From here on, a signal ends what is done in order.
+        # From here on, a signal shuts the node down in order.
         signals.phase = _Phase.STARTING
         code = _run(create, args, signals, logger)
     except KeyboardInterrupt:
@@ -207,7 +204,7 @@ def run_node(
     except StartupError as error:
         logger.fatal(readable(error))
     except Exception as error:
-        # What rclpy raises at start is the user's: a wrong file, a wrong remapping.
+        # At start, exceptions of rclpy are user errors, such as a wrong file or remapping.
         of_rclpy = type(error).__module__.partition('.')[0] == 'rclpy'
         logger.fatal(first_line(error) if of_rclpy else traceback.format_exc())
     finally:
@@ -219,16 +216,16 @@ def run_node(
 
 
 def _exit(code: int) -> NoReturn:
-    """End the process without taking it apart.
+    """End the process without releasing its memory.
 
-    What a compiler leaves in memory takes seconds to take apart, on a busy machine many, and
-    a client that waits for the end of the node could not force that.
+    Releasing the compiler's memory takes seconds, on a busy machine many, and a client that waits
+    for the end of the node cannot skip that.
     """
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, OSError, ValueError):
             stream.flush()
     with contextlib.suppress(AttributeError, OSError, TypeError):
-        ctypes.CDLL(None).fflush(None)  # the log of ROS is written by C
+        ctypes.CDLL(None).fflush(None)  # the log of ROS uses the C library
     os._exit(code)
 
 
@@ -256,7 +253,7 @@ def _run(create: Callable[[], Any], args: Any, signals: StopSignals, logger: Any
         node = create()
         executor.add_node(node)
         gc.collect()
-        gc.freeze()  # what lives now lives until the end: keep it out of later collections
+        gc.freeze()  # exclude present objects from garbage collection
         signals.on_stop = on_stop
         signals.phase = _Phase.RUNNING
         if not signals.count:
@@ -265,19 +262,19 @@ def _run(create: Callable[[], Any], args: Any, signals: StopSignals, logger: Any
         return 0
     except Exception:
         if node is None and signals.count:
-            return 0  # asked to end, after which parameters are rejected: no fault of anybody's
+            return 0  # a stop signal during start-up
         raise
     finally:
         signals.phase = _Phase.STOPPING
         if node is not None:
-            _end(node.stop, logger)  # the last command may take as long as its rate limit wants
+            _end(node.stop, logger)  # its duration depends on torque_rate_limit
         limit_the_end()
         _end(executor.shutdown, logger)
         _destroy_nodes()
 
 
 def _end(work: Callable[[], Any], logger: Any) -> None:
-    """Run one step of the shutdown; a failure is logged, and the other steps follow."""
+    """Run one step of the shutdown; log a failure and continue."""
     try:
         work()
     except Exception:
@@ -285,10 +282,10 @@ def _end(work: Callable[[], Any], logger: Any) -> None:
 
 
 def spin(executor: Any, stop: Any, node: Any) -> None:
-    """Spin until `stop`; an exception of a callback is reported and costs only that callback.
+    """Spin until `stop`; report exceptions of callbacks and continue.
 
-    Not all callbacks are ours: rclpy's own raise on some requests and times that are well-typed
-    but make no sense. Nobody may end a node by sending such a message.
+    Callbacks of rclpy itself raise on some well-typed but invalid requests and times. No message
+    may end a node.
     """
     from rclpy.executors import ExternalShutdownException
 
@@ -308,7 +305,7 @@ def spin(executor: Any, stop: Any, node: Any) -> None:
 
 
 def _place(error: Exception) -> str:
-    """Return the file and line of an exception, without reading the file as traceback does."""
+    """Return the file and line of an exception; unlike traceback, read no file."""
     last = error.__traceback__
     while last is not None and last.tb_next is not None:
         last = last.tb_next

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A node's parameters at run time: declared from its interface, changed together or not at all.
 
-A change is prepared before it is accepted: `prepare` builds all that follows from the new values,
-and rejects by raising. What was accepted is then taken into use by `commit`, which cannot fail.
-So what `ros2 param get` reports is what acts.
+A change has two phases. `prepare` computes everything that depends on the new values, and raises
+to reject them. `commit` uses the result and cannot fail. So `ros2 param get` returns the values in
+use.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ OF_RCLPY = ('use_sim_time', 'start_type_description_service')
 
 
 def descriptor(declaration: Parameter) -> ParameterDescriptor:
-    """Return descriptor for `ros2 param describe`: meaning, type, range and other constraints."""
+    """Return the descriptor for `ros2 param describe`: meaning, type, range, constraints."""
     constraints = [declaration.range] if declaration.range else []
     if not declaration.live:
         constraints.append('can be set at start only')
@@ -73,12 +73,11 @@ class ParameterTable:
     """The parameters of a node: `table['name']` is the value in use, checked and converted.
 
     :param declarations: what to declare
-    :param prepare: builds what follows from a full set of values, by name, without side effects;
-        raises ValueError with a reason to reject them
-    :param commit: takes what `prepare` returned into use, with the changed values by name; must
-        not raise
+    :param prepare: computes the settings from all values, by name, without side effects; raises
+        ValueError with a reason to reject them
+    :param commit: uses the result of `prepare`, with the changed values by name; must not raise
     :param read_only: parameters of rclpy that cannot be changed at run time, with the reason
-    :raises StartupError: for an illegal value given at start
+    :raises StartupError: for an illegal initial value
     """
 
     def __init__(
@@ -95,9 +94,9 @@ class ParameterTable:
         self._read_only = dict(read_only or {})
         self._pending: Optional[Tuple[Dict[str, Any], Any]] = None
         self._problem = ''
-        #: Whether parameters can be set that are not live: nothing was made of them yet
+        #: Whether parameters that are not live can be set: before the node is configured
         self.free: Callable[[], bool] = lambda: False
-        # Static types need the callback that turns an integer into a double; Humble lacks it.
+        # Static types need the callback that converts integers to doubles; Humble lacks it.
         self._static = hasattr(node, 'add_pre_set_parameters_callback')
         self._values = {d.name: self._declare(d) for d in declarations}
         self._warn_of_unknown()
@@ -130,7 +129,7 @@ class ParameterTable:
             raise StartupError(f'parameter {readable(error)}') from None
         described = descriptor(declaration)
         described.dynamic_typing = not self._static
-        # An empty list does not show its type: it is declared with one element and emptied.
+        # An empty list has no type: it is declared with one element and then emptied.
         first = value if not declaration.is_list or value else (declaration.element(),)
         self._node.declare_parameter(
             declaration.name, _for_ros(first), described, ignore_override=True
@@ -140,7 +139,7 @@ class ParameterTable:
         return value
 
     def _warn_of_unknown(self) -> None:
-        """Warn of given parameters that are not declared: a typing error would go unnoticed."""
+        """Warn about undeclared parameters, which may be typing errors."""
         for name in getattr(self._node, '_parameter_overrides', {}):
             if name in self._declarations or name in OF_RCLPY or name.startswith('qos_overrides'):
                 continue
@@ -157,7 +156,7 @@ class ParameterTable:
     def _on_pre_set(self, parameters: List[RosParameter]) -> List[RosParameter]:
         """Convert values to their declared types, and keep the errors.
 
-        rclpy would reject another type before `_on_set` is asked, and not say of which parameter.
+        rclpy rejects a wrong type before `_on_set`, without the name of the parameter.
         """
         self._problem = ''
         return [self._typed(parameter) for parameter in parameters]
@@ -191,10 +190,9 @@ class ParameterTable:
         return not declaration.live and not self.free()
 
     def _is_loaded(self, declaration: Parameter, value: Any) -> bool:
-        """Return whether `ros2 param load` gives the value in use of what `dump` has written.
+        """Return whether a text of `ros2 param load` is the value in use as `dump` wrote it.
 
-        Of texts only: it reads them as YAML once more, which leaves out comments, folds lines and
-        makes numbers of digits.
+        `load` parses texts as YAML again: it drops comments, folds lines and converts digits.
         """
         if declaration.scalar is not str:
             return False
@@ -211,7 +209,7 @@ class ParameterTable:
         return type(value) is type(loaded) and bool(value == loaded)
 
     def _on_set(self, parameters: Sequence[RosParameter]) -> SetParametersResult:
-        if ending():  # thousands in one request must not hold the last command up
+        if ending():  # thousands of values in one request must not delay the last command
             return SetParametersResult(successful=False, reason='the node is ending')
         try:
             new = self._checked(parameters)
@@ -220,7 +218,7 @@ class ParameterTable:
                 self._pending = (values, self._prepared(values))
         except ValueError as error:
             return SetParametersResult(successful=False, reason=readable(error))
-        except Exception as error:  # a request must get an answer
+        except Exception as error:  # a request needs an answer
             return SetParametersResult(
                 successful=False, reason=readable(f'{type(error).__name__}: {error}')
             )
@@ -235,7 +233,7 @@ class ParameterTable:
         for parameter in parameters:
             name = parameter.name
             if name in self._read_only:
-                # ros2 param load sets all that dump has written, as it is.
+                # ros2 param load sets every dumped parameter.
                 if self._is_present(parameter):
                     continue
                 raise ValueError(f'{name} cannot be changed: {self._read_only[name]}')

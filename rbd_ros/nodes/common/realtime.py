@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Real-time options of a node: priority and cores of its threads, memory that is locked.
+"""Real-time options of a node: thread priority, cores, locked memory.
 
-They are asked for by parameters with the names that controller_manager uses. What the system does
-not permit is reported with its cure, and the node goes on without.
+The parameters have the names of controller_manager. If the system rejects an option, the node
+reports the cure and continues.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ LIMITS_FILE = '/etc/security/limits.conf'
 
 MCL_CURRENT, MCL_FUTURE = 1, 2  # of <sys/mman.h>
 CAP_IPC_LOCK = 14  # of <linux/capability.h>
-#: A limit of locked memory that counts as none: no node ever asks for so much [bytes].
+#: A larger limit of locked memory counts as unlimited [bytes].
 ENOUGH_MEMORY = 2**34
 CORES = '/sys/devices/system/cpu/present'
 
 
 def cores_of(text: str) -> Tuple[int, ...]:
-    """Return the numbers of cores in a list as Linux writes it.
+    """Return the numbers of cores in a list in the format of Linux.
 
-    :raises ValueError: if it is no such list
+    :raises ValueError: if it is not such a list
 
     >>> from rbd_ros.nodes.common.realtime import cores_of
     >>> cores_of('0-2,5')
@@ -51,8 +51,7 @@ def present_cores() -> Tuple[int, ...]:
     try:
         return cores_of(Path(CORES).read_text(encoding='ascii'))
     except (OSError, ValueError):
-        # Containers may hide /sys: the count is a guess that the system corrects when a thread is
-        # pinned.
+        # Containers may hide /sys. The count is a guess; pinning a thread reports wrong cores.
         return tuple(range(os.cpu_count() or 1))
 
 
@@ -60,8 +59,8 @@ def check_cores(requested: Tuple[int, ...], present: Optional[Tuple[int, ...]] =
     """Reject cores that do not exist.
 
     :param requested: numbers of cores
-    :param present: those that there are; None: those of this machine
-    :raises ValueError: naming them and those that there are
+    :param present: existing cores; None: those of this machine
+    :raises ValueError: if one does not exist, with the existing cores
 
     >>> from rbd_ros.nodes.common.realtime import check_cores
     >>> check_cores((1,), present=(0, 1))
@@ -78,10 +77,10 @@ def check_cores(requested: Tuple[int, ...], present: Optional[Tuple[int, ...]] =
 
 
 class RealTime:
-    """Real-time options of one node, taken into use by its threads.
+    """Real-time options of one node, applied by its threads.
 
     :param parameters: values of `REAL_TIME_PARAMETERS`, by name
-    :param diagnostics: where to report what is granted and what is not
+    :param diagnostics: reports granted and rejected options
     """
 
     def __init__(self, parameters: Mapping[str, Any], diagnostics: Diagnostics):
@@ -94,7 +93,7 @@ class RealTime:
 
     @property
     def requested(self) -> bool:
-        """True if anything is asked for."""
+        """True if any option is set."""
         return bool(self._priority or self._cores or self._lock)
 
     def lock_memory(self) -> None:
@@ -103,9 +102,8 @@ class RealTime:
             self._note('memory locked', lock_all_memory())
 
     def enter(self) -> None:
-        """Give the calling thread its cores and its priority, and report."""
-        # Cores first: a thread with real-time priority on a busy core would hold up what runs
-        # there.
+        """Pin the calling thread, set its priority, and report both."""
+        # Cores first: real-time priority on a busy core would block other threads there.
         if self._cores:
             cores = ', '.join(map(str, sorted(set(self._cores))))
             self._note(f'on core {cores}', pin_this_thread(self._cores))
@@ -116,7 +114,7 @@ class RealTime:
 
     def _note(self, what: str, problem: Optional[str]) -> None:
         notes, text = (self._granted, what) if problem is None else (self._denied, problem)
-        if text not in notes:  # several threads ask for the same
+        if text not in notes:  # several threads request the same
             notes.append(text)
 
     def _report(self) -> None:
@@ -132,13 +130,12 @@ def prioritize_this_thread(priority: int) -> Optional[str]:
     """Give the calling thread a real-time priority.
 
     :param priority: priority of SCHED_FIFO, 1 to 99
-    :return: why that was rejected, with the cure; None if it was granted
+    :return: reason of a rejection, with the cure; None if granted
     """
     if not hasattr(os, 'sched_setscheduler'):
         return 'thread_priority: this system has no SCHED_FIFO'
     try:
-        # Of this thread alone (0 is the caller): other threads of the process must not compete
-        # with it.
+        # 0 is the calling thread: other threads of the process must not compete with it.
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
     except OSError as error:
         return (
@@ -150,10 +147,10 @@ def prioritize_this_thread(priority: int) -> Optional[str]:
 
 
 def pin_this_thread(cores: Tuple[int, ...]) -> Optional[str]:
-    """Restrict the calling thread to some cores.
+    """Pin the calling thread to some cores.
 
     :param cores: their numbers
-    :return: why that was rejected, with the cure; None if it was granted
+    :return: reason of a rejection, with the cure; None if granted
     """
     if not hasattr(os, 'sched_setaffinity'):
         return 'cpu_affinity: this system cannot pin threads'
@@ -175,16 +172,14 @@ def pin_this_thread(cores: Tuple[int, ...]) -> Optional[str]:
 
 
 def may_lock_memory(status: str = '/proc/self/status') -> bool:
-    """Return whether the process may lock all its memory, now and later.
+    """Return whether the process may lock all its memory, now and later; raise its soft limit.
 
-    Raises its limit for that.
-
-    With a limit, memory that is asked for later could be rejected in the midst of a motion.
+    With a limit, a later allocation could fail during a motion.
 
     :param status: file with the capabilities of the process
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)
-    # A process may raise its soft limit to the hard one without privileges.
+    # Raising the soft limit to the hard one needs no privileges.
     if hard == resource.RLIM_INFINITY or hard >= ENOUGH_MEMORY:
         if soft != hard:
             resource.setrlimit(resource.RLIMIT_MEMLOCK, (hard, hard))
@@ -199,14 +194,13 @@ def may_lock_memory(status: str = '/proc/self/status') -> bool:
 def lock_all_memory() -> Optional[str]:
     """Lock all memory of the process, present and future.
 
-    :return: why that was rejected, with the cure; None if it was granted
+    :return: reason of a rejection, with the cure; None if granted
     """
     cure = f'add "@realtime - memlock unlimited" in {LIMITS_FILE}, and log in again'
     if not may_lock_memory():
         hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)[1]
         return f'lock_memory: this process may lock {hard / 2**20:.3g} MB only: {cure}'
-    # The C library of the process; Python has no mlockall. A page fault in a cycle may take longer
-    # than the cycle.
+    # Python has no mlockall. A page fault may take longer than a cycle.
     library = ctypes.CDLL(None, use_errno=True)
     if library.mlockall(MCL_CURRENT | MCL_FUTURE) == 0:
         return None

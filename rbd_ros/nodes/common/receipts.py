@@ -1,15 +1,15 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Receipts: whether publishers of commands have taken the state that was sent before.
+"""Receipts: whether publishers of commands have received the last state.
 
-joint_state_topic_hardware_interface takes states in a thread of the executor of ros2_control_node;
-/clock wakes another thread, whose cycle may then read the state before. A parameter service of the
-same node is in the same callback group as its subscription, and arrives later than the state: its
-answer says that the state has been taken, however busy the machine is.
+joint_state_topic_hardware_interface receives states in a thread of the executor of
+ros2_control_node; /clock wakes another thread, whose cycle may read the state before. A parameter
+service of the same node is in the callback group of that subscription, and its request arrives
+after the state: its response proves that the state was received.
 
-It is asked twice, and the second answer counts: rmw_wait() looks for states, and then for requests
-(rmw_fastrtps_shared_cpp/src/rmw_wait.cpp). Both may come in between, and the request is answered
-first. An executor takes one request each time that it looks, and a state before it.
+The request is sent twice, and the second response counts: rmw_wait() checks subscriptions before
+services (rmw_fastrtps_shared_cpp/src/rmw_wait.cpp), and both messages may arrive in between. An
+executor takes one request per wait, and a state before it.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 
 from rbd_ros.nodes.messages.conversions import NANOSECONDS
 
-SERVICE = 'get_parameter_types'  # asked for no parameter: the shortest answer that a node gives
+SERVICE = 'get_parameter_types'  # requested for no parameter: the shortest response
 
 
 class Receipts:
-    """Receipts of the nodes that publish commands; all calls are of one thread.
+    """Receipts of the nodes that publish commands; all calls are from one thread.
 
     :param context: of rclpy
     :param topic: full name of the topic of the commands
@@ -35,7 +35,7 @@ class Receipts:
 
     def __init__(self, context: Any, topic: str):
         self._topic, self._context = topic, context
-        #: Spun by nobody: answers are taken by hand.
+        #: Without an executor: responses are polled.
         self.node = rclpy.create_node(
             '_receipts',
             context=context,
@@ -43,9 +43,9 @@ class Receipts:
             enable_rosout=False,
             start_parameter_services=False,
         )
-        self._clients: Dict[str, Any] = {}  # by the name of the node
+        self._clients: Dict[str, Any] = {}  # by node name
         self._proven: Set[str] = set()
-        self._asked: Dict[str, int] = {}  # number of the last request, without an answer yet
+        self._asked: Dict[str, int] = {}  # number of the pending request
         self._wait_set: Any = None
 
     def close(self) -> None:
@@ -53,10 +53,10 @@ class Receipts:
         self.node.destroy_node()
 
     def ask(self, anybody: bool) -> None:
-        """Ask for the state that has just been sent.
+        """Request receipts for the state that has just been sent.
 
-        :param anybody: also nodes that have never answered in time; hardware interfaces that take
-            states within their cycle never do
+        :param anybody: also from nodes that have never answered in time, as hardware interfaces
+            that receive states within their cycle
         """
         if anybody:
             self._poll()
@@ -67,7 +67,7 @@ class Receipts:
         }
 
     def wait(self, seconds: float) -> bool:
-        """Wait for so long at most; return whether all who were asked have taken the state."""
+        """Wait at most `seconds`; return whether all requested receipts have arrived."""
         end = monotonic() + seconds
         while self._asked:
             for name in list(self._asked):
@@ -107,7 +107,7 @@ class Receipts:
         for name in names - set(self._clients):
             try:
                 client = self.node.create_client(GetParameterTypes, f'{name}/{SERVICE}')
-            except ValueError:  # a node whose name is not known yet
+            except ValueError:  # the name of the node is not known yet
                 continue
             if client.service_is_ready():
                 self._clients[name] = client

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A request that is sent again until it is answered.
 
-A client knows that it has found a server, not that the server has found it: on a busy machine
-rmw_fastrtps then gives up the first response after 0.1 s ("client will not receive response"), and
-the client would wait forever. What is found is found in order: once any client of a process that
-was created later is answered by a node, its earlier ones will be.
+A client that has discovered a server may not be discovered by it yet. On a busy machine
+rmw_fastrtps then drops the response after 0.1 s ("client will not receive response"), and the
+client would wait forever. Discovery is in order: if a node answers a newer client of a process, it
+has discovered the older ones.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from __future__ import annotations
 from time import monotonic
 from typing import Any, List
 
-PERIOD = 0.5  # after which a request is sent again [s]
+PERIOD = 0.5  # time after which a request is sent again [s]
 
 
 class RepeatedRequest:
-    """A request that may be sent twice, of a client that somebody spins.
+    """A request that may be sent twice; the caller spins its client.
 
     :param client: client of rclpy
-    :param request: what is sent when the server is there, and again without an answer
+    :param request: sent once the server is discovered, and again until it answers
     """
 
     def __init__(self, client: Any, request: Any):
@@ -29,7 +29,7 @@ class RepeatedRequest:
         self._due = monotonic()
 
     def answered(self) -> bool:
-        """Return whether there is a response; send the request if it is time to."""
+        """Return whether there is a response; repeat the request when it is due."""
         if self.response() is not None:
             return True
         if monotonic() >= self._due and self._client.service_is_ready():
@@ -38,7 +38,7 @@ class RepeatedRequest:
         return False
 
     def response(self) -> Any:
-        """Return the response; None as long as there is none."""
+        """Return the response; None if there is none yet."""
         return next(
             (each.result() for each in self._futures if each.done() and not each.exception()), None
         )

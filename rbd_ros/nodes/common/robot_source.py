@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Source of a node's robot: parameter, file, or the topic `robot_description`.
 
-What is given by parameter must fit, or the node ends and says why. Only the topic is waited for: a
-description there that does not fit is reported in the log and on `/diagnostics`, and the node
-waits for a good one. The first good one counts; a different one later is reported, not taken.
+An unusable description in a parameter ends the node. An unusable one on the topic is reported in
+the log and on `/diagnostics`, and the node waits for a valid one. The first valid description is
+used; a different later one is reported and ignored.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ TOPIC = 'topic robot_description'
 
 
 class RobotSource:
-    """Loads the robot as soon as there is a usable description, and hands it over once.
+    """Loads the robot from the first usable description.
 
-    :param parameters: its parameters, with those of `DESCRIPTION_PARAMETERS`
-    :param diagnostics: where to report
-    :param use: takes the robot into use; may raise, and then the description counts as bad
+    :param parameters: parameters that include `DESCRIPTION_PARAMETERS`
+    :param diagnostics: diagnostics of the node
+    :param use: configures the node for the robot; an exception rejects the description
     :param options: further arguments of `Robot.from_urdf`
     """
 
@@ -65,20 +65,20 @@ class RobotSource:
         self._subscription: Any = None
         self._newest: Optional[str] = None  # description on the topic
         self._started = False
-        #: Called when a robot came by the topic and is in use
+        #: Called after a robot from the topic was accepted
         self.arrived: Callable[[], None] = lambda: None
-        #: URDF that is taken into use, or the path of its file
+        #: URDF in use, or the path of its file
         self.description = ''
         self.robot: Optional[Robot] = None
 
     def listen(self) -> None:
-        """Keep what comes on the topic for `start`, unless a parameter gives a description."""
+        """Keep messages of the topic for `start`, unless a parameter gives a description."""
         given = self._parameters['robot_description'].strip()
         if not given and not self._parameters['robot_description_file']:
             self._subscribe()
 
     def forget(self) -> None:
-        """Drop the robot; `start` finds one again, and the newest on the topic."""
+        """Drop the robot; `start` loads one again, or the newest of the topic."""
         self.robot, self._text, self.description = None, None, ''
         self._started = False
         self._diagnostics.hardware_id = ''
@@ -87,8 +87,8 @@ class RobotSource:
     def start(self) -> None:
         """Load the robot from the parameters or the topic, or begin to wait for it there.
 
-        :raises StartupError: if a parameter gives a description that cannot be used, or one came
-            on the topic before
+        :raises StartupError: if the description of a parameter, or an earlier one of the topic,
+            cannot be used
         """
         text = self._parameters['robot_description']
         path = self._parameters['robot_description_file']
@@ -165,9 +165,9 @@ class RobotSource:
             with interruptible():
                 self._load(message.data, message.data, TOPIC)
         except KeyboardInterrupt:
-            # A stop signal, of which the executor knows; it would write a traceback of this.
+            # A stop signal; the executor would write a traceback of it.
             return
-        # whatever is wrong with a description, the node goes on waiting for a good one
+        # after any failure, the node waits for another description
         except Exception as error:
             text = f'robot description from {TOPIC} cannot be used: {error}'
             self._diagnostics.condition(
@@ -180,7 +180,7 @@ class RobotSource:
         if text is not None and not text.lstrip('\ufeff \t\r\n').startswith('<'):
             raise ValueError('not a URDF: the text does not begin with an XML element')
         if origin == TOPIC and is_xacro(source):
-            # Expressions are evaluated only of files that anyone who starts the node names.
+            # Only files that the user names may evaluate expressions.
             raise ValueError(
                 'it is xacro, not URDF; let robot_state_publisher publish the expanded URDF'
             )
@@ -197,7 +197,7 @@ class RobotSource:
             )
             self.description = source
             self._use(robot, progress)
-        release_memory()  # all that runs all day is machine code by now
+        release_memory()  # from here on, the node runs in machine code
         self.robot, self._text = robot, text
         self._diagnostics.hardware_id = short_name(robot.name)
         lost = links_without_mass(robot.model)

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Subject `timing` of a node's diagnostics: rate and execution time of its loop in a second.
+"""Subject `timing` of a node's diagnostics: rate and execution time of its loop in one second.
 
 Keys are those of controller_manager: `periodicity.average` and the like in Hz,
 `execution_time.average` and the like in microseconds.
@@ -15,18 +15,18 @@ from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
 from rbd_ros.nodes.common.timing_thresholds import MEASURES, threshold_name
 
 SUBJECT = 'timing'
-ENOUGH = 2  # cycles in a second below which nothing is judged
+ENOUGH = 2  # minimum number of cycles per second for an evaluation
 
 Numbers = Dict[str, float]
 
 
 class TimingReport:
-    """Report of `CycleTimer`, once a second, with the level that the thresholds ask for.
+    """Report of a `CycleTimer`, once a second, with the level from the thresholds.
 
     :param diagnostics: diagnostics of the node
     :param timer: the timer of its loop
-    :param values: returns the node's parameters by name
-    :param overruns: returns how many over-runs there were
+    :param values: returns the parameters of the node by name
+    :param overruns: returns the number of over-runs
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class TimingReport:
     def refresh(self, rate: float) -> None:
         """Evaluate the statistics of the last second.
 
-        :param rate: rate that is expected [Hz]; 0: any
+        :param rate: expected rate [Hz]; 0: any
         """
         execution, period = self._timer.take()
         found = {'periodicity': rates(period), 'execution_time': microseconds(execution)}
@@ -69,11 +69,11 @@ class TimingReport:
 
 
 def rates(period: Statistics) -> Numbers:
-    """Return rates [Hz] from the times between cycles; the average is that of cycles in a time."""
+    """Return rates [Hz] from the times between cycles; the average is cycles per total time."""
     mean = period.mean
     return {
         'average': _inverse(mean),
-        # To first order, and unlike that of 1/period not ruled by two cycles close together.
+        # First order; unlike the deviation of 1/period, not dominated by one short period.
         'standard_deviation': period.deviation * _inverse(mean) ** 2,
         'min': _inverse(period.maximum),
         'max': _inverse(period.minimum),
@@ -95,9 +95,9 @@ def judged(
 ) -> List[Tuple[bytes, str]]:
     """Return the levels and texts of exceeded thresholds.
 
-    :param found: numbers by subject
-    :param rate: rate that is expected [Hz]; 0: any
-    :param periods: how many periods were measured
+    :param found: measured values by subject
+    :param rate: expected rate [Hz]; 0: any
+    :param periods: number of measured periods
     :param thresholds: values of the parameters by name
     """
     problems = []

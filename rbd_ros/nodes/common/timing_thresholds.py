@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameters of thresholds above which the timing of a loop gives a warning or an error.
 
-Their names are those of controller_manager, without the word for what they are about.
+Their names are those of controller_manager, without the prefix.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ THRESHOLD = 'diagnostics.threshold.'
 LEVELS = ('warn', 'error')
 MAX_THRESHOLD = 1e9  # [Hz or us]
 
-# Subject, measure: what it is in words, and its unit.
+# Subject and measure: description and unit.
 MEASURES = {
     ('periodicity', 'mean_error'): ('Difference between mean rate and expected rate', 'Hz'),
     ('periodicity', 'standard_deviation'): ('Standard deviation of the rate', 'Hz'),
@@ -64,10 +64,10 @@ def threshold_parameters(
 
 
 def check_thresholds(values: Mapping[str, Any]) -> None:
-    """Reject a warning that would come after the error.
+    """Reject a warning threshold above that of the error.
 
     :param values: values of the node's parameters by name
-    :raises ValueError: naming both parameters
+    :raises ValueError: with the names of both parameters
     """
     for subject, measure in MEASURES:
         warn, error = (threshold_name(subject, measure, level) for level in LEVELS)

@@ -38,7 +38,7 @@ from rbd_ros.wire import (
 )
 
 SUBJECT = 'trajectory'
-SHOWN = 3  # limits that a message names
+SHOWN = 3  # exceeded limits that a message lists
 
 
 class FeedforwardNode(AnsweringNode[Feedforward]):
@@ -62,14 +62,14 @@ class FeedforwardNode(AnsweringNode[Feedforward]):
         self.diagnostics.condition(SUBJECT, OK, 'waiting for trajectories', code='ready')
 
     def cleanup(self) -> None:
-        """Forget the robot, and where its joints were."""
+        """Drop the robot and its joint positions."""
         self._positions.clear()
         super().cleanup()
 
     def _prepare(self, values: Mapping[str, Any]) -> Optional[Feedforward]:
-        """Return the settings that parameters make for the robot.
+        """Return the settings computed from the parameters for the robot.
 
-        :raises ValueError: if they cannot be used
+        :raises ValueError: if the parameters cannot be used
         """
         link, payload = checked_payload(values)
         robot = self.robot
@@ -146,9 +146,9 @@ class FeedforwardNode(AnsweringNode[Feedforward]):
         self.diagnostics.condition(SUBJECT, OK, 'trajectories are answered', code='answering')
 
     def _answer(self, feedforward: Feedforward, data: JointTrajectoryData) -> Message:
-        """Return the message with efforts; one without points, which stops a controller, as it is.
+        """Return the message with efforts; an empty trajectory, which stops, is unmodified.
 
-        :raises TrajectoryError: if its efforts cannot be computed, naming joint and point
+        :raises TrajectoryError: if efforts cannot be computed, with joint and point
         """
         if not len(data.times):
             return _message(data, None)
@@ -164,7 +164,7 @@ class FeedforwardNode(AnsweringNode[Feedforward]):
         return _message(data, add_feedforward(feedforward, trajectory, missing_joints, step))
 
     def _held(self, named: Tuple[str, ...], timeout: float) -> Dict[str, float]:
-        """Return where joints are that a trajectory leaves out, as far as that is known."""
+        """Return the known positions of joints that a trajectory does not name."""
         oldest = time.monotonic() - (timeout or math.inf)
         return {
             name: position
@@ -175,9 +175,9 @@ class FeedforwardNode(AnsweringNode[Feedforward]):
     def _within_limits(
         self, trajectory: JointTrajectory, report: TrajectoryReport, policy: str
     ) -> JointTrajectory:
-        """Return the trajectory that may be published although the given one exceeds limits.
+        """Return the trajectory to publish for one that exceeds limits.
 
-        :raises TrajectoryError: if there is none
+        :raises TrajectoryError: if it is rejected
         """
         text = _exceeded(report)
         if policy == 'warn':
@@ -208,7 +208,7 @@ class FeedforwardNode(AnsweringNode[Feedforward]):
 
 
 def _exceeded(report: TrajectoryReport) -> str:
-    """Return the limits that are exceeded, for a message."""
+    """Return the exceeded limits, for a message."""
     broken = [margin for margin in report.margins if not margin.within_limits]
     texts = [
         f'{m.quantity} of joint {m.joint!r} is {m.value:.6g} at {m.time:.3f} s, its limit '

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters, topics and services of gravity_compensation beside those of all torque nodes."""
+"""Parameters, topics and services of gravity_compensation, beyond those of all torque nodes."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ SUBJECT = 'payload'
 
 
 def payload_values(message: InertiaStamped) -> Dict[str, Any]:
-    """Return the parameters of the payload that a message describes, by name.
+    """Return the parameters, by name, for the payload of a message.
 
     :raises ValueError: for a mass without a link
     """
@@ -50,9 +50,9 @@ def payload_values(message: InertiaStamped) -> Dict[str, Any]:
 
 
 class PayloadMessages:
-    """Listener to payloads; each is set as the node's parameters of that name.
+    """Subscriber of payloads; it sets the payload parameters of the node.
 
-    :param diagnostics: where rejected messages are reported
+    :param diagnostics: reports rejected messages
     """
 
     def __init__(self, node: Node, parameters: ParameterTable, diagnostics: Diagnostics):
@@ -68,7 +68,7 @@ class PayloadMessages:
         present = self._parameters.values
         changed = {name: value for name, value in values.items() if value != present[name]}
         if not changed:
-            return  # a payload that is published again and again costs nothing
+            return  # a repeated payload costs nothing
         result = self._node.set_parameters_atomically(
             [
                 RosParameter(name, value=list(value) if isinstance(value, tuple) else value)
@@ -85,41 +85,41 @@ class PayloadMessages:
 class Adjustments:
     """Hook of the control loop, called as `adjustments(law, state)` in its thread.
 
-    It is called before each answer that does not take the fast path. While there is nothing to do,
-    it changes nothing, and states take that path.
+    It is called before each answer on the slow path. While it changes nothing, states take the
+    fast path.
 
-    :param commander: sender of torques, into which it hooks itself
+    :param commander: publisher of torques, which calls this hook
     :param law: the law in use
-    :param imu: gravity of an IMU, if there is one
-    :param ramp: time in which the torque goes over to another model of gravity [s]
+    :param imu: gravity of an IMU; None: none
+    :param ramp: transition time of the torque to another gravity or payload [s]
     """
 
     def __init__(
         self, commander: Commander, law: TorqueLaw, imu: Optional[ImuGravity], ramp: float
     ):
         self._commander, self._imu = commander, imu
-        #: Time that a change takes [s]; another one may be assigned at any time
+        #: Transition time [s]; assignable at any time
         self.ramp = ramp
         self._law = law
         self._transfer = BumplessTransfer(law.gravity_function)
         self._zero = np.zeros(law.robot.nv)
         self._changing = False
-        #: Guiding by hand; None for robots that cannot be guided
+        #: Hand guiding; None if the robot does not support it
         self.guiding: Optional[GuidingMode] = None
         commander.adjust = self
 
     def begin_change(self) -> None:
-        """Disable the fast path, before another law or other settings."""
+        """Disable the fast path before a change of the law or the settings."""
         self._changing = True
         self._commander.fast_path_open[0] = 0
 
     def end_change(self, law: TorqueLaw) -> None:
-        """Note that the change has been made; `law` is in use from the next state on."""
+        """End a change; `law` is in use from the next state on."""
         self._law = law
         self._changing = False
 
     def __call__(self, law: TorqueLaw, state: MeasuredState) -> None:
-        """Set the torque offset of the law, and its gravity, for a state."""
+        """Set the law's torque offset and gravity for a state."""
         if not self.needed:
             return
         dt = state.dt
@@ -137,7 +137,7 @@ class Adjustments:
 
     @property
     def needed(self) -> bool:
-        """True if there is something to do at the next state."""
+        """True if the next state changes something."""
         guiding = self.guiding
         return (
             self._changing
@@ -155,7 +155,7 @@ GUIDING = {
 
 
 class GravityNode(TorqueNode):
-    """A torque node that holds the robot against gravity, and what belongs to that.
+    """A torque node that holds the robot against gravity.
 
     :param interface: interface of the node
     :param law_options: see `TorqueNode`
@@ -296,7 +296,7 @@ class GravityNode(TorqueNode):
                 self._take(prepared)
 
     def cleanup(self) -> None:
-        """Forget the robot and all objects created for it."""
+        """Drop the robot and all objects created for it."""
         self._adjustments = self._imu = self._guiding = None
         super().cleanup()
 

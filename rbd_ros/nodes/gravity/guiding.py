@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Hand guiding in a node: switched on and off without a step, and reported in the diagnostics."""
+"""Hand guiding in a node: switched without a torque step, and reported in the diagnostics."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
 from rbd_ros.robot import Robot
 
 SUBJECT = 'hand_guiding'
-FADING = 0.5  # seconds in which the torque fades away when it is switched off
+FADING = 0.5  # time in which the torque fades out after switching off [s]
 
 
 class GuidingMode:
-    """Torque of hand guiding while it is switched on, and fading away after that.
+    """Torque of hand guiding while it is on, and while it fades out.
 
-    :param diagnostics: where to report
+    :param diagnostics: diagnostics of the node
     """
 
     def __init__(self, robot: Robot, diagnostics: Diagnostics):
         self._diagnostics = diagnostics
-        #: Settings of the mode; None: it is off. Others may be assigned from any thread
+        #: Settings of the mode; None: off. Assignable from any thread
         self.requested: Optional[GuidingSettings] = None
         self._guiding = HandGuiding(robot)
-        #: For compiled code that adds the torque
+        #: Memory of compiled code that adds the torque
         self.memory = self._guiding.memory
 
     def switch(self, settings: Optional[GuidingSettings]) -> None:
@@ -39,16 +39,16 @@ class GuidingMode:
 
     @property
     def changing(self) -> bool:
-        """True if `advance` has something to do at the next state."""
+        """True if `advance` has a change to make at the next state."""
         requested, guiding = self.requested, self._guiding
         if requested is None:
             return self._share > 0.0
         return self._share < 1.0 or guiding.settings is not requested
 
     def advance(self, dt: float) -> None:
-        """Switch on or off, and fade.
+        """Switch on or off, and fade the torque.
 
-        :param dt: time since the state before [s]
+        :param dt: time since the previous state [s]
         """
         requested, guiding = self.requested, self._guiding
         share = self._share
@@ -58,11 +58,11 @@ class GuidingMode:
         elif share > 0.0:
             share = self._changed(-dt if dt > 0.0 else 0.0)
         if share <= 0.0:
-            self.memory.state[:] = 0.0  # the next time, the hold begins where the arm is
+            self.memory.state[:] = 0.0  # next time, the hold begins at the present position
         self.memory.state[SHARE] = share
 
     def report(self) -> None:
-        """Report that the last torque brakes, if it does."""
+        """Report whether the last torque brakes."""
         guiding = self._guiding
         if guiding.braking > 0.0:
             self._diagnostics.event(SUBJECT, WARN, f'braking: {guiding.reason}', code='braking')
@@ -72,7 +72,7 @@ class GuidingMode:
         return self.memory.state.item(SHARE)
 
     def _changed(self, dt: float) -> float:
-        """Return the share of the torque after it has risen, or fallen, for `dt` [s]."""
+        """Return the torque factor after it has risen, or fallen, for `dt` [s]."""
         return min(max(self._share + dt / FADING, 0.0), 1.0)
 
     def values(self) -> Dict[str, Any]:

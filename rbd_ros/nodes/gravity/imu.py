@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gravity in the base from an IMU on the robot, with checks of its messages.
 
-A message is taken or rejected. What is rejected is reported and changes nothing: the last good
-direction stays, and gravity turns to a new one at a limited rate.
+A rejected message is reported and changes nothing: the last valid direction stays. Gravity turns
+to a new direction at a limited rate.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from rbd_ros.robot import Robot
 
 SUBJECT = 'imu'
 UNKNOWN = -1.0  # first element of a covariance if the quantity is not measured (sensor_msgs/Imu)
-MAX_STEP = 0.1  # seconds that gravity turns at most in one step
+MAX_STEP = 0.1  # maximum time by which gravity turns in one step [s]
 
 
 class ImuGravity:
@@ -40,9 +40,9 @@ class ImuGravity:
 
     :param configuration: returns the last measured configuration, (nq,), or None
     :param gravity: gravity before the first message, in base coordinates, (3,) [m/s^2]; its
-        magnitude counts throughout
+        magnitude always applies
     :param values: parameters of the node
-    :param diagnostics: where to report
+    :param diagnostics: diagnostics of the node
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class ImuGravity:
         diagnostics: Diagnostics,
     ):
         self._robot, self._configuration, self._diagnostics = robot, configuration, diagnostics
-        #: Magnitude of gravity [m/s^2]; another one may be assigned at any time
+        #: Magnitude of gravity [m/s^2]; assignable at any time
         self.magnitude = float(np.linalg.norm(gravity))
         self._frame, self._timeout = values['imu_frame'], values['imu_timeout']
         self._turning = TurningDirection(gravity, values['gravity_slew_rate'])
@@ -74,10 +74,10 @@ class ImuGravity:
 
     @property
     def direction(self) -> np.ndarray:
-        """Unit vector downwards in base coordinates at present, (3,)."""
+        """Present unit vector downwards in base coordinates, (3,)."""
         return self._turning.direction
 
-    # -- messages, on the executor ----------------------------------------------------------------
+    # -- messages, in the executor ----------------------------------------------------------------
 
     def _on_message(self, message: Imu) -> None:
         try:
@@ -97,7 +97,7 @@ class ImuGravity:
     def _pose(self, frame: str) -> np.ndarray:
         """Return the orientation of the IMU in the base, (3, 3).
 
-        :raises ValueError: for an unknown link, or while the robot's state is not known
+        :raises ValueError: for an unknown link, or an unknown state of the robot
         """
         if not frame:
             raise ValueError(
@@ -116,7 +116,7 @@ class ImuGravity:
         return self._poses[frame](q)[:3, :3]
 
     def _direction(self, message: Imu, R: np.ndarray) -> Optional[np.ndarray]:
-        """Return unit vector downwards in the base, (3,); None if the message does not have it.
+        """Return the unit vector downwards in the base, (3,); None if the message has none.
 
         :raises ValueError: for invalid numbers
         """
@@ -128,7 +128,7 @@ class ImuGravity:
             raise ValueError('it has neither orientation nor linear acceleration')
         a, w = message.linear_acceleration, message.angular_velocity
         down = down_from_acceleration((a.x, a.y, a.z), self.magnitude)
-        # A sensor that turns also accelerates; that it does not measure it says by a covariance.
+        # A rotating sensor also accelerates. A covariance says whether the rate is measured.
         turning = math.sqrt(w.x * w.x + w.y * w.y + w.z * w.z)
         if message.angular_velocity_covariance[0] != UNKNOWN and not turning <= STILL:
             if math.isnan(turning):
@@ -142,7 +142,7 @@ class ImuGravity:
     # -- reports ----------------------------------------------------------------------------------
 
     def every_second(self) -> None:
-        """Report that no usable message has come for a while."""
+        """Report that no usable message has come for some time."""
         age = time.monotonic() - self._last
         if math.isfinite(age) and age > self._timeout:
             self._diagnostics.condition(

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Output for servos without torque input: positions that make them bear the torque."""
+"""Output for servos without torque input: positions that make them produce the torque."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from rbd_ros.robot import Robot
 from rbd_ros.wire import JointStateReader, WireError
 
 SUBJECT = 'servos'
-MAX_STEP = 0.1  # seconds for which offsets go on at most between two commands
+MAX_STEP = 0.1  # maximum time by which offsets change between two commands [s]
 
 
 class ServoOutput(TorqueOutput):
     """Publishes target + torque / stiffness.
 
-    Until every joint that is commanded has a target, nothing is published. Offsets begin at zero,
-    and take at least `payload_transition_time` for the largest one.
+    It publishes nothing until every commanded joint has a target. Offsets begin at zero; the
+    largest takes at least `payload_transition_time`.
 
     :param joints: joints to command, in the order of the array; empty: all
-    :param form: which messages are published, as for `TorqueOutput`
+    :param form: types of messages, as for `TorqueOutput`
     :param stiffness: stiffness of the servos, (nv,) [N m/rad or N/m]
     :param values: returns the node's parameters
     :param diagnostics: where to report
-    :raises ValueError: if `joints` are not different joints of the robot
+    :raises ValueError: if a name in `joints` is repeated or unknown
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class ServoOutput(TorqueOutput):
         self._report()
         subscription(node, JOINT_TARGETS, self._on_target, raw=True)
 
-    # -- targets, on the executor -----------------------------------------------------------------
+    # -- targets, in the executor -----------------------------------------------------------------
 
     def _on_target(self, data: bytes) -> None:
         try:
@@ -90,7 +90,7 @@ class ServoOutput(TorqueOutput):
             raise MessageProblem('not finite', f'position of {shorten(bad)} is not a number')
         target = self._target.copy()
         target[naming.target] = chosen
-        self._target = target  # at once: the control loop may read it
+        self._target = target  # one assignment: the control loop may read it
 
     def _report(self) -> None:
         absent = [n for n, x in zip(self._names.joint_names, self._target) if np.isnan(x)]
@@ -104,17 +104,17 @@ class ServoOutput(TorqueOutput):
         else:
             self._diagnostics.condition(SUBJECT, OK, 'all targets were received', code='targets')
 
-    # -- output, in the control loop and where last commands are from -----------------------------
+    # -- output, in the control loop and for last commands ----------------------------------------
 
     @property
     def places(self) -> Tuple[np.ndarray, ...]:
-        """Views for machine code, see `TorqueMessages`: torques go to an array of its own."""
+        """Arrays for machine code, see `TorqueMessages`: torques go to a separate array."""
         return self._joints, self._by_name.stamp, self._torque, self._nothing
 
     def send(self, last: bool = False) -> None:
-        """Publish the positions for the torques as they are.
+        """Publish the positions for the present torques.
 
-        :param last: whether they are those to end with: then offsets are there at once
+        :param last: whether it is the last command: offsets then change at once
         """
         target = self._target
         if np.isnan(target).any():

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Conversions between ROS messages and arrays: units of time, orders of axes.
 
-ROS puts linear before angular, quaternions as x, y, z, w and means classical acceleration; the
-rest of the package puts angular before linear, w first and means spatial acceleration. The change
-happens here and nowhere else.
+ROS has linear before angular, quaternions x, y, z, w, and classical acceleration. The rest of the
+package has angular before linear, w first, and spatial acceleration. Only this module converts.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ EARLIEST, LATEST = -(2**31) * NANOSECONDS, 2**31 * NANOSECONDS - 1  # times of a
 
 
 def nanoseconds(stamp: Time) -> int:
-    """Time stamp as an integer [ns]."""
+    """Return a time stamp as an integer [ns]."""
     return stamp.sec * NANOSECONDS + stamp.nanosec
 
 
 def representable(time_ns: int) -> int:
-    """Time nearest to `time_ns` [ns] that a message can carry, whose seconds have 32 bits."""
+    """Return the time nearest to `time_ns` [ns] that fits into a message, with 32-bit seconds."""
     return min(max(time_ns, EARLIEST), LATEST)
 
 
@@ -49,7 +48,7 @@ def wrench_from_force(force: np.ndarray) -> Wrench:
 
 
 def twist_from_motion(motion: np.ndarray) -> Twist:
-    """Return twist from a spatial velocity (6,) [rad/s, m/s] about the origin of its own frame."""
+    """Return the twist of a spatial velocity (6,) [rad/s, m/s] about its frame's origin."""
     w, v = _floats(motion[:3]), _floats(motion[3:])
     return Twist(linear=Vector3(x=v[0], y=v[1], z=v[2]), angular=Vector3(x=w[0], y=w[1], z=w[2]))
 
@@ -60,7 +59,7 @@ def motion_from_twist(twist: Twist) -> np.ndarray:
 
 
 def accel_from_spatial(acceleration: np.ndarray, velocity: np.ndarray) -> Accel:
-    """Return classical acceleration of a frame's origin: the spatial one plus w x v (book 2.11).
+    """Return the classical acceleration of a frame's origin: spatial plus w x v (book 2.11).
 
     :param acceleration: spatial acceleration, (6,) [rad/s^2, m/s^2]
     :param velocity: spatial velocity in the same coordinates, (6,) [rad/s, m/s]
@@ -80,7 +79,7 @@ def pose_from_floating_joint(q: np.ndarray) -> Pose:
 
 
 def floating_joint_from_pose(pose: Pose) -> np.ndarray:
-    """Return the position variables (7,) of a floating joint with that pose."""
+    """Return the position variables (7,) of a floating joint with a pose."""
     o, p = pose.orientation, pose.position
     return np.array([o.w, o.x, o.y, o.z, p.x, p.y, p.z])
 

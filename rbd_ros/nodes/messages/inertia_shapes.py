@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Shapes that show inertia: ellipsoids that weigh and turn as bodies do. No messages here."""
+"""Shapes that show inertia: ellipsoids with the mass and inertia of bodies. No messages here."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from rbd_ros.algorithms.kinematics.kinematics import body_transforms
 from rbd_ros.model import Model
 from rbd_ros.spatial import RigidBodyInertia
 
-THINNEST = 1e-3  # semi-axis that is still drawn of a body that is flat or a line [m]
+THINNEST = 1e-3  # minimum drawn semi-axis of a flat or linear body [m]
 
 
 class Ellipsoid(NamedTuple):
-    """A solid ellipsoid of even density.
+    """A solid ellipsoid of uniform density.
 
     :param semi_axes: lengths of its semi-axes, (3,) [m]
     :param pose: its center and axes, a right-handed frame, (4, 4)
@@ -27,12 +27,10 @@ class Ellipsoid(NamedTuple):
 
 
 def equivalent_ellipsoid(inertia: RigidBodyInertia) -> Optional[Ellipsoid]:
-    """Return the solid ellipsoid with the mass, center of mass and inertia of a body.
+    """Return the solid ellipsoid with the mass, center of mass and inertia; None without mass.
 
-    None without mass.
-
-    Its moments of inertia are m (b^2 + c^2) / 5 and so on. What no body can have (one moment
-    larger than the other two together) is drawn as flat.
+    Its moments of inertia are m (b^2 + c^2) / 5 and so on. Moments that violate the triangle
+    inequality are drawn as a flat ellipsoid.
 
     >>> ball = RigidBodyInertia.from_mass_center(5.0, (0, 0, 1), np.diag([2.0, 2.0, 2.0]).tolist())
     >>> equivalent_ellipsoid(ball).semi_axes.round(9)
@@ -57,9 +55,9 @@ class JointBar(NamedTuple):
 
     :param name: the joint
     :param origin: origin of the joint in base coordinates, (3,) [m]
-    :param axis: direction of positive motion there, a unit vector, (3,)
+    :param axis: positive direction of motion, a unit vector in base coordinates, (3,)
     :param torque: the torque or force [N m or N]
-    :param share: that over the effort limit, in -1 ... 1; None without a limit
+    :param share: torque / effort limit, in -1 ... 1; None without a limit
     """
 
     name: str
@@ -85,9 +83,7 @@ class ModelView:
         self._weights = masses / self.mass if self.mass > 0.0 else masses
 
     def poses(self, q: np.ndarray) -> Sequence[np.ndarray]:
-        """Return the poses of the bodies, (4, 4) each.
-
-        That of body i is number i, the base is number 0.
+        """Return the pose of each body by its number, (4, 4) each; the base is number 0.
 
         :param q: configuration, (nq,)
         """
@@ -117,7 +113,7 @@ class ModelView:
 
         :param q: configuration, (nq,)
         :param torques: generalized forces, (nv,) [N m or N]
-        :param limits: effort limits, (nv,), infinite where there is none
+        :param limits: effort limits, (nv,), infinite without a limit
         """
         found = []
         for i, (at, to) in self._model.independent_slices.items():

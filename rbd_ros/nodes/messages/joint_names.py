@@ -16,7 +16,7 @@ class MessageProblem(ValueError):
     """A message cannot be used.
 
     :param code: short kind of problem, for counting
-    :param text: what is wrong, with names and numbers
+    :param text: description of the problem, with names and numbers
     """
 
     def __init__(self, code: str, text: str):
@@ -29,12 +29,12 @@ class Naming:
     """Mapping of the names of one message to the robot's joints.
 
     :param size: number of names in the message
-    :param source: where in the message the robot's joints are, (k,)
-    :param target: which of the robot's joints they are, (k,)
+    :param source: indices of the robot's joints in the message, (k,)
+    :param target: indices of these joints in the robot, (k,)
     :param names: names of those joints, in the order of `target`
-    :param place: `target` as an index, a slice if it is all joints in order
-    :param unknown: names that are no joint of the robot
-    :param in_order: whether the message names exactly the robot's joints, in the robot's order
+    :param place: `target` as an index; a slice if it is all joints in order
+    :param unknown: names that the robot does not have
+    :param in_order: whether the names are exactly the robot's joints, in its order
     """
 
     size: int
@@ -50,8 +50,7 @@ class JointNames:
     """Joint names of a robot.
 
     :param joint_names: the robot's joints, in the robot's order
-    :param ignored: names that messages may well contain though they carry no degree of freedom
-        (mimic, fixed joints)
+    :param ignored: known names of joints without degrees of freedom (mimic, fixed joints)
     """
 
     def __init__(self, joint_names: Sequence[str], ignored: Sequence[str] = ()):

@@ -22,7 +22,7 @@ GRAY = (0.5, 0.5, 0.5, 1.0)
 CENTER_SIZE = 0.06  # diameter of the sphere at the center of mass [m]
 FULL_LENGTH = 0.3  # of an arrow at the effort limit [m]
 SHAFT, HEAD = 0.02, 0.04  # diameters of an arrow [m]
-SHORTEST = 1e-4  # arrows below it are left out: they have no direction [m]
+SHORTEST = 1e-4  # shorter arrows have no direction and are omitted [m]
 
 
 def model_markers(
@@ -33,12 +33,12 @@ def model_markers(
     frame: str,
     time: int,
 ) -> List[Marker]:
-    """Return the markers of a configuration, after one that deletes the previous ones.
+    """Return the markers of a configuration, preceded by a marker that deletes earlier ones.
 
     :param view: the robot
     :param q: configuration, (nq,)
-    :param torques: torques to be shown, (nv,) [N m or N]
-    :param limits: effort limits, (nv,); infinite where there is none
+    :param torques: displayed torques, (nv,) [N m or N]
+    :param limits: effort limits, (nv,); infinite without a limit
     :param frame: name of the frame of the base
     :param time: time of the markers [ns]
     """
@@ -60,9 +60,9 @@ def model_markers(
 
 
 def saturation_color(share: Optional[float]) -> Tuple[float, float, float, float]:
-    """Return the green without torque, yellow at half of the effort limit, red at it.
+    """Return the color of a torque: green at zero, yellow at half of the effort limit, red at it.
 
-    Gray without one.
+    Without a limit (None), it is gray.
 
     >>> saturation_color(0.0), saturation_color(-1.0)
     ((0.0, 0.8, 0.1, 1.0), (0.9, 0.0, 0.1, 1.0))
@@ -74,10 +74,10 @@ def saturation_color(share: Optional[float]) -> Tuple[float, float, float, float
 
 
 def _arrows(bars: Iterable[JointBar]) -> List[Marker]:
-    """Return the arrows along the joints' axes, as long as torques are of the limits."""
+    """Return arrows along the joints' axes, with lengths proportional to torque / limit."""
     found = []
     for number, bar in enumerate(bars):
-        # Without a limit there is no share to show: one length, which only has a sign.
+        # Without a limit, the length is constant and only the sign shows.
         length = FULL_LENGTH * (0.5 * np.sign(bar.torque) if bar.share is None else bar.share)
         if abs(length) < SHORTEST:
             continue

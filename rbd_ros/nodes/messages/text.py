@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Text for logs, diagnostics and responses, kept short whatever names and values come in."""
+"""Short texts for logs, diagnostics and responses, with bounded names and values."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def readable(text: Any) -> str:
 
 
 def _shorter(word: str) -> str:
-    """Return a long word cut: of a path, the end with the file's name; else the beginning."""
+    """Return a shortened long word: the end of a path, the beginning of others."""
     if '/' not in word:
         return f'{word[:MAX_NAME_LENGTH]}...'
     end = word[4 - MAX_WORD :]

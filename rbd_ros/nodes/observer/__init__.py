@@ -1,3 +1,3 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of the node external_torque_observer."""
+"""Parts of the node external_torque_observer."""

@@ -32,14 +32,14 @@ from rbd_ros.robot import Robot
 from rbd_ros.wire import JointStateData, JointStateReader, JointStateWriter, WireError
 
 SUBJECT, STATES = 'observer', 'joint_states'
-#: Threshold of a collision unless one is given: part of the effort limit, or without one [N m, N].
+#: Default threshold of a collision: fraction of the effort limit, or without a limit [N m, N].
 OF_LIMIT, WITHOUT_LIMIT = 0.1, 10.0
-#: Condition number of the Jacobian from which on the wrench is reported as uncertain.
+#: Condition number of the Jacobian above which the wrench is reported as uncertain.
 UNCERTAIN = 1e3
 
 
 class Estimator(NamedTuple):
-    """Estimator of one set of parameters."""
+    """Estimator for one set of parameters."""
 
     observer: MomentumObserver
     wrench: WrenchEstimator
@@ -77,7 +77,7 @@ class ObserverNode(AnsweringNode[Estimator]):
         self._estimates = 0
 
     def activate(self) -> None:
-        """Begin to answer joint states, as if none had come before."""
+        """Begin to answer joint states, without earlier states."""
         self._begin()
         self._fresh[:] = False
         estimator = self._prepared
@@ -89,9 +89,9 @@ class ObserverNode(AnsweringNode[Estimator]):
     # -- parameters and robot ---------------------------------------------------------------------
 
     def _prepare(self, values: Mapping[str, Any]) -> Optional[Estimator]:
-        """Return the settings that parameters make for the robot.
+        """Return the settings computed from the parameters for the robot.
 
-        :raises ValueError: if they cannot be used
+        :raises ValueError: if the parameters cannot be used
         """
         link, payload = checked_payload(values)
         robot = self.robot
@@ -119,7 +119,7 @@ class ObserverNode(AnsweringNode[Estimator]):
     def _commit(self, prepared: Optional[Estimator], changed: Dict[str, Any]) -> None:
         self._get_ready_to_stop(changed.get('collision_response', NO_RESPONSE))
         if prepared is not None and self._prepared is not None:
-            # A robot that is pushed stays so, whatever thresholds were a moment ago.
+            # A collision persists through a change of thresholds.
             prepared.detector.collision = self._prepared.detector.collision
         self._prepared = prepared
 
@@ -133,7 +133,7 @@ class ObserverNode(AnsweringNode[Estimator]):
         estimator = self._prepare(self.parameters.values)
         assert estimator is not None
         rest, zero = robot.neutral(), np.zeros(robot.nv)
-        estimator.observer.update(0.0, rest, zero, zero)  # compiled before states come
+        estimator.observer.update(0.0, rest, zero, zero)  # compile before states come
         estimator.wrench.estimate(rest, zero)
         n = robot.nv
         self._index = {name: j for j, name in enumerate(robot.joint_names)}
@@ -158,9 +158,9 @@ class ObserverNode(AnsweringNode[Estimator]):
             self.diagnostics.event(STATES, WARN, f'joint state not used: {error}', code=code)
 
     def _take(self, message: JointStateData) -> bool:
-        """Take the joints of a message; return whether all have come since the last estimate.
+        """Read the joints of a message; return whether all have arrived since the last estimate.
 
-        :raises ValueError: if it lacks something, naming the joint
+        :raises ValueError: if a value is missing, with the joint
         """
         names = message.names.names
         places = [(k, self._index[name]) for k, name in enumerate(names) if name in self._index]
@@ -186,9 +186,9 @@ class ObserverNode(AnsweringNode[Estimator]):
         return True
 
     def _answer(self, estimator: Estimator, stamp: int) -> None:
-        """Publish what follows from the state.
+        """Publish the estimates for the state.
 
-        :raises ValueError: if nothing finite does
+        :raises ValueError: if one is not finite
         """
         if self._origin is None:
             self._origin = stamp
@@ -216,15 +216,15 @@ class ObserverNode(AnsweringNode[Estimator]):
             self._stop()
 
     def _get_ready_to_stop(self, response: str) -> None:
-        """Create the publisher that stops robots, before it is needed."""
-        # A listener has to be found first, which takes DDS longer than a collision.
+        """Create the publisher of stop trajectories before it is needed."""
+        # DDS discovery takes longer than a collision.
         if response == STOP and self._stops is None:
             self._stops = publisher(self, self._interface.topic('joint_trajectory'))
 
     def _stop(self) -> None:
-        """Publish a trajectory without points: the robot holds where it should be."""
+        """Publish a trajectory without points: the robot holds the desired position."""
         assert self._stops is not None and self.robot is not None
-        # No stamp: at once, whatever the clocks of others say.
+        # No stamp: at once, independent of clocks.
         self._stops.publish(JointTrajectory(joint_names=list(self.robot.joint_names)))
         self._stopped += 1
         listeners = self._stops.get_subscription_count()
@@ -246,7 +246,7 @@ class ObserverNode(AnsweringNode[Estimator]):
     # -- diagnostics ------------------------------------------------------------------------------
 
     def _check_silence(self) -> None:
-        """Report silence and its end."""
+        """Report missing states, and their return."""
         estimator, timeout = self._prepared, self.parameters['state_timeout']
         if estimator is None or not self.active or not self._estimates or not timeout:
             return
@@ -282,7 +282,7 @@ class ObserverNode(AnsweringNode[Estimator]):
 
 
 def _last_link(robot: Robot) -> str:
-    """Return the link that is furthest from the base, where tools are."""
+    """Return the link that is furthest from the base, usually the tool."""
     depth = {0: 0}
     for i, body in robot.model.outward():
         depth[i] = depth[body.parent] + 1

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the simulator: `python -m rbd_ros.nodes.simulator`."""
+"""Run the simulator: `python -m rbd_ros.nodes.simulator`."""
 
 import sys
 

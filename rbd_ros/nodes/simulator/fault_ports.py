@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Faults of a running simulation: set by a topic, put between its cycle and its ports."""
+"""Faults of a running simulation: set by a topic, applied between its cycle and its ports."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rbd_ros.nodes.simulator.simulator_node import SimulatorNode
 
 SUBJECT = 'faults'
-MAX_LOADS = 20  # sets of payloads, each of which is compiled before faults are taken
+MAX_LOADS = 20  # sets of payloads, each compiled before faults are accepted
 MAX_COLLECTED = 50  # messages of a topic in a cycle: a flood must not stop the simulation
 
 
@@ -40,16 +40,16 @@ def _command(coded: Sequence[Any]) -> Tuple[int, Tuple[bytes, Any]]:
 
 
 class FaultPorts:
-    """Ports of a simulation cycle that apply faults to the messages of wrapped ports.
+    """Ports of a simulation cycle that apply faults to the messages of the wrapped ports.
 
-    All runs in the thread of the simulation.
+    All methods run in the thread of the simulation.
 
-    :param ports: the ports themselves (cycle_ports.py)
-    :param true: message of the state, as the cycle has it
-    :param measured: another one like it
+    :param ports: wrapped ports (cycle_ports.py)
+    :param true: state message of the cycle
+    :param measured: a second state message
     :param injector: the faults
     :param time: returns simulated time [ns]
-    :param changed: called when faults have begun or ended
+    :param changed: called when faults begin or end
     """
 
     def __init__(
@@ -70,10 +70,10 @@ class FaultPorts:
         self._due: Tuple[List[Message], ...] = ([], [], [])
 
     def use(self, injector: FaultInjector) -> None:
-        """Take other faults, of another seed; messages under way are lost."""
+        """Use other faults with another seed; messages under way are lost."""
         self.injector = injector
 
-    # -- of the cycle -----------------------------------------------------------------------------
+    # -- for the cycle ----------------------------------------------------------------------------
 
     def take_by_order(self) -> Message:
         """Take the next array that is due; called first in each cycle."""
@@ -93,9 +93,9 @@ class FaultPorts:
         return self._next_of(2)
 
     def send_state(self, data: bytes) -> None:
-        """Send what sensors make of a state, when it is due."""
+        """Send the measured state when it is due."""
         stamp = stamp_of(data)
-        if stamp == self._last_stamp:  # shown again, while time stands still
+        if stamp == self._last_stamp:  # repeated while paused
             if self._last_sent is not None:
                 self._ports.send_state(self._last_sent)
             return
@@ -111,7 +111,7 @@ class FaultPorts:
         if not sensors.active:
             return bytes(data)
         true, measured = self._true, self._measured
-        # A field may be left out of the message.
+        # A field may be absent from the message.
         q, v = true.position, true.velocity
         nothing = np.zeros(max(len(q), len(v)))
         noisy = sensors.measure(q if len(q) else nothing, v if len(v) else nothing)
@@ -136,7 +136,7 @@ class FaultPorts:
             while room and (taken := take()) is not None:
                 link.send((kind, (bytes(taken[0]), taken[1])), now)
                 room -= 1
-        # By kind, for the cycle takes one kind after the other.
+        # By type: the cycle takes one type after the other.
         while (message := link.receive(now)) is not None:
             self._due[message[0]].append(message[1])
 
@@ -163,7 +163,7 @@ class FaultPorts:
     def restore(self, memory: Mapping[str, Any], shift: int) -> None:
         """Restore a `memory`.
 
-        :param shift: how much later it is now than it was then [ns]
+        :param shift: present time minus the time of the snapshot [ns]
         """
 
         def state(text: str) -> bytes:
@@ -188,7 +188,7 @@ class FaultPorts:
             link.clear()
 
     def forget_shown(self) -> None:
-        """Take the next state for a new one."""
+        """Treat the next state as new."""
         self._last_stamp = -1
 
 
@@ -197,8 +197,8 @@ def live_faults(text: str, cycle: SimulationCycle) -> Tuple[Fault, ...]:
 
     :param text: YAML, see docs/hil_reference.md; empty: none
     :param cycle: the simulation
-    :raises ValueError: for whatever is wrong with it, naming line and key, and for what this robot
-        or a running simulation cannot have
+    :raises ValueError: with line and key; also for faults that this robot or a running simulation
+        does not support
     """
     if not text.strip():
         return ()
@@ -206,7 +206,7 @@ def live_faults(text: str, cycle: SimulationCycle) -> Tuple[Fault, ...]:
     faults = read_faults(text, names, tuple(cycle.robot.model.links))
     for each in faults:
         if FAULT_KINDS[each.kind].limits_effort:
-            # Now, not when it is due: nobody would get the error then.
+            # At once, so that the caller gets the error.
             for name, at in zip(names, cycle.commands.at_v):
                 if (not each.joints or name in each.joints) and not math.isfinite(limits[at]):
                     raise ValueError(
@@ -220,7 +220,7 @@ def live_faults(text: str, cycle: SimulationCycle) -> Tuple[Fault, ...]:
             f'supports {MAX_LOADS} at most'
         )
     for payloads in sets:
-        # Compiled here, beside the simulation, which goes on.
+        # Compiled in this thread, while the simulation continues.
         cycle.prepare_inertias(with_payloads(cycle.robot, payloads))
     return faults
 
@@ -235,9 +235,9 @@ class Faults:
         node.diagnostics.add_values(SUBJECT, self._values)
 
     def plan(self, faults: Sequence[Fault]) -> None:
-        """Replace all faults by these.
+        """Replace all faults.
 
-        :param faults: those of `live_faults`
+        :param faults: result of `live_faults`
         """
         node = self._node
         try:
@@ -260,14 +260,14 @@ class Faults:
     def restore(self, memory: Optional[Mapping[str, Any]], shift: int) -> None:
         """Restore a `memory`; in the thread of the simulation, after its cycle.
 
-        :param shift: how much later it is now than it was then [ns]
+        :param shift: present time minus the time of the snapshot [ns]
         """
         cycle = self._node.cycle
         if memory is not None:
             self._make(cycle, memory['seed'])
             self._ports.restore(memory, shift)
         elif self._ports is not None:
-            # As if nothing had ever been wrong: the next faults begin with new chance.
+            # The next faults begin with a new random sequence.
             self._ports.injector.plan(())
             self._ports.injector.update(math.inf)
             self._ports.forget()
@@ -277,12 +277,12 @@ class Faults:
             self._changed()
 
     def begin(self, cycle: SimulationCycle, faults: Sequence[Fault]) -> None:
-        """Take faults; in the thread of the simulation, or before there is one."""
+        """Apply faults; in the thread of the simulation, or before it starts."""
         seed, now = self._node.parameters['fault_seed'], cycle.time_ns / NANOSECONDS
         if self._ports is None or seed != self._seed:
             self._make(cycle, seed)
         self._ports.injector.plan(faults, now)
-        # Now, not in the next cycle: what this robot cannot have is rejected.
+        # At once, so that unsupported faults are rejected.
         try:
             self._ports.injector.update(now)
         except ValueError:
@@ -294,11 +294,11 @@ class Faults:
 
     def _make(self, cycle: SimulationCycle, seed: int) -> None:
         commands = cycle.commands
-        # A simulator may run for weeks, and nobody asks it what began when.
+        # No record of changes: a simulator may run for weeks.
         injector = FaultInjector(commands.names, commands.at_v, seed, keep_changes=False)
         if self._ports is not None:
             self._ports.injector.plan(())
-            self._ports.injector.update(0.0)  # limits and friction are whole again
+            self._ports.injector.update(0.0)  # restore limits and friction
             record = cycle.simulator.physics.record
             injector.attach(cycle.simulator.physics)
             self._ports.use(injector)

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Simulated robot that stands in for the hardware: torques in, joint states and time out."""
+"""Simulated robot that replaces the hardware: torques in, joint states and time out."""
 
 from __future__ import annotations
 
@@ -57,15 +57,15 @@ if TYPE_CHECKING:
     from rbd_ros.nodes.simulator.world.world_interface import WorldInterface
 
 SUBJECT = 'simulation'
-SLOW = 0.95  # part of the real-time factor asked for below which a warning is due
-Outcome = Tuple[bool, str]  # whether it worked, and what to report
+SLOW = 0.95  # fraction of the requested real-time factor below which a warning is due
+Outcome = Tuple[bool, str]  # success, and message
 OWN_CLOCK = 'the simulator publishes /clock and cannot use it'
 
 
 class SimulatorNode(GuardedNode):
     """See docs/nodes/simulator.md."""
 
-    _held: Optional[HeldStart] = None  # also of a node that parameters end
+    _held: Optional[HeldStart] = None  # initialized here: a parameter may end the constructor
 
     def __init__(self):
         super().__init__(INTERFACE.name)
@@ -82,13 +82,13 @@ class SimulatorNode(GuardedNode):
         self.diagnostics.every_second(self._watch)
         self._conflicts = ConflictMonitor(self, self.diagnostics)
         self.ports: Optional[RosPorts] = None
-        #: Between ports and cycle in lockstep; None without.
+        #: Between ports and cycle in lockstep; otherwise None.
         self.lockstep: Optional[LockstepPorts] = None
         self.cycle: Optional[SimulationCycle] = None
         self.loop: Optional[SimulationLoop] = None
-        #: Adds objects to the world; None if there is none, or no robot yet.
+        #: Adds objects to the world; None without a world or a robot.
         self.changes: Optional[ObjectChanges] = None
-        self._further_ports: Dict[str, Any] = {}  # of the robots with topics of their own
+        self._further_ports: Dict[str, Any] = {}  # of robots with their own topics
         self._running = False
         self._failure = ''
         self._seen: Tuple[int, int, int, float] = (0, 0, 0, 0.0)
@@ -130,12 +130,12 @@ class SimulatorNode(GuardedNode):
         check_cores(values['cpu_affinity'])
 
     def _prepare(self, values: Mapping[str, Any]) -> Any:
-        """Return the faults that a change of parameters plans, None for no change of them.
+        """Return the faults of changed parameters; None without a change of faults.
 
         :raises ValueError: if the values cannot be used
         """
         self._check(values)
-        # Before there is a robot nobody knows what its joints are called: see `_use_robot`.
+        # Without a robot, joint names are unknown: see `_use_robot`.
         known = getattr(self, 'loop', None) is not None
         if not known or values['faults'] == self.parameters['faults']:
             return None
@@ -144,14 +144,14 @@ class SimulatorNode(GuardedNode):
         return live_faults(values['faults'], self.cycle)
 
     def _check_places(self) -> None:
-        """Reject a world or a folder that cannot be used, whatever the robot is.
+        """Reject an unusable world or folder, independent of the robot.
 
-        :raises StartupError: saying why
+        :raises StartupError: with the reason
         """
         try:
             check_snapshot_folder(self.parameters['snapshot_folder'])
             if self.parameters['world'].strip():
-                # Imported for a world only: other simulations start without.
+                # Imported for a world only: other simulations start sooner.
                 from rbd_ros.nodes.simulator.world.world_source import world_of
 
                 world_of(self.parameters)
@@ -175,7 +175,7 @@ class SimulatorNode(GuardedNode):
         tag = read_control_tag(self._source.description, self.parameters['package_paths'])
         with ExitStack() as held:
             begin: Optional[Callable[[], int]] = None
-            # In lockstep a state waits for its answer, but a manager needs time to start.
+            # In lockstep, a state waits for its answer, but a manager needs time to start.
             if self.lockstep is None or self.parameters['lockstep_update_rate']:
                 self._held = HeldStart(robot, self.parameters, tag, self.ports)
                 begin = held.enter_context(self._held).end
@@ -223,7 +223,7 @@ class SimulatorNode(GuardedNode):
     def _begin_with_faults(self, text: str) -> None:
         """Apply the initial faults from the first cycle on.
 
-        :raises ValueError: if this robot cannot have them
+        :raises ValueError: if this robot does not support them
         """
         from rbd_ros.nodes.simulator.fault_ports import live_faults
 
@@ -277,7 +277,7 @@ class SimulatorNode(GuardedNode):
         return ports
 
     def start(self) -> None:
-        """Start time, now or when there is a robot."""
+        """Start time, now or as soon as there is a robot."""
         self._running = True
         if self.loop is not None:
             self._begin()
@@ -301,22 +301,22 @@ class SimulatorNode(GuardedNode):
 
     @property
     def world_interface(self) -> Optional[WorldInterface]:
-        """The world around the robot; None if there is none, or no robot yet."""
+        """Interface of the world; None without a world or a robot."""
         return None if self.cycle is None else self.cycle.world_interface
 
     def faults_made(self) -> Faults:
-        """Return the faults, made if there were none so far."""
+        """Return the faults; create them if necessary."""
         if self.faults is None:
-            # Imported for faults only: other simulations start without.
+            # Imported for faults only: other simulations start sooner.
             from rbd_ros.nodes.simulator.fault_ports import Faults
 
             self.faults = Faults(self)
         return self.faults
 
-    # -- verbs, for both kinds of services: whether it worked, and a text -------------------------
+    # -- actions of both kinds of services: success, and message ----------------------------------
 
     def pause(self, paused: bool) -> Outcome:
-        """Pause or continue simulated time."""
+        """Pause or resume simulated time."""
         if self.loop is None:
             return self._no_robot()
         if not paused and self._failure:
@@ -337,9 +337,10 @@ class SimulatorNode(GuardedNode):
     ) -> Union[Outcome, DeferredResponse]:
         """Simulate `count` cycles while paused; the last state is published before the answer.
 
-        They end early by ~/pause, ~/reset, a failure, or the end of the node.
+        ~/pause, ~/reset, a failure, or the end of the node end them early.
 
-        :param after_each: called after each with the number of those left, by the loop
+        :param after_each: called in the loop after each cycle with the number of the remaining
+            ones
         """
         if self.loop is None:
             return self._no_robot()
@@ -375,9 +376,9 @@ class SimulatorNode(GuardedNode):
         return done == count, f'cycles done: {done}, at {self._time()}{ended}'
 
     def cancel_steps(self, by: str) -> None:
-        """End the steps under way, if there are any.
+        """End the running steps, if any.
 
-        :param by: what ends them, for the one who waits
+        :param by: the reason, for the caller of the steps
         """
         self.loop.request(lambda: self.loop.cancel_steps(by))
 
@@ -395,21 +396,21 @@ class SimulatorNode(GuardedNode):
         self._report_state()
 
     def forget_progress(self, by: str) -> None:
-        """Clear pending steps and a failure, for another state; called by the loop.
+        """Drop steps and a failure, for another state; called in the loop.
 
-        :param by: what ends steps under way, for the one who waits
+        :param by: the reason for the end of steps, for their caller
         """
         self.loop.cancel_steps(by)
         self._failure = ''
         self._forget_answers()
 
     def show(self) -> None:
-        """Publish the state that there is now, and report; by the loop."""
+        """Publish the present state, and report it; in the loop."""
         self.cycle.publish()
         self._report_state()
 
     def _forget_answers(self) -> None:
-        """Drop, in lockstep, the commands that came while nothing waited for them."""
+        """In lockstep, drop the commands that answer no state."""
         if self.faults is not None:
             self.faults.forget()
         if self.lockstep is not None:
@@ -476,7 +477,7 @@ class SimulatorNode(GuardedNode):
             self.diagnostics.condition(SUBJECT, OK, 'running', code='running')
 
     def _watch(self) -> None:
-        """Check once a second that the simulation is in time, and that commands can come."""
+        """Check once a second that the simulation keeps time, and that commands can arrive."""
         if self.loop is None:
             return
         cycle = self.cycle
@@ -517,7 +518,7 @@ class SimulatorNode(GuardedNode):
         loop, now = self.loop, self.get_clock().now().nanoseconds * 1e-9
         cycles, overruns, interruptions, then = self._seen
         self._seen = (loop.cycles, loop.overruns, loop.interruptions, now)
-        # Of a second in which time also stood still, there is no speed to report.
+        # The speed of a second with a pause is not meaningful.
         interrupted = interruptions != loop.interruptions
         even = not (interrupted or loop.paused)
         self._timing.refresh(loop.real_time_factor / cycle.timestep if even else 0.0)
@@ -545,7 +546,7 @@ class SimulatorNode(GuardedNode):
             )
 
     def _pace(self) -> None:
-        """Make lag good only if nobody who controls the robot would have to hurry."""
+        """Catch up delays only if no controller would have to hurry."""
         rate = 1.0 if self.cycle.is_followed else self.parameters['max_catch_up_rate']
         self.loop.catch_up_rate = rate
 
@@ -574,7 +575,7 @@ class SimulatorNode(GuardedNode):
             self._step_action.stop()
 
     def destroy_node(self) -> None:
-        """End what publishes before; a signal may have come before anything else could."""
+        """Stop publishing first; a stop signal may have interrupted the constructor."""
         if self._held is not None:
             self._held.end()
         super().destroy_node()

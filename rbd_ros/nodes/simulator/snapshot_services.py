@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Snapshots of a simulator node: by name, in files, and periodic ones for rewinding.
 
-Without `rewind_period` nothing of this is in the cycle.
+Without `rewind_period`, the cycle is unchanged.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ NAME = re.compile(r'[A-Za-z0-9_\-][A-Za-z0-9_\-.]{0,99}')
 
 
 def check_snapshot_name(name: str) -> None:
-    """Reject a name that cannot be a file's on every machine.
+    """Reject a name that is not a valid file name on every machine.
 
-    :raises ValueError: saying what would be legal
+    :raises ValueError: with the legal characters
     """
     if not NAME.fullmatch(name):
         raise ValueError(
@@ -40,9 +40,9 @@ def check_snapshot_name(name: str) -> None:
 
 
 def check_snapshot_folder(folder: str) -> None:
-    """Reject a folder that is not there.
+    """Reject a folder that does not exist.
 
-    :raises ValueError: saying what to do
+    :raises ValueError: with the cure
     """
     if folder and not _is_folder(folder):
         raise ValueError(
@@ -59,7 +59,7 @@ def snapshot_file(name: str, folder: str) -> Optional[Path]:
 def _is_folder(text: str) -> bool:
     try:
         return Path(text).expanduser().is_dir()
-    except (OSError, ValueError, RuntimeError):  # too long, a zero byte, an unknown user's ~
+    except (OSError, ValueError, RuntimeError):  # too long, a zero byte, ~ of an unknown user
         return False
 
 
@@ -72,9 +72,9 @@ Outcome = Tuple[bool, str]
 class StoredSnapshot(NamedTuple):
     """A snapshot of a node.
 
-    :param time: when it was taken; after a rewind, moved as time was [ns]
-    :param snapshot: the simulation, with the memory of the node beside it
-    :param world: what was around the robot; None: not known, or nothing
+    :param time: its time, shifted with the simulated time by a rewind [ns]
+    :param snapshot: state of the simulation, and that of the node
+    :param world: the world; None: unknown or none
     """
 
     time: int
@@ -97,7 +97,7 @@ class Snapshots:
 
     @property
     def verbs(self) -> Dict[str, Callable[[], Outcome]]:
-        """Functions of services, by their names."""
+        """Functions of services, by service name."""
         return {
             '~/save_snapshot': lambda: self._outcome_of(self._save),
             '~/restore_snapshot': lambda: self._outcome_of(self._restore),
@@ -105,7 +105,7 @@ class Snapshots:
         }
 
     def _outcome_of(self, verb: Callable[[], str]) -> Outcome:
-        """Run a function, and report its outcome in the response, the log and diagnostics."""
+        """Run a function; report its outcome in the response, the log and the diagnostics."""
         node = self._node
         try:
             if node.loop is None:
@@ -130,7 +130,7 @@ class Snapshots:
             )
         kept = self._node.loop.request(self._take)
         if file is not None:
-            # Imported for files only: other simulations start without.
+            # Imported for files only: other simulations start sooner.
             from rbd_ros.simulation import save_snapshot
 
             save_snapshot(kept.snapshot, file)
@@ -183,7 +183,7 @@ class Snapshots:
     # -- in the thread of the simulation ----------------------------------------------------------
 
     def watched(self, cycle: SimulationCycle) -> Callable[[], None]:
-        """Return the cycle, after which snapshots are taken if somebody may rewind."""
+        """Return the cycle, extended to take snapshots if rewinding is enabled."""
         if not self._period:
             return cycle.run
 
@@ -208,7 +208,7 @@ class Snapshots:
     def _put(self, snapshot: Snapshot, by: str) -> None:
         """Restore a snapshot; time continues.
 
-        :raises ValueError: if it is that of another simulation; nothing is changed
+        :raises ValueError: for a snapshot of another simulation; nothing is changed
         """
         node, cycle, memory = self._node, self._node.cycle, snapshot.extra
         faults = memory.get('faults')
@@ -222,7 +222,7 @@ class Snapshots:
             node.lockstep.expect(memory['waiting'])
 
     def _found(self, back: float) -> StoredSnapshot:
-        """Return the newest snapshot that is so old, or older [s]."""
+        """Return the newest snapshot that is at least `back` seconds old."""
         if not self._past:
             raise ValueError('no time has passed yet, so rewinding is not possible')
         now = self._node.cycle.time_ns
@@ -239,7 +239,7 @@ class Snapshots:
     def _restore_stored(self, kept: StoredSnapshot) -> int:
         """Restore a snapshot of the past; return its age [ns].
 
-        What came after it has not happened: going back again goes further.
+        Later snapshots are dropped, so that the next rewind goes further back.
         """
         gone = self._node.cycle.time_ns - kept.time
         self._put(kept.snapshot, '~/rewind')
@@ -250,7 +250,7 @@ class Snapshots:
         return gone
 
     def _values(self) -> Dict[str, Any]:
-        past = tuple(self._past)  # at once: the simulation goes on meanwhile
+        past = tuple(self._past)  # one assignment: the simulation continues meanwhile
         newest, oldest = (past[k].time if past else 0 for k in (-1, 0))
         return {
             'named': len(self._named),

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Torque nodes of robots with loops: states of all joints from those that are measured."""
+"""Torque nodes of robots with loops: states of all joints from the measured ones."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from rbd_ros.nodes.torque.state_input import MeasuredState, StateInput, SUBJECT
 
 
 class ClosingStateInput(StateInput):
-    """Reader of joint states that finds the joints which are not measured by closing the loops.
+    """Reader of joint states that computes unmeasured joints by closing the loops.
 
     A state is rejected if it contradicts the loops, or if no closed configuration is found.
 
     :param closing: the robot's loops
-    :param diagnostics: where rejected messages are reported
-    :param timeout: age at which a joint's state no longer counts [s]; 0 or less: never
-    :param optional_joints: joints that may be absent beside those that follow from others
-    :param margin: how far outside the limits of a joint a position may lie [rad or m]
+    :param diagnostics: reports rejected messages
+    :param timeout: age at which a joint's state expires [s]; 0 or less: never
+    :param optional_joints: joints that may be absent, besides dependent ones
+    :param margin: tolerance of the position limits [rad or m]
     """
 
     def __init__(
@@ -62,5 +62,5 @@ class ClosingStateInput(StateInput):
 
     @property
     def usable(self) -> Optional[MeasuredState]:
-        """Last state that could be used, of all joints."""
+        """Last usable state, of all joints."""
         return self._closed

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The one place that sends torques: limits, messages, and the last command."""
+"""The only sender of torques: limits, messages, and the last command."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from rbd_ros.nodes.torque.motion_reference import Motion
 from rbd_ros.nodes.torque.state_input import MeasuredState
 from rbd_ros.nodes.torque.torque_output import TorqueOutput
 
-RAMP_PERIOD = 0.005  # between two steps towards a last command when the rate is limited [s]
+RAMP_PERIOD = 0.005  # between two steps of a rate-limited last command [s]
 
 
 class Commander:
     """Sender of all torques, within their limits.
 
-    The control loop, the watchdog and the end of the node ask for it, each in its own thread.
+    The control loop, the watchdog and the end of the node call it in their threads.
 
-    :param output: where torques go
+    :param output: publisher of torques
     :param limiter: limits of torque and of its rate in real time
-    :param compiled: whether the law has memory for compiled code
-    :param stops: bounds of torque before the limits, if there are
+    :param compiled: whether compiled code can compute the law
+    :param stops: soft stops, applied before the limits; None: none
     :param guiding: memory of hand guiding
     """
 
@@ -45,31 +45,31 @@ class Commander:
         self.limiter = limiter
         #: Law, soft stops, limits and messages, compiled
         self.answers = CompiledAnswer(limiter, output, stops, guiding)
-        #: Whether the law is a part of that
+        #: Whether the compiled code includes the law
         self.compiled = compiled
         self._stops = stops
-        #: Held during an answer: its holder changes what two answers are computed with
+        #: Held during an answer, and by changes of its inputs
         self.lock = threading.Lock()
         #: 1 while states may take the fast path, (1,); set to 0 after any change, see FastCycle
         self.fast_path_open = np.zeros(1, dtype=np.int64)
-        #: Torques that were sent, and that were saturated, (2,)
+        #: Numbers of sent and of saturated torques, (2,)
         self.counts = np.zeros(2, dtype=np.int64)
-        #: Called with law and state before each answer, to change the law's inputs, if set; after
-        #: it, `report` is. While it is `needed`, states do not take the fast path
+        #: If set, called with law and state before each answer, to change the law's inputs; its
+        #: `report` is called after it. While it is `needed`, states take the slow path
         self.adjust: Any = None
         self._closed = False
-        self._target: Optional[np.ndarray] = None  # of a last command under way
-        self.commanding = False  # whether a torque stands that was no last command
-        self.ever = False  # whether any torque was sent since it was at rest
+        self._target: Optional[np.ndarray] = None  # of an unfinished last command
+        self.commanding = False  # whether the present torque is not a last command
+        self.ever = False  # whether a torque was sent since the last `mark_idle`
 
     @property
     def sent(self) -> int:
-        """Number of torques of the law that were sent."""
+        """Number of sent torques of the law."""
         return self.counts[0].item()
 
     @property
     def saturated(self) -> int:
-        """Number of them that were beyond the effort limits before."""
+        """Number of torques of the law beyond the effort limits."""
         return self.counts[1].item()
 
     @property
@@ -78,7 +78,7 @@ class Commander:
         return not self._closed and (self.adjust is None or not self.adjust.needed)
 
     def send(self) -> None:
-        """Send the messages that machine code has filled in; only for the holder of the lock."""
+        """Send the messages that machine code has written; the caller holds the lock."""
         self._output.send()
 
     def prepare(self, law: TorqueLaw) -> None:
@@ -91,11 +91,10 @@ class Commander:
 
         :param state: measured state
         :param motion: desired motion
-        :return: what was sent, (n,) [N m or N], which may change with the next; None after `close`
+        :return: sent torque, (n,) [N m or N], overwritten by the next; None after `close`
         :raises FloatingPointError: if the torque is not finite; nothing is sent
         """
-        # Checked under the lock: `close` returns only when no answer is under way, and none
-        # follows.
+        # Checked under the lock: after `close` no answer is running or follows.
         with self.lock:
             if self._closed:
                 return None
@@ -114,35 +113,35 @@ class Commander:
         return self.answers.torque
 
     def _pass_on(self, torque: np.ndarray, law: TorqueLaw, state: MeasuredState) -> None:
-        """Encode a torque that was computed elsewhere; only for the holder of the lock."""
+        """Encode a torque that was computed elsewhere; the caller holds the lock."""
         weight = None if self._stops is None else law.gravity_torque(state.q)
         self.answers.by_torque(torque, weight, state, time.monotonic())
 
     def _sent(self) -> None:
-        """Note that a torque of the law was sent; only for the holder of the lock."""
+        """Count a sent torque of the law; the caller holds the lock."""
         self.limiter.mark_sent(time.monotonic())
         self.commanding = self.ever = True
         self.counts[0] += 1
         self.counts[1] += self.limiter.is_saturated
 
     def open(self) -> None:
-        """Allow torques to be sent, as at the start; again after `close`."""
+        """Allow torques, also after `close`."""
         with self.lock:
             self._closed = False
             self.fast_path_open[0] = 0
 
     def mark_idle(self) -> None:
-        """Note that no torque of this node is in effect any more."""
+        """Set that no torque of this node is in effect."""
         with self.lock:
             self.commanding = self.ever = False
             self.fast_path_open[0] = 0
 
     def close(self) -> Optional[np.ndarray]:
-        """End torques and any last command under way, so that only the final one can follow.
+        """End torques and any unfinished last command, so that only the final one can follow.
 
-        Two of them, in two threads, would take turns for ever.
+        Two last commands in two threads would alternate.
 
-        :return: torque at which the one under way was to end, (n,) [N m or N], or None
+        :return: target of the unfinished last command, (n,) [N m or N], or None
         """
         with self.lock:
             self._closed = True
@@ -159,12 +158,12 @@ class Commander:
     ) -> bool:
         """Send a last torque, in steps if its rate is limited.
 
-        :param torque: torque to end with, (n,) [N m or N]
+        :param torque: last torque, (n,) [N m or N]
         :param stamp: returns the present time [ns]
-        :param forced: when it is set, the last step is taken at once, whatever the rate
-        :param final: whether it is the last of all, which `close` does not end
-        :param given_up: returns whether another last torque is to follow at once instead
-        :return: whether the torque was reached; not if the control loop sent one in between
+        :param forced: once set, the rate limit is ignored
+        :param final: whether it is the final one, which `close` does not end
+        :param given_up: returns whether another last command replaces this one
+        :return: whether the torque was reached; False if the control loop sent one in between
         """
         with self.lock:
             before = self.sent
@@ -188,5 +187,5 @@ class Commander:
             self._target = None
 
     def flush(self) -> None:
-        """Wait until subscribers have received what was sent."""
+        """Wait until subscribers have received all messages."""
         self._output.flush()

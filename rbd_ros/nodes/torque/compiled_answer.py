@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""From a state to its torque as messages, compiled: law, hand guiding, soft stops, limits.
+"""Compiled code from a state to its torque messages: law, hand guiding, soft stops, limits.
 
-Once in a millisecond, most of what the interpreter needs has left the processor's caches: calling
-the parts one by one from there costs several times what they do.
+At 1 kHz, most of the interpreter's data has left the processor's caches: calling the parts from
+Python costs several times as much as the parts.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from rbd_ros.nodes.torque.torque_output import TorqueOutput
 
 LOW_HALF = 0xFFFFFFFF
 
-#: Results of `answer` and of `pass_on`, which have encoded nothing: the law's torque is not
-#: finite; what comes to the limits is no number.
+#: Results of `answer` and `pass_on` without a message: the law's torque is not finite; the input
+#: of the limits is NaN.
 NOT_FINITE, NOT_A_NUMBER = -1, -2
 
 
 class TorqueMessages(NamedTuple):
-    """Views of the numbers in the messages that are published.
+    """Views of the numbers in the published messages.
 
-    :param joints: indices of the joints that are commanded, (m,)
+    :param joints: indices of the commanded joints, (m,)
     :param stamp: time stamp of the message by name: seconds in the lower half of a word,
         nanoseconds in the upper, (1,)
     :param by_name: efforts of the message by name, (m,), or (0,) if it is not published [N m or N]
@@ -68,7 +68,7 @@ def passed_on(
     :param v: measured velocity, (n,)
     :param now: time of a monotonic clock, for the rate of change [s]
     :param stamp: time of the state [ns]
-    :return: at how many joints the torque was beyond the effort limits, or `NOT_A_NUMBER`
+    :return: number of joints with a torque beyond the effort limits, or `NOT_A_NUMBER`
     """
     if stops.exist:
         bound(stops, torque, q, v, limiter.limits)
@@ -81,7 +81,7 @@ def passed_on(
         messages.by_name[k] = limiter.last[messages.joints[k]]
     for k in range(len(messages.by_order)):
         messages.by_order[k] = limiter.last[messages.joints[k]]
-    # A stamp that came in may be beyond what goes out: that must not cost a torque.
+    # A received stamp may exceed the range of messages, which must not suppress a torque.
     time = min(max(stamp, EARLIEST), LATEST)
     seconds = (time // NANOSECONDS) & LOW_HALF  # they may be negative
     messages.stamp[0] = ((time % NANOSECONDS) << 32) | seconds
@@ -102,8 +102,8 @@ def answered(
     """Compute the torque of a law and pass it on.
 
     :param law: memory of the law, with the motion
-    :param guiding: memory of hand guiding, the torque of which is added
-    :param dt: time since the state before [s]
+    :param guiding: memory of hand guiding, whose torque is added
+    :param dt: time since the previous state [s]
     :return: as `passed_on`, or `NOT_FINITE`
     """
     if law_torque(law, dt) == 0:
@@ -128,11 +128,11 @@ answer, pass_on = entry_point(answered), entry_point(passed_on)
 
 
 class CompiledAnswer:
-    """Law, soft stops, limits and messages, on memory that they share with compiled code.
+    """Law, soft stops, limits and messages in compiled code with shared memory.
 
     :param limiter: limits
     :param output: messages
-    :param stops: soft stops, if there are
+    :param stops: soft stops; None: none
     :param guiding: memory of hand guiding
     """
 
@@ -150,10 +150,10 @@ class CompiledAnswer:
         self.records = Record(guiding), *behind
         self._pass_on = pass_on.bind(*behind, release_gil=False)
         self._pass_on_last = pass_on.bind(Record(NO_STOPS), limits, messages, release_gil=False)
-        #: Record of the law that was answered by last
+        #: Record of the last used law
         self.law_record: Optional[Record] = None
         self._memory: Optional[LawMemory] = None
-        #: The last torque, (n,); changed in place by the next
+        #: The last torque, (n,); overwritten by the next
         self.torque = limiter.memory.last
 
     @property
@@ -162,7 +162,7 @@ class CompiledAnswer:
         return self._stops.counts.item(1)
 
     def prepare(self, law: TorqueLaw) -> None:
-        """Change to another law, or to other settings of the same one."""
+        """Change the law or its settings."""
         self._memory = memory = law.memory()
         self._q, self._v, self._q_desired, self._v_desired, self._a_desired, *_ = memory.motion
         self.law_record = Record(memory)
@@ -191,8 +191,7 @@ class CompiledAnswer:
         """Fill the messages with a torque that was computed elsewhere.
 
         :param torque: requested torque, (n,) [N m or N]
-        :param weight: torque that holds the robot where it is, (n,) [N m or N]; None without soft
-            stops
+        :param weight: gravity torque, (n,) [N m or N]; None without soft stops
         :param state: measured state
         :param now: time of a monotonic clock [s]
         :raises FloatingPointError: if it is not finite
@@ -205,9 +204,9 @@ class CompiledAnswer:
         _check_status(self._pass_on(*numbers, now, state.stamp))
 
     def by_last_torque(self, torque: np.ndarray, now: float, stamp: int) -> None:
-        """Fill the messages with the next torque towards one to end with, within the limits.
+        """Fill the messages with the next torque towards the last one, within the limits.
 
-        :param torque: torque to end with, (n,) [N m or N]
+        :param torque: last torque, (n,) [N m or N]
         :param now: time of a monotonic clock [s]
         :param stamp: present time [ns]
         :raises FloatingPointError: if it is not finite

@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""From the bytes of a joint state to a checked state of all joints, compiled.
+"""Compiled code from the bytes of a joint state to a checked state of all joints.
 
-What a message contains is decoded for the layout of its publisher; numbers and time are checked,
-publishers and jumps compared with the states before, velocities estimated where there are none,
-parts put together. A status says what was wrong; state_input.py words it.
+It decodes messages of a learned layout, checks numbers and time, compares publishers and jumps
+with earlier states, estimates missing velocities and combines partial states. state_input.py
+converts its status to text.
 """
 
 from __future__ import annotations
@@ -19,37 +19,37 @@ from rbd_ros.control.guards import check_time, check_values, GuardMemory, REPEAT
 from rbd_ros.robot.wraparound import whole_periods
 from rbd_ros.wire import has_layout, Layout
 
-STAMP = 4  # where the time stamp of a JointState is [bytes]
+STAMP = 4  # offset of the time stamp in a JointState [bytes]
 NANOSECONDS = 1_000_000_000
 LOW_HALF = 0xFFFFFFFF
 
-CONFLICT_WINDOW = 1.0  # seconds that a contradiction between publishers is remembered
-# rad or m by which two publishers of the same joint may differ, beyond its motion in between
+CONFLICT_WINDOW = 1.0  # time for which a contradiction between publishers is remembered [s]
+# Maximum difference of two publishers of a joint, beyond its motion in between [rad or m]
 AGREEMENT = 0.02
 VELOCITY_FILTER = 0.005  # time constant of the filter of differentiated positions [s]
 MAX_DIFFERENCE = 0.5  # maximum time over which positions are differentiated [s]
-# A joint may leap so far [rad or m], and this many times as far as at its velocity limit in the
-# time since the state before, at least the shortest interval [s]; so many states that agree with
-# each other are where the robot is, however far that is.
+# A jump exceeds LEAP [rad or m] and LEAP_SPEED times the motion at the velocity limit since the
+# previous state, for at least SHORTEST_INTERVAL [s]. After STATES_ELSEWHERE consistent states, the
+# new position counts.
 LEAP, LEAP_SPEED, SHORTEST_INTERVAL, STATES_ELSEWHERE = 0.5, 4.0, 0.005, 3
-INCOMPLETE_TIMEOUT = 0.2  # parts of one state come one after another: reported if that lasts [s]
+INCOMPLETE_TIMEOUT = 0.2  # duration of missing parts of a state that is reported [s]
 
-#: Statuses of a message: of another layout, nothing has been changed; it completes a state; other
-#: joints have none; publishers contradict each other; they may, if there are several; a joint is
-#: not where it can be. Those of guards.py follow, negative.
+#: Status of a message: unknown layout, nothing changed; state completed; joints missing;
+#: contradictory publishers; possibly contradictory ones; position jumped. Negative ones are those
+#: of guards.py.
 NOT_TAKEN, COMPLETE, INCOMPLETE, CONTRADICTION, APART, JUMPED = 0, 2, 3, 4, 5, 6
 
-#: What is reported of a message beside its status, bits of `StateMemory.notes`: its time began
-#: again; the robot was put elsewhere; velocities are estimated; joints are missing for long.
+#: Bits of `StateMemory.notes`: time restarted; robot placed elsewhere; velocities estimated;
+#: joints missing for long.
 RESTARTED, ELSEWHERE, ESTIMATED, MISSING = 1, 2, 4, 8
 
 
 class StatePattern(NamedTuple):
     """Pattern of the messages of one publisher.
 
-    :param layout: words that they contain
-    :param position: where the positions begin [bytes]
-    :param velocity: where the velocities begin [bytes]; 0: there are none
+    :param layout: its constant words
+    :param position: offset of the positions [bytes]
+    :param velocity: offset of the velocities [bytes]; 0: none
     """
 
     layout: Layout
@@ -58,25 +58,24 @@ class StatePattern(NamedTuple):
 
 
 class SourceMemory(NamedTuple):
-    """State of one source: the messages with one list of names, usually one publisher's.
+    """State of one source: messages with the same list of names, usually of one publisher.
 
-    :param place: where in the message its joints are, (k,)
-    :param joint: which of the robot's joints they are, (k,)
-    :param leads: 1 if its time is that of the state, or 0
+    :param place: indices of its joints in the message, (k,)
+    :param joint: indices of its joints in the robot, (k,)
+    :param leads: 1 if its time is that of the state, otherwise 0
     :param guard: checks of its states
-    :param periods: periods of positions, 0 where there are none, (k,) [rad]
+    :param periods: periods of positions, 0: not periodic, (k,) [rad]
     :param rates: 1 / period, likewise, (k,) [1/rad]
-    :param fastest: maximum plausible speeds, NaN where they are not known, (k,) [rad/s or m/s]
+    :param fastest: maximum plausible speeds, NaN: unknown, (k,) [rad/s or m/s]
     :param stamp: time stamps of this message and of the last good one [ns]; 0: none; (2,)
     :param has_velocity: whether this message has velocities, (1,)
     :param position: positions of this message, (k,) [rad or m]
     :param velocity: velocities, likewise, (k,) [rad/s or m/s]
-    :param change: how far positions are from those before, (k,) [rad or m]
-    :param apart: whether that is more than two publishers may differ by, (k,)
-    :param elsewhere: positions of rejected states that agree with each other, (k,) [rad or m]
-    :param counts: how many of these there are in a row; joint that has jumped; (2,)
-    :param times: when the last good message came, -inf if none did; time from it to this one;
-        both [s]; (2,)
+    :param change: difference to the previous positions, (k,) [rad or m]
+    :param apart: whether that exceeds the tolerance between publishers, (k,)
+    :param elsewhere: positions of rejected, consistent states, (k,) [rad or m]
+    :param counts: number of these in a row; joint that has jumped; (2,)
+    :param times: time of the last good message, -inf: none; time from it to this one; [s]; (2,)
     """
 
     place: np.ndarray
@@ -102,16 +101,16 @@ class StateMemory(NamedTuple):
 
     :param known: last known positions and velocities, (2, n)
     :param state: positions and velocities of the last complete state, (2, n)
-    :param seen: when each joint was seen last, (n,) [s]; -inf: never
-    :param required: indices of the joints without which there is no state
-    :param max_age: age at which a joint's state no longer counts [s]
-    :param stamp: of the last complete state: its time stamp and its time [ns], and whether time
-        began again with it; (3,)
+    :param seen: time of the last state of each joint, (n,) [s]; -inf: never
+    :param required: indices of required joints
+    :param max_age: age at which a joint's state expires [s]
+    :param stamp: time stamp and time of the last complete state [ns], and whether time restarted
+        with it; (3,)
     :param dt: time that passed at the leading source before it, (1,) [s]
-    :param times: until when publishers contradict each other; since when joints are missing, inf
-        if none is; both [s]; (2,)
-    :param counts: messages that have been decoded here, and complete states, (2,)
-    :param notes: what is reported of the last message, (1,)
+    :param times: end of a contradiction between publishers; begin of missing joints, inf: none;
+        both [s]; (2,)
+    :param counts: messages decoded here, and complete states, (2,)
+    :param notes: bits for the report of the last message, (1,)
     """
 
     known: np.ndarray
@@ -128,16 +127,16 @@ class StateMemory(NamedTuple):
 
 @compiled
 def wrapped(source: SourceMemory, i: int, change: float) -> float:
-    """Return a change of position without whole turns of a joint that has no limits."""
+    """Return a change of position without whole turns of a continuous joint."""
     return change - whole_periods(change, source.periods[i], source.rates[i])
 
 
 @compiled
 def decoded(pattern: StatePattern, source: SourceMemory, data: bytes, size: int) -> bool:
-    """Decode a message, if it has the layout of the pattern; return whether it has.
+    """Decode a message that has the layout of the pattern; return whether it has.
 
-    :param data: the serialized message
-    :param size: its number of bytes
+    :param data: serialized message
+    :param size: its size [bytes]
     """
     if not has_layout(pattern.layout, data, size):
         return False
@@ -156,14 +155,14 @@ def decoded(pattern: StatePattern, source: SourceMemory, data: bytes, size: int)
 
 @compiled
 def checked(source: SourceMemory, memory: StateMemory, now: float) -> int:
-    """Check a decoded message, and complete the state with it.
+    """Check a decoded message, and update the state.
 
     :param now: present time of a steady clock [s]
-    :return: its status
+    :return: status
     """
     memory.notes[0] = 0
     found = check_values(source.guard, source.position, source.velocity)
-    # Stamp zero means that the publisher does not know the time.
+    # Stamp zero means that the publisher has no time.
     if found == USABLE and source.stamp[0] != 0:
         found = check_time(source.guard, source.stamp[0] / NANOSECONDS)
     if found != USABLE and found != REPEATED:
@@ -176,8 +175,8 @@ def checked(source: SourceMemory, memory: StateMemory, now: float) -> int:
         j = source.joint[i]
         source.change[i] = wrapped(source, i, source.position[i] - memory.known[0, j])
         elapsed = min(now - memory.seen[j], CONFLICT_WINDOW)
-        # One publisher may put the robot elsewhere at once (a simulation was reset). When there
-        # are several, it more likely is two robots taking turns.
+        # One publisher may place the robot elsewhere (a simulation was reset). With several, two
+        # robots probably alternate.
         speed = abs(memory.known[1, j]) + abs(source.velocity[i])
         beyond = abs(source.change[i]) > AGREEMENT + 2.0 * speed * elapsed
         source.apart[i] = int(beyond and elapsed < CONFLICT_WINDOW)
@@ -187,18 +186,18 @@ def checked(source: SourceMemory, memory: StateMemory, now: float) -> int:
 
 @compiled
 def settled(source: SourceMemory, memory: StateMemory, now: float) -> int:
-    """Complete the state with a message whose numbers and time are plausible.
+    """Update the state from a message with plausible numbers and time.
 
-    :return: its status
+    :return: status
     """
     if now < memory.times[0]:
-        # What the next message is compared with, even though it is not used.
+        # The reference for the next message, even if this one is not used.
         for i in range(len(source.joint)):
             memory.known[0, source.joint[i]] = source.position[i]
             memory.seen[source.joint[i]] = now
         return CONTRADICTION
     dt = 0.0
-    # By the stamps of the source if it has any.
+    # By the stamps of the source, if any.
     if source.stamp[0] != 0 and source.stamp[1] != 0:
         dt = (source.stamp[0] - source.stamp[1]) / NANOSECONDS
     elif source.times[0] > -inf:
@@ -210,7 +209,7 @@ def settled(source: SourceMemory, memory: StateMemory, now: float) -> int:
             return JUMPED
         memory.notes[0] += ELSEWHERE
         source.counts[0] = 0
-        dt, estimates = 0.0, False  # it did not move there
+        dt, estimates = 0.0, False  # a jump is no motion
     if estimates:
         memory.notes[0] += ESTIMATED
     for i in range(len(source.joint)):
@@ -224,12 +223,12 @@ def settled(source: SourceMemory, memory: StateMemory, now: float) -> int:
 
 @compiled
 def leaped(source: SourceMemory, memory: StateMemory, dt: float) -> bool:
-    """Return whether no velocity explains the positions; count states that agree in that.
+    """Return whether no plausible velocity explains the positions; count consistent states.
 
-    One state may be garbage. States in a row that agree with each other are a robot that was put
-    elsewhere, as when a simulation is reset.
+    A single state may be garbage. Consistent states in a row mean that the robot was placed
+    elsewhere, as by a reset of the simulation.
 
-    :param dt: time since the message before [s]
+    :param dt: time since the previous message [s]
     """
     worst, agree = 0.0, source.counts[0] > 0
     for i in range(len(source.joint)):
@@ -256,11 +255,11 @@ def leaped(source: SourceMemory, memory: StateMemory, dt: float) -> bool:
 
 @compiled
 def estimated(before: float, change: float, dt: float) -> float:
-    """Return the velocity from a change of position, for publishers that send none.
+    """Return the velocity from a change of position, for publishers without velocities.
 
-    :param before: velocity before [rad/s or m/s]
+    :param before: previous velocity [rad/s or m/s]
     :param change: change of position [rad or m]
-    :param dt: time in which it changed [s]
+    :param dt: time of the change [s]
     """
     if dt == 0.0:
         return before
@@ -273,11 +272,11 @@ def estimated(before: float, change: float, dt: float) -> float:
 def completed(source: SourceMemory, memory: StateMemory, dt: float, now: float) -> int:
     """Complete the state if all joints have recent values; return the status.
 
-    :param dt: time since the message before [s]
+    :param dt: time since the previous message [s]
     """
     for k in range(len(memory.required)):
         if not now - memory.seen[memory.required[k]] < memory.max_age:
-            # Parts of one state arrive one after another: that is no news until it lasts.
+            # Parts of one state arrive one after another: only a lasting gap is reported.
             memory.times[1] = min(memory.times[1], now)
             if now - memory.times[1] > INCOMPLETE_TIMEOUT:
                 memory.notes[0] += MISSING
@@ -305,10 +304,10 @@ def taken(
 ) -> int:
     """Decode and check a message.
 
-    :param data: the serialized message
-    :param size: its number of bytes
+    :param data: serialized message
+    :param size: its size [bytes]
     :param now: present time of a steady clock [s]
-    :return: its status
+    :return: status
     """
     if not decoded(pattern, source, data, size):
         return NOT_TAKEN
@@ -318,9 +317,9 @@ def taken(
 
 @entry_point
 def check_message(source: SourceMemory, memory: StateMemory, now: float, again: int) -> int:
-    """Check a decoded message, or go on with one that is `APART`; return its status.
+    """Check a decoded message, or continue with one that is `APART`; return its status.
 
-    :param again: 1 to go on with it, as there is one publisher or the contradiction is noted
+    :param again: 1 to continue: there is one publisher, or the contradiction is noted
     """
     return settled(source, memory, now) if again == 1 else checked(source, memory, now)
 

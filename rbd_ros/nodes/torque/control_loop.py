@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The control loop: for each joint state, input -> reference -> law -> limits -> output.
 
-It runs in a thread of its own, which waits for states itself: no executor, no service, no
-parameter and no long trajectory stands between a state and its torque.
+Its thread waits for states: no executor, service, parameter or long trajectory delays a torque.
 """
 
 from __future__ import annotations
@@ -40,10 +39,10 @@ class ControlLoop:
     :param reference: desired motion
     :param law: torque law
     :param commander: limits and output
-    :param watchdog: is fed with each torque that is published
-    :param diagnostics: where to report
-    :param begin: called first of all in the thread
-    :param overspeed: cut-off when a joint is far too fast, if there is one
+    :param watchdog: watchdog, fed with each published torque
+    :param diagnostics: diagnostics of the node
+    :param begin: called first in the thread
+    :param overspeed: cut-off for excessive joint speeds; None: none
     """
 
     def __init__(
@@ -62,7 +61,7 @@ class ControlLoop:
         self._respond = self._watch
         self._heard = False
         self._states, self._reference = states, reference
-        #: The torque law in use; another one may be assigned at any time
+        #: The torque law in use; assignable at any time
         self.law = law
         self._commander, self._watchdog, self._diagnostics = commander, watchdog, diagnostics
         self._lock, self._send = commander.lock, commander.send
@@ -82,8 +81,7 @@ class ControlLoop:
                 commander.lock,
                 np.zeros(0) if overspeed is None else overspeed.most,
             )
-            # A new trajectory may come while the fast path is open: it must be seen at the next
-            # state.
+            # A new trajectory must take effect at the next state.
             reference.on_change(self._fast_cycle.close)
         self._subscriber = BlockingSubscriber(node, JOINT_STATES)
         self.subscription = self._subscriber.subscription
@@ -96,8 +94,8 @@ class ControlLoop:
 
     def activate(self) -> None:
         """Begin to answer states."""
-        # The next state resets law and reference: integral and desired motion of a former
-        # activation do not count.
+        # The next state resets law and reference, so that integral and desired motion of an
+        # earlier activation do not count.
         self._begun = False
         self.changed()
         if self._overspeed is None:
@@ -107,9 +105,8 @@ class ControlLoop:
         self._respond = self._answer_unless_too_fast
 
     def deactivate(self) -> None:
-        """Answer no further states; one may be under way, which the commander has to reject."""
-        # One atomic assignment: the control thread sees the old callback or the new one, never a
-        # half.
+        """Stop answering states; the commander rejects an answer that is running."""
+        # One atomic assignment: the control thread sees the old callback or the new one.
         self._respond = self._watch
         self.changed()
 
@@ -128,11 +125,11 @@ class ControlLoop:
         self._subscriber.serve(self._on_state)
 
     def stop(self) -> None:
-        """Stop answering; no torque of the law is sent after this has returned."""
+        """Stop answering; no torque of the law is sent afterwards."""
         self._states.attach(None)
         self._subscriber.close()
         if self._thread.is_alive():
-            # Bounded: a thread that hangs in the middleware must not keep the node from ending.
+            # Bounded: a thread that hangs in the middleware must not block the end of the node.
             self._thread.join(5.0)
 
     # -- one state --------------------------------------------------------------------------------
@@ -141,11 +138,9 @@ class ControlLoop:
         begin = monotonic()
         fast_cycle = self._fast_cycle
         try:
-            # After a timeout the slow path goes first: it reports that states are back, and resets
-            # the law.
+            # After a timeout, the slow path reports the return of states and resets the law.
             if fast_cycle is not None and not self._watchdog.fired:
-                # Against the watchdog and the end of the node: between computing and sending,
-                # nothing else may send.
+                # Excludes the watchdog and the end of the node between computing and sending.
                 with self._lock:
                     status = fast_cycle.run(data, len(data), begin)
                     if status == ANSWERED or status == BRAKED:
@@ -166,26 +161,25 @@ class ControlLoop:
                 state = self._states.update(data, begin)
             if state is not None:
                 self._respond(state, begin)
-        # whatever a message does, the node stays, says so and goes on with the next
+        # after any failure, the node reports it and continues with the next message
         except Exception as error:
             self._diagnostics.event(
                 SUBJECT, ERROR, f'no torque: {error}', code=type(error).__name__
             )
             if self.active and not self._watchdog.timeout:
-                self._watchdog.expired()  # nobody else would end the torque that stands
+                self._watchdog.expired()  # end the last torque, which the watchdog would not
 
     def _answer(self, state: MeasuredState, now: float) -> None:
         reference, law, watchdog = self._reference, self.law, self._watchdog
         if not self._begun or state.restarted or watchdog.interrupted(now, state.dt):
             self._continue(state, law, now)
         moved = self._of_reference(state)
-        # Reference, law, limits, output: the order in which everything else of a cycle depends on
-        # it.
+        # The order of computation: reference, law, limits, output.
         motion = reference.desired(moved)
         applied = self._commander.answer(law, state, motion)
         if applied is None:
             return
-        # Only a good torque that was sent keeps the watchdog quiet.
+        # Only a sent torque feeds the watchdog.
         if watchdog.fired or not self._begun:
             self._states.found()
             self._diagnostics.condition(SUBJECT, OK, 'publishing', code='publishing')
@@ -193,12 +187,12 @@ class ControlLoop:
         watchdog.feed(monotonic())
         reference.done(moved, motion, applied[self._states.moved])
         self._note(now, monotonic())
-        # Opened only after a whole answer on the slow path, while nothing changes.
+        # Opened only after an answer on the slow path, while nothing changes.
         if self._fast_cycle is not None:
             self._fast_cycle.open(reference, self._unchanging)
 
     def _unchanging(self) -> bool:
-        """Return whether the loop has only the next state to process."""
+        """Return whether only the next state can change the answer."""
         off = not self.active or (self._overspeed is not None and self._overspeed.tripped)
         changing = off or not self._commander.unchanging
         return self._begun and not self._watchdog.fired and not changing
@@ -210,21 +204,20 @@ class ControlLoop:
             self._watchdog.disarm()  # the last torque has been sent
 
     def _watch(self, state: MeasuredState, now: float) -> None:
-        """Note usable states while there are no responses to them."""
+        """Record usable states while they are not answered."""
         if not self._heard:
             self._heard = True
             self._states.found()
 
     def report_missing_answers(self) -> None:
-        """Report once a second, while states are not answered, that there are none."""
-        # Set by the control thread, cleared here once a second: a state in between only delays the
-        # report.
+        """Report, once a second, missing states while they are not answered."""
+        # Set by the control thread, cleared here: a race only delays the report.
         heard, self._heard = self._heard, False
         if not heard and self._states.messages:
             self._states.lost(1.0)
 
     def _continue(self, state: MeasuredState, law: TorqueLaw, now: float) -> None:
-        """Notify the reference if states were missing, or time restarted, before this one."""
+        """Notify the reference of missing states or a time reset before this state."""
         self.timer.interrupt()
         moved = self._of_reference(state)
         if not self._begun:
@@ -245,7 +238,7 @@ class ControlLoop:
 
     @property
     def last_state(self) -> Optional[MeasuredState]:
-        """Last state that could be used."""
+        """Last usable state."""
         return self._states.usable
 
     def values(self) -> Dict[str, Any]:

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Controlled degrees of freedom of a torque node: independent joints, and those with actuators."""
+"""Controlled degrees of freedom of a torque node: independent, actuated joints."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from rbd_ros.robot import Robot
 
 
 class ControlledDofs:
-    """Degrees of freedom that a torque node controls, and joints with and without actuators.
+    """Controlled degrees of freedom of a torque node, and joints with and without actuators.
 
-    :param optional: joints that may be absent from its states
-    :raises ValueError: if it has no joint that moves, one with several degrees of freedom, loops
-        that cannot be closed, or no actuator; or if it lacks a joint of `optional`
+    :param optional: joints that may be absent from states
+    :raises ValueError: for a robot without movable joints or actuators, with a joint of several
+        degrees of freedom or loops that cannot be closed; or for an unknown joint in `optional`
     """
 
     def __init__(self, robot: Robot, optional: Sequence[str] = ()):
@@ -31,25 +31,25 @@ class ControlledDofs:
                 'it has no actuated joint; name the joints with motors under "actuated" of the '
                 'extension, or, if it has loops, give them effort limits'
             )
-        #: Names of the joints with actuators, and of those without
+        #: Names of actuated and of passive joints
         self.actuated: Sequence[str] = actuated
         self.passive = [name for name in robot.joint_names if name not in actuated]
-        #: Which of the robot's joints have actuators, (nv,) bool
+        #: Whether each joint has an actuator, (nv,) bool
         self.commanded = np.isin(robot.joint_names, actuated)
-        #: How loops are closed; None: there are none
+        #: Solver of the loops; None: no loops
         self.closing: Optional[LoopClosing] = None
-        #: What settings and motions are for: the robot, or its independent joints
+        #: Robot for settings and motions: the robot, or its independent joints
         self.moved: Any = robot
-        #: Which of the robot's joints these are
+        #: Indices of these joints in the robot
         self.chosen: Any = slice(None)
         if robot.model.loops:
             self.closing = LoopClosing(robot)
             self.moved, self.chosen = IndependentJoints(self.closing), self.closing.independent
 
     def joints(self, requested: Sequence[str]) -> Sequence[str]:
-        """Return the joints to command; all that can be if `requested` is empty.
+        """Return the commanded joints; all actuated ones if `requested` is empty.
 
-        :raises ValueError: for one without an actuator
+        :raises ValueError: for a joint without an actuator
         """
         passive = [name for name in requested if name in self.passive]
         if passive:

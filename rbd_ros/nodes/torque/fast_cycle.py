@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fast path of the control loop: from the bytes of a state to those of its torque in one call.
 
-It is open while only the state changes: the desired motion is at rest, the law and all options are
-those of the state before. Any change of these closes it, after the change. The next state takes
-the slow path through the parts of the loop, with the same result, and opens the fast path again.
+It is open while only the state changes, with the desired motion at rest and constant law and
+options. Any other change closes it. The next state takes the slow path, with the same result, and
+opens the fast path again.
 """
 
 from __future__ import annotations
@@ -33,26 +33,25 @@ from rbd_ros.nodes.torque.motion_reference import MEASURED, MOVING, Reference
 from rbd_ros.nodes.torque.overspeed import too_fast
 from rbd_ros.nodes.torque.state_input import StateInput
 
-#: Maximum time between two states on the fast path [s]: the motion advances by all of it.
+#: Maximum time between two states on the fast path [s]; the motion advances by all of it.
 MAX_STEP = 0.01
 
-#: Statuses of a message whose state has been answered, with hand guiding that brakes; others are
-#: those of compiled_state.py.
+#: Additional status values: answered, and answered with braking hand guiding. Others are those of
+#: compiled_state.py.
 ANSWERED, BRAKED = 1, 7
 
 
 class CycleState(NamedTuple):
-    """State of the fast path besides law, limits and the state before.
+    """State of the fast path besides law, limits and previous state.
 
     :param open: 1 while states may take the fast path, (1,)
-    :param timeout: time after which a torque is no continuation of the one before [s]; 0: none
-    :param fed: when the watchdog was fed last [s], (1,)
-    :param max_speed: speeds beyond which a state is not answered here, (n,) [rad/s or m/s]
-    :param measured: 1 if the desired position is the measured one, 0 if it is that of before, (1,)
-    :param counts: torques that were sent, and that were saturated, (2,)
-    :param passed: states that the reference has not been notified of, and the time of the last of
-        them [ns], (2,)
-    :param rested: time by which they have advanced its motion, and between the last two [s], (2,)
+    :param timeout: gap after which a torque does not continue the last one [s]; 0: none
+    :param fed: time at which the watchdog was last fed [s], (1,)
+    :param max_speed: speeds beyond which states take the slow path, (n,) [rad/s or m/s]
+    :param measured: 1 if the desired position is the measured one, 0 if it is constant, (1,)
+    :param counts: numbers of sent and of saturated torques, (2,)
+    :param passed: number of states unknown to the reference, and time of the last one [ns], (2,)
+    :param rested: time of these states, and between the last two [s], (2,)
     """
 
     open: np.ndarray
@@ -80,13 +79,13 @@ def fast_cycle(
     size: int,
     now: float,
 ) -> int:
-    """Take a regular state and answer it.
+    """Answer a regular state.
 
-    :param data: the serialized message
-    :param size: its number of bytes
+    :param data: serialized message
+    :param size: its size [bytes]
     :param now: present time of a steady clock [s]
-    :return: ANSWERED or BRAKED if the messages are filled in; NOT_TAKEN if nothing has been
-        changed; else the status of the message, which is still to be reported or answered
+    :return: ANSWERED or BRAKED if messages are written; NOT_TAKEN if nothing has changed;
+        otherwise the status of the message, which is still to be reported or answered
     """
     if cycle.open[0] == 0 or (cycle.timeout > 0.0 and now - cycle.fed[0] > cycle.timeout):
         return NOT_TAKEN
@@ -118,10 +117,10 @@ def fast_cycle(
 def end_cycle(
     timer: CycleMemory, cycle: CycleState, limiter: LimiterMemory, begin: float, end: float
 ) -> int:
-    """Note the times of a cycle whose torque has been sent, and feed the watchdog.
+    """Record the times of a cycle whose torque was sent, and feed the watchdog.
 
-    :param begin: time of a monotonic clock at which it began [s]
-    :param end: the time at which it ended [s]
+    :param begin: begin of the cycle on a monotonic clock [s]
+    :param end: its end [s]
     :return: 0
     """
     add_cycle(timer, begin, end)
@@ -131,24 +130,24 @@ def end_cycle(
 
 
 def _decline(data: bytes, size: int, now: float) -> int:
-    """Stand in for `fast_cycle` until it has been open."""
+    """Stand in for `fast_cycle` until it is opened first."""
     return NOT_TAKEN
 
 
 class FastCycle:
-    """The fast path, and whether it is open.
+    """The fast path and its state.
 
-    `close` is for any thread; `run` for the one that holds `lock`; the rest for the control loop.
+    `close` is for any thread; `run` for the holder of `lock`; all else for the control loop.
 
     :param states: input, whose memory it uses
-    :param answers: law, limits and messages in machine code, likewise
-    :param counts: torques that were sent and that were saturated, (2,) of int64
+    :param answers: compiled law, limits and messages, likewise
+    :param counts: numbers of sent and of saturated torques, (2,) of int64
     :param is_open: 1 while states may take the fast path, (1,) of int64
     :param fed: memory of the watchdog
     :param timeout: timeout of the watchdog [s]; 0: none
     :param timer: memory of the timer of the loop
     :param lock: held while `run` is called
-    :param max_speed: speeds beyond which a state is not answered by it, (n,) [rad/s or m/s]
+    :param max_speed: speeds beyond which states take the slow path, (n,) [rad/s or m/s]
     """
 
     def __init__(
@@ -170,9 +169,9 @@ class FastCycle:
         self._state, self._record = state, Record(state)
         self._bound: Tuple[Optional[Record], ...] = ()
         self._reference: Optional[Reference] = None
-        #: Takes a message, of bytes, their number and the time: see `fast_cycle`
+        #: Answers a message, given bytes, size and time: see `fast_cycle`
         self.run: Callable[[bytes, int, float], int] = _decline
-        #: Notes begin and end of a cycle whose torque has been sent; under the lock
+        #: Records begin and end of a cycle whose torque was sent; under the lock
         self.end: Callable[[float, float], int] = end_cycle.bind(
             timer, self._record, answers.records[2], release_gil=False
         )
@@ -180,14 +179,14 @@ class FastCycle:
     def open(self, reference: Reference, may: Callable[[], bool]) -> None:
         """Open the fast path if possible.
 
-        :param reference: reference whose motion was answered last, by `CompiledAnswer`
-        :param may: returns whether there is nothing else that would have to be looked at
+        :param reference: reference of the last answer
+        :param may: returns whether nothing else can change the answer
         """
         learned, law = self._states.learned, self._answers.law_record
         if learned is None or law is None:
             return
         self._reference = reference
-        # First this: a thread that changes something meanwhile closes it afterwards.
+        # First: a thread that changes something meanwhile closes it afterwards.
         self._open[0] = 1
         rest = reference.rest_of()
         if rest == MOVING or not may():

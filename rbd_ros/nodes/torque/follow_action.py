@@ -1,13 +1,12 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The action FollowJointTrajectory of control_msgs, by which MoveIt drives a controller.
+"""The action FollowJointTrajectory of control_msgs, which MoveIt uses to drive a controller.
 
-It is offered when that package can be imported. A goal goes the way of a trajectory from the topic
-(trajectory_reference.py) and is looked at by the control loop (following.py); here its tolerances
-are read and its feedback and result are sent, a few times a second, on the executor.
+It is offered if that package is installed. Goals are planned like trajectories of the topic
+(trajectory_reference.py) and judged in the control loop (following.py). This module, on the
+executor, reads tolerances and sends feedback and results a few times a second.
 
-A goal whose content cannot be followed is accepted and aborted at once, since a rejection has no
-room for a reason.
+An invalid goal is accepted and aborted, since a rejection has no field for a reason.
 """
 
 from __future__ import annotations
@@ -48,18 +47,18 @@ CODES = {
     OFF_GOAL: GOAL_TOLERANCE_VIOLATED,
 }
 
-PERIOD = 0.05  # between two looks at the goals: of feedback, and before a result [s]
+PERIOD = 0.05  # polling period of goals, for feedback and results [s]
 NANOSECONDS = 1_000_000_000
-LAST_TURNS, TURN = 10, 0.02  # for the results of goals when the node ends: turns, each [s]
-FAREWELL = 0.1  # for results to be delivered [s]
+LAST_TURNS, TURN = 10, 0.02  # turns of the executor for results at the end, each [s]
+FAREWELL = 0.1  # time for the delivery of results [s]
 
 
 class Driver(Protocol):
-    """Driver of the trajectories of a node by the action."""
+    """Follower of the action's trajectories."""
 
     followed: Followed
     joint_names: Tuple[str, ...]
-    partial: bool  # whether trajectories may leave joints out
+    partial: bool  # whether trajectories may omit joints
 
     def tolerances(self) -> Tolerances:
         """Return the tolerances of the parameters."""
@@ -81,17 +80,17 @@ class Driver(Protocol):
         """Stop a followed trajectory smoothly."""
 
     def report_rejection(self, error: Exception) -> None:
-        """Report a trajectory that cannot be followed."""
+        """Report a rejected trajectory."""
 
     def lost_for_good(self) -> str:
-        """Return why no trajectory can go on, states being absent; empty if one can."""
+        """Return why no trajectory can continue without states; empty if one can."""
 
 
 class FollowGoals:
     """Server of the action.
 
     :param node: the torque node
-    :param driver: its trajectories
+    :param driver: follows the trajectories
     :param kind: class of the action
     """
 
@@ -113,7 +112,7 @@ class FollowGoals:
     # -- requests ---------------------------------------------------------------------------------
 
     def _on_goal(self, request: Any) -> GoalResponse:
-        """Accept goals whenever the node answers states, whatever they contain."""
+        """Accept all goals while the node answers states."""
         problem = 'the node is ending' if self._ending else ''
         if not problem and not self._node.answering:
             problem = 'there is no usable state of the robot'
@@ -130,7 +129,7 @@ class FollowGoals:
         except (TrajectoryError, ToleranceError, ValueError) as error:
             self._driver.report_rejection(error)
             self._finish(handle, 'abort', _code(error, names, self._driver), str(error))
-        # a goal must get a result whatever is wrong with it
+        # a goal must get a result
         except Exception as error:
             self._driver.report_rejection(error)
             self._finish(handle, 'abort', INVALID_GOAL, f'{type(error).__name__}: {error}')
@@ -162,7 +161,7 @@ class FollowGoals:
         self._timer.reset()
 
     def _on_cancel(self, handle: Any) -> CancelResponse:
-        """Cancel whatever goal is under way; its result follows when the robot has stopped."""
+        """Cancel the active goal; its result follows when the robot has stopped."""
         for following in self._driver.followed.waited_for():
             if following.goal is handle:
                 self._driver.cancel(following)
@@ -242,14 +241,14 @@ class FollowGoals:
         waiting = self.drop('the node was stopped')
         executor = self._node.executor
         if waiting and executor is not None:
-            # Some to set the results, and some for what waits for them to send them.
+            # Turns to set the results, and to send them.
             for _ in range(LAST_TURNS):
                 executor.spin_once(timeout_sec=TURN)
-            time.sleep(FAREWELL)  # what is sent must leave before the middleware ends
+            time.sleep(FAREWELL)  # messages must leave before the middleware ends
 
 
 def offer_goals(node: Any, driver: Driver) -> Optional[FollowGoals]:
-    """Return the server of the action, or None where control_msgs is not installed."""
+    """Return the server of the action; None if control_msgs is not installed."""
     declaration = node.interface.action(ACTION)
     try:
         kind = message_type(declaration.kind)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Outcomes of followed trajectories: reached, off the path, dropped, canceled.
 
-The control loop judges, as it alone sees every state; a client that waits looks at the outcome on
-the executor. Trajectories without tolerances that nobody waits for are not looked at.
+The control loop judges, since only it sees every state; the executor reads the outcome for a
+client. Trajectories without tolerances and without a client are not judged.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ VIOLATIONS = (OFF_PATH, OFF_GOAL)
 class Outcome(NamedTuple):
     """Outcome of following a trajectory.
 
-    :param kind: one of the words above
-    :param text: what happened, for the log and for its sender
+    :param kind: one of the constants above
+    :param text: description, for the log and the client
     """
 
     kind: str
@@ -53,27 +53,27 @@ class Moment(NamedTuple):
 class Following:
     """An active trajectory and its tolerances.
 
-    :param plan: the plan, which `DesiredMotion.follow` has taken
-    :param tolerances: how far its joints may be from it
-    :param goal: handle of the client that waits for the outcome; None: nobody
+    :param plan: plan that `DesiredMotion.follow` has accepted
+    :param tolerances: tolerances of its joints
+    :param goal: handle of the waiting client; None: none
     """
 
     def __init__(self, plan: MotionPlan, tolerances: Tolerances, goal: Any = None):
         self.plan, self.tolerances, self.goal = plan, tolerances, goal
-        #: How it has ended; None while it is under way
+        #: The outcome; None while active
         self.outcome: Optional[Outcome] = None
-        #: Whether its sender has asked to cancel it
+        #: Whether the client has requested to cancel it
         self.canceled = False
-        #: The last state; None before it began, or if nobody waits
+        #: The last state; None before the begin, or without a client
         self.moment: Optional[Moment] = None
-        self._arrived: Optional[float] = None  # when its end was reached [s]
+        self._arrived: Optional[float] = None  # time at its end [s]
 
     def judge(self, motion: DesiredMotion, state: MeasuredState, desired: Motion) -> None:
-        """Judge a state; the control loop calls it for each.
+        """Judge a state; called in the control loop.
 
         :param motion: the desired motion, after `advance`
         :param state: the measured state
-        :param desired: what `advance` returned
+        :param desired: result of `advance`
         """
         if self.outcome is not None:
             return
@@ -120,7 +120,7 @@ class Following:
             motion.stop_at(state.q, state.v, self.plan)
 
     def drop(self, text: str) -> None:
-        """Note that it has ended for a reason that no state shows; the first outcome counts."""
+        """Set an outcome that no state shows; the first outcome counts."""
         if self.outcome is None:
             self._end(DROPPED, text)
 
@@ -129,21 +129,21 @@ class Following:
 
 
 class Followed:
-    """All trajectories that are looked at: replaced on the executor, read by the control loop."""
+    """All judged trajectories: replaced on the executor, read by the control loop."""
 
     def __init__(self) -> None:
-        #: Those that are looked at, usually none
+        #: Judged trajectories, usually none
         self.present: Tuple[Following, ...] = ()
 
     def add(self, following: Following) -> None:
-        """Add a goal; goals that have ended without a waiting client are dropped."""
+        """Add a goal; drop ended ones without a waiting client."""
         self.present = (
             *(each for each in self.present if each.goal is not None or each.outcome is None),
             following,
         )
 
     def waited_for(self) -> Tuple[Following, ...]:
-        """Return those whose outcome somebody waits for."""
+        """Return those with a waiting client."""
         return tuple(each for each in self.present if each.goal is not None)
 
     def remove(self, following: Following) -> None:
@@ -151,10 +151,10 @@ class Followed:
         self.present = tuple(each for each in self.present if each is not following)
 
     def interrupted(self, motion: DesiredMotion, text: str) -> None:
-        """Note why the motion has dropped some, if it has; called by the control loop.
+        """Set the outcome of trajectories that the motion has dropped; in the control loop.
 
         :param motion: the desired motion
-        :param text: what became of it
+        :param text: reason
         """
         for each in self.present:
             if not each.canceled and motion.stage(each.plan) == 'over':
@@ -165,11 +165,11 @@ class Followed:
     ) -> Tuple[Outcome, ...]:
         """Judge a state.
 
-        :return: outcomes that are new
+        :return: new outcomes
         """
         before = [each for each in self.present if each.outcome is None]
         for each in before:
             each.judge(motion, state, desired)
         if before and all(each.goal is None and each.outcome is not None for each in self.present):
-            self.present = ()  # nothing is left to look at
+            self.present = ()
         return tuple(each.outcome for each in before if each.outcome is not None)

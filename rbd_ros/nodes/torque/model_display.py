@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Topic of model markers: masses and gravity torques, only while subscribed to.
 
-It is beside the control loop. Whether anybody listens is asked once a second, and only then does a
-timer of the executor make markers; without listeners no module of markers is imported.
+It does not use the control loop. Subscribers are checked once a second, and a timer of the
+executor creates markers for them; without subscribers, the module of markers is not imported.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class ModelDisplay:
 
     :param node: the torque node
     :param frame: name of the frame of the robot's base
-    :param state: returns the last usable state, None before the first
+    :param state: returns the last usable state; None before the first
     :param gravity: returns the gravity torque at a configuration, (nv,) [N m or N]
     :param limits: returns the effort limits, (nv,)
-    :param diagnostics: where failures are reported
+    :param diagnostics: reports failures
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class ModelDisplay:
         self._timer: Any = None
 
     def every_second(self) -> None:
-        """Begin or end publishing, as somebody listens or not."""
+        """Start or stop publishing, depending on subscribers."""
         has_subscribers = self._publisher.get_subscription_count() > 0
         if has_subscribers and self._timer is None:
             self._timer = self._node.create_timer(PERIOD, self._publish, clock=STEADY_CLOCK)
@@ -66,7 +66,7 @@ class ModelDisplay:
             return
         try:
             self._publisher.publish(self._message(state))
-        except Exception as error:  # a picture must not end a controller
+        except Exception as error:  # markers must not end a controller
             self._diagnostics.event(SUBJECT, WARN, f'no model markers: {error}', 'markers')
 
     def _message(self, state: MeasuredState) -> Any:

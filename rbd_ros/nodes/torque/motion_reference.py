@@ -13,54 +13,54 @@ from rbd_ros.robot import Robot
 
 Motion = Tuple[np.ndarray, np.ndarray, np.ndarray]
 
-#: Whether the next states will be answered with the same motion: not, as it moves or somebody
-#: looks on; with that of the last state; or with rest wherever the robot is.
+#: Motion for the next states: it changes or has subscribers; it is constant; or it is rest at the
+#: measured position.
 MOVING, HELD, MEASURED = range(3)
 
 
 class Reference:
-    """Base of references, which are created as `reference(node, robot)`; it remembers nothing.
+    """Base of references, which are created as `reference(node, robot)`; it has no state.
 
-    `check`, `configure` and `every_second` are called on the executor, `values` by the thread that
-    publishes diagnostics, and the others by the control loop.
+    `check`, `configure` and `every_second` are called on the executor, `values` in the thread of
+    the diagnostics, and the others in the control loop.
     """
 
     def check(self, values: Mapping[str, Any]) -> None:
-        """Reject parameters by raising ValueError; changes nothing."""
+        """Reject invalid parameters by a ValueError; change nothing."""
 
     def configure(self, values: Mapping[str, Any]) -> None:
-        """Take checked parameters into use."""
+        """Use checked parameters."""
 
     def begin(self, state: MeasuredState) -> None:
-        """Begin with the first usable state of all."""
+        """Begin at the first usable state."""
 
     def resume_after_gap(self, state: MeasuredState, gap: float) -> None:
-        """Continue after usable states had been absent for `gap` [s]."""
+        """Continue after `gap` seconds without usable states."""
 
     def restart_time(self, state: MeasuredState) -> None:
-        """Continue although the time of the states began again."""
+        """Continue after a reset of the states' time."""
 
     def desired(self, state: MeasuredState) -> Motion:
         """Return desired position, velocity and acceleration at a measured state, each (n,)."""
         raise NotImplementedError
 
     def done(self, state: MeasuredState, motion: Motion, torque: np.ndarray) -> None:
-        """Note that `torque`, (n,), was sent for `motion`."""
+        """Handle a sent `torque`, (n,), for `motion`."""
 
     def on_change(self, close: Callable[[], None]) -> None:
         """Set the callback before and after changes of the motion or its subscribers."""
 
     def rest_of(self) -> int:
-        """Return whether the motion rests: MOVING, HELD or MEASURED."""
+        """Return the kind of the motion: MOVING, HELD or MEASURED."""
         return MOVING
 
     def advance_at_rest(self, time: int, elapsed: float, dt: float, states: int) -> None:
-        """Note states that were answered while the motion rested.
+        """Advance over states that were answered while the motion was at rest.
 
-        :param time: time of the last of them [ns]
-        :param elapsed: time from the state before to the last of them [s]
-        :param dt: time between the last two of them [s]
-        :param states: how many there were
+        :param time: time of the last state [ns]
+        :param elapsed: time from before these states to the last one [s]
+        :param dt: time between the last two states [s]
+        :param states: number of states
         """
 
     def every_second(self) -> None:
@@ -71,10 +71,10 @@ class Reference:
         return {}
 
     def deactivate(self) -> None:
-        """End what others wait for, as the node is no longer active."""
+        """End active goals when the node is deactivated."""
 
     def stop(self) -> None:
-        """End what others wait for, as the node ends."""
+        """End active goals at the end of the node."""
 
 
 class MeasuredPosition(Reference):

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Cut-off when a joint is far too fast: the torque ends, and stays off until somebody looked."""
+"""Cut-off for excessive joint speed: the torque ends until the node is activated again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SUBJECT = 'speed'
 
 @compiled
 def too_fast(most: np.ndarray, v: np.ndarray) -> int:
-    """Return the index of the joint that is farthest beyond its limit, or -1.
+    """Return the index of the joint with the largest excess of its limit, or -1.
 
     :param most: maximum speeds, (nv,) [rad/s or m/s]
     :param v: measured velocities, (nv,) [rad/s or m/s]
@@ -33,35 +33,34 @@ def too_fast(most: np.ndarray, v: np.ndarray) -> int:
 class Overspeed:
     """Ends the torque at the first state with a joint beyond a multiple of its velocity limit.
 
-    :param factor: that multiple
+    :param factor: the multiple
     :param end: sends the last torque
-    :param diagnostics: where to report
+    :param diagnostics: diagnostics of the node
     """
 
     def __init__(
         self, robot: Robot, factor: float, end: Callable[[], Any], diagnostics: Diagnostics
     ):
         limits = np.asarray(robot.velocity_limits)
-        #: Maximum speeds, (nv,) [rad/s or m/s]; a limit 0 is that of a description that does not
-        #: know it
+        #: Maximum speeds, (nv,) [rad/s or m/s]; a velocity limit of 0 counts as unknown
         self.most = np.where(limits > 0.0, factor * limits, np.inf)
         self._names, self._end, self._diagnostics = robot.joint_names, end, diagnostics
         #: Whether the torque is off
         self.tripped = False
 
     def reset(self) -> None:
-        """Begin again, as the node is activated."""
+        """Reset at the activation of the node."""
         self.tripped = False
         self._diagnostics.condition(SUBJECT, OK, 'no joint exceeds its limit', code='good')
 
     def __call__(self, v: np.ndarray) -> bool:
-        """Return whether torques must not be sent, (nv,) velocities being measured."""
+        """Return whether torques are off, given measured velocities (nv,)."""
         if self.tripped:
             return True
         beyond = too_fast(self.most, v)
         if beyond < 0:
             return False
-        self.tripped = True  # first of all: nothing may come after what it ends with
+        self.tripped = True  # first: no torque may follow the last one
         self._diagnostics.condition(
             SUBJECT,
             ERROR,

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Topic `~/desired_pose`: a pose of task_frame becomes a motion of the joints that leads there."""
+"""Topic `~/desired_pose`: converts a pose of task_frame to a motion of the joints."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from rbd_ros.nodes.torque.trajectory_reference import TrajectoryReference
 from rbd_ros.robot import Robot
 from rbd_ros.spatial.rotation import quaternion_to_rotation
 
-MAX_DISTANCE = 1e3  # of a pose from the base [m]
-NEAR, NEARLY_TURNED = 1e-3, 5e-3  # within which a pose counts as reached [m, rad]
-SHORTEST = 0.02  # time that any motion takes [s]
-PEAK = 1.5  # largest speed of a cubic from rest to rest, by its mean
-WITHOUT_LIMIT = 1.0  # speed of a joint that has no limit [rad/s or m/s]
+MAX_DISTANCE = 1e3  # maximum distance of a pose from the base [m]
+NEAR, NEARLY_TURNED = 1e-3, 5e-3  # tolerances of a reached pose [m, rad]
+SHORTEST = 0.02  # minimum duration of a motion [s]
+PEAK = 1.5  # maximum speed of a cubic from rest to rest / mean speed
+WITHOUT_LIMIT = 1.0  # speed of a joint without a limit [rad/s or m/s]
 
 
 class PoseTargets:
-    """Listener to poses, each of which takes the place of the motion before.
+    """Subscriber of poses; each replaces the previous motion.
 
     :param node: the torque node
-    :param robot: its robot; of one with loops, its independent joints
-    :param reference: what follows the motions
+    :param robot: its robot; with loops, its independent joints
+    :param reference: follows the motions
     """
 
     def __init__(self, node: Any, robot: Any, reference: TrajectoryReference):
@@ -43,7 +43,7 @@ class PoseTargets:
             known = np.isfinite(speeds) & (speeds > 0.0)
             self._speeds = np.where(known, speeds, WITHOUT_LIMIT)
             if node.parameters['task_frame'] in robot.link_names:
-                # Compiled before the robot moves.
+                # Compile before the robot moves.
                 tool, q = robot.frame(node.parameters['task_frame']), robot.neutral()
                 tool.inverse_kinematics(tool.pose(q), q, starts=1)
         topic = node.interface.topic('~/desired_pose')
@@ -84,7 +84,7 @@ class PoseTargets:
             )
         pose = _pose_matrix(message)
         start = reference.desired_position
-        # In motion, as in a stream of poses, it is not to swing over to another configuration.
+        # In motion, as with a stream of poses, it must not jump to another configuration.
         attempts = values['ik_attempts'] if reference.is_at_rest else 1
         tool = self._robot.frame(values['task_frame'])
         goal = tool.inverse_kinematics(pose, start, starts=attempts)
@@ -110,7 +110,7 @@ class PoseTargets:
 class PoseReference(TrajectoryReference):
     """Reference that follows trajectories and moves to poses.
 
-    :param node: the torque node, the interface of which has `~/desired_pose`
+    :param node: torque node with `~/desired_pose`
     """
 
     def __init__(self, node: Any, robot: Any):
@@ -121,7 +121,7 @@ class PoseReference(TrajectoryReference):
 def _pose_matrix(message: PoseStamped) -> np.ndarray:
     """Return the homogeneous matrix of a pose, (4, 4).
 
-    :raises TrajectoryError: for what is none
+    :raises TrajectoryError: for an invalid pose
     """
     numbers = floating_joint_from_pose(message.pose)
     quaternion, position = numbers[:4], numbers[4:]

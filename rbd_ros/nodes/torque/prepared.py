@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Settings that follow from a torque node's parameters and robot: all of them, or an error."""
+"""Settings computed from a torque node's parameters and robot."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ Values = Mapping[str, Any]
 
 
 def per_joint(name: str, values: Sequence[float], size: int) -> np.ndarray:
-    """Return the numbers for all joints, (size,), from one for all or one for each.
+    """Return an array for all joints, (size,), from one number or one for each.
 
-    :raises ValueError: for any other number of them
+    :raises ValueError: for another number of values
     """
     if len(values) not in (1, size):
         raise ValueError(f'parameter {name} has {len(values)} numbers; give 1 or {size}')
@@ -33,14 +33,14 @@ def per_joint(name: str, values: Sequence[float], size: int) -> np.ndarray:
 
 
 class Prepared(NamedTuple):
-    """All that follows from a set of parameters, for a known robot.
+    """Settings computed from a set of parameters, for a known robot.
 
     :param settings: settings of the law
-    :param law: the law, a new one only if the payload is on another link
+    :param law: the law, a new one only if the payload has another link
     :param payload_link: link that can carry a payload, or empty
     :param limits: limits of torque and of its rate
-    :param task_frame: link that can yield as a spring, or empty
-    :param own: what a node with parts of its own prepares for them
+    :param task_frame: link of the impedance springs, or empty
+    :param own: settings of a node's additional parts
     """
 
     settings: LawSettings
@@ -56,7 +56,7 @@ def checked_payload(values: Values) -> Tuple[Optional[str], Optional[np.ndarray]
 
     None without a link.
 
-    :raises ValueError: if there is no such payload
+    :raises ValueError: for an invalid payload
     """
     link = values['payload_link']
     if not link and values['payload_mass'] > 0.0:
@@ -68,7 +68,7 @@ def checked_payload(values: Values) -> Tuple[Optional[str], Optional[np.ndarray]
 
 
 def check_alone(values: Values) -> None:
-    """Reject parameters that no robot could be used with, by a ValueError."""
+    """Reject parameters that are invalid for every robot, by a ValueError."""
     checked_payload(values)
     check_cores(values['cpu_affinity'])
     check_thresholds(values)
@@ -76,7 +76,7 @@ def check_alone(values: Values) -> None:
 
 
 def effort_limits(robot: Robot, values: Values) -> np.ndarray:
-    """Return the smaller of the limits of robot and parameters, (nv,) [N m or N]."""
+    """Return the smaller of the robot's and the parameters' limits, (nv,) [N m or N]."""
     limits = values['effort_limits']
     if not limits:
         return robot.effort_limits
@@ -95,11 +95,11 @@ def prepare(
 
     :param dofs: joints of the robot
     :param values: values of the node's parameters by name
-    :param options: arguments of `LawSettings.for_robot` that the node says itself
-    :param own_weight: whether the weight of the robot's links is part of the torque
-    :param own: what the node has prepared for its own parts
-    :param known: what is in use, whose law stays if it can
-    :raises ValueError: if they cannot be used
+    :param options: arguments of `LawSettings.for_robot` from the node
+    :param own_weight: whether the torque includes the weight of the robot's links
+    :param own: settings of the node's additional parts
+    :param known: present settings, whose law is reused if possible
+    :raises ValueError: if the parameters cannot be used
     """
     robot, closing = dofs.robot, dofs.closing
     link, frame = values['payload_link'], values.get('task_frame', '')
@@ -124,7 +124,7 @@ def prepare(
     elif closing is not None:
         law = ClosedLoopLaw(closing, settings, link or None, own_weight)
     else:
-        # Other links need other machine code. It is made here, beside the control loop.
+        # Other links need other machine code, compiled here, outside the control loop.
         law = TorqueLaw(robot, settings, link or None, frame or None, own_weight)
     if isinstance(law, ClosedLoopLaw):
         law.check(settings)

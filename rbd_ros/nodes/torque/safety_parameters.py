@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of torque nodes by which joints keep their limits of position and speed."""
+"""Parameters of torque nodes for soft stops and speed limits of joints."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SAFETY_PARAMETERS: Tuple[Parameter, ...] = (
 
 
 def check_safety(values: Mapping[str, Any]) -> None:
-    """Reject a factor that no robot could move with, by a ValueError."""
+    """Reject an invalid overspeed factor by a ValueError."""
     if 0.0 < values['overspeed_factor'] < 1.0:
         raise ValueError(
             'overspeed_factor must be 0, for none, or at least 1, got '
@@ -50,7 +50,7 @@ def check_safety(values: Mapping[str, Any]) -> None:
 
 
 def soft_stops(robot: Any, values: Mapping[str, Any]) -> Optional[Any]:
-    """Return the soft stops that the parameters ask for, or None.
+    """Return the soft stops for the parameters; None: none.
 
     :param values: values of the node's parameters by name
     """

@@ -1,11 +1,11 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Measured state from `joint_states`, whatever its publishers send.
+"""Measured state from `joint_states`, robust against its publishers.
 
-Messages come in any order of joints, in parts, with empty or short fields, with NaN, from the
-past, from two publishers at once. Each is taken or rejected as a whole; a rejected one is reported
-and changes nothing. Messages with the same run of names count as one publisher's: time is kept for
-each of these sources by itself, since publishers send at their own times.
+Messages may have any order of joints, be partial, have empty or short fields or NaN, be old, or
+come from two publishers. Each is accepted or rejected as a whole; a rejected one is reported and
+changes nothing. Messages with the same list of names are one source, usually one publisher. Each
+source has its own time.
 """
 
 from __future__ import annotations
@@ -56,23 +56,23 @@ from rbd_ros.wire import (
 SUBJECT = 'joint_states'
 
 CONTRADICTION_CODE = 'publishers contradict each other'
-MAX_SOURCES = 64  # that are remembered
-LONELY = 3  # seconds without a publisher after which that is reported
-LEARNING_PERIOD = 1.0  # between two choices of the publisher whose layout compiled code knows [s]
-READS_BEFORE_PATTERN = 3  # messages of a layout before compiled code decodes it
+MAX_SOURCES = 64  # limit of remembered sources
+LONELY = 3  # time without a publisher that is reported [s]
+LEARNING_PERIOD = 1.0  # between two choices of the layout for compiled code [s]
+READS_BEFORE_PATTERN = 3  # messages of a layout before it is learned
 
 
 @dataclass(slots=True)
 class MeasuredState:
-    """State of all joints; it may change with the next one, and so may its arrays.
+    """State of all joints; the next one may overwrite it and its arrays.
 
     :param q: positions, (n,)
     :param v: velocities, (n,)
     :param stamp: time stamp of the message that completed the state, 0 if it has none [ns]
-    :param time: time of the leading source (see `StateInput`), by its stamps if it has any [ns]
-    :param dt: time that passed at the leading source since the state before; may be anything that
-        stamps can say, and is 0 for messages of other sources [s]
-    :param restarted: whether the leading source's time began again
+    :param time: time of the leading source (see `StateInput`), by its stamps if any [ns]
+    :param dt: time since the previous state of the leading source, by its stamps, so possibly
+        invalid; 0 for messages of other sources [s]
+    :param restarted: whether the leading source's time restarted
     """
 
     q: np.ndarray
@@ -84,13 +84,13 @@ class MeasuredState:
 
 
 class _Source:
-    """One source: the messages with one list of names, usually one publisher's.
+    """One source: messages with the same list of names, usually of one publisher.
 
-    :param naming: which of the robot's joints they name
+    :param naming: mapping to the robot's joints
     :param leads: whether its time is that of the state
     :param guard: checks of its states
-    :param wraparound: which of its joints turn for ever
-    :param fastest: maximum plausible speeds, NaN where they are not known
+    :param wraparound: its continuous joints
+    :param fastest: maximum plausible speeds, NaN: unknown
     :param state: record of the state of all joints
     """
 
@@ -128,9 +128,9 @@ class _Source:
         self.check = check_message.bind(self.record, state, release_gil=False)
 
     def load(self, message: JointStateData) -> None:
-        """Decode a message as compiled code does, for layouts that this does not know.
+        """Decode a message like compiled code, for other layouts.
 
-        :raises MessageProblem: for a number of positions or velocities that is not that of names
+        :raises MessageProblem: if the numbers of names and values differ
         """
         naming, memory, velocity = self.naming, self.memory, message.velocity
         if message.position is None:
@@ -147,7 +147,7 @@ class _Source:
 
     @property
     def received(self) -> float:
-        """When its last good message came [s]; -inf if none did."""
+        """Time of its last good message [s]; -inf: none."""
         return self.memory.times.item(0)
 
 
@@ -159,19 +159,16 @@ def _take_nothing(data: bytes, size: int, now: float) -> int:
 class StateInput:
     """Reader of serialized JointState messages, which returns the state of all joints.
 
-    Compiled code checks them (compiled_state.py), and decodes those of a known layout; what it
-    returns is worded here.
+    Compiled code checks messages (compiled_state.py), and decodes those of a known layout; this
+    class converts its results to text. Each joint of the robot must have one degree of freedom.
 
-    Each joint of the robot must have one degree of freedom.
+    The leading source, whose time is that of the state, has the first required joint.
 
-    The leading source, whose time is that of the state, is the one with the first joint that must
-    be seen.
-
-    :param diagnostics: where rejected messages are reported
-    :param timeout: age at which a joint's state no longer counts [s]; 0 or less: never
-    :param optional_joints: joints that may be absent; until they are seen they are at rest in
-        neutral position
-    :param margin: how far outside the limits of a joint a position may lie [rad or m]
+    :param diagnostics: reports rejected messages
+    :param timeout: age at which a joint's state expires [s]; 0 or less: never
+    :param optional_joints: joints that may be absent; before their first state they are at rest
+        in neutral position
+    :param margin: tolerance of the position limits [rad or m]
     """
 
     def __init__(
@@ -208,10 +205,10 @@ class StateInput:
             counts=np.zeros(2, dtype=np.int64),
             notes=np.zeros(1, dtype=np.int64),
         )
-        #: Record of the state, for compiled code that does more than check it
+        #: Record of the state, for further compiled code
         self.record = Record(self._memory)
         self._state = MeasuredState(*self._memory.state, 0, 0, 0.0, False)
-        # Compile now, not when the first message comes.
+        # Compile before the first message.
         pattern = make_pattern(bytes(8), b'\xff' * 8, 0, {'position': 0})
         self._decode(pattern, self._source(self._names.naming(names)))
         self._forget_layout()
@@ -222,26 +219,26 @@ class StateInput:
         self.last_problem = ''
         self._subscription: Optional[Subscription] = None
 
-    #: Which joints a reference moves: indices, or all of them
+    #: Indices of the joints that a reference moves
     moved: Any = slice(None)
 
     def attach(self, subscription: Optional[Subscription]) -> None:
-        """Set the subscription of the messages; None before it is destroyed."""
+        """Set the subscription of the messages; None before its end."""
         self._subscription = subscription
 
     @property
     def usable(self) -> Optional[MeasuredState]:
-        """Last state that could be used."""
+        """Last usable state."""
         return self.last
 
     @property
     def last(self) -> Optional[MeasuredState]:
-        """Last state that could be used."""
+        """Last usable state."""
         return self._measured() if self._memory.counts[1] else None
 
     @property
     def publishers(self) -> int:
-        """Number of publishers that are connected."""
+        """Number of connected publishers."""
         subscription = self._subscription
         return 0 if subscription is None else subscription.get_publisher_count()
 
@@ -252,7 +249,7 @@ class StateInput:
 
         :param data: serialized JointState
         :param now: present time of a steady clock [s]
-        :return: the state of all joints, or None if it is not complete or cannot be trusted
+        :return: state of all joints; None if it is incomplete or not plausible
         """
         status = self._take(data, len(data), now)
         if status != NOT_TAKEN:
@@ -272,11 +269,11 @@ class StateInput:
     def outcome(
         self, status: int, now: float, source: Optional[_Source] = None
     ) -> Optional[MeasuredState]:
-        """Report what compiled code has found out about the last message.
+        """Report the result of compiled code for the last message.
 
         :param now: present time of a steady clock [s]
-        :param source: its source; None: the one whose messages compiled code decodes
-        :return: the state of all joints, or None if it is not complete or cannot be trusted
+        :param source: its source; None: that of compiled code's layout
+        :return: state of all joints; None if it is incomplete or not plausible
         """
         if status == COMPLETE and not self._memory.notes[0]:
             return self._measured()
@@ -296,7 +293,7 @@ class StateInput:
         return None if status == INCOMPLETE else self._reject(self._problem(source, status))
 
     def _measured(self) -> MeasuredState:
-        # Filled in, not made: once in a millisecond that is not the same.
+        # Reused, since an allocation costs time.
         state, memory = self._state, self._memory
         state.stamp, state.time, restarted = memory.stamp.tolist()
         state.dt, state.restarted = memory.dt.item(), restarted != 0
@@ -304,14 +301,14 @@ class StateInput:
 
     @property
     def messages(self) -> int:
-        """Number of messages that have come."""
+        """Number of received messages."""
         return self._read + self._memory.counts.item(0)
 
     # -- layouts that compiled code decodes -------------------------------------------------------
 
     def _learn(self, source: _Source, now: float) -> None:
-        """Make compiled code decode messages of the layout of the last one, if it can."""
-        # Not those of two publishers in turns.
+        """Make compiled code decode the layout of the last message, if possible."""
+        # Not two alternating publishers.
         if not source.leads or now - self._learned_at < LEARNING_PERIOD:
             return
         pattern = self._reader.pattern(READS_BEFORE_PATTERN)
@@ -323,7 +320,7 @@ class StateInput:
     def _decode(self, pattern: Pattern, source: _Source) -> None:
         values = pattern.values
         own = StatePattern(pattern.layout, values['position'], values.get('velocity', 0))
-        #: Records of the pattern and the source of messages that compiled code decodes, if any
+        #: Records of the pattern and the source in compiled code, if any
         self.learned: Optional[Tuple[Record, Record]] = (Record(own), source.record)
         self._take: Callable[[bytes, int, float], int] = take_message.bind(
             *self.learned, self.record, release_gil=False
@@ -336,7 +333,7 @@ class StateInput:
         self._layout: Optional[object] = None  # of the reader
         self._learned_at = -math.inf
 
-    # -- what is wrong with a message -------------------------------------------------------------
+    # -- problems of a message --------------------------------------------------------------------
 
     def _reject(self, problem: Exception) -> None:
         self.rejected += 1
@@ -346,7 +343,7 @@ class StateInput:
         self._diagnostics.event(SUBJECT, level, f'message rejected: {problem}', code=code)
 
     def _problem(self, source: _Source, status: int) -> MessageProblem:
-        """Return the words for a status by which a message is rejected."""
+        """Return the text for the status of a rejected message."""
         if status == CONTRADICTION:
             return MessageProblem(CONTRADICTION_CODE, self._conflict)
         if status == JUMPED:
@@ -387,7 +384,7 @@ class StateInput:
             self._warn(self.last_problem, 'joints missing')
 
     def _jump(self, source: _Source) -> str:
-        """Return the text on a position that no velocity explains."""
+        """Return the text about a position jump."""
         memory = source.memory
         j, dt = memory.counts.item(1), memory.times.item(1)
         return (
@@ -405,7 +402,7 @@ class StateInput:
         if not naming.target.size:
             raise MessageProblem('no known joints', 'it names no joint of the robot')
         if len(self._sources) >= MAX_SOURCES:
-            # A publisher that invents names must not fill the memory.
+            # The number of sources is bounded.
             del self._sources[min(self._sources, key=lambda k: self._sources[k].received)]
             self._forget_layout()
         source = self._sources[names] = self._source(naming)
@@ -433,7 +430,7 @@ class StateInput:
     # -- reports ----------------------------------------------------------------------------------
 
     def every_second(self) -> None:
-        """Report that there are too many or too few publishers."""
+        """Report too many or too few publishers."""
         if self._subscription is None:
             return
         publishers, now = self.publishers, time.monotonic()

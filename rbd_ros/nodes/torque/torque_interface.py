@@ -22,7 +22,7 @@ from rbd_ros.nodes.torque.safety_parameters import SAFETY_PARAMETERS
 FORMS = ('both', 'joint_state', 'array')
 LAST_COMMANDS = ('zero', 'gravity', 'none')
 
-# No robot needs more than these, and sums of products of them stay far from overflow.
+# Above the needs of any robot; sums and products of them do not overflow.
 MAX_MASS = 1e5  # [kg]
 MAX_DISTANCE = 100.0  # [m]
 MAX_INERTIA = 1e7  # [kg m^2]

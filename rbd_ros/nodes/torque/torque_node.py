@@ -44,12 +44,12 @@ LawOptions = Callable[[Robot, Values], Dict[str, Any]]
 
 
 class TorqueNode(ManagedNode):
-    """A node that answers joint states with torques, while it is active.
+    """A node that answers joint states with torques while it is active.
 
     :param interface: interface of the node
-    :param law_options: returns arguments of `LawSettings.for_robot` that follow from the robot and
-        the node's own parameters; raises ValueError for illegal ones
-    :param reference: creates the reference, from the node and the robot
+    :param law_options: returns arguments of `LawSettings.for_robot` for the robot and the node's
+        parameters; raises ValueError for illegal ones
+    :param reference: creates the reference from node and robot
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class TorqueNode(ManagedNode):
         self.robot: Optional[Robot] = None
         self._prepared: Optional[Prepared] = None
         self._loop: Optional[ControlLoop] = None
-        # Torques that stand from before the robot was forgotten, by joint, and since when [s].
+        # Torques from before `cleanup`, by joint, and their time [s].
         self._standing: Dict[str, float] = {}
         self._standing_since = -math.inf
         self.parameters = ParameterTable(self, interface.parameters, self._prepare, self._commit)
@@ -74,12 +74,12 @@ class TorqueNode(ManagedNode):
         self._create_own()
         self.bring_up()
 
-    # -- parameters: whole, or not at all ---------------------------------------------------------
+    # -- parameters: all or none ------------------------------------------------------------------
 
     def _prepare(self, values: Values) -> Optional[Prepared]:
-        """Return all objects that depend on parameters, built without side effects.
+        """Return all settings that depend on parameters, without side effects.
 
-        :raises ValueError: if they cannot be used
+        :raises ValueError: if the parameters cannot be used
         """
         check_alone(values)
         if self.robot is None:
@@ -196,7 +196,7 @@ class TorqueNode(ManagedNode):
         self._configure_own(prepared)
 
     def cleanup(self) -> None:
-        """Forget the robot."""
+        """Drop the robot."""
         if self._loop is not None:
             self._loop.stop()
             self._watchdog.stop()
@@ -211,9 +211,9 @@ class TorqueNode(ManagedNode):
             torque, self._standing_since = last
             self._standing.update(zip(self.robot.joint_names, torque.tolist()))
 
-    # -- what nodes with parts of their own do otherwise ------------------------------------------
+    # -- hooks of subclasses ----------------------------------------------------------------------
 
-    #: Whether the weight of the robot's links is part of the torque
+    #: Whether the torque includes the weight of the robot's links
     _own_weight = True
 
     def _create_own(self) -> None:
@@ -224,7 +224,7 @@ class TorqueNode(ManagedNode):
         return np.array(values['gravity'])
 
     def _prepare_own(self, robot: Any, values: Values) -> Any:
-        """Return the objects of the node's own parts, built without side effects.
+        """Return the settings of the node's additional parts, without side effects.
 
         :raises ValueError: if parameters cannot be used
         """
@@ -238,11 +238,11 @@ class TorqueNode(ManagedNode):
         return Commander(output, limiter, self._closing is None, self._stops)
 
     def _report_silence(self, timeout: float) -> None:
-        """Report that no torque of the law was sent for so long [s]: states have failed."""
+        """Report that no torque of the law was sent for `timeout` seconds."""
         self._states.lost(timeout)
 
     def _configure_own(self, prepared: Prepared) -> None:
-        """Create the node's own parts, after all others and before states come."""
+        """Create the node's additional parts, after all others and before states arrive."""
 
     @property
     def _closing(self) -> Optional[LoopClosing]:
@@ -299,20 +299,20 @@ class TorqueNode(ManagedNode):
         self._watchdog.start()
 
     def deactivate(self) -> None:
-        """Send the last torque of a node that others may follow."""
+        """Send the last torque before a deactivation."""
         self._finish_torque(self.parameters['deactivate_command'], given_up=ending)
         self._commander.flush()
         self.reference.deactivate()
 
     def shutdown(self) -> None:
-        """Send the last torque of a node that does not come back."""
+        """Send the last torque before the end."""
         if self._loop is not None:
             self._finish_torque(self.parameters['shutdown_command'])
             self._commander.flush()
             self.reference.deactivate()
 
     def stop(self) -> None:
-        """Send the last torque of an ending node, and then what others wait for."""
+        """Send the last torque at the end of the process, and the results of goals."""
         if self._loop is None:
             return
         self._loop.stop()
@@ -323,9 +323,9 @@ class TorqueNode(ManagedNode):
         self.diagnostics.flush()
 
     def _finish_torque(self, action: str, given_up: Callable[[], bool] = bool) -> None:
-        """Send a last torque, if one was sent since the node was activated, and then no more.
+        """Send a last torque, if one was sent since the activation, and then no more.
 
-        :param given_up: returns whether the node is about to end, with another last torque
+        :param given_up: returns whether another last torque replaces it
         """
         self._loop.deactivate()
         unfinished = self._commander.close()
@@ -335,13 +335,13 @@ class TorqueNode(ManagedNode):
         reached = True
         if action != 'none':
             reached = self._send_last(action, True, given_up)
-        elif unfinished is not None:  # what it was about to end with is not left half done
+        elif unfinished is not None:  # complete the interrupted last command
             reached = self._commander.finish(unfinished, self._stamp, forced(), True, given_up)
         if reached:
             self._commander.mark_idle()
 
     def _on_silence(self) -> None:
-        """React to failed states in the watchdog's thread; called again if it raises."""
+        """Handle missing states, in the watchdog's thread; repeated if it raises."""
         try:
             if self._commander.commanding:
                 self._send_last(self.parameters['timeout_command'])
@@ -353,7 +353,7 @@ class TorqueNode(ManagedNode):
                 self._report_silence(self._watchdog.timeout)
 
     def _end_torque(self) -> None:
-        """End the torque because a joint is too fast; called in the control loop."""
+        """End the torque because of overspeed; called in the control loop."""
         self._send_last(self.parameters['timeout_command'])
 
     def _send_last(
@@ -370,10 +370,7 @@ class TorqueNode(ManagedNode):
         return reached
 
     def _last_torque(self, action: str) -> np.ndarray:
-        """Return the torque to end with, (n,) [N m or N].
-
-        Zero if that of `action` cannot be computed.
-        """
+        """Return the last torque, (n,) [N m or N]; zero if that of `action` cannot be computed."""
         torque = np.zeros(self.robot.nv)
         if action != 'gravity':
             return torque
@@ -382,7 +379,7 @@ class TorqueNode(ManagedNode):
             if np.isfinite(gravity).all():
                 return gravity
             problem = 'it is not finite'
-        except Exception as error:  # the last command is sent whatever happens
+        except Exception as error:  # the last command is always sent
             problem = str(error)
         self.diagnostics.event(
             SUBJECT, ERROR, f'last torque: zero instead of gravity, because {problem}', 'gravity'
@@ -398,7 +395,7 @@ class TorqueNode(ManagedNode):
 
     @property
     def answering(self) -> bool:
-        """True if states come in and torques go out."""
+        """True if states arrive and torques are sent."""
         return self._loop is not None and self._commander.commanding
 
     # -- diagnostics ------------------------------------------------------------------------------

@@ -22,10 +22,10 @@ class TorqueOutput:
 
     :param joint_names: joints of the robot, in its order
     :param joints: joints to command, in the order of the array; empty: all
-    :param form: which messages are published, one of `FORMS`
+    :param form: published messages, one of `FORMS`
     :param field: field of the message by name
     :param array: topic of the message by order
-    :raises ValueError: if `joints` are not different joints of the robot
+    :raises ValueError: if `joints` are not distinct joints of the robot
     """
 
     def __init__(
@@ -63,12 +63,12 @@ class TorqueOutput:
     def send(self, last: bool = False) -> None:
         """Publish the messages unchanged.
 
-        :param last: whether they are those to end with; here that makes no difference
+        :param last: whether it is the last command; without effect here
         """
         for send, data in self._outputs:
             send(data())
 
     def flush(self) -> None:
-        """Wait until subscribers have received what was published."""
+        """Wait until subscribers have received all messages."""
         for each in self._publishers:
             flush(each)

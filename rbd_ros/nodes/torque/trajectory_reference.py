@@ -29,8 +29,7 @@ SUBJECT = 'trajectory'
 class TrajectoryReference(Reference):
     """Follows the newest trajectory; see docs/nodes/inverse_dynamics.md.
 
-    Trajectories are read and prepared on the node's executor, beside the control loop, which then
-    takes them over whole.
+    Trajectories are prepared on the node's executor, and then handed to the control loop.
 
     :param node: the torque node
     """
@@ -42,7 +41,7 @@ class TrajectoryReference(Reference):
         self._motion = DesiredMotion(robot)
         self.joint_names = tuple(robot.joint_names)
         self.followed = Followed()
-        self._silent_since: Optional[float] = None  # when states were first seen to fail [s]
+        self._silent_since: Optional[float] = None  # time since states are missing [s]
         self._time: Optional[int] = None  # of the last state [ns]
         self._shown = False
         self._close: Callable[[], None] = lambda: None
@@ -65,11 +64,11 @@ class TrajectoryReference(Reference):
     # -- parameters -------------------------------------------------------------------------------
 
     def check(self, values: Mapping[str, Any]) -> None:
-        """Reject numbers of tolerances that are not those of the joints; ranges say the rest."""
+        """Reject wrong numbers of tolerances; the ranges are declared."""
         self._tolerances_of(values)
 
     def configure(self, values: Mapping[str, Any]) -> None:
-        """Take parameters into use."""
+        """Use changed parameters."""
         self._motion.options = MotionOptions(
             state_loss_policy=values['state_loss_policy'], max_state_gap=values['max_state_gap']
         )
@@ -89,12 +88,12 @@ class TrajectoryReference(Reference):
         )
 
     def tolerances(self) -> Tolerances:
-        """Return the tolerances of the parameters, for a trajectory that brings none."""
+        """Return the default tolerances of trajectories, from the parameters."""
         return self._tolerances_of(self._node.parameters.values)
 
     @property
     def partial(self) -> bool:
-        """True if trajectories may leave joints out."""
+        """True if trajectories may omit joints."""
         allowed: bool = self._node.parameters['allow_partial_trajectory']
         return allowed
 
@@ -105,7 +104,7 @@ class TrajectoryReference(Reference):
         self._motion.hold(state.q)
 
     def resume_after_gap(self, state: MeasuredState, gap: float) -> None:
-        """Resume the trajectory or drop it, as `state_loss_policy` says."""
+        """Resume or drop the trajectory, depending on `state_loss_policy`."""
         self._report(self._motion.resume_after_gap(state.q, gap))
 
     def restart_time(self, state: MeasuredState) -> None:
@@ -114,7 +113,7 @@ class TrajectoryReference(Reference):
 
     def _report(self, text: str) -> None:
         if text:
-            # The log leaves out some of many that are resumed, but none that is dropped.
+            # Many resumed trajectories are logged once, dropped ones always.
             code = 'interrupted' if self._motion.is_following else 'dropped'
             self._diagnostics.event(SUBJECT, WARN, text, code=code)
         if self.followed.present:
@@ -126,7 +125,7 @@ class TrajectoryReference(Reference):
         return self._motion.advance(state.time, state.dt)
 
     def done(self, state: MeasuredState, motion: Motion, torque: np.ndarray) -> None:
-        """Publish the desired state if somebody listens, and note the end of a trajectory."""
+        """Publish the desired state if subscribed to, and handle the end of a trajectory."""
         if self._shown:
             self._show(state, motion, torque)
         if self.followed.present:
@@ -141,12 +140,12 @@ class TrajectoryReference(Reference):
         self._close = close
 
     def rest_of(self) -> int:
-        """Return whether the motion rests, and nobody wants to know of each state."""
+        """Return whether the motion rests, without subscribers of each state."""
         busy = self._shown or self.followed.present or not self._motion.is_at_rest
         return MOVING if busy else HELD
 
     def advance_at_rest(self, time: int, elapsed: float, dt: float, states: int) -> None:
-        """Note states that were answered while the motion rested."""
+        """Advance over states that were answered while the motion was at rest."""
         self._time = time
         self._motion.advance_at_rest(time, elapsed, dt, states)
 
@@ -199,16 +198,16 @@ class TrajectoryReference(Reference):
         tolerances: Tolerances,
         goal: Any = None,
     ) -> Following:
-        """Follow a trajectory instead of the motion of its joints before, from its beginning on.
+        """Follow a trajectory, which replaces the previous motion of its joints from its begin.
 
-        :param names: names of its joints; for these and what follows see `DesiredMotion.plan`
-        :param stamp: when it begins [ns]; 0: now
-        :param tolerances: what the robot is to keep, of these joints at least
-        :param goal: handle of the client that waits for the outcome; None: nobody
+        :param names: names of its joints; see `DesiredMotion.plan` for the other arguments
+        :param stamp: its begin [ns]; 0: now
+        :param tolerances: tolerances of at least these joints
+        :param goal: handle of the waiting client; None: none
         :raises TrajectoryError: if it cannot be followed
         """
         values = self._node.parameters
-        self._close()  # time is to be that of the last state
+        self._close()  # so that the time is that of the last state
         if self._time is None:
             raise TrajectoryError('there is no usable state of the robot', code='no state')
         plan = self._motion.plan(
@@ -233,19 +232,19 @@ class TrajectoryReference(Reference):
         return following
 
     def cancel(self, following: Following) -> None:
-        """Stop a trajectory smoothly, or forget it if it is still to begin."""
+        """Stop a trajectory smoothly, or drop it before its begin."""
         following.canceled = True
         self._motion.cancel(following.plan)
         self._close()
 
     @property
     def desired_position(self) -> np.ndarray:
-        """Desired position as of the last state, (n,) [rad or m]."""
+        """Desired position at the last state, (n,) [rad or m]."""
         return self._motion.position
 
     @property
     def is_at_rest(self) -> bool:
-        """True if the desired position stays where it is, as of the last state."""
+        """True if the desired position was constant at the last state."""
         return self._motion.is_at_rest
 
     def present_time(self) -> Optional[int]:
@@ -254,11 +253,11 @@ class TrajectoryReference(Reference):
         return self._time
 
     def count_received(self) -> None:
-        """Count something that is to be followed."""
+        """Count a received trajectory or pose."""
         self._received += 1
 
     def report_rejection(self, error: Exception, what: str = 'trajectory') -> None:
-        """Report a trajectory or pose that cannot be followed."""
+        """Report a rejected trajectory or pose."""
         self._rejected += 1
         self._diagnostics.event(
             SUBJECT,
@@ -268,7 +267,7 @@ class TrajectoryReference(Reference):
         )
 
     def lost_for_good(self) -> str:
-        """Return why no trajectory can go on, states having failed for long; empty if one can."""
+        """Return why no trajectory can continue without states; empty if one can."""
         if self._node.answering:
             self._silent_since = None
             return ''
@@ -279,7 +278,7 @@ class TrajectoryReference(Reference):
         return 'states of the robot are missing' if now - self._silent_since > timeout else ''
 
     def deactivate(self) -> None:
-        """Send a result to a waiting client, as its trajectory is interrupted."""
+        """Send a result to a waiting client: its trajectory is interrupted."""
         if self._goals is not None:
             self._goals.drop('the node was deactivated')
 
@@ -289,7 +288,7 @@ class TrajectoryReference(Reference):
             self._goals.stop()
 
     def every_second(self) -> None:
-        """Publish the desired state and the error only while somebody listens."""
+        """Publish the desired state and the error while they are subscribed to."""
         self._shown = bool(
             self._desired_publisher.get_subscription_count()
             or self._error_publisher.get_subscription_count()
@@ -298,7 +297,7 @@ class TrajectoryReference(Reference):
             self._close()
 
     def values(self) -> Dict[str, Any]:
-        """Return the time that is left of the trajectory, and how many there were."""
+        """Return the remaining time of the trajectory, and the numbers of trajectories."""
         return {
             'trajectory_left_s': self._motion.time_left,
             'trajectories_received': self._received,

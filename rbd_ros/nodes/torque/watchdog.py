@@ -12,8 +12,8 @@ from typing import Callable, Optional
 import numpy as np
 
 MIN_PERIOD, MAX_PERIOD = 0.002, 0.05  # between two checks [s]
-# Real time after which it expires even if simulated time stands still: so many timeouts, and at
-# least so many seconds.
+# Real time, in timeouts and in seconds, after which it expires although simulated time stands
+# still.
 REAL_TIMEOUT_FACTOR = 10.0
 MIN_REAL_TIMEOUT = 2.0
 
@@ -21,15 +21,14 @@ MIN_REAL_TIMEOUT = 2.0
 class Watchdog:
     """Calls `expired` once when it has not been fed for `timeout`.
 
-    A pause of the whole process (a busy machine, a stopped process) does not count: after it there
-    is one more period in which to feed, since the state that is waited for may have arrived.
+    A pause of the whole process (a busy machine, a stopped process) does not count: one more
+    period follows it, since the next state may have arrived.
 
     :param timeout: maximum time between two feeds [s]; 0: never expires
-    :param expired: called in the watchdog's thread; if it raises, it is called again at the next
-        check
-    :param simulated_time: returns the present simulated time [s], None if there is none; it must
-        have passed as well, unless it stands still for very long
-    :param begin: called first of all in the watchdog's thread
+    :param expired: called in the watchdog's thread; called again at the next check if it raises
+    :param simulated_time: returns the present simulated time [s], None: none; the timeout must
+        have passed in it as well, except for very long times
+    :param begin: called first in the watchdog's thread
     """
 
     def __init__(
@@ -40,15 +39,15 @@ class Watchdog:
         begin: Callable[[], None] = lambda: None,
     ):
         self.timeout = timeout
-        #: Ends the torque that stands, as after a timeout
+        #: Ends the present torque, as after a timeout
         self.expired = expired
         self._simulated_time, self._begin = simulated_time, begin
-        #: When it was fed last [s], (1,); machine code may feed it there while it is armed
+        #: Time of the last feed [s], (1,); machine code may set it while armed
         self.fed = np.full(1, time.monotonic())
-        # Simulated time after it was fed last, and when that was.
+        # Simulated time after the last feed, and the time of that.
         self._fed_simulated: Optional[float] = None
         self._looked_up_for = -math.inf
-        self._armed = False  # nothing to watch before it is fed for the first time
+        self._armed = False  # not before the first feed
         self.fired = False
         self._stopping = threading.Event()
         self._period = min(max(timeout / 8.0, MIN_PERIOD), MAX_PERIOD)
@@ -56,13 +55,13 @@ class Watchdog:
         self._thread = threading.Thread(target=self._run, name='watchdog', daemon=True)
 
     def start(self) -> None:
-        """Begin to watch; it does not expire before it is fed for the first time."""
+        """Start the thread; it does not expire before the first feed."""
         if self.timeout > 0.0 and self._thread.ident is None:
             self._thread.start()
 
     @property
     def armed(self) -> bool:
-        """True if it watches."""
+        """True if it can expire."""
         return self._armed
 
     def disarm(self) -> None:
@@ -70,23 +69,23 @@ class Watchdog:
         self._armed = self.fired = False
 
     def stop(self) -> None:
-        """End the thread, and return when it has ended."""
+        """End the thread, and wait for it."""
         self._stopping.set()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(5.0)
 
     def feed(self, now: float) -> None:
-        """Note that a torque was sent at the monotonic time `now` [s]."""
+        """Feed it: a torque was sent at the monotonic time `now` [s]."""
         self.fed[0] = now
         self._armed = True
         self.fired = False
 
     def age(self, now: float) -> float:
-        """Return the real time since it was fed last [s], at the monotonic time `now` [s]."""
+        """Return the real time since the last feed [s], at the monotonic time `now` [s]."""
         return now - self.fed.item()
 
     def interrupted(self, now: float, elapsed: float) -> bool:
-        """Return whether it was not fed for too long, even if no check has noticed that yet.
+        """Return whether the timeout has passed, even before the next check.
 
         :param now: monotonic time [s]
         :param elapsed: time that has passed by the stamps of the states [s]
@@ -112,16 +111,16 @@ class Watchdog:
                 self.fired = True
                 try:
                     self.expired()
-                except Exception:  # it has reported that itself
+                except Exception:  # already reported
                     self.fired = False
             elif simulated is None:
-                # It cannot expire before, so it need not wake up before.
+                # It cannot expire before that.
                 delay = max(self.fed.item() + self.timeout - now, MIN_PERIOD)
 
     def _is_overdue(self, now: float, simulated: Optional[float]) -> bool:
         fed = self.fed.item()
         if self._looked_up_for != fed or self._fed_simulated is None:
-            # Here, as the watchdog has the time to.
+            # Outside of the control loop.
             self._fed_simulated, self._looked_up_for = simulated, fed
         age = now - fed
         if age <= self.timeout:

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Ideal brakes, which hold the whole simulated robot until it is commanded."""
+"""Ideal brakes, which hold the whole simulated robot until its first command."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from rbd_ros.simulation import Simulator
 
 
 class Brakes:
-    """Brakes of a simulated robot: while they hold, no step of the physics is taken.
+    """Brakes of a simulated robot: while engaged, no physics step is taken.
 
-    They would stop the objects of a world, too: there, servos hold the robot.
+    They would also stop the objects of a world, so a world uses servos instead.
 
     :param parameters: values of the simulator's parameters
     """
 
     def __init__(self, simulator: Simulator, parameters: Mapping[str, Any]):
         self._simulator, self._parameters = simulator, parameters
-        #: Whether they hold.
+        #: Whether they are engaged.
         self.engaged = False
-        #: Efforts that bear the robot's weight where it was measured, (nv,) [N m or N].
+        #: Efforts that compensate gravity at the measured configuration, (nv,) [N m or N].
         self.effort: np.ndarray = np.zeros(simulator.robot.nv)
 
     def measure(self) -> None:
-        """Find what they must bear where the robot is."""
+        """Compute the holding efforts at the present configuration."""
         self.effort = holding_effort(self._simulator.robot, self._simulator.q)
 
     def allowed(self) -> bool:
-        """Return whether they may hold the robot, and time stand still for it."""
+        """Return whether brakes may hold the robot, without physics steps."""
         if self._simulator.world is None:
             return True
         return has_rigid_ground(self._parameters) and not self._simulator.objects

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Gaps between commands, and before any: whether a controller keeps up with the simulation."""
+"""Gaps between commands and before the first: whether a controller keeps up with simulation."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import math
 
 from rbd_ros.nodes.messages.conversions import NANOSECONDS
 
-#: Dead time that controllers should bear, as those of config/ros2_control.yaml do [s].
+#: Dead time that controllers should tolerate, as those of config/ros2_control.yaml do [s].
 DEAD_TIME = 0.02
-#: Gaps among evenly spaced commands differ by less than this factor.
+#: Maximum ratio of the gaps of evenly spaced commands.
 UNEVEN = 4.0
-#: Checks without a command, one a second, after which a controller manager counts as stopped.
+#: Checks without a command, one a second, before a controller manager counts as stopped.
 MAX_MISSES = 5
 
 
 class CommandGaps:
-    """Longest and shortest gap between commands since they were last asked for.
+    """Longest and shortest gap between commands since the last report.
 
     >>> gaps = CommandGaps()
     >>> for time in (1, 3, 5, 35, 37):  # [ms]
@@ -34,7 +34,7 @@ class CommandGaps:
         self._shortest = math.inf
 
     def note(self, time: int) -> None:
-        """Note a command.
+        """Add a command.
 
         :param time: simulated time [ns]
         """
@@ -59,7 +59,7 @@ class CommandGaps:
 class FirstCommand:
     """Deadline of the first command of a controller manager that follows /clock.
 
-    It sends some in each of its cycles, of which there are none before the time that it saw last.
+    It sends commands in each cycle, and has no cycles before the last time that it received.
 
     >>> first = FirstCommand()
     >>> [first.is_overdue(heard=False, expected=True) for _ in range(6)]
@@ -76,7 +76,7 @@ class FirstCommand:
         """Count a miss; return True when `MAX_MISSES` is reached.
 
         :param heard: whether there was a command since the last check
-        :param expected: whether a manager is there, whose hardware can be heard
+        :param expected: whether a manager is present with working hardware
         """
         self._heard = self._heard or heard
         self._misses = self._misses + 1 if expected and not self._heard else 0

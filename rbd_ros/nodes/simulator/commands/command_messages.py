@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Command messages: which joint they drive by what, and which are rejected.
+"""Command messages: the joints and interfaces that they drive, and their errors.
 
-What a controller sends all day is taken by machine code (compiled_cycle.py), which learns from the
-first messages how they look. Everything else is read here, and what is odd about it is reported.
+Machine code (compiled_cycle.py) decodes messages whose layout it has learned from the first ones.
+This module reads all others, and reports unusual ones.
 """
 
 from __future__ import annotations
@@ -51,19 +51,19 @@ MAX_VALUES = {
 class NamedJoints(NamedTuple):
     """Names of a message.
 
-    :param naming: which joints they are
-    :param holders: which of them declare a command interface in the tag, by field, (k,) each
+    :param naming: mapping to the robot's joints
+    :param holders: names that declare a command interface in the tag, by field, (k,) each
     """
 
     naming: Naming
     holders: Mapping[str, np.ndarray]
 
     def whose(self, field: str, count: int) -> Optional[np.ndarray]:
-        """Return the names that `count` values of a field are for.
+        """Return the indices of the names that the `count` values of a field are for.
 
-        None: of all, one after another.
+        None: all names, in order.
 
-        :raises MessageProblem: if that is unknown
+        :raises MessageProblem: if that is ambiguous
         """
         if count == self.naming.size:
             return None
@@ -79,14 +79,14 @@ class NamedJoints(NamedTuple):
         raise MessageProblem(f'{field} has wrong length', problem)
 
     def joints(self, field: str, count: int) -> np.ndarray:
-        """Return the robot's joint of each value of a field, -1 for none, (count,)."""
+        """Return the robot's joint for each value of a field, -1 for none, (count,)."""
         joints = np.full(self.naming.size, -1, dtype=np.int64)
         joints[self.naming.source] = self.naming.target
         whose = self.whose(field, count)
         return joints if whose is None else joints[whose]
 
     def values(self, field: str, values: np.ndarray) -> np.ndarray:
-        """Return the values of a field for the joints of `naming`, NaN where there is none."""
+        """Return the values of a field for the joints of `naming`, NaN for missing ones."""
         whose, naming = self.whose(field, values.size), self.naming
         check_size(field, values)
         if whose is not None:
@@ -96,7 +96,7 @@ class NamedJoints(NamedTuple):
 
 
 def check_size(name: str, values: np.ndarray) -> None:
-    """Reject values that are infinite or beyond all bounds; NaN may mean that there is none."""
+    """Reject infinite and too large values; NaN means no value."""
     if np.isinf(values).any():
         raise MessageProblem('not finite', f'a value of {name} is infinite, not finite')
     largest = np.nanmax(np.abs(values), initial=0.0)
@@ -107,17 +107,17 @@ def check_size(name: str, values: np.ndarray) -> None:
 
 
 ROWS = ('effort', 'position', 'velocity')  # interfaces, as in `Sent`
-MAX_LAYOUTS = 64  # runs of joint names that are remembered
-MAX_PATTERNS = 8  # of messages by name that machine code knows
+MAX_LAYOUTS = 64  # remembered layouts of joint names
+MAX_PATTERNS = 8  # patterns that machine code knows
 READS_BEFORE_PATTERN = 3  # messages of a layout before machine code learns it
 
 
 class KnownMessages(NamedTuple):
     """Messages of one pattern.
 
-    :param take: takes one, if it has the pattern: bytes, their number, present time [s]
-    :param heard: 1 if it has taken one since this was last cleared, (1,)
-    :param naming: which joints they are for
+    :param take: takes a message of the pattern: bytes, size, present time [s]
+    :param heard: 1 if it has taken one since last cleared, (1,)
+    :param naming: mapping to the robot's joints
     """
 
     take: Callable[[bytes, int, float], int]
@@ -126,14 +126,14 @@ class KnownMessages(NamedTuple):
 
 
 class Commands(DrivenJoints):
-    """Commands of all joints that can be commanded, as messages bring them.
+    """Commands of all actuated joints with one degree of freedom.
 
-    :param diagnostics: where rejected messages are reported
-    :param array_joints: joints that a Float64MultiArray names by its order; empty: all that can be
+    :param diagnostics: reports rejected messages
+    :param array_joints: joints in the order of a Float64MultiArray; empty: all that can be
         commanded
     :param bandwidth: natural frequency of the servo [rad/s]
-    :param tag: which joints have which interfaces in the robot description
-    :raises ValueError: if `array_joints` are not different joints of the robot, with actuators
+    :param tag: interfaces of the joints in the robot description
+    :raises ValueError: if `array_joints` are not distinct joints of the robot with actuators
     """
 
     def __init__(
@@ -158,18 +158,18 @@ class Commands(DrivenJoints):
     def _read_by(
         self, joints: JointNames, passive: FrozenSet[str], order: Naming, tag: ControlTag
     ) -> None:
-        """Read messages by these names from now on.
+        """Read messages with these names from now on.
 
         :param joints: names of the joints in messages
-        :param passive: those of them without actuators
+        :param passive: names of joints without actuators
         :param order: joints of messages without names
-        :param tag: which joints have which interfaces
+        :param tag: interfaces of the joints
         """
         self._joints, self._passive, self._array_order = joints, passive, order
         self._tag = tag
         self._by_name, self._by_order = JointStateReader(), Float64MultiArrayReader()
         self._namings: Dict[NameList, NamedJoints] = {}
-        self.heard: Dict[Naming, None] = {}  # in the order in which they were heard
+        self.heard: Dict[Naming, None] = {}  # in order of arrival
         self._known: List[KnownMessages] = []
         self._known_array = self._learn(
             plain_array_pattern(order.size), NamedJoints(order, {}), {'effort': order.size}, False
@@ -177,24 +177,24 @@ class Commands(DrivenJoints):
 
     @property
     def accepted(self) -> int:
-        """Number of messages that have been taken."""
+        """Number of accepted messages."""
         return self.reports.accepted
 
     @property
     def rejected(self) -> int:
-        """Number of messages that have been rejected."""
+        """Number of rejected messages."""
         return self.reports.rejected
 
     # -- input ------------------------------------------------------------------------------------
 
     def take_joint_state(self, data: bytes, now: float) -> bool:
-        """Take commands by name: of each joint, the interface that says something new counts.
+        """Apply commands by name: for each joint, the interface with a new value counts.
 
         NaN means no command for that joint (controllers send it before they are active).
 
         :param data: serialized JointState
         :param now: present time of a steady clock [s]
-        :return: whether any joint is now driven by the message
+        :return: whether the message now drives any joint
         """
         for known in self._known:
             if known.take(data, len(data), now):
@@ -222,21 +222,21 @@ class Commands(DrivenJoints):
         counts = {name: values.size for name, values in fields.items()}
         known = self._learn(self._by_name.pattern(READS_BEFORE_PATTERN), named, counts)
         if known is not None:
-            self._note_heard(self._known[: -MAX_PATTERNS + 1])  # those that are forgotten
+            self._note_heard(self._known[: -MAX_PATTERNS + 1])  # those to be dropped
             self._known = [*self._known[-MAX_PATTERNS + 1 :], known]
         return self._take(named.naming, given, now)
 
     def _take(self, naming: Naming, fields: Mapping[str, np.ndarray], now: float) -> bool:
-        """Apply the commands of a message, in the interpreter.
+        """Apply the commands of a message in Python.
 
-        :param fields: values of each field for those joints, NaN for none
+        :param fields: values of each field for those joints, NaN for missing ones
         """
         target, given = naming.target, self.sent.given
         given[:, target] = np.nan
         for field, values in fields.items():
             given[ROWS.index(field), target] = values
         if not is_command(self.sent, target):
-            # As it should be until a controller is active.
+            # Expected until a controller is active.
             self.sent.last[:, target] = np.nan
             self.reports.event(
                 OK,
@@ -270,14 +270,14 @@ class Commands(DrivenJoints):
                 raise MessageProblem('no actuator', 'it names no joint with an actuator')
         if not naming.target.size:
             raise MessageProblem('no known joints', 'it names no joint of the robot')
-        if len(self._namings) >= MAX_LAYOUTS:  # a sender that invents names
+        if len(self._namings) >= MAX_LAYOUTS:  # a publisher with ever new names
             del self._namings[next(iter(self._namings))]
         holders = {field: self._tag.holders(names.names, field) for field in ROWS}
         named = self._namings[names] = NamedJoints(naming, holders)
         return named
 
     def _without_passive(self, naming: Naming) -> Naming:
-        """Return the naming of the joints among these that can be commanded."""
+        """Return the naming restricted to joints that can be commanded."""
         kept = np.array([name not in self._passive for name in naming.names], dtype=bool)
         return replace(
             naming,
@@ -289,7 +289,7 @@ class Commands(DrivenJoints):
         )
 
     def take_array(self, data: bytes, now: float) -> bool:
-        """Take efforts in the order of `array_joints`; otherwise like `take_joint_state`.
+        """Apply efforts in the order of `array_joints`; otherwise like `take_joint_state`.
 
         :param data: serialized Float64MultiArray
         """
@@ -312,11 +312,11 @@ class Commands(DrivenJoints):
         return self._take(order, {'effort': values[order.source]}, now)
 
     def take_accelerations(self, data: bytes, now: float) -> bool:
-        """Take accelerations in the order of `array_joints`; NaN means none for that joint.
+        """Apply accelerations in the order of `array_joints`; NaN means none for that joint.
 
         :param data: serialized Float64MultiArray
         :param now: present time of a steady clock [s]
-        :return: whether any joint is now driven by the message
+        :return: whether the message now drives any joint
         """
         order = self._array_order
         try:
@@ -349,9 +349,9 @@ class Commands(DrivenJoints):
     ) -> Optional[KnownMessages]:
         """Make machine code decode messages of this layout.
 
-        :param named: which joints they are for
-        :param counts: number of values of each field that they have
-        :param partial: whether NaN means that there is no command
+        :param named: mapping to the robot's joints
+        :param counts: number of values of each field
+        :param partial: whether NaN means no command
         """
         if pattern is None:
             return None
@@ -374,7 +374,7 @@ class Commands(DrivenJoints):
         return KnownMessages(take, heard, named.naming)
 
     def heard_lately(self) -> List[Sequence[str]]:
-        """Return the different lists of joints that messages by name had since the last call."""
+        """Return the distinct lists of joint names in messages since the last call."""
         self._note_heard(self._known)
         heard, self.heard = self.heard, {}
         return [naming.names for naming in heard]

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Reports of command messages, counted, in the diagnostics."""
+"""Reports of command messages in the diagnostics, with counts."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ SUBJECT = 'commands'
 
 
 class CommandReports:
-    """Counts of messages, and whether any are coming; one for all robots of a simulation.
+    """Counts of messages, and whether commands arrive; shared by all robots of a simulation.
 
-    :param diagnostics: where to report
+    :param diagnostics: diagnostics of the node
     """
 
     def __init__(self, diagnostics: Diagnostics):
         self.diagnostics = diagnostics
-        #: How many messages have been taken, and rejected.
+        #: Numbers of accepted and rejected messages.
         self.accepted = self.rejected = 0
-        #: Whether messages are coming.
+        #: Whether messages arrive.
         self.receiving = False
         self._accepted_before = 0
 
     @property
     def streamed(self) -> int:
-        """Number of messages processed since the stream began."""
+        """Number of messages since the stream began."""
         return self.accepted - self._accepted_before
 
     def note_taken(self) -> None:
@@ -40,7 +40,7 @@ class CommandReports:
             self.condition(OK, 'receiving', 'receiving')
 
     def reject(self, problem: Union[MessageProblem, WireError]) -> None:
-        """Count a message that cannot be used, and report why."""
+        """Count a rejected message, and report the reason."""
         self.rejected += 1
         self.event(WARN, f'command rejected: {problem}', problem.code)
 
@@ -49,5 +49,5 @@ class CommandReports:
         self.diagnostics.event(SUBJECT, level, text, code=code)
 
     def condition(self, level: bytes, text: str, code: str) -> None:
-        """Report how things are from now on."""
+        """Report a condition."""
         self.diagnostics.condition(SUBJECT, level, text, code=code)

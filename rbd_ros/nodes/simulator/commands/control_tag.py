@@ -1,10 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The `<ros2_control>` tags of a robot description: which interfaces each joint has.
+"""The `<ros2_control>` tags of a robot description: the interfaces of each joint.
 
-Hardware of ros2_control that speaks by topics sends the names of all joints of its tag, and for
-each interface the values of those joints alone that declare it, one after another. Only the tag
-says whose they are.
+Topic-based ros2_control hardware sends the names of all joints of its tag. For each interface, it
+sends only the values of the joints that declare it, in order, so the tag is needed to read them.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from rbd_ros.model.bounded_xml import parse_xml
 from rbd_ros.model.urdf.control_interfaces import unread_sensors
 from rbd_ros.model.urdf.urdf_document import MAX_ELEMENTS, urdf_of_file
 
-FIELDS = ('position', 'velocity', 'effort')  # interfaces that a JointState can carry
+FIELDS = ('position', 'velocity', 'effort')  # interfaces that are fields of JointState
 
 
 class JointInterfaces(NamedTuple):
-    """Interfaces of a joint, by name.
+    """Interfaces of a joint.
 
-    :param commands: those that it is commanded by
-    :param states: those that its state is read by
+    :param commands: its command interfaces
+    :param states: its state interfaces
     """
 
     commands: FrozenSet[str]
@@ -33,11 +32,11 @@ class JointInterfaces(NamedTuple):
 
 
 class SensorTag(NamedTuple):
-    """A `<sensor>` of a tag.
+    """A `<sensor>` element of a tag.
 
-    :param frame: its parameter `frame_id`, '' if it has none
+    :param frame: its parameter `frame_id`; '' without one
     :param states: its state interfaces
-    :param is_unread: whether they stay NaN in ros2_control
+    :param is_unread: whether its states stay NaN in ros2_control
     """
 
     name: str
@@ -46,14 +45,14 @@ class SensorTag(NamedTuple):
     is_unread: bool = False
 
     def measures(self, quantities: Sequence[str]) -> bool:
-        """Return whether one of its state interfaces is one of these quantities."""
+        """Return whether a state interface is one of these quantities."""
         return any(state.rpartition('.')[0] in quantities for state in self.states)
 
 
 class ControlTag:
     """Joints of all `<ros2_control>` tags of a robot description.
 
-    :param joints: interfaces of each joint, by its name; empty: there is no tag
+    :param joints: interfaces of each joint, by name; empty: there is no tag
     :param sensors: sensors by name
     """
 
@@ -77,23 +76,23 @@ class ControlTag:
         )
 
     def commandable(self, name: str) -> bool:
-        """Return whether a message about this joint is meant to command it.
+        """Return whether a message with this joint may command it.
 
-        A joint of the tag without command interfaces is named in every message all the same.
+        Messages also name joints of the tag that have no command interface.
         """
         return name not in self.joints or bool(self.joints[name].commands)
 
     def shows(self, name: str, field: str) -> bool:
-        """Return whether the state of a joint has `field`; what no tag knows has all."""
+        """Return whether the state of a joint has `field`; without a tag, it has all."""
         return name not in self.joints or field in self.joints[name].states
 
     def shown(self, names: Sequence[str], fields: Sequence[str] = ()) -> Dict[str, np.ndarray]:
-        """Return which of the joints `names` have which field in their state, (k,) each.
+        """Return which of the joints `names` have each field in their state, (k,) each.
 
-        The hardware of ros2_control fails on a finite value of an interface that the tag does not
-        declare; NaN, or a field that is empty, it passes over.
+        ros2_control hardware fails on a finite value of an interface that the tag does not
+        declare. It ignores NaN and empty fields.
 
-        :param fields: fields for all joints, whatever the tag says; empty: the tag counts
+        :param fields: fields for all joints, regardless of the tag; empty: the tag counts
         """
         return {
             field: np.array(
@@ -114,8 +113,8 @@ NO_TAG = ControlTag({})
 def read_control_tag(source: str, package_paths: Sequence[str] = ()) -> ControlTag:
     """Read the tags of a valid robot description.
 
-    :param source: the XML, or the path of a file with it, which may be xacro
-    :param package_paths: directories in which xacro looks for packages first
+    :param source: XML text, or the path of a URDF or xacro file
+    :param package_paths: directories that xacro searches first for packages
 
     >>> tag = read_control_tag('''<robot name="r"><ros2_control name="c" type="system">
     ...   <joint name="elbow"><command_interface name="effort"/><state_interface name="position"/>
@@ -126,7 +125,7 @@ def read_control_tag(source: str, package_paths: Sequence[str] = ()) -> ControlT
     text = source.lstrip('\ufeff \t\r\n')
     data = text.encode() if text.startswith('<') else urdf_of_file(source, package_paths).lstrip()
     if text.startswith('<?xml'):
-        # A text has no encoding any more, whatever its declaration says.
+        # A decoded text must not declare an encoding.
         data = text[text.index('?>') + 2 :].strip().encode()
     joints: Dict[str, JointInterfaces] = {}
     sensors: Dict[str, SensorTag] = {}

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Joints that can be commanded: what drives each, and what does when commands do not come."""
+"""Joints that can be commanded: the drive of each, and its substitute without commands."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from rbd_ros.simulation.stepping.drives import (
     ZERO,
 )
 
-DEFAULT_SILENCE = 1.0  # until silence is noted where no command times out [s]
-STREAM = 20  # messages without a gap that make a controller, whose end is worth a warning
+DEFAULT_SILENCE = 1.0  # silence that is reported if commands never time out [s]
+STREAM = 20  # messages without a gap that count as a controller, whose end gives a warning
 COUNTS = {
     ZERO: 'nothing',
     GRAVITY: 'gravity',
@@ -41,11 +41,9 @@ STAND_INS = {'hold': POSITION, 'gravity': GRAVITY, 'zero': ZERO}
 
 
 def single_joints(model: Model) -> Tuple[Tuple[str, ...], np.ndarray, np.ndarray]:
-    """Return the joints with one degree of freedom.
+    """Return the joints with one degree of freedom: names, indices in q and in v, (k,) each.
 
-    Their names, and where they are in q and in v, (k,) each.
-
-    :param model: of the robot
+    :param model: model of the robot
     """
     single = [
         (model.body(i).joint_name, at_q.start, at_v.start)
@@ -60,11 +58,11 @@ def single_joints(model: Model) -> Tuple[Tuple[str, ...], np.ndarray, np.ndarray
 
 
 class DrivenJoints:
-    """All joints with one degree of freedom, and what drives them; others cannot be commanded.
+    """All joints with one degree of freedom, and their drives; others cannot be commanded.
 
-    Of a robot with loops, only joints with actuators can; all others move freely.
+    In a robot with loops, only actuated joints can be commanded; all others move freely.
 
-    :param diagnostics: where to report what is missing or contradictory
+    :param diagnostics: reports missing and contradictory commands
     :param bandwidth: natural frequency of the servo [rad/s]
     """
 
@@ -80,7 +78,7 @@ class DrivenJoints:
         self.drives = make_drives(robot, self.at_q, self.at_v, bandwidth)
         self.record = Record(self.drives)
         count = len(self.names)
-        #: What the messages say, by joint.
+        #: Values of the messages, by joint.
         self.sent = Sent(
             np.full((3, count), np.nan),
             np.full((3, count), np.nan),
@@ -89,7 +87,7 @@ class DrivenJoints:
         self.sent_record = Record(self.sent)
 
     def stand_in(self, action: str, q: np.ndarray) -> None:
-        """Drive the joints by `action` (hold, gravity or zero), and forget all commands.
+        """Drive the joints by `action` (hold, gravity or zero), and drop all commands.
 
         :param q: configuration to hold, (nq,)
         """
@@ -112,7 +110,7 @@ class DrivenJoints:
         }
 
     def restore(self, memory: Mapping[str, Any], now: float) -> None:
-        """Restore a `memory`; counts continue."""
+        """Restore a `memory`; counters continue."""
         for name in REMEMBERED:
             getattr(self.drives, name)[:] = memory[name]
         self.drives.received[:] = now - np.array(memory['age'])
@@ -138,12 +136,11 @@ class DrivenJoints:
             )
 
     def watch(self, now: float, timeout: float) -> None:
-        """Report command timeouts, and commands that contradict each other.
+        """Report command timeouts and contradictory commands.
 
-        A position has no timeout, for it is safe to keep; a lack of them is reported all the
-        same.
+        Position commands do not expire, since holding them is safe, but silence is still reported.
 
-        :param timeout: of commands [s]; 0: none
+        :param timeout: timeout of commands [s]; 0: none
         """
         beside, drives = self.sent.beside, self.drives
         if beside.any():
@@ -165,7 +162,7 @@ class DrivenJoints:
         )
 
     def _report_conflicts(self, beside: np.ndarray) -> None:
-        """Report which joints get more than one command at a time.
+        """Report joints with more than one command at a time.
 
         :param beside: as in `Sent`
         """
@@ -192,7 +189,7 @@ class DrivenJoints:
                 self.reports.event(level, f'{text} {joints}', code)
 
     def refresh(self, now: float) -> None:
-        """Count the age of commands from `now`: simulation was paused."""
+        """Restart the age of commands at `now`, after a pause."""
         received = self.drives.received
         received[np.isfinite(received)] = now
 

@@ -14,28 +14,28 @@ from rbd_ros.nodes.messages.text import shorten
 
 SUBJECT = 'publisher_conflict'
 
-# What rmw calls a node of which it knows a publisher, but not yet the name
+# Name in rmw for a node that is not discovered yet
 _NOT_KNOWN_YET = '_NODE_NAME_UNKNOWN_'
 _NAMELESS = 'a node without a name'
-_MAX_CHECKS_WITHOUT_NAMES = 5  # in which a name may be missing; usually it comes within one
-_SILENCE = 5  # looks for which a controller may be silent, on a busy machine, and still be one
+_MAX_CHECKS_WITHOUT_NAMES = 5  # checks during which a name may be missing; usually one
+_SILENCE = 5  # checks during which a controller may be silent on a busy machine
 
 
 class ConflictMonitor:
     """Monitor of the ROS graph, which it checks once a second.
 
-    :param diagnostics: where to report
+    :param diagnostics: diagnostics of the node
     """
 
     def __init__(self, node: Node, diagnostics: Diagnostics):
         self._node, self._diagnostics = node, diagnostics
         self._own = _full_name(node.get_namespace(), node.get_name())
         self._looks_without_names: Dict[str, int] = {}
-        self._silent: Dict[str, Dict[Tuple[str, ...], int]] = {}  # looks since a list was heard
-        self._crowds: Dict[str, Tuple[List[str], int]] = {}  # who, and looks since it is those
+        self._silent: Dict[str, Dict[Tuple[str, ...], int]] = {}  # checks since a list arrived
+        self._crowds: Dict[str, Tuple[List[str], int]] = {}  # names, and checks since they changed
 
     def look_for_simulators(self, topics: Sequence[str]) -> None:
-        """Report other publishers of topics that are the simulator's own."""
+        """Report other publishers of the simulator's topics."""
         for topic in topics:
             publishers = self._publishers(topic)
             if len(publishers) > 1:
@@ -52,16 +52,16 @@ class ConflictMonitor:
     def look_for_controllers(
         self, by_name: str, by_order: str, heard: Sequence[Sequence[str]]
     ) -> None:
-        """Report controllers that command the same joints; several for different joints may.
+        """Report controllers that command the same joints; several for different joints are fine.
 
         :param by_name: topic with commands by name
         :param by_order: topic with commands for all joints
-        :param heard: different lists of joints that messages by name had lately
+        :param heard: distinct lists of joints in recent messages by name
         """
         named, ordered = self._publishers(by_name), self._publishers(by_order)
         together = Counter(joint for joints in heard for joint in joints)
         twice = sorted(joint for joint, lists in together.items() if lists > 1)
-        # As many lists as publishers, without a joint in two: each has joints of its own.
+        # As many lists as publishers without common joints: each controls its own joints.
         disjoint = len(self._lists(by_name, heard)) >= len(named) and not twice
         who = sorted(named + ordered)
         before, looks = self._crowds.get(by_name, ([], 0))
@@ -70,7 +70,7 @@ class ConflictMonitor:
         crowd = len(set(named) | set(ordered)) > 1 or max(len(named), len(ordered)) > 1
         if not crowd or (disjoint and set(ordered) <= set(named) and len(ordered) < 2):
             return
-        # Hardware interfaces have their publisher long before they send anything.
+        # Hardware interfaces create their publisher long before the first message.
         if not twice and looks < _SILENCE and not ordered:
             return
         which = shorten(twice) or 'the same joints'
@@ -83,7 +83,7 @@ class ConflictMonitor:
         )
 
     def _lists(self, topic: str, heard: Sequence[Sequence[str]]) -> Dict[Tuple[str, ...], int]:
-        """Return the lists of joints received within the last checks."""
+        """Return the lists of joints received in the last checks."""
         before = self._silent.get(topic, {})
         lists = {joints: looks + 1 for joints, looks in before.items() if looks < _SILENCE}
         lists.update((tuple(joints), 0) for joints in heard)
@@ -93,8 +93,8 @@ class ConflictMonitor:
     def _publishers(self, topic: str) -> List[str]:
         """Return the full names of the nodes that publish a topic, one for each publisher.
 
-        The middleware reports publishers before the names of their nodes. A conflict is of no use
-        without a name, so it is checked again later.
+        The middleware reports publishers before the names of their nodes; without names, the
+        conflict is checked again later.
         """
         infos: List[Any] = self._node.get_publishers_info_by_topic(topic)
         known = [info for info in infos if info.node_name != _NOT_KNOWN_YET]

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Commands for one of several robots that are simulated as one, by its own names of joints."""
+"""Commands for one of several robots of a simulation, with its own joint names."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from rbd_ros.nodes.simulator.commands.control_tag import NO_TAG
 
 
 class RobotCommands(Commands):
-    """Commands that reach the same drives as those of the whole, for the joints of one robot.
+    """Commands for the joints of one robot, which share the drives of the whole simulation.
 
-    What machine code has learned of messages is each robot's own; which commands are too old, and
-    the reports, are the affair of the whole: a reported timeout gets its end reported.
+    Each robot has its own message patterns. Timeouts and reports belong to the whole: it reports
+    both the begin and the end of a timeout.
 
     :param whole: commands of all joints
-    :param prefix: what the names of the robot's joints begin with there, such as 'left/'
+    :param prefix: prefix of the robot's joint names in the whole, such as 'left/'
     """
 
     def __init__(self, whole: Commands, prefix: str):
@@ -24,7 +24,7 @@ class RobotCommands(Commands):
         self.names, self.at_q, self.at_v = whole.names, whole.at_q, whole.at_v
         self.driven, self.drives, self.record = whole.driven, whole.drives, whole.record
         self.sent, self.sent_record = whole.sent, whole.sent_record
-        # Joints of others have names here that no message can have.
+        # Joints of other robots get names that no message contains.
         own = [n[len(prefix) :] if n.startswith(prefix) else f'\0{n}' for n in whole.names]
         passive = frozenset(
             name[len(prefix) :] for name in whole._passive if name.startswith(prefix)

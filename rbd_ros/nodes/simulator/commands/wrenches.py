@@ -17,17 +17,17 @@ from rbd_ros.wire import WireError, WrenchStampedReader
 
 SUBJECT = 'external_wrench'
 
-MAX_FORCE = 1e7  # no robot survives more, and no sum of these overflows [N or N m]
+MAX_FORCE = 1e7  # far above real loads; sums of these do not overflow [N or N m]
 
 
 class Acting(NamedTuple):
-    """A wrench that acts on a link or an object.
+    """An external wrench on a link or an object.
 
-    :param wrench: torque and force that the message asks for, (6,) [N m, N]
-    :param before: those that acted when it came, (6,)
-    :param since: when it came [s]
-    :param until: when it ends, infinite for never [s]
-    :param ramp: time in which it takes the place of `before`, and falls after its end [s]
+    :param wrench: torque and force of the message, (6,) [N m, N]
+    :param before: torque and force at its arrival, (6,)
+    :param since: time of arrival [s]
+    :param until: end, infinite: never [s]
+    :param ramp: transition time from `before`, and to zero after the end [s]
     """
 
     wrench: np.ndarray
@@ -46,16 +46,16 @@ class Acting(NamedTuple):
 
     @property
     def end(self) -> float:
-        """Time at which it has ended [s]."""
+        """Time of the end of the transition to zero [s]."""
         return self.until + self.ramp
 
 
 class ExternalWrenches:
-    """Wrenches that act now, one a link or object: about its origin, in its axes, moving with it.
+    """Active wrenches, one a link or object: about its origin, in its axes, moving with it.
 
-    :param simulator: where they act
-    :param diagnostics: where rejected messages are reported
-    :param prefix: what the names of frames may begin with
+    :param simulator: the simulation
+    :param diagnostics: reports rejected messages
+    :param prefix: prefix that frame names may have
     """
 
     def __init__(self, simulator: Simulator, diagnostics: Diagnostics, prefix: str = ''):
@@ -71,9 +71,9 @@ class ExternalWrenches:
         """Apply the wrench of a message.
 
         :param data: serialized WrenchStamped
-        :param duration: how long [s]; 0: until the next one for the same link
-        :param robot: what the names of the links have in front that are meant, such as 'left/'
-        :param ramp: time in which it takes the place of what acts, and falls after its end [s]
+        :param duration: duration [s]; 0: until the next one for the same link
+        :param robot: prefix of the links, such as 'left/'
+        :param ramp: transition time from the present wrench, and to zero after the end [s]
         """
         try:
             message = self._reader.read(data)
@@ -101,7 +101,7 @@ class ExternalWrenches:
         self._diagnostics.event(SUBJECT, WARN, f'wrench rejected: {text}', code=code)
 
     def _problem(self, link: str, force: np.ndarray) -> Optional[Tuple[str, str]]:
-        """Return the problem of a wrench: a text and a short code, or None."""
+        """Return the problem of a wrench: text and short code; None without a problem."""
         simulator = self._simulator
         if link not in simulator.robot.model.links and link not in simulator.objects:
             name = short_name(link)
@@ -124,11 +124,11 @@ class ExternalWrenches:
 
     @property
     def acting(self) -> bool:
-        """True if any acts."""
+        """True if there is a wrench."""
         return bool(self._forces)
 
     def drop_unknown_bodies(self) -> None:
-        """Drop the wrenches on bodies that the world no longer has."""
+        """Drop the wrenches on bodies that are no longer in the world."""
         simulator = self._simulator
         known = {*simulator.robot.model.links, *simulator.objects}
         self._forces = {link: force for link, force in self._forces.items() if link in known}
@@ -138,21 +138,21 @@ class ExternalWrenches:
         self._forces.clear()
 
     def snapshot(self) -> Dict[str, Any]:
-        """Return the wrenches that act, and until when, by link; JSON values."""
+        """Return the active wrenches and their ends, by link; JSON values."""
         return {
             link: [each.wrench.tolist(), each.before.tolist(), each.since, each.until, each.ramp]
             for link, each in self._forces.items()
         }
 
     def restore(self, memory: Mapping[str, Any]) -> None:
-        """Restore a `memory`, of the same time of the simulation."""
+        """Restore a `memory` of the same simulated time."""
         self._forces = {
             link: Acting(np.array(wrench), np.array(before), *times)
             for link, (wrench, before, *times) in memory.items()
         }
 
     def apply(self, cycle_time: float, substeps: int) -> None:
-        """Apply the wrenches to the cycle that begins now.
+        """Apply the wrenches for the next cycle.
 
         :param cycle_time: duration of a cycle [s]
         :param substeps: steps in a cycle
@@ -165,7 +165,7 @@ class ExternalWrenches:
             del self._forces[link]
         poses = simulator.robot.forward_kinematics(simulator.q)
         for link, acting in self._forces.items():
-            # In the middle of the cycle, so that the impulse is that without a ramp.
+            # At the middle of the cycle, so that a ramp does not change the impulse.
             force = acting.at(simulator.time + 0.5 * cycle_time)
             pose = poses[link] if link in poses else simulator.object_pose(link)
             rotation = pose[:3, :3]

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Cycle in machine code: a known command message in, steps of the physics, state out.
+"""Simulation cycle in machine code: a known command message, physics steps, the state message.
 
-Once in a millisecond, most of what the interpreter needs has left the processor's caches, and a
-hundred of its operations cost more than all of the physics.
+At 1 kHz, most of the interpreter's data has left the processor's caches, so a hundred of its
+operations cost more than all of the physics.
 """
 
 from __future__ import annotations
@@ -29,19 +29,18 @@ from rbd_ros.wire import has_layout, Layout
 
 NANOSECONDS = 1_000_000_000
 
-# No joint is commanded beyond these, and nothing that is worked out from them overflows.
+# Bounds of commands; nothing that is computed from them overflows.
 MAX_EFFORT = 1e9  # [N m or N]
 MAX_POSITION = 1e5  # [rad or m]
 MAX_VELOCITY = 1e5  # [rad/s or m/s]
 MAX_ACCELERATION = 1e9  # [rad/s^2 or m/s^2]
 
-# What a message may say besides the command that counts, of the same joint: something that stands
-# since an earlier message, or something new. Bits.
+# Bits: other commands of a message for the same joint, unchanged since an earlier message, or new.
 STANDING, CHANGING = 1, 2
 
 
 class StateMessage(NamedTuple):
-    """The numbers of the JointState that is published, in place.
+    """The fields of the published JointState, in place.
 
     :param stamp: seconds in the lower half of a word, nanoseconds in the upper, (1,)
     :param position: of the joints with one degree of freedom, (n,) [rad, m]
@@ -62,13 +61,14 @@ class StateMessage(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """Values of the messages by joint; NaN where they have none.
+    """Values of the messages by joint; NaN: no value.
 
     Rows are the interfaces effort, position and velocity.
 
-    :param given: what the message at hand says, (3, n)
-    :param last: what the last message about each joint said, (3, n)
-    :param beside: what stands beside the command that counts, a sum of STANDING and CHANGING, (n,)
+
+    :param given: values of the present message, (3, n)
+    :param last: values of the last message about each joint, (3, n)
+    :param beside: commands besides the effective one, a sum of STANDING and CHANGING, (n,)
     """
 
     given: np.ndarray
@@ -79,16 +79,16 @@ class Sent(NamedTuple):
 class CommandPattern(NamedTuple):
     """Pattern of the command messages of one publisher.
 
-    :param layout: words that they contain
-    :param joints: joints that the message is about, (m,)
-    :param effort_joints: which joint each effort is for, -1 for none, (k,)
+    :param layout: its constant words
+    :param joints: joints of the message, (m,)
+    :param effort_joints: joint of each effort, -1 for none, (k,)
     :param position_joints: likewise, of the positions
     :param velocity_joints: likewise, of the velocities
-    :param effort: where the efforts begin, 0 if it has none [bytes]
-    :param position: where the positions begin, 0 if it has none [bytes]
-    :param velocity: where the velocities begin, 0 if it has none [bytes]
-    :param partial: 1 if NaN means that there is no command, 0 if it is an error
-    :param heard: 1 if such a message was taken since this was last cleared, (1,)
+    :param effort: offset of the efforts, 0: none [bytes]
+    :param position: offset of the positions, 0: none [bytes]
+    :param velocity: offset of the velocities, 0: none [bytes]
+    :param partial: 1 if NaN means no command, 0 if it is an error
+    :param heard: 1 if such a message was taken since last cleared, (1,)
     """
 
     layout: Layout
@@ -106,8 +106,8 @@ class CommandPattern(NamedTuple):
 class Steps(NamedTuple):
     """The steps of a cycle.
 
-    :param count: how many
-    :param advance: address of the loop that takes them
+    :param count: number of steps
+    :param advance: address of the loop of the steps
     """
 
     count: int
@@ -118,11 +118,11 @@ class Steps(NamedTuple):
 def run_cycle(
     physics: PhysicsRecord, drives: Drives, message: StateMessage, steps: Steps, time: int
 ) -> int:
-    """Take the steps of a cycle under what drives the joints; write the state.
+    """Advance a cycle under the drives of the joints; write the state.
 
-    :param time: when that state is [ns]
-    :return: number of steps taken, fewer than asked for if the dynamics stopped being finite;
-        minus one more than that, if the drives lead to torques without limit: they are zero then
+    :param time: time of that state [ns]
+    :return: number of steps, fewer than requested if the dynamics became infinite; minus one more
+        if the drives lead to infinite torques, which are then set to zero
     """
     model, state = physics.model, physics.state
     finite = find_torque(model, state, drives, physics.commands, steps.count * model.timestep)
@@ -146,10 +146,10 @@ def take_command(
 ) -> int:
     """Process a message of the known layout with regular values.
 
-    :param data: the serialized message
-    :param size: its number of bytes
+    :param data: serialized message
+    :param size: its size [bytes]
     :param now: present time of a steady clock [s]
-    :return: 1 if it was taken; if not, nothing has been changed
+    :return: 1 if it was taken; otherwise nothing has changed
     """
     if not has_layout(command.layout, data, size):
         return 0
@@ -174,10 +174,10 @@ def take_command(
 
 @compiled
 def are_within(data: bytes, begin: int, count: int, bound: float, partial: bool) -> bool:
-    """Return whether all numbers of a field are finite and not too large; true without a field.
+    """Return whether all numbers of a field are finite and within bounds; true without a field.
 
-    :param begin: where it begins, 0 if there is none [bytes]
-    :param partial: whether NaN is fine
+    :param begin: offset of the field, 0: none [bytes]
+    :param partial: whether NaN is allowed
     """
     if begin > 0:
         for k in range(count):
@@ -220,7 +220,7 @@ def obey(sent: Sent, drives: Drives, joints: IntArray, now: float) -> None:
     :param joints: those joints, (m,)
     :param now: present time of a steady clock [s]
     """
-    idle = True  # no effort at all: that of a controller that has let go, or of none
+    idle = True  # all efforts zero: the controller has stopped, or there is none
     for k in range(len(joints)):
         effort = sent.given[0, joints[k]]
         idle = idle and (effort == 0.0 or math.isnan(effort))
@@ -231,7 +231,7 @@ def obey(sent: Sent, drives: Drives, joints: IntArray, now: float) -> None:
             drives.effort[j] = sent.given[0, j]
         elif mode == POSITION:
             drives.position[j] = sent.given[1, j]
-            # Beside a position it is how fast that moves.
+            # Beside a position it is the velocity of the target.
             drives.velocity[j] = 0.0 if math.isnan(sent.given[2, j]) else sent.given[2, j]
         elif mode == VELOCITY:
             drives.velocity[j] = sent.given[2, j]
@@ -247,12 +247,12 @@ def obey(sent: Sent, drives: Drives, joints: IntArray, now: float) -> None:
 def chosen_drive(sent: Sent, drives: Drives, j: int, idle: bool) -> int:
     """Return the interface that drives a joint: the newest, EFFORT, POSITION or VELOCITY.
 
-    :param idle: whether the message has no effort but zeros
-    :return: that one; ZERO if the message does not command this joint
+    :param idle: whether all efforts of the message are zero
+    :return: the interface; ZERO if the message does not command this joint
     """
     effort, position, velocity = sent.given[0, j], sent.given[1, j], sent.given[2, j]
     has_position, has_velocity = not math.isnan(position), not math.isnan(velocity)
-    # A controller that lets go leaves an effort or a velocity of zero, which is no news.
+    # A controller that stops sends an effort or velocity of zero, which does not count as new.
     if is_new(effort, sent.last[0, j]) and effort != 0.0:
         return EFFORT
     if is_new(position, sent.last[1, j]):
@@ -260,9 +260,8 @@ def chosen_drive(sent: Sent, drives: Drives, j: int, idle: bool) -> int:
     if is_new(velocity, sent.last[2, j]) and velocity != 0.0:
         return VELOCITY
     if drives.mode[j] == ACCELERATION:
-        return ZERO  # which comes by messages of its own
-    # Nothing new: what has driven the joint still does. (What stands in for commands does not: all
-    # is new after it.)
+        return ZERO  # accelerations have their own messages
+    # Without a new value the drive stays. (After a substitute drive, all values are new.)
     mode = drives.mode[j]
     if mode == EFFORT and not math.isnan(effort) and not idle:
         return EFFORT
@@ -287,11 +286,11 @@ def is_new(value: float, last: float) -> bool:
 
 @compiled
 def what_is_beside(sent: Sent, j: int, mode: int) -> int:
-    """Return what else the message says about a joint: 0, STANDING or CHANGING.
+    """Return the other commands of the message for a joint: 0, STANDING or CHANGING.
 
-    A velocity beside a position is no contradiction, nor is a zero, which nobody need obey.
+    A velocity beside a position is no contradiction, nor is a zero.
 
-    :param mode: what drives the joint
+    :param mode: effective drive of the joint
     """
     result = 0
     for row in range(3):

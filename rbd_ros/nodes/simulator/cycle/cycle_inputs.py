@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The messages that wait for a simulation cycle: commands and external wrenches."""
+"""Pending messages of a simulation cycle: commands and external wrenches."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rbd_ros.nodes.simulator.cycle.cycle_ports import Message, Ports
 if TYPE_CHECKING:
     from rbd_ros.nodes.simulator.state.robot_topics import RobotTopics
 
-CYCLES_BETWEEN_WRENCHES = 4  # looking costs, and a wrench is no control loop
+CYCLES_BETWEEN_WRENCHES = 4  # polling costs time, and wrenches are not part of a control loop
 MAX_MESSAGES_A_CYCLE = 50  # a flood of commands must not stop the simulation
 
 Take = Callable[[], Message]
@@ -24,9 +24,9 @@ class CycleInputs:
 
     :param parameters: values of the simulator's parameters
     :param commands: commands of all joints
-    :param wrenches: what acts on links and objects from outside
-    :param robot_topics: topics of further robots, if they have any
-    :param ports: where messages come from; `use_ports` sets others
+    :param wrenches: external wrenches on links and objects
+    :param robot_topics: topics of further robots; None: none
+    :param ports: source of messages; `use_ports` sets another
     """
 
     def __init__(
@@ -59,10 +59,10 @@ class CycleInputs:
             self._commands_in.append((ports.take_accelerations, commands.take_accelerations))
 
     def take(self, now: float) -> bool:
-        """Take the messages that have arrived, oldest first: the newest has the last word.
+        """Process the received messages, oldest first, so that the newest counts.
 
         :param now: real time [s]
-        :return: whether any joint is now driven by one of them
+        :return: whether one of them now drives a joint
         """
         commanded = False
         for take, use in self._commands_in:
@@ -86,7 +86,7 @@ class CycleInputs:
         return commanded
 
     def forget(self) -> None:
-        """Drop the messages that have arrived."""
+        """Drop the received messages."""
         for take, _ in (*self._commands_in, *self._wrenches_in):
             for _ in range(MAX_MESSAGES_A_CYCLE):
                 if take() is None:

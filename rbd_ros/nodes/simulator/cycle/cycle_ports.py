@@ -8,11 +8,11 @@ from typing import Any, Optional, Protocol, Tuple
 
 import numpy as np
 
-Message = Optional[Tuple[bytes, Any]]  # serialized, and something about it; None: there is none
+Message = Optional[Tuple[bytes, Any]]  # serialized data and message info; None: no message
 
 
 class Ports(Protocol):
-    """Sources and sinks of messages, all serialized but the pose of the base."""
+    """Sources and sinks of messages, all serialized except the pose of the base."""
 
     def take_by_name(self) -> Message:
         """Take the oldest JointState with commands."""
@@ -21,7 +21,7 @@ class Ports(Protocol):
         """Take the oldest Float64MultiArray with commands."""
 
     def take_accelerations(self) -> Message:
-        """Take the oldest Float64MultiArray with accelerations, where they are asked for."""
+        """Take the oldest Float64MultiArray with accelerations, if they are enabled."""
 
     def take_wrench(self) -> Message:
         """Take the oldest WrenchStamped."""

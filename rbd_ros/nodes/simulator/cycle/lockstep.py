@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Lockstep: the simulation waits for the answer to each state, and takes one cycle for it.
+"""Lockstep: the simulation waits for the answer to each state before the next cycle.
 
-The pace is that of the controller, and no clock of the machine decides anything: the same answers
-to the same states give the same motion, bitwise.
+The controller sets the pace, independent of clocks: the same answers to the same states give
+bitwise identical motion.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from rbd_ros.nodes.simulator.cycle.cycle_ports import Message
 SUBJECT = 'lockstep'
 OFF, BY_STAMP, IN_ORDER = 'off', 'stamp', 'order'
 
-WAIT = 0.01  # for a message, before requests are looked for again [s]
-# Until the first answer, how often the state is sent again: a late starter must see it [s].
+WAIT = 0.01  # longest wait for a message before requests are served [s]
+# Period of repeating the state until the first answer, for late subscribers [s].
 FIRST_CONTACT = 0.1
-MAX_FORGOTTEN = 100  # messages of a topic, which a flood could fill again and again
-RECENT = 4096  # delays of answers that statistics are made of
-BY_NAME = 1  # which of the commands have a stamp, in the order in which they are taken
+MAX_FORGOTTEN = 100  # limit of dropped messages of a topic, which a flood could refill
+RECENT = 4096  # number of answer delays in the statistics
+BY_NAME = 1  # the commands with a stamp, by the order of `_take`
 
 Take = Callable[[], Message]
 
 _STAMPS = {0: struct.Struct('>iI'), 1: struct.Struct('<iI')}  # by the byte order of the message
-_STAMP = 4  # where in a stamped message the stamp is [bytes]
+_STAMP = 4  # offset of the stamp in a stamped message [bytes]
 
 
 def restamped(data: bytes, shift: int) -> bytes:
-    """Return serialized message that begins with a header, its stamp shifted by some nanoseconds.
+    """Return a serialized message that begins with a header, its stamp shifted [ns].
 
     >>> stamp_of(restamped(bytes([0, 1, 0, 0, 2, 0, 0, 0, 5, 0, 0, 0]), 10**9 + 1))
     3000000006
@@ -45,7 +45,7 @@ def restamped(data: bytes, shift: int) -> bytes:
 
 
 def stamp_of(data: bytes) -> int:
-    """Return the stamp of a serialized message that begins with a header [ns]; 0 if it has none.
+    """Return the stamp [ns] of a serialized message that begins with a header; 0: no stamp.
 
     >>> stamp_of(bytes([0, 1, 0, 0, 2, 0, 0, 0, 5, 0, 0, 0]))
     2000000005
@@ -57,16 +57,16 @@ def stamp_of(data: bytes) -> int:
 
 
 class LockstepPorts:
-    """Ports of a simulation cycle that give it one command for each state; else those they wrap.
+    """Ports of a simulation cycle that pass one command for each state.
 
-    With `stamp`, the answer to a state is the first JointState that has its stamp. With `order`,
-    each command is an answer, in the order in which they come.
+    With `stamp`, the answer to a state is the first JointState with its stamp. With `order`, each
+    command is an answer.
 
-    :param ports: the ports themselves (cycle_ports.py)
+    :param ports: wrapped ports (cycle_ports.py)
     :param mode: 'stamp' or 'order'
-    :param wait: waits for a command, for so many seconds
-    :param diagnostics: where to report
-    :param timeout: real time of an answer after which it is reported, and the state is sent
+    :param wait: waits for a command, for a time [s]
+    :param diagnostics: diagnostics of the node
+    :param timeout: real time without an answer after which it is reported, and the state is sent
         again; 0: never [s]
     """
 
@@ -85,22 +85,22 @@ class LockstepPorts:
             ports.take_by_name,
             ports.take_accelerations,
         )
-        self._chosen: List[Message] = [None] * len(self._take)  # the answer, by who takes it
-        self._state: Optional[bytes] = None  # that waits for an answer
+        self._chosen: List[Message] = [None] * len(self._take)  # the answer, by type
+        self._state: Optional[bytes] = None  # pending state
         self._stamp, self._answered_stamp = -1, -1
         self._sent_at = self._resent_at = 0.0
         self._silent = False
-        #: Counts of what came, and how often a state was sent again.
+        #: Counts of messages by kind, and of repeated states.
         self.answered = self.late = self.repeated = self.ahead = self.unstamped = self.resent = 0
         self._delays = np.zeros(RECENT)
         self._reported = 0
-        # All else goes to and fro as without lockstep.
+        # All else is passed through.
         self.take_wrench = ports.take_wrench
         self.send_clock = ports.send_clock
         self.send_base = ports.send_base
         self._send = ports.send_state
 
-    # -- of the cycle -----------------------------------------------------------------------------
+    # -- for the cycle ----------------------------------------------------------------------------
 
     def take_by_order(self) -> Message:
         """Take the answer, if it is an array."""
@@ -119,18 +119,18 @@ class LockstepPorts:
         return taken
 
     def send_state(self, data: bytes) -> None:
-        """Send a state, which waits for its answer from now on."""
+        """Send a state and wait for its answer from now on."""
         self._state, self._stamp = data, stamp_of(data)
         self._send(data)
         self._sent_at = self._resent_at = perf_counter()
 
-    # -- of the loop ------------------------------------------------------------------------------
+    # -- for the loop -----------------------------------------------------------------------------
 
     def ready(self) -> bool:
         """Return whether a cycle is due; wait for a moment if not."""
         if self._state is None:
             return True
-        self._wait(WAIT)  # not at all if there is something
+        self._wait(WAIT)  # returns at once if there is a message
         if self._poll():
             return True
         self._watch(perf_counter())
@@ -146,11 +146,11 @@ class LockstepPorts:
 
     @property
     def waiting(self) -> bool:
-        """True if a state waits for its answer."""
+        """True if a state has no answer yet."""
         return self._state is not None
 
     def expect(self, answer: bool) -> None:
-        """Wait for an answer to the state that was sent last, or for none."""
+        """Set whether the last state needs an answer."""
         if not answer:
             self._state = None
 
@@ -175,7 +175,7 @@ class LockstepPorts:
             self._diagnostics.condition(SUBJECT, OK, 'answers come', code='answers')
 
     def _is_answer(self, kind: int, data: bytes) -> bool:
-        """Return whether a message answers the state that waits; count it if not."""
+        """Return whether a message answers the pending state; otherwise count it."""
         stamp = stamp_of(data) if kind == BY_NAME else 0
         if stamp == self._stamp:
             return True
@@ -201,7 +201,7 @@ class LockstepPorts:
         self._diagnostics.event(SUBJECT, WARN, text, code=code)
 
     def _watch(self, now: float) -> None:
-        """Send the state again, and report that nobody answers, when it is time for that."""
+        """Repeat the state and report the missing answer when they are due."""
         timeout, waiting = self._timeout(), now - self._sent_at
         if timeout > 0.0 and waiting > timeout and not self._silent:
             self._silent = True
@@ -213,18 +213,18 @@ class LockstepPorts:
                 + (' with the stamp of that state' if self._by_stamp else ''),
                 code='silent',
             )
-        # A state that was sent before its reader had found it is lost. In `order`, an answer to
-        # each copy would be a step too many: there, only until the first command.
+        # A state that was sent before its subscriber was discovered is lost. With `order`, a
+        # repeated state may get two answers, so it is repeated only until the first command.
         period = FIRST_CONTACT if not self.answered else timeout if self._by_stamp else 0.0
         if 0.0 < period < now - self._resent_at and self._state is not None:
             self._resent_at = now
             self.resent += 1
             self._send(self._state)
 
-    # -- about it ---------------------------------------------------------------------------------
+    # -- diagnostics ------------------------------------------------------------------------------
 
     def values(self) -> Dict[str, Any]:
-        """Return values for diagnostics: counts, and delays of answers since last time."""
+        """Return diagnostics values: counts, and delays of answers since the last call."""
         count = min(self.answered - self._reported, RECENT)
         places = np.arange(self.answered - count, self.answered) % RECENT
         self._reported = self.answered

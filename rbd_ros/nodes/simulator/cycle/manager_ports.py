@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Lockstep with a controller_manager: one cycle of it in each of its periods, exactly.
+"""Lockstep with a controller_manager: exactly one of its cycles in each period.
 
-States and /clock come once a period; see update_rate.py for what that is, and receipts.py for why
-/clock waits. A period without a command is none in which the robot moves: so motion depends on the
-commands alone, and neither on how long the manager takes to start nor on whether it is replaced.
+States and /clock are sent once a period, which update_rate.py defines; receipts.py explains why
+/clock waits. The robot does not move in a period without a command. So the motion depends on the
+commands only, not on the start-up time or a replacement of the manager.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from rbd_ros.nodes.simulator.cycle.lockstep import (
 )
 from rbd_ros.wire import ClockWriter, JointStateReader, WireError
 
-#: What to check where commands are NaN, and where there are none.
+#: Checks to suggest if commands are NaN, and if there are none.
 INACTIVE = 'a controller is active'
 NO_ANSWER = (
     'controller_manager is active with trigger_joint_command_threshold -1, and that start_time is '
@@ -40,15 +40,15 @@ NO_ANSWER = (
 class ManagerPorts(LockstepPorts):
     """Ports of a simulation cycle that wait for the command of each period.
 
-    The stamps of commands do not matter: the clock of the hardware interface, which writes them,
-    is not that of the manager, and may lag behind.
+    Stamps of commands are ignored: the hardware interface writes them from a clock that may lag
+    behind that of the manager.
 
-    :param ports: the ports themselves (cycle_ports.py)
-    :param period: of the manager, in whole cycles [ns]
-    :param wait: waits for a command, for so many seconds
-    :param diagnostics: where to report
-    :param timeout: real time of an answer after which a period passes without one; 0: never [s]
-    :param receipts: of states that the hardware interface has taken
+    :param ports: wrapped ports (cycle_ports.py)
+    :param period: period of the manager, whole cycles [ns]
+    :param wait: waits for a command, for a time [s]
+    :param diagnostics: diagnostics of the node
+    :param timeout: real time after which a period passes without an answer; 0: never [s]
+    :param receipts: receipts of states by the hardware interface
     """
 
     def __init__(
@@ -64,17 +64,17 @@ class ManagerPorts(LockstepPorts):
         self._period, self._receipts = period, receipts
         self._publish_time = ports.send_clock
         self.send_clock = self._send_clock
-        #: Called when no command is there for a period: the robot is to be held.
+        #: Called in a period without a command, to hold the robot.
         self.hold: Callable[[], None] = lambda: None
-        #: How many periods passed without a command.
+        #: Number of periods without a command.
         self.held_periods = 0
-        self._held = self._paced = True  # of the last period, and of this one
-        self._pace = PACE  # of a period in which the robot is held [s]
-        self._clock: Optional[bytes] = None  # of this period, not published yet
+        self._held = self._paced = True  # in the last period, and in this one
+        self._pace = PACE  # duration of a period in which the robot is held [s]
+        self._clock: Optional[bytes] = None  # of this period, unpublished
         self._clock_writer, self._nudges = ClockWriter(), 0
         self._reader = JointStateReader()
 
-    # -- of the cycle -----------------------------------------------------------------------------
+    # -- for the cycle ----------------------------------------------------------------------------
 
     def take_by_order(self) -> Message:
         """Take the answer, if it is an array; manual steps wait for it here."""
@@ -82,15 +82,15 @@ class ManagerPorts(LockstepPorts):
         return super().take_by_order()
 
     def send_state(self, data: bytes) -> None:
-        """Send a state; what waits for an answer is the time that follows."""
-        if stamp_of(data) >= self._stamp + self._period:  # a reset may come within a period
+        """Send a state; its answer belongs to the next /clock."""
+        if stamp_of(data) >= self._stamp + self._period:  # a reset may occur within a period
             self._finish_period()
         self._send(data)
 
     def _finish_period(self) -> None:
         """Wait for the command of a period that the loop has not waited for.
 
-        A time that is published before the manager woke up at the last one costs it a cycle.
+        If a time is published before the manager wakes up at the last one, it skips a cycle.
         """
         end = perf_counter() + 2.0 * NUDGE_AFTER
         while self._state is not None and not self._paced:
@@ -99,23 +99,23 @@ class ManagerPorts(LockstepPorts):
 
     def _send_clock(self, data: bytes) -> None:
         time = stamp_of(data)
-        if self._stamp >= 0 and time < self._stamp + self._period:  # the manager sleeps on
+        if self._stamp >= 0 and time < self._stamp + self._period:  # the manager does not wake up
             if self._time_is_published(0.0):
                 self._publish_time(data)
             return
-        self._drop_commands()  # what came before the period is no answer to it
+        self._drop_commands()  # earlier commands are no answer to this period
         self._state = self._clock = bytes(data)
         self._stamp, self._sent_at, self._nudges = time, perf_counter(), 0
-        self._paced = self._held  # time goes on at a pace until there are commands
+        self._paced = self._held  # without commands, time advances at a pace
         self._receipts.ask(anybody=self._paced)
         self._time_is_published(0.0)
 
     def _time_is_published(self, seconds: float) -> bool:
-        """Publish the time once the state has been taken; return whether it has been published.
+        """Publish the time after the receipt of the state; return whether it is published.
 
-        At a pace, it is published in the middle of the period to hardware that says nothing.
+        At a pace, it is published at the middle of the period if there is no receipt.
 
-        :param seconds: how long to wait for that
+        :param seconds: timeout of the receipt
         """
         if self._clock is not None and (self._receipts.wait(seconds) or self._is_half_over()):
             self._publish_time(self._clock)
@@ -125,7 +125,7 @@ class ManagerPorts(LockstepPorts):
     def _is_half_over(self) -> bool:
         return self._paced and perf_counter() - self._sent_at > self._pace / 2
 
-    # -- of the loop ------------------------------------------------------------------------------
+    # -- for the loop -----------------------------------------------------------------------------
 
     def ready(self) -> bool:
         """Return whether a cycle is due; wait for a moment if not."""
@@ -151,7 +151,7 @@ class ManagerPorts(LockstepPorts):
         return False
 
     def forget(self) -> None:
-        """Forget no command, for one may answer the published time; but how long time stood."""
+        """Restart the waiting time; keep commands, since one may answer the published time."""
         self._sent_at = perf_counter()
 
     def _drop_commands(self) -> None:
@@ -165,12 +165,12 @@ class ManagerPorts(LockstepPorts):
 
     def _begin_period(self, answered: bool) -> bool:
         """Start the next period, with or without a new command."""
-        if self._clock is not None:  # a manager that has not taken the state may be gone
+        if self._clock is not None:  # the manager has not taken the state and may be gone
             self._publish_time(self._clock)
         self._state, self._clock, was = None, None, self._held
         commanded = answered and self._is_command()
-        # The first command may be late, the answer to an earlier period: one period more is held,
-        # until all that is under way has come.
+        # The first command may be a late answer to an earlier period: the robot is held for one
+        # more period, until all pending messages have arrived.
         settled = not was or self._pace == SETTLING_TIME
         self._held = not (commanded and settled)
         self._pace = SETTLING_TIME if commanded else PACE
@@ -191,7 +191,7 @@ class ManagerPorts(LockstepPorts):
         return True
 
     def _is_command(self) -> bool:
-        """Return whether the answer commands anything: NaN does not."""
+        """Return whether the answer has a command, not only NaN."""
         taken = self._chosen[BY_NAME]
         if taken is None:
             return True
@@ -203,5 +203,5 @@ class ManagerPorts(LockstepPorts):
         return any(values is not None and not np.isnan(values).all() for values in fields)
 
     def values(self) -> Dict[str, Any]:
-        """Return values for diagnostics, with the periods without a command."""
+        """Return diagnostics values, with the number of periods without a command."""
         return {**super().values(), 'held_periods': self.held_periods}

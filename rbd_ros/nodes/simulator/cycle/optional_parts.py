@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Parts beside a simulation cycle that depend on the parameters, or on what there is.
+"""Optional parts of a simulation cycle.
 
-None of the modules of these parts is imported without: other simulations start sooner.
+Their modules are imported on demand, so that simulations without them start sooner.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def make_world_interface(
 ) -> Optional[WorldInterface]:
     """Return the interface to the world around the robot; None without a world.
 
-    :param ports: makes the ports of the world
-    :param has_base: whether the robot's root link moves freely
+    :param ports: creates the ports of the world
+    :param has_base: whether the root link floats
     """
     if simulator.world is None:
         return None
@@ -59,13 +59,13 @@ def make_measurements(
     warn: Callable[[str], Any],
     world_frame: str = '',
 ) -> Optional[Measurements]:
-    """Return sensors and odometry; None if there are none, or no topics for them.
+    """Return sensors and odometry; None if there are none.
 
-    :param described: the robot, without others that move with it
+    :param described: the robot, without further robots of the world
     :param tag: sensors in the robot description
-    :param ports: makes the ports of the measurements
-    :param timestep: of a cycle [ns]
-    :param warn: called with sensors that there cannot be
+    :param ports: creates the ports of the measurements
+    :param timestep: simulated time of a cycle [ns]
+    :param warn: called with unsupported sensors
     :param world_frame: frame of the world, '' if there is none
     """
     if ports is None:
@@ -111,9 +111,9 @@ def make_robot_topics(
     states: StateOutput,
     ports: Optional[Callable[[str], RobotPorts]],
 ) -> Optional[RobotTopics]:
-    """Return the topics of further robots; None if all share what there is.
+    """Return the topics of further robots; None if all robots share the topics.
 
-    :param ports: makes the ports of a further robot, by its name
+    :param ports: creates the ports of a further robot, by its name
     """
     robots = simulator.robots
     if not parameters['robot_namespaces'] or ports is None or not robots:
@@ -125,7 +125,7 @@ def make_robot_topics(
 
 
 def array_joints(simulator: Simulator, parameters: Parameters) -> Sequence[str]:
-    """Return joints in the order of efforts without names; empty: all that can be commanded."""
+    """Return the joints in the order of efforts without names; empty: all commandable ones."""
     if parameters['joints'] or not parameters['robot_namespaces']:
         given: Sequence[str] = parameters['joints']
         return given

@@ -28,12 +28,12 @@ from rbd_ros.nodes.simulator.interface.simulator_interface import INTERFACE
 class RosPorts:
     """The ports of a `SimulationCycle` as topics of a node.
 
-    Messages stay bytes, and wait in subscriptions that no executor is shown until the cycle takes
-    them: no callback ever stands between two steps.
+    Messages stay serialized in polled subscriptions until the cycle takes them: no callback delays
+    a step.
 
     :param clock: whether /clock is published
-    :param base: name of the link that moves freely; '' if the root link is fixed
-    :param accelerations: whether there are commands of accelerations
+    :param base: name of the floating root link; '' if it is fixed
+    :param accelerations: whether acceleration commands are enabled
     """
 
     def __init__(self, node: Node, clock: bool, base: str, accelerations: bool = False):
@@ -79,28 +79,28 @@ class RosPorts:
         self._twist_publisher.publish(twist)
 
     def wait_for_command(self, seconds: float) -> None:
-        """Wait for a command, for so many seconds at most."""
+        """Wait for a command, at most `seconds`."""
         wait_set = self._wait_set
         if wait_set is None:
             wait_set = self._wait_set = _rclpy.WaitSet(
                 len(self._commands), 0, 0, 0, 0, 0, self._context
             )
-        # Waiting takes out of the set what was not ready.
+        # A wait removes the entities that were not ready.
         wait_set.clear_entities()
         for each in self._commands:
             wait_set.add_subscription(each.handle)
         wait_set.wait(int(seconds * NANOSECONDS))
 
-    # -- about the topics -------------------------------------------------------------------------
+    # -- graph ------------------------------------------------------------------------------------
 
     @property
     def command_topics(self) -> List[str]:
-        """Full names of the topics with commands."""
+        """Full names of the command topics."""
         return [self._by_name.topic_name, self._by_order.topic_name]
 
     @property
     def output_topics(self) -> List[str]:
-        """Full names of the topics that nobody else should publish."""
+        """Full names of the topics that need to have no other publisher."""
         publishers = (self._state_publisher, self._clock_publisher)
         return [each.topic_name for each in publishers if each is not None]
 
@@ -112,10 +112,7 @@ class RosPorts:
         return [info.node_name for info in self._node.get_subscriptions_info_by_topic(topic)]
 
     def unreliable_publishers(self) -> Dict[str, int]:
-        """Return the publishers that cannot be heard because they are best effort.
-
-        How many, by topic.
-        """
+        """Return the numbers of incompatible, best-effort publishers by topic."""
         result = {}
         for each in self._subscribed:
             topic = each.topic_name
@@ -134,4 +131,4 @@ def taker(source: Subscription) -> Callable[[], Optional[Tuple[bytes, Any]]]:
 
 
 def send_nothing(*_: Any) -> None:
-    """Stand in for a topic that is not published."""
+    """Stand in for an unpublished topic."""

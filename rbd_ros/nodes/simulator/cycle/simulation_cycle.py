@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""One cycle of the simulated robot: commands in, a step of the physics, state and clock out.
+"""One cycle of the simulated robot: commands in, a physics step, state and clock out.
 
-Nothing here needs a node: messages come and go as bytes through `Ports`, which are topics in the
-simulator node (ros_ports.py), and those of a test or a recorder elsewhere. All runs in the thread
-of the simulation loop. Commands are taken by hand, right before they are needed.
+It needs no node: serialized messages pass through `Ports`, which are topics in the simulator node
+(ros_ports.py), and other objects in tests and recordings. All code runs in the thread of the
+simulation loop. Commands are polled right before they are needed.
 """
 
 from __future__ import annotations
@@ -56,21 +56,21 @@ if TYPE_CHECKING:
     from rbd_ros.nodes.simulator.world.world_interface import View, WorldPorts
     from rbd_ros.simulation.sensors.sensors import SensorBinding
 
-# How often commands are looked at in the time after which they are too old.
+# Checks of the commands' age per timeout.
 CHECKS_A_TIMEOUT = 20
 # Real time between two messages of the unchanged state while paused [s].
 PAUSED_STATE_PERIOD = 0.02
-OF_A_CYCLE = ('timestep', 'substeps', 'servo_bandwidth')  # which a snapshot is taken with
+OF_A_CYCLE = ('timestep', 'substeps', 'servo_bandwidth')  # must be equal in a snapshot
 PAUSED_CLOCK_PERIOD = 0.1  # likewise for /clock, for nodes that start in the meantime [s]
 
 
 class ReadyWorld(NamedTuple):
-    """Another world for a simulation, prepared.
+    """A prepared world for a running simulation.
 
     :param scene: the world
-    :param run: what takes the steps of a cycle in it
-    :param view: what is published of it
-    :param sensors: sensors in it
+    :param run: runs the steps of a cycle in it
+    :param view: its published data
+    :param sensors: its sensors
     """
 
     scene: PreparedScene
@@ -83,16 +83,16 @@ class SimulationCycle:
     """The simulated robot with its inputs and outputs.
 
     :param parameters: values of the simulator's parameters (simulator_interface.py)
-    :param diagnostics: where to report
-    :param ports: where messages come from and go to
-    :param warn: called with what is odd about the robot and its start
-    :param world_ports: likewise, about the world around the robot; called if there is one
+    :param diagnostics: diagnostics of the node
+    :param ports: ports for messages
+    :param warn: called with unusual properties of the robot and its start
+    :param world_ports: creates the ports of a world; called if there is one
     :param tag: interfaces of the joints in the robot description, for ros2_control
-    :param measurement_ports: where what sensors measure goes to; called if there is anything
-    :param robot_ports: where messages of a further robot come from and go to, by its name; called
-        for each if they have topics of their own
-    :param begin: called when all is compiled; returns the time of the first state [ns]. None: that
-        of the parameters
+    :param measurement_ports: creates the ports of sensors; called if there are any
+    :param robot_ports: creates the ports of a further robot by its name; called for each robot
+        that has its own topics
+    :param begin: called after compilation; returns the time of the first state [ns]. None:
+        `start_time`
     :raises ValueError: for parameters that do not fit the robot
     """
 
@@ -126,7 +126,7 @@ class SimulationCycle:
             enforce_velocity_limits=parameters['enforce_velocity_limits'],
             **contact_options(parameters, robot.model),
         )
-        # In a world whose robots move, all of them as one.
+        # Robots of a world are combined into one.
         self.described, self.robot = robot, self.simulator.robot
         simulator = self.simulator
         self.commands = Commands(
@@ -156,12 +156,12 @@ class SimulationCycle:
         self._brakes = Brakes(simulator, parameters)
         self._lockstep = parameters['lockstep'] != OFF
         rate = parameters['lockstep_update_rate']
-        #: Period of a controller_manager that is waited for [ns]; 0: there is none.
+        #: Period of a controller_manager in lockstep [ns]; 0: none.
         self.manager_period = (
             steps_of_period(rate, self._timestep_ns) * self._timestep_ns if rate else 0
         )
         self._next_check = 0.0
-        #: Between the commands of the last second or so.
+        #: Gaps between the recent commands.
         self.command_gaps = CommandGaps()
         self._states = StateOutput(
             simulator,
@@ -173,7 +173,7 @@ class SimulationCycle:
             ports,
         )
         self._clock = ClockOutput(parameters, self._timestep_ns, ports)
-        #: What further robots say and hear, each for itself; None: all share what there is.
+        #: Topics of further robots; None: robots share the topics.
         self.robot_topics = make_robot_topics(
             simulator, parameters, self.commands, self._states, robot_ports
         )
@@ -188,7 +188,7 @@ class SimulationCycle:
         self._run = self._compiled_run(simulator.physics.record, simulator.physics.steps.address)
         self.time_ns = first_time(parameters) if begin is None else begin()
         self._states.due = self._clock.due = self.time_ns - self._timestep_ns
-        if self._lockstep:  # what came before the first state is no answer to it
+        if self._lockstep:  # commands from before the first state are no answer to it
             self._inputs.forget()
         self._stand_at_start()
 
@@ -197,8 +197,8 @@ class SimulationCycle:
     ) -> Any:
         """Route messages through another object.
 
-        :param between: makes it of the ports, the message of the state, and another one like it
-        :return: what it made
+        :param between: creates it from the ports, the state message, and a second state message
+        :return: the new object
         """
         states = self._states
         self._ports = ports = between(self._ports, states.message, states.new_message())
@@ -208,7 +208,7 @@ class SimulationCycle:
         return ports
 
     def prepare_inertias(self, robot: Robot) -> None:
-        """Compile what `load` needs; in any thread.
+        """Compile for `load`; callable in any thread.
 
         :param robot: the robot of the simulation with other inertias
         """
@@ -231,10 +231,10 @@ class SimulationCycle:
         self._run = self._compiled_run(physics.record, physics.steps.address)
 
     def _compiled_run(self, record: Record, steps_address: int) -> Callable[[int], int]:
-        """Return the steps under the present commands: see `run_cycle`.
+        """Return the function for steps under the present commands: see `run_cycle`.
 
         :param record: the simulation
-        :param steps_address: of the loop that takes its steps
+        :param steps_address: address of the loop of the steps
         """
         if not self.robot.nv:
             return self._run_nothing
@@ -257,8 +257,8 @@ class SimulationCycle:
     def prepared_world(self, world: World) -> ReadyWorld:
         """Prepare another world for `change_world`, in parallel to the loop's thread.
 
-        :param world: what is to be around the robot
-        :raises ValueError: if it cannot be
+        :param world: the new world
+        :raises ValueError: if it cannot be simulated
         """
         scene = self.simulator.physics.prepare_world(world)
         bodies = scene.fields.model.scene.bodies
@@ -270,9 +270,9 @@ class SimulationCycle:
         )
 
     def change_world(self, ready: ReadyWorld) -> None:
-        """Change the world around the robot; bodies that are in both continue.
+        """Change the world; bodies that are in both worlds keep their state.
 
-        :param ready: what `prepared_world` made
+        :param ready: result of `prepared_world`
         """
         physics = self.simulator.physics
         known = set(physics.scene.notices)
@@ -282,7 +282,7 @@ class SimulationCycle:
             self._run, view = ready.run, ready.view
             if self.measurements is not None:
                 self.measurements.use(ready.sensors)
-        else:  # something else has changed in between
+        else:  # the world has changed since the preparation
             self._run = self._compiled_run(physics.record, physics.steps.address)
         for notice in physics.scene.notices:
             if notice not in known:
@@ -314,13 +314,11 @@ class SimulationCycle:
         self._begin_manager_period()
 
     def _later(self, lag: int = 0) -> int:
-        """Return when to go on from another state [ns].
+        """Return the time at which another state continues [ns].
 
-        An answer to the one before must not fit it.
+        The answer to the previous state must not fit it, and a manager keeps its wake-up times.
 
-        A manager is woken when it would have been.
-
-        :param lag: how much later at least [ns]
+        :param lag: minimum delay [ns]
         """
         if self.manager_period:
             due, period = int(self._states.due), self.manager_period
@@ -328,7 +326,7 @@ class SimulationCycle:
         return self.time_ns + lag + (self._timestep_ns if self._lockstep else 0)
 
     def _begin_manager_period(self) -> None:
-        """Schedule the next state and /clock a period from now, if a manager waits for it."""
+        """Schedule the next state and /clock a period from now, if a manager is in lockstep."""
         if self.manager_period:
             self._states.due, self._clock.due = self.time_ns + self.manager_period, math.inf
 
@@ -352,10 +350,10 @@ class SimulationCycle:
     def restore(self, snapshot: Snapshot, begin: Callable[[], None], lag: int = 0) -> None:
         """Restore a snapshot without publishing it; time continues, as by `reset`.
 
-        :param snapshot: of a simulation, `extra` what `memory` returned, or nothing
-        :param begin: called when nothing can be rejected any more
-        :param lag: how old messages under way may be, which must not be older than others [ns]
-        :raises ValueError: if it is that of another simulation; nothing is changed
+        :param snapshot: snapshot of a simulation; `extra` is the result of `memory`, or empty
+        :param begin: called once the snapshot is accepted
+        :param lag: maximum age of messages under way, which must not be older than others [ns]
+        :raises ValueError: for a snapshot of another simulation; nothing is changed
         """
         memory, physics, record = (
             snapshot.extra,
@@ -379,7 +377,7 @@ class SimulationCycle:
             self.wrenches.restore(memory['wrenches'])
             self._brakes.engaged = memory['brakes']
             self._states.due = self.time_ns + memory['until_state']
-        else:  # one of the library: it says nothing of commands
+        else:  # a snapshot of the library has no commands
             self.commands.stand_in(self._parameters['initial_command'], self.simulator.q)
             self.wrenches.clear()
             self._brakes.engaged = False
@@ -395,11 +393,11 @@ class SimulationCycle:
     ) -> None:
         """Set pose and velocity of a floating base; a velocity releases the brakes.
 
-        :param at_q: where its configuration begins
-        :param at_v: where its velocity begins
-        :param pose: position [m], quaternion x, y, z, w, (7,); None: where it is
+        :param at_q: index of its configuration
+        :param at_v: index of its velocity
+        :param pose: position [m], quaternion x, y, z, w, (7,); None: unchanged
         :param twist: angular velocity and velocity of its origin, along the axes of the world,
-            (6,) [rad/s, m/s]; None: as it is
+            (6,) [rad/s, m/s]; None: unchanged
         """
         place_base(self.simulator.physics, at_q, at_v, pose, twist)
         if twist is not None and np.any(twist):
@@ -411,7 +409,7 @@ class SimulationCycle:
     def run(self) -> None:
         """Run one cycle.
 
-        The interpreter's part of it is short for a reason: see compiled_cycle.py.
+        Its Python part is kept short; see compiled_cycle.py.
         """
         now = monotonic()
         if self._inputs.take(now):
@@ -441,9 +439,9 @@ class SimulationCycle:
             self._clock.send_due(time)
 
     def follow_clock_listeners(self, listeners: Callable[[], Sequence[str]]) -> None:
-        """Publish /clock every cycle while one who follows it needs that; callable by any thread.
+        """Publish /clock every cycle while a follower needs that; callable from any thread.
 
-        :param listeners: finds the names of the nodes that follow it
+        :param listeners: returns the names of the nodes that follow /clock
         """
         if not self.manager_period:
             self._clock.follow_listeners(listeners, self.time_ns)
@@ -454,7 +452,7 @@ class SimulationCycle:
         return self._clock.is_followed
 
     def idle(self) -> None:
-        """Show the unchanged state while paused, so that nobody takes the robot for dead."""
+        """Publish the unchanged state while paused, since subscribers expect messages."""
         now = monotonic()
         if now - self._states.last_at >= PAUSED_STATE_PERIOD:
             self._states.publish(self.time_ns, self._effort())
@@ -464,7 +462,7 @@ class SimulationCycle:
             self._clock.send(self.time_ns)
 
     def refresh_commands(self) -> None:
-        """Count the age of commands from now: simulated time stood still."""
+        """Restart the age of commands: simulated time was paused."""
         self.commands.refresh(monotonic())
 
     def publish(self) -> None:
@@ -479,12 +477,12 @@ class SimulationCycle:
     # -- parts of a cycle -------------------------------------------------------------------------
 
     def _effort(self) -> np.ndarray:
-        """Return what acts on the joints, (nv,) [N m or N]."""
+        """Return the forces on the joints, (nv,) [N m or N]."""
         at_start = not self.simulator.time and self._parameters['initial_command'] != 'zero'
         return self._brakes.effort if self._brakes.engaged or at_start else self.simulator.tau
 
     def _check_command_age(self, now: float) -> None:
-        # Who is waited for is never too late.
+        # In lockstep, the simulation waits for commands.
         timeout = 0.0 if self._lockstep else self._parameters['command_timeout']
         self._next_check = now + (timeout / CHECKS_A_TIMEOUT if timeout > 0.0 else 0.1)
         if timeout > 0.0:
@@ -493,9 +491,9 @@ class SimulationCycle:
         self.commands.watch(now, timeout)
 
     def _explain(self, taken: int) -> None:
-        """Report, or raise, why fewer steps were taken than asked for.
+        """Report, or raise, the reason for fewer steps than requested.
 
-        :param taken: what `run_cycle` returned
+        :param taken: result of `run_cycle`
         :raises FloatingPointError: if the dynamics are not finite
         """
         if taken < 0:

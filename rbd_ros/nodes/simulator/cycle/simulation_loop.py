@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The simulator's own thread: cycles at absolute deadlines, steps and requests in between."""
+"""The simulator's thread: cycles at absolute deadlines, with steps and requests in between."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any, Callable, Optional
 from rbd_ros.nodes.common.cycle_timer import CycleTimer
 
 LONG_SLEEP = 0.02  # sleeps longer than this can be interrupted by a request [s]
-VERY_LONG_SLEEP = 1.0  # between two cycles, while the state is shown again and again [s]
-MAX_LAG = 0.1  # more than this is not made good: the schedule moves [s]
+VERY_LONG_SLEEP = 1.0  # longer cycles republish the state [s]
+MAX_LAG = 0.1  # a longer delay is not caught up: the schedule moves [s]
 PAUSED_PERIOD = 0.02  # real time between two calls of `idle` while paused [s]
-SLICE = 0.01  # real time of steps after which requests are looked at [s]
+SLICE = 0.01  # real time of steps between two checks for requests [s]
 
 
 class _Request:
@@ -27,11 +27,12 @@ class _Request:
 
 
 class Steps:
-    """Cycles that were asked for while paused; done slice by slice.
+    """Cycles to run while paused, in slices.
 
-    :param count: how many
-    :param on_done: called when they are done, or have ended early
-    :param after_each: called after each with the number of those left; None: nobody asks
+    :param count: number of cycles
+    :param on_done: called at their end, also an early one
+    :param after_each: called after each cycle with the number of the remaining ones; None: not
+        called
     """
 
     def __init__(
@@ -55,18 +56,18 @@ class Steps:
 
 
 class SimulationLoop:
-    """Loop that calls `cycle` in its own thread at the rate of the real-time factor.
+    """Loop that calls `cycle` in a thread at the rate of the real-time factor.
 
     :param period: simulated time of one cycle [s]
     :param cycle: one cycle
-    :param idle: called now and then while paused, and between cycles that are far apart
-    :param stepped: called when steps have been done
-    :param failed: called with an exception of `cycle`; the loop is paused then
+    :param idle: called repeatedly while paused, and between long cycles
+    :param stepped: called after steps
+    :param failed: called with an exception of `cycle`; the loop pauses
     :param real_time_factor: simulated seconds in a real second; 0: as many as possible
     :param paused: whether to start paused
-    :param begin: called first of all in the thread
-    :param ready: if there is no schedule, but somebody who is waited for: waits for a moment, and
-        returns whether a cycle is due
+    :param begin: called first in the thread
+    :param ready: for lockstep instead of a schedule: waits for a moment, and returns whether a
+        cycle is due
     """
 
     def __init__(
@@ -85,10 +86,10 @@ class SimulationLoop:
         self._cycle, self._idle = cycle, idle
         self._stepped, self._failed = stepped, failed
         self.real_time_factor = real_time_factor
-        #: How much faster than the schedule lag is made good, at most; 1: not at all. Anyone who
-        #: controls the robot must keep up.
+        #: Maximum speed of catching up a delay, relative to the schedule; 1: never. The controller
+        #: must keep up.
         self.catch_up_rate = 1.0
-        self._lag = 0.0  # to be made good [s]
+        self._lag = 0.0  # delay to catch up [s]
         self._paused, self._ready = paused, ready
         self._steps: Optional[Steps] = None
         self._requests: queue.SimpleQueue = queue.SimpleQueue()
@@ -96,29 +97,29 @@ class SimulationLoop:
         self._stopping = False
         self._thread = threading.Thread(target=self._run, name='simulation', daemon=True)
         self.cycles = 0
-        self.overruns = 0  # cycles that began later than a whole period after their time
-        # real time by which the schedule was moved for good [s]
+        self.overruns = 0  # cycles that began more than a period late
+        # total shift of the schedule [s]
         self.lost_time = 0.0
-        self.interruptions = 0  # of the even flow of time: pauses, and the ends of pauses
+        self.interruptions = 0  # number of pauses and resumptions
         self.timer = CycleTimer()
         self._note = self.timer.note
 
     @property
     def paused(self) -> bool:
-        """True if time stands still."""
+        """True while paused."""
         return self._paused
 
     @property
     def stepping(self) -> bool:
-        """True if steps are under way."""
+        """True while steps are running."""
         return self._steps is not None
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End, and return when the thread has."""
+        """End the thread, and wait for it."""
         self._stopping = True
         self._wake.set()
         if self._thread.is_alive():
@@ -128,7 +129,7 @@ class SimulationLoop:
     def request(self, work: Callable[[], Any], timeout: Optional[float] = 5.0) -> Any:
         """Run `work` in the loop between two cycles; return its result.
 
-        :raises TimeoutError: if it was not done in time
+        :raises TimeoutError: if it is not done in time
         :raises RuntimeError: if the loop has been stopped
         """
         if self._stopping:
@@ -145,15 +146,15 @@ class SimulationLoop:
     # -- only from within a request ---------------------------------------------------------------
 
     def set_paused(self, paused: bool) -> None:
-        """Pause or continue time; running steps end."""
+        """Pause or resume; running steps end."""
         self._cancel('~/pause')
         self._paused = paused
         self.interruptions += 1
 
     def cancel_steps(self, by: str) -> None:
-        """End the steps under way, if there are any.
+        """End the running steps, if any.
 
-        :param by: what ends them, for the one who waits
+        :param by: the reason, for the caller of the steps
         """
         self._cancel(by)
 
@@ -165,9 +166,9 @@ class SimulationLoop:
     ) -> Steps:
         """Begin `count` cycles, as fast as possible, while paused.
 
-        :param on_done: called when they are done, or have ended early
-        :param after_each: called after each with the number of those left
-        :raises RuntimeError: if it is not paused, or others are under way
+        :param on_done: called at their end, also an early one
+        :param after_each: called after each cycle with the number of the remaining ones
+        :raises RuntimeError: if the loop is not paused, or steps are running
         """
         if not self._paused:
             raise RuntimeError('the simulation is not paused; pause it before stepping')
@@ -186,7 +187,7 @@ class SimulationLoop:
                 stood_still = self._paused
                 self._serve()
                 if stood_still:
-                    # What resumes may take its time, and is not late.
+                    # Resuming takes time, which is no delay.
                     deadline, self._lag = monotonic(), 0.0
             if self._steps is not None:
                 self._run_slice()
@@ -194,7 +195,7 @@ class SimulationLoop:
                 continue
             if self._paused:
                 self._idle()
-                self.timer.interrupt()  # time that stands still is no period
+                self.timer.interrupt()  # a pause is no period
                 self._wait(PAUSED_PERIOD)
                 deadline = monotonic()
                 continue
@@ -207,9 +208,9 @@ class SimulationLoop:
                 remaining = deadline - monotonic()
                 if remaining > LONG_SLEEP:
                     if remaining > VERY_LONG_SLEEP:
-                        self._idle()  # late subscribers see where the robot is
+                        self._idle()  # for late subscribers
                     self._wait(min(remaining, 0.5))
-                    # A changed factor must not have to wait for a far deadline.
+                    # A changed factor takes effect before a far deadline.
                     deadline = min(
                         deadline,
                         monotonic() + self._period / max(self.real_time_factor, 1e-9),
@@ -240,10 +241,9 @@ class SimulationLoop:
             return False
 
     def _fail(self, error: Exception) -> bool:
-        """Pause and report an exception, so that the node stays able to answer.
+        """Pause and report an exception; the node stays responsive.
 
-        While the node is stopping, an exception is no failure of the dynamics: publishers and what
-        is waited for are destroyed then.
+        While the node is stopping, exceptions are ignored: publishers are being destroyed.
 
         :return: whether it was reported
         """
@@ -266,13 +266,13 @@ class SimulationLoop:
                 if monotonic() > end:
                     break
         except Exception as error:
-            if self._fail(error):  # otherwise `stop` ends the steps
+            if self._fail(error):  # the node is stopping
                 self._steps, steps.error = None, error
                 steps.finish()
             return
         if not steps.left:
             self._steps = None
-            self._stepped()  # the state that was reached is shown before it is reported
+            self._stepped()  # publish the state before the report
             steps.finish()
 
     def _cancel(self, by: str) -> None:
@@ -282,7 +282,7 @@ class SimulationLoop:
             steps.finish()
 
     def _account(self, lag: float) -> None:
-        """Count a start that is late by more than a period, and what of it is to be made good."""
+        """Count a cycle that is more than a period late, and update the delay to catch up."""
         self.overruns += 1
         before = self._lag
         self._lag = before + lag if self.catch_up_rate > 1.0 and lag <= MAX_LAG else before
@@ -290,8 +290,8 @@ class SimulationLoop:
         self.lost_time += lag - (self._lag - before)
 
     def _made_good(self, period: float) -> float:
-        """Return how much sooner than a period the next cycle comes [s]."""
-        if self.catch_up_rate <= 1.0:  # since it was late
+        """Return the reduction of the next period to catch up [s]."""
+        if self.catch_up_rate <= 1.0:  # since the delay
             self.lost_time += self._lag
             self._lag = 0.0
             return 0.0

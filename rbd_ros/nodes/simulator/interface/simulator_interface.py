@@ -26,14 +26,14 @@ INTERFACE = NodeInterface(
 
 
 def has_rigid_ground(values: Mapping[str, Any]) -> bool:
-    """Return whether there is ground, and it does not give way."""
+    """Return whether there is rigid ground."""
     return bool(values['ground']) and values['ground_contact_model'] == RIGID
 
 
 def check_simulator_parameters(values: Mapping[str, Any]) -> None:
-    """Reject a set of parameters that do not go together.
+    """Reject inconsistent parameters.
 
-    :raises ValueError: naming the parameter and what would be legal
+    :raises ValueError: with the parameter and its legal values
     """
     check_thresholds(values)
     nanoseconds = values['timestep'] * 1e9

@@ -28,11 +28,11 @@ GROUND_CONTACT_MODELS = (RIGID, 'compliant')
 
 
 def fault_list(text: str) -> str:
-    """Return the list of faults without the key `faults` before it, on the same lines.
+    """Return the list of faults without the key `faults`, on the same lines.
 
-    `ros2 param load` and `set` read a text as YAML, and fail on a mapping; lists they leave alone.
+    `ros2 param load` and `set` parse a text as YAML and fail on a mapping, but not on a list.
 
-    :param text: YAML; what is no mapping of that key alone stays as it is
+    :param text: YAML; texts other than a mapping with only that key are unchanged
 
     >>> fault_list('faults: [{fault: actuator_failure}]'), fault_list('faults: []')
     ('[{fault: actuator_failure}]', '')
@@ -49,7 +49,7 @@ def fault_list(text: str) -> str:
     return '' if isinstance(top, yaml.SequenceNode) and not top.value else text
 
 
-#: Parameters with places of sensors.
+#: Parameters with the frames of sensors.
 SENSOR_PARAMETERS = ('imus', 'force_torque_sensors', 'sensors')
 
 SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
@@ -179,7 +179,7 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         'Simulated time at the start [s], rounded to whole cycles. After a restart, set it above '
         'the last time of /clock, since subscribers would wait for that time.',
         minimum=0.0,
-        # Beyond, times are not exact to the nanosecond where they are floating-point numbers.
+        # Above, floating-point times are not exact to the nanosecond.
         maximum=1e6,
     ),
     Parameter(
@@ -471,7 +471,6 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         'it, otherwise at clock_publish_rate; fixed_rate: always at clock_publish_rate.',
         choices=(ADAPTIVE, 'fixed_rate'),
     ),
-    # Off: that it does not keep up with time is reported anyway, and what a cycle takes depends on
-    # the world.
+    # Off: delays are reported anyway, and the time of a cycle depends on the world.
     *threshold_parameters(),
 )

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Services of `simulation_interfaces` about entities: robots, and the objects of the world.
 
-Their twists are velocity of the origin and angular velocity, both along the axes of the world.
+Twists are the velocity of the origin and the angular velocity, along the axes of the world.
 """
 
 from __future__ import annotations
@@ -75,16 +75,16 @@ SPAWN_FORMATS = ('urdf', 'yaml')
 INVALID_POSE = 101
 SPAWN_FAILED = 150
 BOUNDS_EMPTY, BOUNDS_BOX = 0, 1
-MAX_VELOCITY = 1e5  # of an entity that is placed [rad/s or m/s]
-MAX_SPAWNED = 100  # by one request
+MAX_VELOCITY = 1e5  # of a placed entity [rad/s or m/s]
+MAX_SPAWNED = 100  # in one request
 
 
 class Entities:
     """Callbacks of the services.
 
-    :param simulator: node with `world_interface` and `changes`, None without a world, `loop`, and
+    :param simulator: node with `world_interface` and `changes` (None without a world), `loop`, and
         `parameters`
-    :param msg: the package's module of messages
+    :param msg: message module of the package
     """
 
     def __init__(self, simulator: Any, msg: Any):
@@ -111,7 +111,7 @@ class Entities:
 
     @property
     def features(self) -> Tuple[str, ...]:
-        """Names of supported features: objects can be spawned in a world only."""
+        """Names of supported features: spawning needs a world."""
         return FEATURES + (WITH_WORLD if self._simulator.world_interface is not None else ())
 
     @property
@@ -144,7 +144,7 @@ class Entities:
         (boxes,) = checked_boxes(self._registry, (name,))
         box = finite_box(boxes)
         response.bounds.type = BOUNDS_EMPTY if box is None else BOUNDS_BOX
-        # In the order of the standard: upper right corner, lower left one.
+        # The standard has the upper right corner first.
         corners = [] if box is None else [box[1], box[0]]
         response.bounds.points = [self._vector(corner) for corner in corners]
 
@@ -156,7 +156,7 @@ class Entities:
     def _place(self, request: Any, response: Any) -> None:
         name, state = self._known(request.entity), request.state
         frame = self._pose_of(state.header.frame_id, FAILED)
-        # Versions of the standard without these flags set all.
+        # Versions of the standard without these flags always set all.
         pose = velocity = None
         if getattr(request, 'set_pose', True):
             w, x, y, z, *position = floating_joint_from_pose(state.pose).tolist()
@@ -187,11 +187,11 @@ class Entities:
         velocity: Optional[np.ndarray],
         moved: bool,
     ) -> None:
-        """Set pose and velocity of an entity, by its kind.
+        """Set pose and velocity of an entity, depending on its kind.
 
-        :param pose: position [m], quaternion x, y, z, w, (7,); None: where it is
-        :param velocity: angular velocity and velocity, (6,); None: as it is
-        :param moved: whether any motion was asked for
+        :param pose: position [m], quaternion x, y, z, w, (7,); None: unchanged
+        :param velocity: angular velocity and velocity, (6,); None: unchanged
+        :param moved: whether a motion is requested
         """
         robot = self._registry.robots.get(name)
         if robot is not None:
@@ -241,7 +241,7 @@ class Entities:
         response.entity_name = name
 
     def _delete(self, request: Any, response: Any) -> None:
-        # Versions of the standard differ in what they call it.
+        # The field's name depends on the version of the standard.
         name = request.entity if hasattr(request, 'entity') else request.name
         try:
             self._changes.remove(name)
@@ -266,7 +266,7 @@ class Entities:
     def _pose_of(self, frame: str, code: int) -> np.ndarray:
         """Return the pose of a frame, the world's or a link's, in the world, (4, 4).
 
-        :param code: of the rejection of others
+        :param code: result code for another frame
         """
         if frame in ('', NO_LINK, self._world_frame):
             return np.eye(4)
@@ -294,7 +294,7 @@ class Entities:
         return name
 
     def _matching(self, filters: Any) -> Tuple[str, ...]:
-        """Return the names of entities that filters let through."""
+        """Return the names of entities that pass the filters."""
         return matching(self._registry, self._infos, filters)
 
     def _read(self, names: Tuple[str, ...]) -> Any:

@@ -20,19 +20,19 @@ from rbd_ros.nodes.simulator.standard_services.standard_answers import RequestEr
 # Constants of the standard.
 FAILED, UNSUPPORTED = 4, 0
 EMPTY, BOX, CONVEX_HULL, SPHERE = 0, 1, 2, 3
-ALL = 1  # how tags are filtered
+ALL = 1  # mode of tag filters
 
 MAX_FILTER = 200  # characters
 MAX_SEARCH_TIME = 0.05  # [s]
 MAX_POINTS = 256  # of a convex hull
-FAR = 1e6  # stands for what has no end [m]
+FAR = 1e6  # stands for infinity [m]
 
 
 def matching(registry: EntityRegistry, infos: EntityInfos, filters: Any) -> Tuple[str, ...]:
-    """Return the names of entities that all filters let through.
+    """Return the names of entities that pass all filters.
 
-    :param registry: what there is
-    :param infos: its information
+    :param registry: the entities
+    :param infos: their information
     :param filters: EntityFilters of any version of the standard
     :raises RequestError: for invalid filters
     """
@@ -50,7 +50,7 @@ def matching(registry: EntityRegistry, infos: EntityInfos, filters: Any) -> Tupl
 
 
 def has_tags(tags: Sequence[str], requested: Any) -> bool:
-    """Return whether tags pass a TagsFilter; one without tags lets all pass."""
+    """Return whether tags pass a TagsFilter; one without tags passes all."""
     if not len(requested.tags):
         return True
     hits = [tag in tags for tag in requested.tags]
@@ -72,7 +72,7 @@ def _by_name(names: Tuple[str, ...], text: str) -> Tuple[str, ...]:
 
 
 def _within(registry: EntityRegistry, names: Tuple[str, ...], bounds: Any) -> Tuple[str, ...]:
-    """Return the names of entities whose boxes overlap with bounds."""
+    """Return the names of entities whose boxes overlap the bounds."""
     points = np.array([[p.x, p.y, p.z] for p in bounds.points], dtype=float).reshape(-1, 3)
     if not np.isfinite(points).all() or (points.size and np.abs(points).max() > FAR):
         raise RequestError(FAILED, f'points of bounds are not finite, or beyond {FAR:g} m')
@@ -114,9 +114,9 @@ def _within(registry: EntityRegistry, names: Tuple[str, ...], bounds: Any) -> Tu
 
 
 def checked_boxes(registry: EntityRegistry, names: Sequence[str]) -> List[Tuple[np.ndarray, ...]]:
-    """Return the boxes that enclose entities; see `EntityRegistry.boxes`.
+    """Return the bounding boxes of entities; see `EntityRegistry.boxes`.
 
-    :raises RequestError: for a mesh that cannot be read
+    :raises RequestError: for an unreadable mesh
     """
     try:
         return registry.boxes(names)
@@ -125,7 +125,7 @@ def checked_boxes(registry: EntityRegistry, names: Sequence[str]) -> List[Tuple[
 
 
 def finite_box(boxes: Tuple[np.ndarray, ...]) -> Optional[np.ndarray]:
-    """Return the box of an entity, (2, 3) [m]; None if it has no shape, or no end."""
+    """Return the box of an entity, (2, 3) [m]; None without shapes or for an infinite one."""
     return boxes[0] if boxes and np.isfinite(boxes[0]).all() else None
 
 
@@ -133,11 +133,11 @@ def finite_box(boxes: Tuple[np.ndarray, ...]) -> Optional[np.ndarray]:
 def _limited(duration: float) -> Iterator[None]:
     """Limit the time of a regular expression, which blocks the simulation.
 
-    :param duration: how long [s]
-    :raises TimeoutError: when it is over
+    :param duration: limit [s]
+    :raises TimeoutError: if the limit is exceeded
     """
     if threading.current_thread() is not threading.main_thread():
-        yield  # no signal could end it
+        yield  # signals reach the main thread only
         return
 
     def end(*_: object) -> None:

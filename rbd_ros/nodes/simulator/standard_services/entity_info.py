@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Information about entities: category, description and tags, which users may set."""
+"""Information about entities: category, description and tags, which clients may set."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rbd_ros.nodes.simulator.standard_services.standard_answers import RequestEr
 FAILED = 4
 CATEGORIES = (0, 1, 2, 4, 5)
 
-MAX_TEXT = 10_000  # characters of a description with its tags
+MAX_TEXT = 10_000  # maximum length of a description with its tags
 
 
 class Info(NamedTuple):
@@ -27,7 +27,7 @@ class Info(NamedTuple):
 class EntityInfos:
     """Information about the entities of a simulation.
 
-    :param registry: what there is
+    :param registry: the entities
     """
 
     def __init__(self, registry: EntityRegistry):
@@ -42,9 +42,9 @@ class EntityInfos:
         return Info(self._registry.category(name), self._registry.description(name), ())
 
     def set(self, name: str, message: Any) -> None:
-        """Show an EntityInfo of an entity from now on, until it is taken out.
+        """Set the information about an entity until it is removed.
 
-        :raises RequestError: for a category that there is not, and very long texts
+        :raises RequestError: for an unknown category or very long texts
         """
         category = message.category.category
         if category not in CATEGORIES:

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Robots and objects of a simulation as entities: their names, kinds, poses, velocities, bounds.
 
-The robot that is simulated is the entity 'robot', further robots and the objects of the world have
-their own names there. Poses are those of root links and of the objects' frames, twists angular
-velocity and velocity of the origin, along the axes of the world.
+The simulated robot is the entity 'robot'; further robots and the objects of the world have their
+own names. Poses are those of root links and object frames. Twists are the angular velocity and the
+velocity of the origin, along the axes of the world.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ CATEGORY_ROBOT, CATEGORY_DYNAMIC, CATEGORY_STATIC = 1, 4, 5
 class RobotEntity(NamedTuple):
     """A robot.
 
-    :param name: its name among entities
-    :param model: model of it alone
-    :param prefix: what its links and joints are called in the simulation before their own names
-    :param base: where q and v of its floating base begin; None: it is fixed, or stands still
-    :param standing: poses of its links if it stands still as it is configured, None: it moves
+    :param name: entity name
+    :param model: model of this robot only
+    :param prefix: prefix of its links and joints in the simulation
+    :param base: indices of its floating base in q and v; None: it is fixed
+    :param standing: link poses of a static robot; None: the robot is movable
     """
 
     name: str
@@ -43,7 +43,7 @@ class RobotEntity(NamedTuple):
 
     @property
     def root(self) -> str:
-        """Name of its root link, alone."""
+        """Name of its root link, without the prefix."""
         return next(iter(self.model.links))
 
 
@@ -63,17 +63,17 @@ class EntityRegistry:
     def __init__(self, simulator: Any):
         self._node = simulator
 
-    # -- who is there -----------------------------------------------------------------------------
+    # -- entities ---------------------------------------------------------------------------------
 
     @property
     def world(self) -> World:
-        """Environment of the robot; nothing without a world."""
+        """Environment of the robot; empty without a world."""
         cycle = self._node.cycle
         return (cycle and cycle.simulator.world) or World()
 
     @property
     def robots(self) -> Dict[str, RobotEntity]:
-        """Robots by name; none before there is a description."""
+        """Robots by name; empty without a description."""
         cycle = self._node.cycle
         if cycle is None:
             return {}
@@ -100,11 +100,11 @@ class EntityRegistry:
 
     @property
     def names(self) -> Tuple[str, ...]:
-        """Names of all: robots, then objects."""
+        """Names of all entities: robots, then objects."""
         return (*self.robots, *(each.name for each in self.world.objects))
 
     def category(self, name: str) -> int:
-        """Return the category of the standard that an entity is of by nature."""
+        """Return the category of an entity in the standard, by its kind."""
         if name in self.robots:
             return CATEGORY_ROBOT
         return CATEGORY_DYNAMIC if self.world[name].movable else CATEGORY_STATIC
@@ -120,10 +120,10 @@ class EntityRegistry:
             kind = 'stands still'
         return f'{robot.model.name}, {len(robot.model.joint_names)} joints, {kind}'
 
-    # -- how it moves -----------------------------------------------------------------------------
+    # -- motion -----------------------------------------------------------------------------------
 
     def motion(self, names: Sequence[str]) -> Tuple[int, List[EntityMotion]]:
-        """Return the simulated time [ns] and motion of entities, all of one moment."""
+        """Return the simulated time [ns] and the motion of entities at that time."""
         return self._node.loop.request(lambda: self._motion(names))
 
     def _motion(self, names: Sequence[str]) -> Tuple[int, List[EntityMotion]]:
@@ -156,22 +156,22 @@ class EntityRegistry:
     ) -> None:
         """Set pose and velocity of the floating base of a robot.
 
-        :param pose: position [m], quaternion x, y, z, w, (7,); None: where it is
+        :param pose: position [m], quaternion x, y, z, w, (7,); None: unchanged
         :param twist: angular velocity and velocity of the origin of the root link, along the axes
-            of the world, (6,) [rad/s, m/s]; None: as it is
+            of the world, (6,) [rad/s, m/s]; None: unchanged
         """
         assert robot.base is not None
         at_q, at_v = robot.base
         self._node.loop.request(lambda: self._node.cycle.place_base(at_q, at_v, pose, twist))
 
-    # -- where it ends ----------------------------------------------------------------------------
+    # -- bounds -----------------------------------------------------------------------------------
 
     def boxes(self, names: Sequence[str]) -> List[Tuple[np.ndarray, ...]]:
-        """Return the boxes along the axes of the world that enclose entities.
+        """Return the bounding boxes of entities along the axes of the world.
 
-        None or one each, (2, 3) [m].
+        None or one for each, (2, 3) [m].
 
-        :raises ValueError: for a mesh that cannot be read
+        :raises ValueError: for an unreadable mesh
         """
         _, motions = self.motion(names)
         robots = self.robots
@@ -202,7 +202,7 @@ def _shapes_of_robot(robot: RobotEntity, links: Mapping[str, np.ndarray]) -> Ite
 
 
 def standing_links(robot: WorldRobot) -> Dict[str, np.ndarray]:
-    """Return the poses in the world of the links of a robot that stands still, by name, (4, 4).
+    """Return the poses in the world of the links of a static robot, by name, (4, 4).
 
     :param robot: a robot of a world
     """

@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Services of the package `simulation_interfaces`, offered when that package can be imported.
+"""Services of the package `simulation_interfaces`, offered if it is installed.
 
-The standard exists in several versions: services and constants that the installed one lacks are
-left out. Time never goes back: a reset of the scope TIME alone is rejected, and the scope ALL
-resets the state and, in a world, takes out what was added and brings back what was taken out.
+Services and constants that the installed version lacks are omitted. Time never goes back: a reset
+with scope TIME is rejected. Scope ALL resets the state and, in a world, removes added objects and
+restores removed ones.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FEATURES = (
     'STEP_SIMULATION_ACTION',
 )
 
-# Constants of the standard, for versions of it that lack the name.
+# Constants of the standard, for versions without the names.
 FEATURE_UNSUPPORTED, RESULT_OK, OPERATION_FAILED = 0, 1, 4
 STATE_STOPPED, STATE_PLAYING, STATE_PAUSED, STATE_NO_WORLD = 0, 1, 2, 4
 ALREADY_IN_TARGET_STATE, TRANSITION_ERROR, INCORRECT_TRANSITION = 101, 102, 103
@@ -40,7 +40,7 @@ def offer_simulation_interfaces(simulator: Any, offer: Callable[..., Any]) -> Tu
 
     :param simulator: node with `pause`, `step`, `reset`, `loop` and `world_interface`
     :param offer: creates a service from its class, its name and a callback
-    :return: names of the services, none without the package
+    :return: names of the services; empty without the package
     """
     try:
         from simulation_interfaces import msg, srv
@@ -70,7 +70,7 @@ class SimulationInterfaces:
     """Callbacks of the services.
 
     :param simulator: node with `pause`, `step`, `reset`, `loop` and `world_interface`
-    :param msg: the package's module of messages
+    :param msg: message module of the package
     """
 
     def __init__(self, simulator: Any, msg: Any):
@@ -79,7 +79,7 @@ class SimulationInterfaces:
         self.worlds = WorldServices(simulator, msg, self._note_stop)
         self.spawning = SpawnServices(simulator, msg)
         self._msg = msg
-        # Cycle at which the simulation was stopped: it still is while none has followed.
+        # Cycle of the last stop; the simulation is stopped until the next cycle.
         self._stopped_at = -1
 
     def features(self, request: Any, response: Any) -> Any:

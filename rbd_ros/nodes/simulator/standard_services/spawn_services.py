@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Services of `simulation_interfaces` about what can be spawned, and where: spawnables, poses."""
+"""Services of `simulation_interfaces` for spawnables and named poses."""
 
 from __future__ import annotations
 
@@ -33,14 +33,15 @@ BOUNDS_EMPTY, BOUNDS_BOX = 0, 1
 
 WITH_WORLD = ('NAMED_POSES', 'POSE_BOUNDS', 'SPAWNABLES')
 ENDINGS = ('.urdf', '.yaml')
-MAX_FILES = 200  # of all folders that are read
+MAX_FILES = 200  # maximum number of files read from all folders
 
 
 class SpawnServices:
     """Callbacks of the services.
 
-    :param simulator: node with `world_interface`, None without a world, `changes` and `parameters`
-    :param msg: the package's module of messages
+    :param simulator: node with `world_interface` (None without a world), `changes` and
+        `parameters`
+    :param msg: message module of the package
     """
 
     def __init__(self, simulator: Any, msg: Any):
@@ -95,7 +96,7 @@ class SpawnServices:
 
     @staticmethod
     def _fill(bounds: Any, box: Optional[np.ndarray]) -> None:
-        """Write a box, (2, 3), into bounds: upper right corner, then lower left one."""
+        """Write a box, (2, 3), into bounds: upper right corner first."""
         bounds.type = BOUNDS_EMPTY if box is None else BOUNDS_BOX
         corners = [] if box is None else [box[1], box[0]]
         bounds.points = [
@@ -121,11 +122,9 @@ class SpawnServices:
         response.spawnables = found
 
     def _files(self, sources: List[str]) -> Iterator[Tuple[Path, bool]]:
-        """Yield the files that sources name, and whether by themselves.
+        """Yield the spawnable files of sources, and whether the source names the file itself.
 
-        Of a folder, those that could be.
-
-        :raises RequestError: for a source that is not there
+        :raises RequestError: for a source that does not exist
         """
         left = MAX_FILES
         for source in sources:

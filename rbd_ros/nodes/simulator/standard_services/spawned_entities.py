@@ -34,20 +34,18 @@ NAMESPACE = re.compile(r'/?([A-Za-z_]\w*(/[A-Za-z_]\w*)*)?', re.ASCII)
 
 
 def spawned(request: Any, surface: Surface, package_paths: Tuple[str, ...]) -> WorldObject:
-    """Return the object that a request of SpawnEntity describes.
-
-    Its name is '' if the request has none.
+    """Return the object of a SpawnEntity request; its name is '' if the request has none.
 
     :param request: of any version of the standard
-    :param surface: what it is like to touch where nothing is known of it
-    :param package_paths: directories in which package:// names are looked for first
-    :raises RequestError: for what cannot be an object
+    :param surface: surface of objects that declare none
+    :param package_paths: directories that are searched first for package:// names
+    :raises RequestError: for an invalid object
     """
     if not NAMESPACE.fullmatch(request.entity_namespace):
         raise RequestError(
             NAMESPACE_INVALID, f'{short_name(request.entity_namespace)!r} is not a valid namespace'
         )
-    # Newer versions of the standard have a message for it.
+    # Newer versions of the standard have a message for the resource.
     resource = getattr(request, 'entity_resource', request)
     text = resource.resource_string
     if resource.uri:
@@ -56,11 +54,11 @@ def spawned(request: Any, surface: Surface, package_paths: Tuple[str, ...]) -> W
 
 
 def spawnable(uri: str, surface: Surface, package_paths: Tuple[str, ...]) -> WorldObject:
-    """Return the object of a file that may be spawned, without a name.
+    """Return the object of a spawnable file, without a name.
 
-    :param surface: what it is like to touch where nothing is known of it
-    :param package_paths: directories in which package:// names are looked for first
-    :raises RequestError: for what cannot be an object
+    :param surface: surface of objects that declare none
+    :param package_paths: directories that are searched first for package:// names
+    :raises RequestError: for an invalid object
     """
     return object_of(_content(uri, package_paths), '', surface, package_paths)
 
@@ -68,10 +66,10 @@ def spawnable(uri: str, surface: Surface, package_paths: Tuple[str, ...]) -> Wor
 def object_of(
     text: str, name: str, surface: Surface, package_paths: Tuple[str, ...]
 ) -> WorldObject:
-    """Return the object that a text describes: a URDF of one link, or an entry of a world file.
+    """Return the object of a text: a URDF of one link, or an entry of a world file.
 
-    :param name: its name; '': that of the URDF, or none
-    :raises RequestError: for what cannot be an object
+    :param name: name of the object; '': that of the URDF, or none
+    :raises RequestError: for an invalid object
     """
     if not text.strip():
         raise RequestError(NO_RESOURCE, 'uri and resource_string are both empty; give one')
@@ -93,7 +91,7 @@ def object_of(
 
 
 def _content(uri: str, package_paths: Tuple[str, ...]) -> str:
-    """Return the text of the file that a URI, or an absolute path, means."""
+    """Return the content of the file at a URI or an absolute path."""
     path = MeshPaths(None, package_paths).resolve(uri) if '\0' not in uri else None
     if path is None:
         raise RequestError(
@@ -107,10 +105,10 @@ def _content(uri: str, package_paths: Tuple[str, ...]) -> str:
 
 
 def checked_name(name: str, taken: bool) -> None:
-    """Reject what cannot be the name of a new object.
+    """Reject an invalid name of a new object.
 
-    :param taken: whether something has it already
-    :raises RequestError: saying why
+    :param taken: whether the name is in use
+    :raises RequestError: with the reason
     """
     if taken and name != ROBOT:
         raise RequestError(
@@ -127,11 +125,11 @@ def checked_name(name: str, taken: bool) -> None:
 
 
 def placed(each: WorldObject, pose: Any, frame: np.ndarray) -> WorldObject:
-    """Return the object where a pose puts the frame that its description is in.
+    """Return the object with its description's frame at a pose.
 
     :param pose: geometry_msgs/Pose
-    :param frame: pose in the world of the frame that it is given in, (4, 4)
-    :raises RequestError: if that is no pose
+    :param frame: pose of the reference frame in the world, (4, 4)
+    :raises RequestError: for an invalid pose
     """
     w, x, y, z, *position = floating_joint_from_pose(pose).tolist()
     problem = pose_problem(np.array(position), np.array([x, y, z, w]))

@@ -15,7 +15,7 @@ Callback = Callable[[Any, Any], Any]
 
 
 class RequestError(Exception):
-    """A request that is answered by a code and a text."""
+    """A request that is answered with an error code and a text."""
 
     def __init__(self, code: int, text: str):
         super().__init__(text)
@@ -25,7 +25,7 @@ class RequestError(Exception):
 def answering(work: Callable[[Any, Any], None]) -> Callback:
     """Return the callback of a service, which answers even if its work fails.
 
-    :param work: fills in the response to a request; raises `RequestError` for another code
+    :param work: fills in the response to a request; raises `RequestError` for an error code
     """
 
     def answer(request: Any, response: Any) -> Any:

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The action SimulateSteps of `simulation_interfaces`: steps with feedback after each of them."""
+"""The action SimulateSteps of `simulation_interfaces`: steps with feedback after each."""
 
 from __future__ import annotations
 
@@ -17,16 +17,19 @@ from rbd_ros.nodes.messages.text import readable
 
 ACTION = '~/simulate_steps'
 OK, FAILED = 1, 4
-PERIOD = 0.02  # between two looks at whether the steps are done [s]
-LAST_TURNS, TURN = 10, 0.02  # for the result of a goal when the node ends: turns, each [s]
+PERIOD = 0.02  # polling period of the steps [s]
+LAST_TURNS, TURN = (
+    10,
+    0.02,
+)  # for results of goals at the end: turns, each [s]
 MAX_STEPS = 1_000_000
 
 
 class StepAction:
     """Server of the action.
 
-    A goal is accepted whatever it asks for, and aborted at once if that cannot be done: a
-    rejection has no room for a reason.
+    Every goal is accepted, and aborted if it is invalid: a rejection has no field for a reason.
+
 
     :param node: the simulator node, with `step` and `cancel_steps`
     :param kind: class of the action
@@ -34,7 +37,7 @@ class StepAction:
 
     def __init__(self, node: Any, kind: Any):
         self._node, self._kind = node, kind
-        self._under_way: list = []  # goals with their outcomes, whether it worked and a text
+        self._under_way: list = []  # goals with their outcomes, success and message
         self._timer = node.create_timer(PERIOD, self._poll, clock=STEADY_CLOCK)
         self._timer.cancel()
         self._server = LongRunningActionServer(
@@ -69,7 +72,7 @@ class StepAction:
 
         def report(left: int) -> None:
             feedback.completed_steps, feedback.remaining_steps = steps - left, left
-            # In the loop, where an exception would pass for one of the dynamics.
+            # In the loop, an exception would count as a failure of the dynamics.
             with contextlib.suppress(Exception):
                 handle.publish_feedback(feedback)
 
@@ -104,7 +107,7 @@ class StepAction:
         return result
 
     def stop(self) -> None:
-        """Send results of all goals when the node ends, after the loop."""
+        """Send the results of all goals at the end of the node, after the loop."""
         executor = self._node.executor
         if not self._under_way or executor is None:
             return
@@ -115,7 +118,7 @@ class StepAction:
 
 
 def offer_steps(node: Any) -> Optional[StepAction]:
-    """Return the server of the action, or None where its package does not have it."""
+    """Return the server of the action; None if the package does not have the action."""
     try:
         from simulation_interfaces.action import SimulateSteps
     except ImportError:

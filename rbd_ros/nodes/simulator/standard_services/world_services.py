@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Services of `simulation_interfaces` that list and load worlds.
 
-The robot that is simulated stays: loading a world replaces what is around it, pauses, and resets.
+Loading a world keeps the simulated robot, replaces everything else, pauses and resets.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ UNSUPPORTED_FORMAT, NO_RESOURCE, PARSE_ERROR = 101, 102, 103
 FEATURES = ('AVAILABLE_WORLDS', 'WORLD_INFO_GETTING')
 WITH_WORLD = ('WORLD_LOADING', 'WORLD_RESOURCE_STRING', 'WORLD_UNLOADING')
 GROUND = 'ground'
-TEXT = 'resource_string'  # stands for the name of a world that came as text
-MAX_FILES = 1000  # of a folder that are looked at
-MAX_TEXT = 10 * MAX_BYTES  # of a world
+TEXT = 'resource_string'  # name of a world that is given as text
+MAX_FILES = 1000  # maximum number of files of a folder
+MAX_TEXT = 10 * MAX_BYTES  # maximum size of a world
 
 
 class WorldServices:
     """Callbacks of the services.
 
-    :param simulator: node with `world_interface` and `changes`, None without a world, and with
+    :param simulator: node with `world_interface` and `changes` (None without a world), and with
         `parameters`, `pause` and `reset`
-    :param msg: the package's module of messages
-    :param stopped: called when another world has been loaded, and time stands still
+    :param msg: message module of the package
+    :param stopped: called after loading another world, paused
     """
 
     def __init__(self, simulator: Any, msg: Any, stopped: Callable[[], None]):
@@ -99,7 +99,7 @@ class WorldServices:
             response.world = self._world(GROUND, '', '')
 
     def _load(self, request: Any, response: Any) -> None:
-        # Versions of the standard before 2.1 have the fields of the resource in the request.
+        # Before 2.1, the request itself has the fields of the resource.
         resource = getattr(request, 'world_resource', request)
         uri, text = resource.uri, resource.resource_string
         if not (uri or text.strip()):
@@ -135,7 +135,7 @@ class WorldServices:
         return self._simulator.changes
 
     def _read(self, uri: str, text: str) -> Tuple[World, str, str]:
-        """Return the world that a request means, its name, and its path if it has one."""
+        """Return the world of a request, its name, and its path if it has one."""
         from rbd_ros.nodes.simulator.world.world_source import world_of
 
         parameters = self._simulator.parameters
@@ -161,7 +161,7 @@ class WorldServices:
         return world, path.stem, str(path) if uri else ''
 
     def _replace(self, change: Callable[[], None]) -> None:
-        """Change the world while time is paused, and stop; if that fails, continue."""
+        """Change the world while paused, and stop; resume if it fails."""
         simulator = self._simulator
         stood_still = simulator.loop.paused
         simulator.pause(True)

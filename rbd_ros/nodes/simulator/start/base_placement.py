@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A simulated base that moves freely: whether there is one, and how it is put somewhere."""
+"""Floating base of a simulated robot: whether it exists, and its placement."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from rbd_ros.spatial.rotation import quaternion_to_rotation
 
 
 def has_floating_base(robot: Robot) -> bool:
-    """Return whether the first body moves freely, whatever the name of its joint."""
+    """Return whether the first joint has six degrees of freedom, whatever its name."""
     return base_body(robot.model, '') == 1
 
 
 def base_body(model: Model, prefix: str) -> Optional[int]:
-    """Return the number of the body that is a robot's base, if it moves freely.
+    """Return the number of a robot's base body; None if it is fixed.
 
     :param model: all robots of a simulation
-    :param prefix: what the names of the robot's joints begin with there
+    :param prefix: prefix of the robot's joint names
     """
     for i, body in model.outward():
         if body.joint_name.startswith(prefix):
@@ -35,7 +35,7 @@ def base_body(model: Model, prefix: str) -> Optional[int]:
 def floating_joint_position(pose: Sequence[float]) -> np.ndarray:
     """Return the position of a floating joint, (7,): unit quaternion w, x, y, z, then x, y, z [m].
 
-    :param pose: position [m], quaternion x, y, z, w of any length but zero, (7,)
+    :param pose: position [m], nonzero quaternion x, y, z, w, (7,)
     """
     x, y, z, qx, qy, qz, qw = pose
     quaternion = np.array([qw, qx, qy, qz])
@@ -52,11 +52,11 @@ def place_base(
     """Set pose and velocity of a floating base.
 
     :param physics: the simulation
-    :param at_q: where its configuration begins
-    :param at_v: where its velocity begins
-    :param pose: position [m], quaternion x, y, z, w, (7,); None: where it is
+    :param at_q: index of its configuration
+    :param at_v: index of its velocity
+    :param pose: position [m], quaternion x, y, z, w, (7,); None: unchanged
     :param twist: angular velocity and velocity of its origin, along the axes of the world,
-        (6,) [rad/s, m/s]; None: as it is
+        (6,) [rad/s, m/s]; None: unchanged
     """
     state = physics.state
     if pose is not None:

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Robots with kinematic loops in the simulator: where they begin, and what holds them there."""
+"""Robots with kinematic loops in the simulator: initial configuration and holding effort."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from rbd_ros.nodes.messages.text import shorten
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator
 
-#: Configurations that are tried if the loops do not close from the one that is asked for.
+#: Number of start values of the assembly if the requested one fails.
 STARTS = 40
-#: Displacement by the assembly that needs no report [rad, m].
+#: Displacement by the assembly that is not reported [rad, m].
 ROUNDING = 1e-6
 
 
@@ -26,13 +26,12 @@ def assembled_start(
 ) -> np.ndarray:
     """Return the configuration near `q` in which all loops are closed, (nq,).
 
-    Joints that are to be kept stay where they are, if the loops can be closed so; what had to be
-    moved is reported.
+    Joints in `kept` do not move if the loops close without them; the largest move is reported.
 
-    :param q: configuration to begin with, (nq,)
+    :param q: initial configuration, (nq,)
     :param kept: names of joints
-    :param warn: called with it
-    :raises ValueError: if the loops cannot be closed, naming the one that stays open
+    :param warn: called with the report
+    :raises ValueError: if the loops cannot be closed, with the loop that stays open
     """
     robot = simulator.robot
     if not robot.model.loops:
@@ -40,7 +39,7 @@ def assembled_start(
     try:
         closed = robot.loops.project(q, fixed=kept, starts=STARTS)
     except LoopClosureError:
-        # With these joints anywhere; if that fails too, the simulator reports which loop it is.
+        # Without fixed joints; if that fails too, the simulator names the open loop.
         simulator.reset(q)
         closed = simulator.q.copy()
     moved = np.abs(np.asarray(robot.difference(q, closed)))
@@ -56,7 +55,7 @@ def assembled_start(
 def holding_effort(robot: Robot, q: np.ndarray) -> np.ndarray:
     """Return the gravity torques, zero for joints without actuator, (nv,).
 
-    :param q: configuration, which closes the loops, (nq,)
+    :param q: configuration with closed loops, (nq,)
     """
     gravity = robot.gravity_torque(q)
     model = robot.model

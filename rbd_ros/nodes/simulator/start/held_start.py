@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The robot at its start while its simulation is compiled: states and time for those who wait.
+"""States and time of the robot at its start, published during compilation.
 
-With an empty cache the first compilation takes seconds, with a world a minute. Controllers that
-start beside the simulator must not take it for dead: a controller manager on simulated time does
+With an empty cache, the first compilation takes seconds, with a world a minute. Controllers that
+start beside the simulator need messages meanwhile: a controller manager on simulated time does
 nothing before the first /clock, and its spawners give up.
 """
 
@@ -26,21 +26,21 @@ from rbd_ros.nodes.simulator.state.state_output import shown_fields, state_perio
 from rbd_ros.robot import Robot
 from rbd_ros.wire import JointStateWriter
 
-PERIOD = 2e-3  # real time between two looks at what is due, at least [s]
-# Real time that one look makes good, at most [s]: the compiler keeps this thread waiting, and
-# time that jumps would make followers jump.
+PERIOD = 2e-3  # minimum real time between two checks [s]
+# Maximum real time that one check catches up [s]: the compiler blocks this thread, and followers
+# would jump with the time.
 MAX_STEP = 0.01
-PAUSED_PERIOD = 0.02  # real time between two messages while time stands still [s]
+PAUSED_PERIOD = 0.02  # real time between two messages while paused [s]
 
 
 class HeldStart:
     """Publisher of the initial state and time in its own thread; a context manager.
 
-    Nothing moves; commands wait in their topics for the first cycle.
+    Nothing moves; commands wait for the first cycle.
 
     :param parameters: values of the simulator's parameters
     :param tag: interfaces of the joints in the robot description
-    :param ports: where messages go to
+    :param ports: sink of messages
     :raises ValueError: for initial positions that do not fit the robot
     """
 
@@ -87,12 +87,12 @@ class HeldStart:
         self.end()
 
     def end(self) -> int:
-        """End, and return the simulated time to go on at [ns].
+        """End, and return the simulated time at which to continue [ns].
 
-        It is later than all that was published, unless time stands still.
+        It is later than all published times, unless the simulation is paused.
         """
         self._done.set()
-        if self._thread.is_alive():  # not where a signal came before it was
+        if self._thread.is_alive():  # a signal may have interrupted the start
             self._thread.join()
         return self._time if self._paused else self._time + self._timestep
 

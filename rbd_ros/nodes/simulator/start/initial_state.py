@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Initial state of the simulated robot, and after a reset, and its warnings."""
+"""State of the simulated robot at the start and after a reset, and warnings about it."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from rbd_ros.nodes.simulator.world.simulated_ground import contact_options
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator
 
-MAX_NOTICES = 8  # about shapes of a world that cannot touch
+MAX_NOTICES = 8  # about unsupported pairs of shapes in a world
 
 
 def first_time(parameters: Mapping[str, Any]) -> int:
     """Return the simulated time of the first state [ns]: one cycle after the start.
 
-    It is not 0: a zero stamp means that there is no time.
+    It is not 0, since a zero stamp means no time.
 
     :param parameters: values of the simulator's parameters
 
@@ -47,13 +47,13 @@ def initial_configuration(
     parameters: Mapping[str, Any],
     warn: Callable[[str], Any],
 ) -> np.ndarray:
-    """Return the configuration that the simulation begins with, (nq,); it is reset for that.
+    """Return the initial configuration, (nq,), and reset the simulation to it.
 
-    :param simulator: the simulation, of the robot and of others that move with it
-    :param described: the robot by itself
+    :param simulator: simulation of the robot and of other movable robots
+    :param described: the robot alone
     :param commands: commands of all joints
     :param parameters: values of the simulator's parameters
-    :param warn: called with what had to be moved so that loops are closed
+    :param warn: called with joints that were moved to close loops
     :raises ValueError: for positions that do not fit the robot
     """
     state = parameters['initial_group_state']
@@ -78,12 +78,13 @@ def initial_configuration(
 def held_configuration(
     robot: Robot, names: Sequence[str], at_q: np.ndarray, parameters: Mapping[str, Any]
 ) -> np.ndarray:
-    """Return the configuration that `initial_configuration` will find, but for the base, (nq,).
+    """Return the configuration of `initial_configuration` except for the base, (nq,).
 
     It needs no simulation, which takes long to compile.
 
+
     :param names: its joints with one degree of freedom
-    :param at_q: where their positions are, (k,)
+    :param at_q: indices of their positions, (k,)
     :param parameters: values of the simulator's parameters
     :raises ValueError: for positions that do not fit the robot
     """
@@ -99,7 +100,7 @@ def held_configuration(
     _place_joints(q, robot, names, at_q, parameters)
     if robot.model.loops:
         kept = _given([n for n in names if n in robot.model.actuated_joints], parameters)
-        with suppress(LoopClosureError):  # the simulation names the loop that stays open
+        with suppress(LoopClosureError):  # the simulation names the open loop
             q = robot.loops.project(q, fixed=kept, starts=STARTS)
     return q
 
@@ -114,9 +115,9 @@ def _place_joints(
     """Set the joints to the positions of the parameters.
 
     :param q: configuration, changed, (nq,)
-    :param described: the robot by itself
+    :param described: the robot alone
     :param names: joints that can be placed
-    :param at_q: where their positions are, (k,)
+    :param at_q: indices of their positions, (k,)
     :raises ValueError: for positions that do not fit the robot
     """
     positions = parameters['initial_positions']
@@ -137,7 +138,7 @@ def _place_joints(
 
 
 def _given(driven: Sequence[str], parameters: Mapping[str, Any]) -> List[str]:
-    """Return the joints with actuators whose initial positions are given."""
+    """Return the actuated joints with a given initial position."""
     if not parameters['initial_positions']:
         return []
     names = parameters['initial_joints']
@@ -155,7 +156,7 @@ class StartWarnings:
         self._reported_notices = False
 
     def report(self) -> None:
-        """Report the warnings of the start; those of the shapes of a world once, and a few."""
+        """Report the warnings of the start, and once a limited number about the shapes."""
         scene = self._simulator.physics.scene
         notices = () if scene is None else scene.notices
         for warning in self._simulator.warnings:

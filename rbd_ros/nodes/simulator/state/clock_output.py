@@ -13,15 +13,15 @@ from rbd_ros.nodes.simulator.cycle.cycle_ports import Ports
 from rbd_ros.nodes.simulator.interface.simulator_parameters import ADAPTIVE
 from rbd_ros.wire import ClockWriter
 
-CONTROLLER_MANAGER = 'controller_manager'  # what the names of such nodes contain
+CONTROLLER_MANAGER = 'controller_manager'  # substring of the names of such nodes
 
 
 class ClockOutput:
     """Messages of simulated time.
 
     :param parameters: values of the simulator's parameters
-    :param timestep: of a cycle [ns]
-    :param ports: where messages go to; `use_ports` sets others
+    :param timestep: simulated time of a cycle [ns]
+    :param ports: sink of messages; `use_ports` sets another
     """
 
     def __init__(self, parameters: Mapping[str, Any], timestep: int, ports: Ports):
@@ -42,7 +42,7 @@ class ClockOutput:
 
     @property
     def is_followed(self) -> bool:
-        """True if a controller manager follows the clock, as far as that was looked at."""
+        """True if the last check found a controller manager that follows the clock."""
         return self._followed
 
     def use_ports(self, ports: Ports) -> None:
@@ -67,12 +67,12 @@ class ClockOutput:
         self._send(self._message.data())
 
     def follow_listeners(self, listeners: Callable[[], Sequence[str]], time: int) -> None:
-        """Publish every cycle while one who follows the clock needs that; callable by any thread.
+        """Publish every cycle while a controller manager follows; callable from any thread.
 
-        A controller manager wakes up by it: one of 200 Hz that gets the time 100 times a second
-        does 100 cycles. To others each message costs more than it is worth.
+        /clock wakes a controller manager: at 200 Hz with 100 messages a second it runs 100 cycles.
+        For other nodes, so many messages are a waste.
 
-        :param listeners: finds the names of the nodes that follow it
+        :param listeners: returns the names of the nodes that follow /clock
         :param time: simulated time [ns]
         """
         self._followed = any(CONTROLLER_MANAGER in name for name in listeners())

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Sensors of the simulated robot: those of parameters, and of the `<ros2_control>` tags."""
+"""Sensors of the simulated robot from parameters and `<ros2_control>` tags."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from rbd_ros.model import Model
 from rbd_ros.nodes.simulator.commands.control_tag import ControlTag, SensorTag
 from rbd_ros.simulation.sensors.sensors import sensor_kind, sensor_kinds
 
-#: Places of sensors by kind, and by the names that their topics have.
+#: Frames of sensors by kind, and by the names of their topics.
 SensorNames = Dict[str, Dict[str, str]]
 
 
 def sensors_of(
     model: Model, parameters: Mapping[str, Any], tag: ControlTag, warn: Callable[[str], Any]
 ) -> SensorNames:
-    """Return the sensors that are asked for.
+    """Return the requested sensors.
 
     :param parameters: values of the simulator's parameters
-    :param tag: what the robot description says
-    :param warn: called with sensors that cannot be placed, or stay NaN elsewhere
-    :raises ValueError: for a parameter that names what the robot has not, or what has no sensor
+    :param tag: sensors of the robot description
+    :param warn: called with sensors that cannot be placed, or stay NaN in ros2_control
+    :raises ValueError: for a parameter with an unknown frame, or one that cannot have the sensor
     """
     kinds = {name: kind for name, kind in sensor_kinds().items() if kind.topic}
     names: SensorNames = {name: {} for name in kinds}
@@ -88,7 +88,7 @@ def _enter(sensors: Dict[str, str], name: str, place: str, parameter: str) -> No
 
 
 def topic_of(name: str) -> str:
-    """Return the beginning of a sensor's topics: its name in characters that topics can have.
+    """Return the prefix of a sensor's topics: its name in characters that topics can have.
 
     :param name: name of a sensor, joint or link
 

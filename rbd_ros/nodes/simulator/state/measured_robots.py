@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Whose measurements go to which topics: robots of a simulation, each with its own or all as one.
+"""Mapping of measurements to topics, for one robot or for several with their own topics.
 
 With the parameter `robot_namespaces`, joint torques and odometry of a further robot have topics
-below its name. Sensors of further robots are named `robot/link` in any case.
+below its name. Sensors of further robots are always named `robot/link`.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from rbd_ros.world.world import WorldRobot
 
 
 class MeasuredBase(NamedTuple):
-    """Base that moves freely.
+    """A floating base.
 
-    :param frame: frame that its pose is in
+    :param frame: reference frame of its pose
     :param child: frame of its link
-    :param at_q: where its quaternion and position begin in q
-    :param at_v: where its velocity begins in v
-    :param publishes_frame: whether its frame is published here, on /tf, not with the world
+    :param at_q: index of its quaternion and position in q
+    :param at_v: index of its velocity in v
+    :param publishes_frame: whether its frame is published here on /tf; otherwise with the world
     """
 
     frame: str
@@ -37,9 +37,9 @@ class MeasuredBase(NamedTuple):
 class MeasuredRobot(NamedTuple):
     """A robot whose joint torques and odometry are published.
 
-    :param prefix: what the names of its topics, and its joints in the simulation, begin with
+    :param prefix: prefix of its topics, and of its joints in the simulation
     :param joints: joints whose torque is published, by their names in the simulation; empty: none
-    :param base: its base, if it moves freely
+    :param base: its floating base; None: fixed
     """
 
     prefix: str
@@ -58,12 +58,12 @@ def measured_robots(
 ) -> List[MeasuredRobot]:
     """Return the robots with measurements: the described one, and those with topics.
 
-    :param robots: names of the further robots that have topics of their own
+    :param robots: names of the further robots that have their own topics
     :param joints: joints whose torque is published, by their names in the simulation
-    :param base: link of the described robot that moves freely, '' if there is none
-    :param frame_prefix: what names of frames begin with
-    :param odom: frame that the pose of that link is in, without the prefix
-    :param world_frame: frame of the world, which the poses of others are in
+    :param base: floating link of the described robot, '' if there is none
+    :param frame_prefix: prefix of frame names
+    :param odom: reference frame of that link's pose, without the prefix
+    :param world_frame: frame of the world, the reference of other poses
     """
     model = simulator.robot.model
     further = tuple(f'{name}/' for name in robots)
@@ -90,10 +90,10 @@ def _base(
 
 
 def with_further_sensors(tag: ControlTag, robots: Sequence[WorldRobot]) -> ControlTag:
-    """Tag with the sensors of further robots, which are named robot/sensor and robot/frame.
+    """Return the tag with the sensors of further robots, named robot/sensor and robot/frame.
 
-    :param tag: that of the robot that is described
-    :param robots: further robots that move
+    :param tag: tag of the described robot
+    :param robots: further movable robots
     """
     sensors = dict(tag.sensors)
     for robot in robots:

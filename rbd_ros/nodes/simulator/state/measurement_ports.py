@@ -25,9 +25,9 @@ class RosMeasurementPorts:
     def open(self, topic: str, declared: str, message_type: str = '') -> bool:
         """Open a topic; return whether the package of its messages is installed.
 
-        :param topic: its name
-        :param declared: the name that the interface of the node has for it
-        :param message_type: type of a topic that the interface has not
+        :param topic: name of the topic
+        :param declared: its name in the interface of the node
+        :param message_type: type of a topic that is not in the interface
         """
         if any(each.name == declared for each in INTERFACE.topics):
             declaration = INTERFACE.topic(declared)
@@ -43,7 +43,7 @@ class RosMeasurementPorts:
         return True
 
     def has_subscribers(self, topic: str) -> bool:
-        """Return whether anybody listens to a topic."""
+        """Return whether a topic has subscribers."""
         return bool(self._publishers[topic].get_subscription_count() > 0)
 
     def send(self, topic: str, data: bytes) -> None:

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measurements of the simulated robot: sensors of all kinds, joint torques, odometry.
 
-All runs in the thread of the simulation loop, after a cycle. Like the cycle, it needs no node:
-messages go out through `MeasurementPorts`. What nobody listens to is not measured.
+All methods run in the thread of the simulation loop, after a cycle. Like the cycle, they need no
+node: messages pass through `MeasurementPorts`. Without subscribers, nothing is measured.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ ODOM, TF, TORQUES = 'odom', '/tf', 'joint_torques'
 
 
 class MeasurementPorts(Protocol):
-    """Sinks of messages about measurements, by topic."""
+    """Sinks of messages with measurements, by topic."""
 
     def open(self, topic: str, declared: str, message_type: str = '') -> bool:
-        """Open a topic before the first message; return whether there can be one.
+        """Open a topic before the first message; return whether it can exist.
 
-        :param topic: its name
-        :param declared: the name that the interface of the node has for it
-        :param message_type: type of a topic that the interface has not
+        :param topic: name of the topic
+        :param declared: its name in the interface of the node
+        :param message_type: type of a topic that is not in the interface
         """
 
     def has_subscribers(self, topic: str) -> bool:
-        """Return whether anybody listens to a topic."""
+        """Return whether a topic has subscribers."""
 
     def send(self, topic: str, data: bytes) -> None:
         """Send a message."""
 
 
 class _Reading(NamedTuple):
-    """Message of a sensor, with its kind and its number there."""
+    """Message of a sensor, with its kind and its index there."""
 
     topic: str
     message: Any
@@ -54,7 +54,7 @@ class _Reading(NamedTuple):
 
 
 class _Torques(NamedTuple):
-    """Message with joint torques of a robot, and which of all these are."""
+    """Message with the joint torques of a robot, and their indices."""
 
     topic: str
     message: JointStateWriter
@@ -62,11 +62,11 @@ class _Torques(NamedTuple):
 
 
 class _Base:
-    """Pose and velocity of a base as odometry, which here is exact, and on /tf.
+    """Odometry of a base, which is exact here, and its frame on /tf.
 
-    :param prefix: what the name of its topic begins with
-    :param ports: where messages go to
-    :param publish_tf: whether anything is published on /tf
+    :param prefix: prefix of its topic
+    :param ports: sink of messages
+    :param publish_tf: whether /tf is published
     """
 
     def __init__(self, base: MeasuredBase, prefix: str, ports: MeasurementPorts, publish_tf: bool):
@@ -80,7 +80,7 @@ class _Base:
         self._published_frame = -1
 
     def send(self, simulator: Simulator, time: int) -> None:
-        """Publish what somebody listens to.
+        """Publish the topics that have subscribers.
 
         :param time: simulated time [ns]
         """
@@ -93,7 +93,7 @@ class _Base:
             message.twist[:3], message.twist[3:] = v[3:6], v[:3]
             message.set_stamp_ns(time)
             send(self._topic, message.data())
-        # Who listens to /tf takes no two transforms of the same time, and warns.
+        # Listeners of /tf warn of two transforms with the same time.
         if self._has_frame and time > self._published_frame and has_subscribers(TF):
             self._published_frame = time
             (row,) = self._frame.poses
@@ -103,13 +103,13 @@ class _Base:
 
 
 class Measurements:
-    """Sensors of the simulated robot, as topics show them.
+    """Sensors of the simulated robot, published on topics.
 
     :param parameters: values of the simulator node's parameters
-    :param names: places of sensors by kind and name
+    :param names: frames of sensors by kind and name
     :param robots: robots whose joint torques and odometry are published
-    :param ports: where messages go to
-    :param timestep: of a cycle [ns]
+    :param ports: sink of messages
+    :param timestep: simulated time of a cycle [ns]
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class Measurements:
         self._next = 0.0
 
     def after_cycle(self, time: int) -> None:
-        """Publish messages that are due.
+        """Publish due messages.
 
         :param time: simulated time [ns]
         """
@@ -167,7 +167,7 @@ class Measurements:
             self.publish(time)
 
     def publish(self, time: int) -> None:
-        """Measure and publish what somebody listens to.
+        """Measure and publish topics that have subscribers.
 
         :param time: simulated time [ns]
         """
@@ -191,9 +191,9 @@ class Measurements:
             send(topic, efforts.data())
 
     def prepare(self, robot: Robot) -> None:
-        """Compile what sensors need if the robot gets other inertias; in any thread.
+        """Compile sensors for a robot with other inertias; callable in any thread.
 
-        :param robot: the robot with them
+        :param robot: the robot
         """
         if self._sensors is not None:
             self._sensors.prepare(robot)
@@ -201,9 +201,9 @@ class Measurements:
     # -- another world --------------------------------------------------------------------------
 
     def prepared(self, scene: Any) -> Optional[SensorBinding]:
-        """Return what `use` needs for another world; not in the thread of the loop.
+        """Return the binding of the sensors to another world; not in the thread of the loop.
 
-        :param scene: the world, as `Physics.prepared` made it
+        :param scene: the world, as `Physics.prepared` returned it
         """
         if self._sensors is None:
             return None
@@ -212,7 +212,7 @@ class Measurements:
     def use(self, binding: Optional[SensorBinding]) -> None:
         """Switch to another world.
 
-        :param binding: what `prepared` made for it
+        :param binding: result of `prepared` for it
         """
         if self._sensors is not None and binding is not None:
             self._sensors.use(binding)

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Topics of several robots in one simulation, in the namespaces of their names.
+"""Topics of several robots in one simulation, in their namespaces.
 
-Without the parameter `robot_namespaces`, all robots share one joint_states; with it, the robot
-that is described has the usual topics to itself, and each further one has the same below its name.
+Without the parameter `robot_namespaces`, all robots share one joint_states. With it, these topics
+belong to the described robot, and each further robot has the same topics below its name.
 """
 
 from __future__ import annotations
@@ -68,18 +68,18 @@ class RosRobotPorts:
 
     @property
     def output_topic(self) -> str:
-        """Full name of the topic that nobody else should publish."""
+        """Full name of the topic that needs to have no other publisher."""
         return self._states.topic_name
 
 
 class RobotTopics:
-    """Topics of the robots of a simulation, each for itself.
+    """Separate topics for the robots of a simulation.
 
     :param whole: commands of all joints
     :param robots: names of the further robots
-    :param fields: fields that `joint_states` has
-    :param send: sends the state of the robot that is described
-    :param make: makes the ports of a further robot
+    :param fields: fields of `joint_states`
+    :param send: sends the state of the described robot
+    :param make: creates the ports of a further robot
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class RobotTopics:
 
     @property
     def inputs(self) -> List[Tuple[Callable[[], Message], Callable[[bytes, float], bool]]]:
-        """Sources of commands, and the objects that take them."""
+        """Sources of commands, each with the function that applies them."""
         found: List[Tuple[Any, Any]] = []
         for name, ports in self.ports.items():
             commands = self.commands[name]
@@ -115,7 +115,7 @@ class RobotTopics:
     def send(self, whole: JointStateWriter) -> None:
         """Send the state of each robot.
 
-        :param whole: that of all, in the order of its commands
+        :param whole: state of all joints, in the order of the commands
         """
         for joints, state, send in self._states:
             for values, of_all in (
@@ -134,9 +134,9 @@ def _topic(robot: str, name: str) -> Topic:
 
 
 def check_names(robots: Sequence[str]) -> None:
-    """Reject names that cannot be those of topics.
+    """Reject names that are no valid namespace.
 
-    :raises ValueError: naming the robot
+    :raises ValueError: with the robot
     """
     for name in robots:
         if not NAMESPACE.fullmatch(name):

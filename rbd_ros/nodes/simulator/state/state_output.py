@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The state of the simulated robot as messages: joint_states, and where a floating base is."""
+"""Messages of the simulated robot's state: joint_states, and the pose of a floating base."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 class StateOutput:
-    """Messages of the state; in a cycle, machine code writes the numbers (compiled_cycle.py).
+    """Messages of the state; in a cycle, machine code writes their numbers (compiled_cycle.py).
 
-    :param commands: commands of all joints, which know their order
-    :param shown: which of these joints each field has (control_tag.py)
+    :param commands: commands of all joints, in their order
+    :param shown: joints that have each field (control_tag.py)
     :param period: simulated time between two messages [ns]
-    :param has_base: whether the robot's root link moves freely
-    :param ports: where messages go to; `use_ports` sets others
+    :param has_base: whether the root link floats
+    :param ports: sink of messages; `use_ports` sets another
     """
 
     def __init__(
@@ -45,14 +45,14 @@ class StateOutput:
         self.due: float = 0
         #: Real time of the last message [s].
         self.last_at = 0.0
-        #: The message of the state.
+        #: The state message.
         self.message = self.new_message()
-        #: Publishes each robot's state by itself, if they have topics of their own.
+        #: Publishes the state of each robot, if they have their own topics.
         self.robot_topics: Optional[RobotTopics] = None
 
     @property
     def fields(self) -> List[str]:
-        """Fields that the message has."""
+        """Fields of the message."""
         return shown_fields(self._shown)
 
     def new_message(self) -> JointStateWriter:
@@ -63,7 +63,7 @@ class StateOutput:
         return message
 
     def numbers(self) -> StateMessage:
-        """Return the numbers of the message, for machine code to write."""
+        """Return views of the message's numbers, for machine code."""
         message, shown = self.message, self._shown
         return StateMessage(
             message.stamp,
@@ -83,7 +83,7 @@ class StateOutput:
         """Fill in the message from the simulation.
 
         :param time: simulated time [ns]
-        :param effort: what acts on the joints, (nv,) [N m or N]
+        :param effort: forces on the joints, (nv,) [N m or N]
         """
         simulator, commands, message = self._simulator, self._commands, self.message
         for values, joints, field in (
@@ -125,20 +125,20 @@ class StateOutput:
 
 
 def shown_fields(shown: Mapping[str, np.ndarray]) -> List[str]:
-    """Return the fields of a message of the state: those that any joint has, and positions.
+    """Return the fields of the state message: those of any joint, and position.
 
-    The hardware of ros2_control looks at positions, whatever its tag says.
+    ros2_control hardware always reads positions.
 
-    :param shown: which joints each field has values of (control_tag.py)
+    :param shown: joints that have each field (control_tag.py)
     """
     return [name for name in shown if name == 'position' or shown[name].size]
 
 
 def state_period(rate: float, timestep: int) -> float:
-    """Return the nanoseconds between two messages of the state, never less than a cycle.
+    """Return the time between two state messages [ns], at least a cycle.
 
     :param rate: parameter state_publish_rate [Hz]; 0: every cycle
-    :param timestep: of a cycle [ns]
+    :param timestep: simulated time of a cycle [ns]
 
     >>> state_period(100.0, 1_000_000), state_period(0.0, 1_000_000)
     (10000000.0, 1000000)

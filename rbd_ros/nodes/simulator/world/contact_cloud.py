@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Contacts of a simulated world as a PointCloud2: a point each, with normal, force and depth."""
+"""Contacts of a simulated world as a PointCloud2 with normal, force and depth of each point."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sensor_msgs.msg import PointCloud2, PointField
 from rbd_ros.nodes.messages.conversions import set_stamp
 from rbd_ros.nodes.simulator.world.object_motion import ObjectContacts
 
-#: Fields of a point, all of them float32.
+#: Fields of a point, all float32.
 FIELDS = (
     'x', 'y', 'z', 'normal_x', 'normal_y', 'normal_z', 'force_x', 'force_y', 'force_z', 'depth',
 )  # fmt: skip
@@ -25,7 +25,7 @@ def contact_cloud(contacts: ObjectContacts, frame: str, time: int) -> PointCloud
 
     :param contacts: the contacts, in world coordinates
     :param frame: name of the world's frame
-    :param time: its stamp [ns]
+    :param time: stamp [ns]
     """
     parts = contacts.positions, contacts.normals, contacts.forces, contacts.depths[:, None]
     points = np.hstack(parts).astype(np.float32)

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Markers of a world for RViz: objects, robots that stand still, contact forces."""
+"""Markers of a world for RViz: objects, static robots, contact forces."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ Color = Tuple[float, float, float, float]
 GRAY: Color = (0.7, 0.71, 0.73, 1.0)
 GROUND: Color = (0.85, 0.85, 0.82, 1.0)
 RED: Color = (0.9, 0.1, 0.1, 1.0)
-PLANE_SIZE = 20.0  # of the square that stands for a plane [m]
+PLANE_SIZE = 20.0  # side of the square that represents a plane [m]
 PLANE_THICKNESS = 1e-3  # [m]
-MAX_SQUARES = 64  # of a height field, along each side; finer ones are drawn coarser
+MAX_SQUARES = 64  # maximum resolution of a height field, along each side
 MAX_ARROWS = 200
 SHAFT, HEAD = 0.01, 0.02  # diameters of an arrow [m]
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A marker on something that may move.
+    """A marker on an object or link.
 
-    :param owner: name of what it is on
-    :param pose: its pose in coordinates of that, (4, 4)
+    :param owner: name of the object or link
+    :param pose: pose in its coordinates, (4, 4)
     """
 
     marker: Marker
@@ -55,10 +55,10 @@ class Placed:
 
 
 def standing_markers(world: World, frame: str, moving: Sequence[WorldRobot] = ()) -> List[Marker]:
-    """Return the markers of all that does not move.
+    """Return the markers of all static objects and robots.
 
-    :param frame: name of its frame
-    :param moving: robots that do
+    :param frame: name of the world's frame
+    :param moving: movable robots
     """
     found = []
     for each in world.objects:
@@ -79,7 +79,7 @@ def standing_markers(world: World, frame: str, moving: Sequence[WorldRobot] = ()
 def object_markers(world: World, frame: str) -> List[Placed]:
     """Return the markers of the movable objects.
 
-    :param frame: name of its frame
+    :param frame: name of the world's frame
     """
     found: List[Marker] = []
     placed = []
@@ -91,7 +91,7 @@ def object_markers(world: World, frame: str) -> List[Placed]:
 
 
 def robot_markers(robots: Iterable[WorldRobot], frame: str) -> List[Placed]:
-    """Return the markers of robots that move; their owners are links, called 'robot/link'.
+    """Return the markers of movable robots; their owners are links, named 'robot/link'.
 
     :param frame: name of the world's frame
     """
@@ -120,7 +120,7 @@ def move(markers: Iterable[Placed], poses: Mapping[str, np.ndarray], time: int) 
 
 
 def nothing(frame: str) -> Marker:
-    """Return the marker that takes away all that were shown before it.
+    """Return the marker that deletes all earlier ones.
 
     :param frame: name of the world's frame
     """
@@ -137,14 +137,14 @@ def arrows(
     time: int,
     scale: float,
 ) -> List[Marker]:
-    """Return the arrows of contact forces, after a marker that deletes the previous ones.
+    """Return the arrows of contact forces, preceded by a marker that deletes earlier ones.
 
-    :param pairs: names of the two that touch, by contact
+    :param pairs: names of the two bodies of each contact
     :param positions: contact points, (n, 3) [m]
-    :param forces: forces on the second, (n, 3) [N]
+    :param forces: forces on the second body, (n, 3) [N]
     :param frame: name of the world's frame
     :param time: time of the markers [ns]
-    :param scale: length of an arrow by its force [m/N]
+    :param scale: length of an arrow per force [m/N]
     """
     found = [nothing(frame)]
     for k, (first, second) in enumerate(pairs):
@@ -164,13 +164,13 @@ def arrows(
 
 
 def _fill(marker: Marker, frame: str, namespace: str, found: List[Marker]) -> None:
-    """Enter who a marker is, and append it to those that were found."""
+    """Set the frame, namespace and id of a marker, and append it to `found`."""
     marker.header.frame_id, marker.ns, marker.id = frame, namespace, len(found)
     found.append(marker)
 
 
 def _shape_markers(shape: Any, color: Optional[Color]) -> Iterator[Tuple[Marker, np.ndarray]]:
-    """Yield the markers that together look like a shape, and their poses in its coordinates."""
+    """Yield the markers that represent a shape, and their poses in its coordinates."""
     at_origin = np.eye(4)
     if isinstance(shape, Box):
         yield _marker(Marker.CUBE, shape.size, color), at_origin
@@ -216,10 +216,7 @@ def _triangles(field: HeightField) -> np.ndarray:
 
 
 def _standing_robot(robot: WorldRobot) -> Iterator[Tuple[Any, Optional[Color], np.ndarray]]:
-    """Yield the shapes of a robot that stands still.
-
-    Visual ones, collision shapes of links without.
-    """
+    """Yield the shapes of a static robot: visual ones, else collision shapes, of each link."""
     model = robot.model
     X0 = body_transforms(model, model.tree_position(start_configuration(robot)))
     for each in _seen(model):
@@ -228,7 +225,7 @@ def _standing_robot(robot: WorldRobot) -> Iterator[Tuple[Any, Optional[Color], n
 
 
 def _seen(model: Model) -> Iterator[Geometry]:
-    """Yield the visual shapes, and collision shapes of links that have none."""
+    """Yield the visual shapes, or the collision shapes of links without."""
     seen = {each.link for each in model.geometries if each.role == 'visual'}
     for each in model.geometries:
         if each.role == 'visual' or each.link not in seen:

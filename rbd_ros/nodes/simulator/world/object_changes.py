@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Objects that are added to the simulated world, and taken out of it, while the node runs.
+"""Adds objects to the simulated world and removes them, while the node runs.
 
-What takes long (reading meshes, finding pairs, now and then compiling) is done in the thread of
-the executor, while the simulation goes on; then the loop goes over to the world that was prepared,
-between two cycles.
+Slow work (reading meshes, finding pairs, sometimes compiling) is done in the thread of the
+executor, while the simulation continues. Then the loop switches to the prepared world between two
+cycles.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rbd_ros.spatial import PluckerTransform
 from rbd_ros.world.world import World, WorldObject
 
 SUBJECT = 'world'
-#: Things in a world after which no more are added: pairs grow with their square.
+#: Maximum number of objects: pairs grow with its square.
 MAX_OBJECTS = 300
 MAX_NAME_LENGTH = 100  # characters
 
@@ -53,14 +53,14 @@ class ObjectChanges:
     def add(self, each: WorldObject) -> None:
         """Add an object.
 
-        :raises ValueError: if that cannot be done, saying why; nothing is changed
+        :raises ValueError: with the reason, if that is not possible; nothing is changed
         """
         self._change(self.world.with_objects(each), 'added', short_name(each.name))
 
     def remove(self, name: str) -> None:
-        """Take an object out of the world.
+        """Remove an object from the world.
 
-        :raises ValueError: if there is none, saying which there are; nothing is changed
+        :raises ValueError: if it does not exist, with the existing ones; nothing is changed
         """
         try:
             world = self.world.without(name)
@@ -75,7 +75,7 @@ class ObjectChanges:
         """Move a static object.
 
         :param placement: transform from world to object coordinates
-        :raises ValueError: if that cannot be done, saying why; nothing is changed
+        :raises ValueError: with the reason, if that is not possible; nothing is changed
         """
         objects = tuple(
             replace(each, placement=placement) if each.name == name else each
@@ -84,9 +84,9 @@ class ObjectChanges:
         self._change(replace(self.world, objects=objects), 'moved', short_name(name))
 
     def load(self, world: World) -> None:
-        """Load another world, to which `restore` returns from now on.
+        """Load another world, which is the new target of `restore`.
 
-        :raises ValueError: if that cannot be done, saying why; nothing is changed
+        :raises ValueError: with the reason, if that is not possible; nothing is changed
         """
         before, self._first = self._first, world
         try:
@@ -96,14 +96,14 @@ class ObjectChanges:
             raise
 
     def restore(self) -> None:
-        """Restore the objects of the start; objects that are still there continue."""
+        """Restore the initial objects; objects that still exist keep their state."""
         if self.world is not self._first:
             self._change(self._first, 'initial objects restored')
 
     def put_back(self, world: World) -> None:
-        """Restore the objects of a snapshot; objects that are still there continue.
+        """Restore the objects of a snapshot; objects that still exist keep their state.
 
-        :param world: what was around the robot then
+        :param world: world of the snapshot
         """
         if self.world is not world:
             self._change(world, 'objects of the snapshot restored')
@@ -118,7 +118,7 @@ class ObjectChanges:
         )
 
     def is_taken(self, name: str) -> bool:
-        """Return whether something has a name already."""
+        """Return whether a name is in use."""
         return name in self.world.names or name in self._links
 
     # -- details ----------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ class ObjectChanges:
 
     def _prepared(self, world: World) -> Any:
         try:
-            with interruptible():  # compiling may take longer than anybody waits for an end
+            with interruptible():  # compiling may take long
                 return self._node.cycle.prepared_world(world)
         except KeyboardInterrupt:
             raise ChangeRejectedError('the simulator is ending') from None

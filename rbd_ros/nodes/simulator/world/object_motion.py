@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Motion of the movable objects of a simulated world, and their contacts, for messages.
+"""Motion and contacts of the movable objects of a simulated world, for messages.
 
-For many objects at once, in the orders of ROS: linear before angular, quaternions x, y, z, w.
+Arrays contain all objects, in the order of ROS: linear before angular, quaternions x, y, z, w.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class Motion(NamedTuple):
 
 
 class ObjectContacts(NamedTuple):
-    """Contacts that bear force in the last step, in world coordinates.
+    """Contacts with a force in the last step, in world coordinates.
 
-    :param pairs: number of the pair of shapes that touch, (n,)
+    :param pairs: indices of the pairs of shapes, (n,)
     :param positions: contact points, (n, 3) [m]
-    :param forces: forces on the second of each pair, (n, 3) [N]
+    :param forces: forces on the second shape of each pair, (n, 3) [N]
     :param normals: unit normals from the first to the second, (n, 3)
     :param depths: penetration, (n,) [m]
     """
@@ -50,8 +50,8 @@ class ObjectMotion:
     """Reads the state of a simulation's world.
 
     :param simulator: simulation with a world
-    :param scene: shapes of it, perhaps those that it will have
-    :param bodies: movable objects, likewise
+    :param scene: its shapes, also of a prepared scene
+    :param bodies: its movable objects, likewise
     """
 
     def __init__(self, simulator: Simulator, scene: Scene, bodies: FreeBodies):
@@ -60,24 +60,24 @@ class ObjectMotion:
         self._mobility = np.linalg.inv(self._bodies.inertia)
         names = tuple(each.name for each in scene.objects)
         self._table = scene.table
-        # Of other robots that move, links have the names that they have as shapes.
+        # In shape names, links of further movable robots have their full name.
         links = {
             each.name: each.name.removeprefix(f'{ROBOT}/')
             for each in scene.shapes
             if each.name.startswith(f'{ROBOT}/') or each.name in simulator.robot.model.links
         }
-        #: Names of links and objects that may be touched and have a frame.
+        #: Names of links and objects with a frame that may have contacts.
         self.bodies: Tuple[str, ...] = (*sorted(set(links.values())), *names)
         self.first_object = len(self.bodies) - len(names)
         number: Dict[str, int] = {name: k for k, name in enumerate(self.bodies)}
-        #: Names of the shapes' bearers; those of links begin with 'robot/'.
+        #: Names of the bodies of shapes; those of links begin with 'robot/'.
         self.bearers: List[str] = [each.name for each in scene.shapes]
         self._body_of_shape = np.array(
             [number.get(links.get(name, name), -1) for name in self.bearers], dtype=int
         )
 
     def motion(self) -> Motion:
-        """Return the motion of the objects now."""
+        """Return the present motion of the objects."""
         objects, bodies = self._simulator.physics.objects, self._bodies
         R = _rotations(objects.quaternion)
         arm = (R @ bodies.center[..., None])[..., 0]
@@ -103,12 +103,12 @@ class ObjectMotion:
         )
 
     def names(self, pair: int) -> Tuple[str, str]:
-        """Return the names of the two of a pair: 'robot/link', or the name of an object."""
+        """Return the names of a pair's bodies: 'robot/link', or the name of an object."""
         first, second = shapes_of_pairs(self._table, pair)
         return self.bearers[first], self.bearers[second]
 
     def wrenches(self, contacts: ObjectContacts) -> np.ndarray:
-        """Return the sum of the contacts of each of `bodies`, about the origin of the world.
+        """Return the sum of the contact wrenches on each of `bodies`, about the world's origin.
 
         :return: force, then moment, in world axes, (len(bodies), 6) [N, N m]
         """
@@ -121,7 +121,7 @@ class ObjectMotion:
         return total
 
     def bodies_in_contact(self, contacts: ObjectContacts) -> np.ndarray:
-        """Return whether each of `bodies` touches anything, (len(bodies),) of bool."""
+        """Return whether each of `bodies` has a contact, (len(bodies),) of bool."""
         result = np.zeros(len(self.bodies), dtype=bool)
         body = self._body_of_shape[shapes_of_pairs(self._table, contacts.pairs)].ravel()
         result[body[body >= 0]] = True
@@ -129,7 +129,7 @@ class ObjectMotion:
 
 
 def about(wrenches: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Return the wrenches about other points than the origin, with the same axes.
+    """Return the wrenches about other points, with the same axes.
 
     :param wrenches: force, then moment, (n, 6) [N, N m]
     :param points: (n, 3) [m]

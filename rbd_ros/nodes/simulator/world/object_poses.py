@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Poses for the movable objects, as messages give them: whether they are any, and as matrices."""
+"""Poses of movable objects in messages: checks, and conversion to matrices."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NO_LINK = 'world'
 def pose_problem(
     position: Sequence[float], orientation: Sequence[float]
 ) -> Optional[Tuple[str, str]]:
-    """Return the problem of a pose for an object: a text and a short code, or None.
+    """Return the problem of a pose: text and short code; None if it is valid.
 
     :param position: (3,) [m]
     :param orientation: quaternion x, y, z, w, (4,)
@@ -39,7 +39,7 @@ def pose_matrix(position: Sequence[float], orientation: Sequence[float]) -> np.n
     """Return the homogeneous matrix of a pose, (4, 4).
 
     :param position: (3,) [m]
-    :param orientation: quaternion x, y, z, w, of any length but zero, (4,)
+    :param orientation: nonzero quaternion x, y, z, w, (4,)
     """
     x, y, z, w = (float(part) for part in orientation)
     pose = np.eye(4)

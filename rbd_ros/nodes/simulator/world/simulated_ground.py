@@ -17,11 +17,11 @@ def contact_options(parameters: Mapping[str, Any], model: Model) -> Dict[str, An
     """Return the arguments of `Simulator` for the environment of a robot, and its SRDF.
 
     :param parameters: values of the simulator's parameters
-    :param model: of the robot
-    :raises ValueError: for a world or an SRDF that cannot be used
+    :param model: model of the robot
+    :raises ValueError: for an unusable world or SRDF
     """
     if parameters['world'].strip():
-        # Imported for a world only: other simulations start without.
+        # Imported for a world only: other simulations start sooner.
         from rbd_ros.nodes.simulator.world.world_source import world_of
 
         return {'world': world_of(parameters, model)}

@@ -15,15 +15,15 @@ SUBJECT = 'world'
 
 
 class SpawnOverlapMonitor:
-    """Monitor that warns of objects and robots that overlap where they were put.
+    """Monitor that warns of overlaps of objects and robots at their new positions.
 
-    :param diagnostics: where to report
+    :param diagnostics: diagnostics of the node
     """
 
     def __init__(self, simulator: Simulator, diagnostics: Diagnostics):
         self._simulator, self._diagnostics = simulator, diagnostics
         self._known = self._things()
-        #: Names of objects and robots with which no step has been taken
+        #: Names of objects and robots that were placed since the last step
         self.names: FrozenSet[str] = frozenset()
 
     def world_changed(self) -> None:

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Interface to the simulated world: its objects are placed, published and drawn.
+"""Interface to the simulated world: placing, publishing and drawing its objects.
 
-All runs in the thread of the simulation loop, as the cycle does. Like the cycle, it needs no node:
-messages come and go through `WorldPorts`.
+All methods run in the thread of the simulation loop. Like the cycle, they need no node: messages
+pass through `WorldPorts`.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ class WorldPorts(Protocol):
         """Send a TFMessage."""
 
     def send_standing(self, found: List[Any]) -> None:
-        """Send the markers of what does not move."""
+        """Send the markers of static objects."""
 
     def has_subscribers(self, topic: str) -> bool:
-        """Return whether anybody listens to a topic."""
+        """Return whether a topic has subscribers."""
 
     def send_wrench(self, message: WrenchStamped) -> None:
         """Send a wrench."""
@@ -70,9 +70,9 @@ class WorldPorts(Protocol):
 class Frames(NamedTuple):
     """Names of frames.
 
-    :param prefix: what all of them begin with, but that of a world without a robot fixed in it
-    :param world: that of the world
-    :param odom: that which the pose of a base that moves freely is in, '' if there is none
+    :param prefix: prefix of all frames except that of a world in which no robot is fixed
+    :param world: frame of the world
+    :param odom: reference frame of a floating base's pose; '' without one
     """
 
     prefix: str
@@ -81,11 +81,11 @@ class Frames(NamedTuple):
 
     @classmethod
     def of(cls, simulator: Simulator, prefix: str, odom: str) -> Frames:
-        """Return frames of a robot in a world: where its root link is fixed, that is the world's.
+        """Return the frames of a robot in a world; the frame of a fixed root link is the world's.
 
-        :param prefix: what the names of the robot's frames begin with
-        :param odom: frame that the pose of its root link is in, without the prefix; '' if it does
-            not move freely
+        :param prefix: prefix of the robot's frames
+        :param odom: reference frame of its floating root link's pose, without the prefix; '' if it
+            is fixed
         """
         model = simulator.robot.model
         if odom:
@@ -94,20 +94,20 @@ class Frames(NamedTuple):
         return cls(prefix, prefix + root, '')
 
     def local(self, frame: str) -> str:
-        """Return name of a link or object, of the name of its frame with or without the prefix."""
+        """Return the name of a link or object from its frame, with or without the prefix."""
         name = frame.lstrip('/')
         return name[len(self.prefix) :] if name.startswith(self.prefix) else name
 
 
 class View(NamedTuple):
-    """View of a world that is published.
+    """Published view of a world.
 
     :param state: reads the state of its objects
-    :param objects: message about them
-    :param frames: message with frames of all that moves
-    :param links: links of other robots that move
-    :param standing: markers of what does not move
-    :param markers: markers of what does
+    :param objects: message with their states
+    :param frames: message with the frames of movable bodies
+    :param links: links of further movable robots
+    :param standing: markers of static objects
+    :param markers: markers of movable objects
     """
 
     state: ObjectMotion
@@ -123,9 +123,9 @@ class WorldInterface:
 
     :param simulator: simulation with a world
     :param parameters: values of the simulator node's parameters
-    :param diagnostics: where to report
-    :param ports: where messages come from and go to
-    :param has_base: whether the robot's root link moves freely
+    :param diagnostics: diagnostics of the node
+    :param ports: sources and sinks of messages
+    :param has_base: whether the root link floats
     """
 
     def __init__(
@@ -147,15 +147,15 @@ class WorldInterface:
         self._period = NANOSECONDS / rate if rate > 0.0 else 0.0
         self._next, self._published_frames, self._time = 0.0, 0, 0
         self._pressed: set = set()  # names of bodies whose last wrench was not zero
-        self._changed = False  # whether markers of objects may be shown that are no more
-        self._worst = np.zeros(3)  # residuals since they were last asked for
+        self._changed = False  # whether there may be markers of removed objects
+        self._worst = np.zeros(3)  # maximum residuals since the last report
         self._counted = (0, 0)
         self._staying: Set[str] = set()
         ports.send_standing(self._standing)
         self._report()
 
     def view_of(self, world: World, scene: Scene, bodies: FreeBodies) -> View:
-        """Return the view of a world, perhaps of one that the simulation does not have yet.
+        """Return the view of a world, also of a prepared one.
 
         :param scene: its shapes
         :param bodies: its movable objects
@@ -201,7 +201,7 @@ class WorldInterface:
     def world_changed(self, view: Optional[View]) -> None:
         """Switch to the present objects of the simulation.
 
-        :param view: what `view_of` has found; None: that is done now
+        :param view: result of `view_of`; None: it is called now
         """
         self._use(self._present() if view is None else view)
         self._spawn_overlaps.world_changed()
@@ -209,7 +209,7 @@ class WorldInterface:
         self._changed = True
         self._ports.send_standing([markers.nothing(self.frames.world), *self._standing])
         self._report()
-        self._next = 0.0  # what is new is shown with the next cycle
+        self._next = 0.0  # publish the new view in the next cycle
 
     # -- for services, between two cycles ---------------------------------------------------------
 
@@ -227,9 +227,9 @@ class WorldInterface:
     ) -> None:
         """Set pose and velocity of a movable object.
 
-        :param pose: position [m], quaternion x, y, z, w, (7,); None: where it is
+        :param pose: position [m], quaternion x, y, z, w, (7,); None: unchanged
         :param velocity: angular velocity and velocity of its origin along the axes of the world,
-            (6,) [rad/s, m/s]; None: as it is
+            (6,) [rad/s, m/s]; None: unchanged
         """
         if velocity is None:
             velocity = self._simulator.object_velocity(name)
@@ -264,7 +264,7 @@ class WorldInterface:
         self._objects.wrenches[:] = about(wrenches[first:], motion.poses[:, :3])
         self._objects.set_stamp_ns(time)
         self._ports.send_objects(self._objects.data())
-        # Who listens to /tf takes no two transforms of the same time, and warns.
+        # Listeners of /tf warn of two transforms with the same time.
         if time > self._published_frames and self._frames.poses:
             self._published_frames = time
             self._send_frames(motion, time)
@@ -296,7 +296,7 @@ class WorldInterface:
         self._ports.send_frames(self._frames.data())
 
     def _link_poses(self) -> Dict[str, np.ndarray]:
-        """Return the poses of the links of other robots that move, by name, in order, (4, 4)."""
+        """Return the link poses of further movable robots, by name, in order, (4, 4)."""
         if not self._links:
             return {}
         poses = self._simulator.robot.forward_kinematics(self._simulator.q)
@@ -336,10 +336,7 @@ class WorldInterface:
     # -- diagnostics ------------------------------------------------------------------------------
 
     def values(self) -> Dict[str, Any]:
-        """Return the numbers for the diagnostics.
-
-        Residuals are the largest since they were last asked.
-        """
+        """Return diagnostics values; residuals are the maximum since the last call."""
         status, worst = self._simulator.status, self._worst.copy()
         self._worst[:] = 0.0
         return {
@@ -378,7 +375,7 @@ class WorldInterface:
             )
         reported, self._staying = self._staying, set()
         for text in unresolved_overlap_warnings(self._simulator.physics):
-            # Once for each pair, as long as it stays.
+            # Once per pair, while the overlap persists.
             pair = text.split(' overlap')[0]
             self._staying.add(pair)
             if pair not in reported:

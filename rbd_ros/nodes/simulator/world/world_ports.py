@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Topics about the world around the simulated robot."""
+"""Topics of the world of the simulated robot."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CONTACT_MARKERS, OBJECT_MARKERS = '~/contact_markers', '~/object_markers'
 class RosWorldPorts:
     """The ports of a `WorldInterface` as topics of a node.
 
-    :param tf: whether frames are published on /tf
+    :param tf: whether /tf is published
     """
 
     def __init__(self, node: Node, tf: bool):
@@ -45,7 +45,7 @@ class RosWorldPorts:
         }
 
     def has_subscribers(self, topic: str) -> bool:
-        """Return whether anybody listens to a topic."""
+        """Return whether a topic has subscribers."""
         return self._for_some[topic].get_subscription_count() > 0
 
     def send_wrench(self, message: WrenchStamped) -> None:
@@ -57,9 +57,9 @@ class RosWorldPorts:
         self._for_some[CONTACTS].publish(message)
 
     def send_markers(self, topic: str, markers: List[Marker]) -> None:
-        """Send markers of a topic that somebody listens to."""
+        """Send markers on a topic that has subscribers."""
         self._for_some[topic].publish(MarkerArray(markers=markers))
 
     def send_standing(self, markers: List[Marker]) -> None:
-        """Send the markers that stay."""
+        """Send the markers of static objects."""
         self._standing.publish(MarkerArray(markers=markers))

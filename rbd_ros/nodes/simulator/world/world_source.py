@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The world around the simulated robot, as the parameters of the node say."""
+"""The world of the simulated robot, from the parameters of the node."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from rbd_ros.world.world_file import read_world
 
 
 def srdf_of(parameters: Mapping[str, Any]) -> Optional[str]:
-    """Return SRDF of the robot: its XML, or the path of its file; None if the parameter is empty.
+    """Return the SRDF of the robot: XML, or the path of its file; None if the parameter is empty.
 
     :param parameters: values of the simulator's parameters
-    :raises ValueError: for a package:// URI of nothing
+    :raises ValueError: for a package:// URI that is not found
     """
     given: str = parameters['robot_description_semantic'].strip()
     if not given.startswith('package://'):
@@ -34,7 +34,7 @@ def srdf_of(parameters: Mapping[str, Any]) -> Optional[str]:
     return path
 
 
-#: Frame of the world, in which poses of objects are given.
+#: Frame of the world, the reference of object poses.
 WORLD_FRAME = 'world'
 
 
@@ -42,9 +42,9 @@ def world_of(parameters: Mapping[str, Any], robot: Optional[Model] = None) -> Op
     """Return the environment of the robot; None if the parameter `world` is empty.
 
     :param parameters: values of the simulator's parameters
-    :param robot: model of the robot, if it is known: its links and the objects must not share
-        names, and links that the file names must be there
-    :raises ValueError: saying what is wrong with the file, or does not fit the parameters
+    :param robot: model of the robot, if known: the objects must not have names of its links, and
+        it must have the links that the file names
+    :raises ValueError: with the error in the file, or its conflict with the parameters
     """
     name = parameters['world'].strip()
     if not name:
@@ -71,10 +71,10 @@ def world_of(parameters: Mapping[str, Any], robot: Optional[Model] = None) -> Op
 
 
 def check_names(world: World, robot: Model, odom_frame: str) -> None:
-    """Reject movable objects with the frame name of another object.
+    """Reject movable objects with the frame name of another object or a link.
 
-    :param odom_frame: frame in which the pose of a free base is published
-    :raises ValueError: naming the object
+    :param odom_frame: reference frame of a floating base's pose
+    :raises ValueError: with the object
     """
     for each in world.movable:
         if each.name in (WORLD_FRAME, odom_frame.strip('/')):
