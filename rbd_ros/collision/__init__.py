@@ -1,12 +1,12 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Collision: what may touch what, and where and how deep shapes touch. No forces.
+"""Collision detection: pairs of shapes that may touch, their contacts and distances. No forces.
 
-What may touch is a scene (`scene/`): the shapes of a robot and of its world (rbd_ros/world).
-Shapes and their tables for compiled loops are in `shapes/`. Each family of pairs is a file in
-`pairs/`; any convex shapes are `convex/`; meshes and height fields are `concave/`, triangle by
-triangle. `pairs/narrow_phase.py` chooses among all of them. queries.py and distances.py are for
-users. The names below are loaded on first use.
+A scene (`scene/`) has the shapes of a robot and of its world (rbd_ros/world), and the pairs that
+may touch. Shapes and their tables for compiled loops are in `shapes/`. Each family of pairs is a
+file in `pairs/`; `convex/` handles any convex shapes; `concave/` meshes and height fields by
+triangles. `pairs/narrow_phase.py` dispatches. queries.py and distances.py are the Python
+interface. The names below are loaded on first use.
 """
 
 from __future__ import annotations

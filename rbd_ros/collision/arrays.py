@@ -7,15 +7,15 @@ from typing import NamedTuple
 from rbd_ros.array_types import FloatArray, IntArray
 from rbd_ros.compiler.loops import floats, integers
 
-#: Kinds of shapes. In compiled loops a shape is its kind and three sizes (shapes.py); one that
-#: needs more has its number in a table instead of the first size.
+#: Kinds of shapes. In compiled loops a shape is its kind and three sizes (shapes.py); with more
+#: sizes, the first one is its number in a table.
 PLANE, SPHERE, CAPSULE, BOX, CYLINDER, HULL, MESH, HEIGHT_FIELD = 0, 1, 2, 3, 4, 5, 6, 7
 
 #: Kind of a triangle of a mesh or a height field, whose nine sizes are its corners.
 TRIANGLE = 8
 
-#: Maximum number of contact points of two shapes: two faces of a mesh, and what a body needs to
-#: rest on a face for each. Of two convex shapes there are at most half of them.
+#: Maximum number of contact points of two shapes: a body rests on each of two faces of a mesh.
+#: Two convex shapes have at most half of them.
 MAX_POINTS = 8
 
 
@@ -51,17 +51,17 @@ class Tables(NamedTuple):
         (corners,)
     :param mesh: of each triangle mesh, first node, number of leaves, first triangle, whether it is
         closed, hull, (meshes, 5)
-    :param node: bounds of boxes of a binary tree, lower and upper, in the order of a heap: the
+    :param node: bounds of boxes of a binary tree, lower and upper, in heap order: the
         children of node i are 2 i + 1 and 2 i + 2, (nodes, 6) [m]
     :param triangle: corners, counterclockwise from outside; leaf k of a mesh has those from
         4 k on, (triangles, 9) [m]
-    :param beside: across the edge that begins at each corner, number of the neighbor in its mesh,
-        -1 where there is none, (triangles, 3)
+    :param beside: neighbor in the mesh across the edge that begins at each corner, -1 for none,
+        (triangles, 3)
     :param field: of each height field, first height, rows, columns, (fields, 3)
     :param grid: x of its first column, y of its first row, steps from column to column and from
         row to row, greatest height, (fields, 5) [m]
     :param height: heights row by row, (heights,) [m]
-    :param by_support: whether any pair is found by supports; without, machine code is made sooner
+    :param by_support: whether any pair needs supports; if not, compilation is faster
     :param concave: whether any shape is a mesh or a height field; likewise
     """
 
@@ -85,7 +85,7 @@ class Tables(NamedTuple):
 
 
 class PlacedShape(NamedTuple):
-    """A shape and where it is, a value that compiled loops pass.
+    """A shape and its pose, a value that compiled loops pass.
 
     :param size: its sizes, (3,) [m]
     :param pose: its rotation row by row, and its position, (12,)
@@ -98,7 +98,7 @@ class PlacedShape(NamedTuple):
     tables: Tables
 
 
-#: Sizes with which `allocate` makes empty tables.
+#: Sizes with which `allocate` creates empty tables.
 NO_TABLES = dict.fromkeys(
     (
         *('hulls', 'vertices', 'edges', 'incidences', 'faces', 'corners'),
@@ -107,11 +107,10 @@ NO_TABLES = dict.fromkeys(
     0,
 )
 
-#: Pairs that there are: the lower kind, the higher kind.
+#: Supported pairs: the lower kind, the higher kind.
 PAIRS = frozenset(
     (a, b)
-    # Planes do not touch each other, and neither do concave shapes: one of a pair has to be
-    # convex.
+    # Planes do not touch each other, nor do concave shapes: one of a pair must be convex.
     for a in (PLANE, SPHERE, CAPSULE, BOX, CYLINDER, HULL)
     for b in (SPHERE, CAPSULE, BOX, CYLINDER, HULL, MESH, HEIGHT_FIELD)
     if a <= b and (a, b) != (PLANE, HEIGHT_FIELD)
@@ -119,7 +118,7 @@ PAIRS = frozenset(
 
 
 class Pair(NamedTuple):
-    """Two shapes and the contact points of them, a record for compiled loops.
+    """Two shapes and their contact points, a record for compiled loops.
 
     :param kind: kinds of both, (2,)
     :param size: sizes as in shapes.py, (2, 3) [m]

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Distances of all pairs of a scene and their gradients by the velocity, in compiled loops.
 
-The rate of a distance is that of the nearest points along the normal, whatever else they do
-(envelope theorem): n . (v_b - v_a), and linear in v. DoFs that move both shapes alike do not
-change it and are left out.
+The rate of a distance is that of the nearest points along the normal, n . (v_b - v_a), wherever
+these move along the surfaces (envelope theorem), and is linear in v. DoFs that move both shapes
+alike do not change it and are omitted.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ from rbd_ros.compiler.loops import (
     view,
 )
 
-#: How much further than the nearest pair so far one may seem to be, for rounding, and still be
-#: looked at [m].
+#: How much larger than the smallest distance so far a bound may be for the pair to be tested, for
+#: rounding [m].
 SLACK = 1e-9
 
 
 class DistanceTable(NamedTuple):
     """Constants of distances.
 
-    :param scene: shapes and pairs; those of the robot come first, and the lower kinds in pairs
+    :param scene: shapes and pairs; shapes of the robot come first, lower kinds first in pairs
     :param moving: number of the robot's shapes
     :param sign: 1, or -1 for pairs whose shapes are exchanged, (P,)
     :param kinematics: address of the robot's kernel contact_kinematics
-    :param first: of each pair and behind the last one, its first entry in the following arrays,
+    :param first: first entry of each pair in the following arrays, and their length at the end,
         (P + 1,)
     :param column: degrees of freedom of the tree that move one of the shapes, (N,)
-    :param dof: degree of freedom of the robot that each of them goes with, (N,)
-    :param factor: how fast it goes with that, negative if it moves the first shape, (N,)
+    :param dof: degree of freedom of the robot that drives each of them, (N,)
+    :param factor: ratio of their velocities, negative if it moves the first shape, (N,)
     """
 
     scene: SceneTable
@@ -65,10 +65,10 @@ class DistanceTable(NamedTuple):
 class DistanceBuffers(NamedTuple):
     """Poses of shapes, and buffers for the results of one pair.
 
-    :param kinematics: outputs of the kernel contact_kinematics one after another
-    :param poses: of it, rotation row by row and position of each body
-    :param columns: of it, motion columns of the tree in base coordinates
-    :param shape_pose: rotation and position of each shape; set before for those that stand
+    :param kinematics: outputs of the kernel contact_kinematics, concatenated
+    :param poses: part of it: rotation row by row and position of each body
+    :param columns: part of it: motion columns of the tree in base coordinates
+    :param shape_pose: rotation and position of each shape; set in advance for static ones
     :param bound: distance of the bounding spheres of each pair [m]
     :param found: contacts of one pair
     """
@@ -106,12 +106,12 @@ class NearestStates(NamedTuple):
 
 @compiled
 def place_robot(table: DistanceTable, buffers: DistanceBuffers, q: FloatArray) -> bool:
-    """Find the poses of the robot's shapes; return whether they are finite.
+    """Compute the poses of the robot's shapes; return whether they are finite.
 
     :param q: configuration, (nq,)
     """
     call_kernel(table.kinematics, q, buffers.kinematics)
-    # One sum finds any number that is not finite: NaN and infinity do not cancel.
+    # One sum detects any NaN or infinity: they do not cancel.
     total = 0.0
     for k in range(len(buffers.kinematics)):
         total += buffers.kinematics[k]
@@ -119,27 +119,27 @@ def place_robot(table: DistanceTable, buffers: DistanceBuffers, q: FloatArray) -
         return False
     scene = table.scene
     for g in range(table.moving):
-        # Shapes that stand still were placed before: they come after the `moving` ones.
+        # Static shapes were placed in advance: they come after the `moving` ones.
         compose(buffers.poses[scene.body_id[g]], scene.placement[g], buffers.shape_pose[g])
     return True
 
 
 @compiled
 def sphere_distance(scene: SceneTable, buffers: DistanceBuffers, a: int, b: int) -> float:
-    """Return the distance of the bounding spheres of two shapes, which is at most their own [m].
+    """Return the distance of the bounding spheres of two shapes, a lower bound on their own [m].
 
     :param a: one shape
     :param b: the other one
     """
     p, q = buffers.shape_pose[a], buffers.shape_pose[b]
     offset = origin(q) - origin(p)
-    # A plane has no bounding sphere; its distance from that of the other is exact.
+    # A plane has no bounding sphere; its distance from that of the other shape is exact.
     if scene.kind[a] == PLANE:
         return axis(p, 2) @ offset - scene.reach[b]
     if scene.kind[b] == PLANE:
         return -(axis(q, 2) @ offset) - scene.reach[a]
     aside2 = between_centers(scene, a, b, p, q)
-    # What is below a height field may be as deep in it as it is below its center.
+    # A shape below a height field may be as deep in it as it is below its center.
     below = math.sqrt(max(0.0, offset @ offset - aside2))
     return math.sqrt(aside2) - below - scene.reach[a] - scene.reach[b]
 
@@ -148,21 +148,20 @@ def sphere_distance(scene: SceneTable, buffers: DistanceBuffers, a: int, b: int)
 def nearest_of_pair(
     scene: SceneTable, buffers: DistanceBuffers, a: int, b: int, max_distance: float
 ) -> int:
-    """Find the nearest points of two shapes, of which the first one has the lower kind.
+    """Find the nearest points of two shapes, the first of the lower kind.
 
     :param a: one shape
     :param b: the other one
     :param max_distance: maximum distance [m]
-    :return: where in `room.found` they are; -1 if the shapes are further apart
+    :return: their index in `buffers.found`; -1 if the shapes are further apart
     """
     found, poses, tables = buffers.found, buffers.shape_pose, scene.tables
     first = PlacedShape(scene.kind[a], scene.size[a], poses[a], tables)
     second = PlacedShape(scene.kind[b], scene.size[b], poses[b], tables)
-    # Poses are known to be finite, and pairs to be in order: no need of `find_contacts`.
+    # Poses are finite and pairs in order, so `find_contacts` is not needed.
     count = find_ordered(first, second, max_distance, True, found)
     best, gaps = count - 1, found.gap
-    # The least gap, and of equal ones the first: results do not depend on the order of
-    # comparisons.
+    # The smallest gap, and of equal ones the first: results do not depend on the order.
     for k in range(count - 1):
         if gaps[k] < gaps[best] or (gaps[k] == gaps[best] and k < best):
             best = k
@@ -178,7 +177,7 @@ def find_gradient(
     normal: FloatArray,
     gradient: FloatArray,
 ) -> None:
-    """Find the gradient of the distance of a pair by the velocity.
+    """Compute the gradient of the distance of a pair by the velocity.
 
     :param columns: motion columns of the tree in base coordinates, (tree_nv, 6)
     :param p: number of the pair
@@ -191,18 +190,18 @@ def find_gradient(
         gradient[i] = 0.0
     n = load_vec(normal, 3)
     # p x n: the Plucker coordinates (p x n, n) of the line of the normal. Its scalar product with
-    # a spatial velocity is the velocity of p along n, wherever on the line p is.
+    # a spatial velocity is the velocity along n of any point of the line.
     moment = cross(load_vec(point, 3), n)
     for at in range(table.first[p], table.first[p + 1]):
         column = columns[numbers[at]]
         rate = moment @ load_vec(column, 3) + n @ load_vec(column, 3, 3)
-        # Several columns of the tree may go with one degree of freedom, as of mimic joints: a sum.
+        # Several columns of the tree may share one degree of freedom, as of mimic joints: a sum.
         gradient[dofs[at]] += factors[at] * rate
 
 
 @compiled
 def fill(array: FloatArray, value: float) -> None:
-    """Set all numbers of a vector."""
+    """Set all elements of a vector."""
     for i in range(len(array)):
         array[i] = value
 
@@ -217,17 +216,17 @@ def enter(
     point_b: FloatArray,
     normal: FloatArray,
 ) -> None:
-    """Enter nearest points and normal of a pair.
+    """Store nearest points and normal of a pair.
 
     :param p: number of the pair
-    :param k: where in `room.found` they are
+    :param k: their index in `buffers.found`
     :param point_a: the result, (3,) [m]
     :param point_b: the result, (3,) [m]
     :param normal: the result, (3,)
     """
     found, sign = buffers.found, table.sign[p]
     on_a, on_b = load_vec(found.on_a[k], 3), load_vec(found.on_b[k], 3)
-    # The narrow phase takes the lower kind first; results are in the order that was asked for.
+    # The narrow phase takes the lower kind first; results have the requested order.
     point_a[:3], point_b[:3] = (on_a if sign > 0.0 else on_b), (on_b if sign > 0.0 else on_a)
     normal[:3] = sign * load_vec(found.normal[k], 3)
 
@@ -243,11 +242,11 @@ def find_distances(
 ) -> int:
     """Return the distances of all pairs in each configuration.
 
-    Pairs that are further apart than the maximum are left there, without points and gradient. All
-    is NaN where a configuration is not finite.
+    Pairs further apart than the maximum have that distance, without points and gradient. All
+    results of a configuration that is not finite are NaN.
 
     :param begin: number of the first configuration
-    :param end: number of the one behind the last
+    :param end: number after the last one
     :param max_distance: maximum distance [m]
     :return: 0
     """
@@ -260,7 +259,7 @@ def find_distances(
         normal = states.normal[row]
         for p in range(len(pairs)):
             k, a, b = -1, pairs[p, 0], pairs[p, 1]
-            # Spheres are compared only if there is a limit: without one the exact distance is
+            # Bounding spheres are compared only with a limit: otherwise the exact distance is
             # needed anyway.
             if here and not (bounded and sphere_distance(scene, buffers, a, b) > max_distance):
                 k = nearest_of_pair(scene, buffers, a, b, max_distance)
@@ -284,11 +283,11 @@ def find_nearest(
 ) -> int:
     """Return the nearest pair in each configuration, the first if several are equal.
 
-    Of pairs whose bounding spheres are further apart than the nearest pair so far nothing else is
-    asked. Where a configuration is not finite, the pair is -1 and all else is NaN.
+    Pairs whose bounding spheres are further apart than the nearest pair so far are skipped. For a
+    configuration that is not finite, the pair is -1 and the rest is NaN.
 
     :param begin: number of the first configuration
-    :param end: number of the one behind the last
+    :param end: number after the last one
     :return: 0
     """
     scene, gaps, bound, pairs = table.scene, buffers.found.gap, buffers.bound, table.scene.pair
@@ -303,16 +302,16 @@ def find_nearest(
         if not place_robot(table, buffers, states.q[row]):
             continue
         first = 0
-        # Bounds first for all: with the nearest pair known early, most others are never looked at.
+        # Bounds of all pairs first: once the nearest pair is known, most others are skipped.
         for p in range(len(pairs)):
             bound[p] = sphere_distance(scene, buffers, pairs[p, 0], pairs[p, 1])
             if bound[p] < bound[first]:
                 first = p
         least, nearest = math.inf, -1
-        # The pair that seems nearest goes first: what it leaves to do is little.
+        # The pair with the lowest bound goes first: few remain after it.
         for turn in range(len(pairs) + 1):
             p = first if turn == 0 else turn - 1
-            # The slack keeps the choice among equal pairs independent of which one went first.
+            # The slack makes the choice among equal pairs independent of their order.
             if bound[p] > least + SLACK or (turn > 0 and p == first):
                 continue
             k = nearest_of_pair(scene, buffers, pairs[p, 0], pairs[p, 1], least + SLACK)

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Pairs that distances are asked of, and constants of compiled loops for them."""
+"""Pairs of distance queries, and constants of compiled loops for them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from rbd_ros.model import Model
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.world.world import ROBOT, World
 
-#: Names of two things between which there is a distance: 'robot/link', or that of an object.
+#: Names of the two ends of a distance: 'robot/link', or the name of an object.
 NamePair = Tuple[str, str]
 
 
 class ModeledRobot(Protocol):
-    """Interface that is required of a robot; `Robot` has it."""
+    """Interface required of a robot; `Robot` has it."""
 
     @property
     def model(self) -> Model:
@@ -33,12 +33,12 @@ class ModeledRobot(Protocol):
 def chosen_pairs(
     scene: Scene, world: World, model: Model, names: Optional[Sequence[NamePair]]
 ) -> List[Tuple[int, int]]:
-    """Return the pairs of shapes that distances are asked of: those that the configuration moves.
+    """Return the pairs of shapes for distance queries: those that the configuration moves.
 
     :param names: see `RobotInWorld`
-    :raises ValueError: for an unknown name, and for a pair that there is no distance of
+    :raises ValueError: for an unknown name, and for a pair without a distance
     """
-    # Distances between two fixed bodies never change, so they have no gradient to ask for.
+    # Distances between two fixed bodies are constant.
     moved = {
         i
         for i in range(1, len(model.bodies) + 1)
@@ -51,7 +51,7 @@ def chosen_pairs(
     ]
     if names is None:
         return every
-    # Without doubles, and in the order of the names.
+    # Without duplicates, in the order of the names.
     found: Dict[Tuple[int, int], Tuple[int, int]] = {}
     for each in names:
         if (
@@ -68,7 +68,7 @@ def chosen_pairs(
         here = [
             pair
             for a, b in every
-            # Names may be in either order, and a robot's name means all its links.
+            # Names may be in either order; a robot's name means all its links.
             for pair in ((a, b), (b, a))
             if all(
                 scene.shapes[i].name == name or scene.shapes[i].name.startswith(f'{name}/')
@@ -83,7 +83,7 @@ def chosen_pairs(
                 '`notices` gives the reason'
             )
         for pair in here:
-            # By shapes without order: each pair once, in the order that was asked for first.
+            # Each pair once, in the order requested first.
             found.setdefault((min(pair), max(pair)), pair)
     return list(found.values())
 
@@ -104,13 +104,13 @@ def make_distance_table(
 ) -> DistanceTable:
     """Return the constants of compiled loops.
 
-    :param used: numbers of the shapes that are in any pair, those of the robot's bodies first
-    :param moving: how many these are
+    :param used: numbers of the shapes in any pair, those of the robot's bodies first
+    :param moving: number of the latter
     :param chosen: pairs of shapes
     """
     model, table = robot.model, scene.table
     place = {i: g for g, i in enumerate(used)}
-    # The narrow phase takes the lower kind first (narrow_phase.py); `sign` undoes it in results.
+    # The narrow phase takes the lower kind first (narrow_phase.py); `sign` restores the order.
     exchanged = [scene.shapes[a].shape.kind > scene.shapes[b].shape.kind for a, b in chosen]
     first: List[int] = [0]
     column: List[int] = []
@@ -120,13 +120,13 @@ def make_distance_table(
         a, b = (
             set(model.support_dofs(c)) if 0 < c <= len(model.bodies) else set() for c in bodies
         )
-        # What moves both alike does not part them.
+        # DoFs that move both shapes do not change their distance.
         for k in sorted(a ^ b):
             column.append(k)
-            # The tree's velocity of a mimic joint is that of its master by this ratio.
+            # A mimic joint's velocity is that of its master times this ratio.
             factor.append(model.tree_dof_ratio[k] * (1.0 if k in b else -1.0))
         first.append(len(column))
-    # Arrays of the scene restricted to shapes that are in a chosen pair: others are never placed.
+    # Arrays of the scene without the shapes that are in no pair.
     of_used: Dict[str, Any] = {
         name: np.ascontiguousarray(getattr(table, name)[list(used)])
         for name in ('kind', 'size', 'body_id', 'placement', 'reach')

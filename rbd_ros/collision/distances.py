@@ -45,24 +45,24 @@ from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.world.world import World
 
-#: Configurations between two looks at whether to go on: after Ctrl-C not.
+#: Number of configurations between checks for signals, as of Ctrl-C.
 _SLICE = 256
 
 _AnyStates = TypeVar('_AnyStates', DistanceStates, NearestStates)
 
 
 class Distances(NamedTuple):
-    """Distances of P pairs, with the points where they are nearest or deepest.
+    """Distances of P pairs, with their nearest or deepest points.
 
-    Of B configurations, all arrays have an axis of length B in front.
+    For B configurations, all arrays have a leading axis of length B.
 
     :param distance: signed distances, negative where shapes penetrate, (P,) [m]
     :param points_a: points on the surfaces of the first shapes, in world coordinates, (P, 3) [m];
         NaN beyond `max_distance`
     :param points_b: points on the surfaces of the second shapes, (P, 3) [m]; likewise
     :param normal: unit normals from the first shapes to the second, (P, 3); likewise
-    :param gradient: derivatives of the distances by the time, per velocity of the robot, (P, nv)
-        [m/rad, 1]; zero beyond `max_distance`
+    :param gradient: rates of the distances per velocity of the robot, (P, nv) [m/rad, 1]; zero
+        beyond `max_distance`
 
     >>> from rbd_ros.collision import RobotInWorld
     >>> world = {'objects': {'floor': {'type': 'plane'}}}
@@ -79,18 +79,17 @@ class Distances(NamedTuple):
 
 
 class Minimum(NamedTuple):
-    """The least distance of all pairs, with the points where it is.
+    """The minimum distance of all pairs, with its points.
 
-    Of B configurations, all have an axis of length B in front, or are tuples of length B.
+    For B configurations, all have a leading axis of length B, or are tuples of length B.
 
-    :param names: whose shapes they are: 'robot/link', or the name of an object
+    :param names: owners of the shapes: 'robot/link', or the name of an object
     :param pair: number of the pair
     :param distance: signed distance, negative where the shapes penetrate [m]
     :param point_a: point on the surface of the first shape, in world coordinates, (3,) [m]
     :param point_b: point on the surface of the second shape, (3,) [m]
     :param normal: unit normal from the first shape to the second, (3,)
-    :param gradient: derivative of the distance by the time, per velocity of the robot, (nv,)
-        [m/rad, 1]
+    :param gradient: rate of the distance per velocity of the robot, (nv,) [m/rad, 1]
 
     >>> from rbd_ros.collision import Minimum, RobotInWorld
     >>> least = RobotInWorld(robot, {'objects': {'floor': {'type': 'plane'}}}).minimum(q)
@@ -110,22 +109,21 @@ class Minimum(NamedTuple):
 class RobotInWorld:
     """A robot in its environment, for distance queries.
 
-    Asked are all pairs of shapes that may touch, and of which at least one moves with the robot;
-    they are those that touch in a `Simulator`, see docs/world.md. Coordinates of the world are
-    those of the robot's base. Movable objects stand where the world has them at the start, or
-    where `poses` says. Movable robots of the world move if they are parts of the robot, as of
-    `Simulator.robot`, and else stand as they are configured. Of a robot with kinematic loops,
-    configurations and velocities are those of the tree; the loops need not be closed. What a joint
-    does that depends on time is not in the gradient.
+    The pairs are those that may touch in a `Simulator` (see docs/world.md) and of which at least
+    one shape moves with the robot. World coordinates are those of the robot's base. Movable
+    objects have their start poses, or those of `poses`. Movable robots of the world move if they
+    are parts of the robot, as of `Simulator.robot`; else they stay as configured. For a robot with
+    kinematic loops, configurations and velocities are those of the tree; the loops need not be
+    closed. The gradient is without the explicit time dependence of joints.
 
     :param robot: the robot, a `Robot`
     :param world: path of a world file, a mapping with the same content, or a `World`; None
-        for the robot alone, with itself
-    :param pairs: of those pairs, the ones between these names, in this order; names are those of
-        objects and robots, or with a link, as 'robot/tool0'. None: all there are
-    :param srdf: path of an SRDF file of the robot, or its XML; None: what the world says
+        for self-collision of the robot alone
+    :param pairs: restricts the pairs to those between these names, in this order; names are those
+        of objects and robots, or with a link, as 'robot/tool0'. None: all pairs
+    :param srdf: path of an SRDF file of the robot, or its XML; None: that of the world
     :raises SrdfError: naming its line and the cure
-    :raises ValueError: for an unknown name, and for a pair that there is no distance of
+    :raises ValueError: for an unknown name, and for a pair without a distance
     :raises WorldFileError: naming file, line, entry and cure
 
     >>> from rbd_ros.collision import RobotInWorld
@@ -151,7 +149,7 @@ class RobotInWorld:
             world = read_world(world, robot=model)
         if srdf is not None:
             world = replace(world, srdf=os.fspath(srdf))
-        #: What is around the robot.
+        #: The environment of the robot.
         self.world = world
         scene = make_scene(model, world, neutral_configuration(model))
         chosen = chosen_pairs(scene, world, model, pairs)
@@ -161,13 +159,13 @@ class RobotInWorld:
         )
         #: Names of the movable objects.
         self.objects: Tuple[str, ...] = tuple(each.name for each in scene.objects)
-        #: What has no distance although it might be expected to, and why.
+        #: Pairs and links without a distance, and why.
         self.notices: Tuple[str, ...] = scene.notices
         #: The shapes of each pair.
         self.shapes: Tuple[Tuple[SceneShape, SceneShape], ...] = tuple(
             (scene.shapes[a], scene.shapes[b]) for a, b in chosen
         )
-        # Those of the robot's bodies come first.
+        # Shapes of the robot's bodies come first.
         used = sorted(
             {i for pair in chosen for i in pair},
             key=lambda i: (not 0 < scene.shapes[i].body_id <= len(model.bodies), i),
@@ -185,11 +183,11 @@ class RobotInWorld:
             'shapes': len(used),
             'pairs': len(chosen),
         }
-        # Buffers are written by each call: threads that ask at the same time need their own.
+        # Calls write to buffers, so each thread has its own.
         self._of_thread = threading.local()
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        # Newly made: its memory belongs to the threads of this process.
+        # Created again: its memory belongs to the threads of this process.
         return type(self), (self.robot, self.world, self._requested_pairs)
 
     def distances(
@@ -202,17 +200,16 @@ class RobotInWorld:
         """Return the distances of all pairs, in one or many configurations.
 
         Where a distance has kinks, as between parallel faces, the gradient is that of one of the
-        points which are nearest.
+        nearest points.
 
-        :param q: configuration, (nq,), or many, (B, nq) [rad, m]; where one is not finite, all
-            results of it are NaN
-        :param max_distance: pairs further apart are left at this distance, without points and with
-            a gradient of zero, and cost next to nothing [m]
-        :param poses: poses of movable objects in the world, by name, (4, 4) [1, m]; others are as
-            at the start
+        :param q: configuration, (nq,), or many, (B, nq) [rad, m]; all results of one that is not
+            finite are NaN
+        :param max_distance: pairs further apart get this distance, without points and with zero
+            gradient, at almost no cost [m]
+        :param poses: poses of movable objects in the world, by name, (4, 4) [1, m]; other objects
+            have their start poses
         :param out: arrays to write into, as this method returns them
-        :raises ValueError: for a wrong shape or dtype, an unknown object, and a pose that makes no
-            sense
+        :raises ValueError: for a wrong shape or dtype, an unknown object, and an invalid pose
 
         >>> from rbd_ros.collision import RobotInWorld
         >>> arm = RobotInWorld(robot, {'objects': {'floor': {'type': 'plane'}}})
@@ -241,7 +238,7 @@ class RobotInWorld:
             results = Distances(*map(np.empty, shapes))
         else:
             results = Distances(*_checked_out(out, shapes))
-            # `out` may share memory with `q`, which is read while results are written.
+            # `out` may share memory with `q`, which is read during writing.
             states = states.copy() if _overlap(states, results) else states
         most = float(max_distance)
         if not pairs:
@@ -253,8 +250,7 @@ class RobotInWorld:
             for begin in range(0, count, _SLICE):
                 run(begin, min(begin + _SLICE, count), most)
         else:
-            # One state, as in a control loop: bound once, so that a call makes no objects but its
-            # results.
+            # One state, as in a control loop: bound once, so that a call creates its results only.
             fields, run = buffers.bound(find_distances, DistanceStates)
             fields.q[0] = states[0]
             run(0, 1, most)
@@ -263,12 +259,12 @@ class RobotInWorld:
         return results
 
     def minimum(self, q: ArrayLike, poses: Optional[Mapping[str, ArrayLike]] = None) -> Minimum:
-        """Return the least distance of all pairs, in one or many configurations.
+        """Return the minimum distance of all pairs, in one or many configurations.
 
-        That is the least of `distances`, found without asking pairs that are far apart.
+        It is the minimum of `distances`, found without testing pairs that are far apart.
 
-        :param q: configuration, (nq,), or many, (B, nq) [rad, m]; where one is not finite, the
-            number of its pair is -1, the names are empty, and the rest is NaN
+        :param q: configuration, (nq,), or many, (B, nq) [rad, m]; for one that is not finite, the
+            number of the pair is -1, the names are empty, and the rest is NaN
         :param poses: see `distances`
         :raises ValueError: as `distances`, and if there is no pair
 
@@ -301,30 +297,29 @@ class RobotInWorld:
         return self.pairs[pair] if pair >= 0 else ('', '')
 
     def _configurations(self, q: ArrayLike) -> Tuple[FloatArray, bool]:
-        """Return the configurations, (B, nq), and whether there was an axis for them."""
+        """Return the configurations, (B, nq), and whether q had an axis for them."""
         array = real_numbers('q', q)
         nq = self._sizes['nq']
         if array.ndim not in (1, 2) or array.shape[-1] != nq:
             raise ValueError(f'q must have shape ({nq},) or (B, {nq}), got {array.shape}')
         batch = array.ndim == 2
-        # Not -1 rows: a robot without joints has configurations, too.
+        # Not -1 rows: a robot without joints has configurations too.
         rows = len(array) if batch else 1
         return np.ascontiguousarray(array).reshape(rows, nq), batch
 
     def _buffers(self, poses: Optional[Mapping[str, ArrayLike]]) -> _Buffers:
-        """Return the buffers of this thread, with the objects in their places."""
+        """Return the buffers of this thread, with the objects at their poses."""
         buffers: Optional[_Buffers] = getattr(self._of_thread, 'buffers', None)
         if buffers is None:
             buffers = self._of_thread.buffers = _Buffers(self._table, self._sizes)
             self._place(buffers, {})
-        # Only when poses are given now or were given in the last call: else objects are where they
-        # belong.
+        # Without poses now and in the last call, objects are at their start poses already.
         if poses or buffers.posed:
             given = {}
             for name, pose in (poses or {}).items():
                 if name not in self._start:
                     raise ValueError(unknown_name('movable object', str(name)[:80], self._start))
-                # All names and poses are checked before any is entered.
+                # All names and poses are checked before any is stored.
                 given[name] = checked_pose(f'the pose of {name!r}', pose)
             self._place(buffers, given)
         return buffers
@@ -348,13 +343,13 @@ class _Buffers:
     def __init__(self, table: Record, sizes: Dict[str, int]):
         self.fields = allocate(DistanceBuffers, **sizes)
         self.record = Record(self.fields)
-        #: Whether objects stand elsewhere than at the start.
+        #: Whether any object has another pose than at the start.
         self.posed = False
         self._table, self._sizes = table, sizes
         self._bound: Dict[Any, Tuple[Any, Callable[..., int]]] = {}
 
     def bound(self, loop: Any, kind: Type[_AnyStates]) -> Tuple[_AnyStates, Callable[..., int]]:
-        """Return the record of one configuration, and a loop that is bound to it."""
+        """Return the record of one configuration, and a loop bound to it."""
         if kind not in self._bound:
             states = allocate(kind, states=1, **self._sizes)
             self._bound[kind] = (

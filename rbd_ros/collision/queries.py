@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Contact points and distance of two shapes, for users."""
+"""Contact points and distance of two shapes: the Python interface."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rbd_ros.collision.shapes.contact_shapes import Shape
 from rbd_ros.collision.shapes.scene_shapes import code_of, tables_for, tabulated
 from rbd_ros.compiler.loops import allocate, entry_point_of, Record
 
-#: Deviation of the rotation of a pose from an orthonormal matrix that passes for rounding.
+#: Maximum deviation of a pose's rotation from an orthonormal matrix that counts as rounding.
 _ROUNDING = 1e-6
 
 
@@ -58,10 +58,10 @@ class Nearest(NamedTuple):
     normal: FloatArray
 
 
-# By name: what it is compiled from, all pairs, is imported only where there is no machine code.
+# By name: its source, all pairs, is imported only without machine code.
 contacts_of = entry_point_of('rbd_ros.collision.pairs.narrow_phase', 'contacts_of')
 
-#: Maximum number of pairs of hulls that are remembered.
+#: Maximum number of cached pairs of hulls.
 _MAX_PAIRS = 256
 
 #: A pair, its machine code, and the tables of its shapes.
@@ -75,16 +75,15 @@ class _Workspace(threading.local):
         self._made: Dict[Tuple[object, ...], _Bound] = {}
 
     def get(self, kinds: Tuple[int, int], tables: List[Tables]) -> _Bound:
-        # By identity; kept, so that nothing else takes their place in memory.
+        # By identity; references keep the addresses in use.
         key = (code_of(*kinds), *map(id, tables))
         made = self._made.get(key)
         if made is None:
-            # The oldest goes, as dicts keep the order: memory stays bounded for callers that make
-            # hulls all the time.
+            # Drop the oldest: memory stays bounded for callers that create hulls all the time.
             if len(self._made) >= _MAX_PAIRS:
                 del self._made[next(iter(self._made))]
             pair = allocate(Pair, **NO_TABLES)._replace(tables=tables_for([kinds], tables))
-            # A call takes microseconds, less than to give the lock away and get it back.
+            # A call takes microseconds, less than releasing and acquiring the GIL.
             run = contacts_of.bind(Record(pair), release_gil=False)
             made = self._made[key] = pair, run, tables
         return made
@@ -94,9 +93,9 @@ _workspace = _Workspace()
 
 
 def pair_is_supported(a: Union[Shape, Type[Shape]], b: Union[Shape, Type[Shape]]) -> bool:
-    """Return whether contact of two shapes, or of two classes of them, can be found.
+    """Return whether contact of two shapes, or of two classes of them, is supported.
 
-    There are all pairs of which one is convex, but those of two planes, and of a plane and a
+    One of a pair must be convex; plane with plane and plane with height field are not supported.
     height field.
 
     :param a: one shape
@@ -114,17 +113,16 @@ def contacts(
 ) -> ContactPoints:
     """Return the contact points of two shapes, at most four: as many as a body needs to rest.
 
-    Faces and lines that touch nearly flat have several points, all others one. What is deepest
-    need not be exactly the minimum translation that parts the shapes: a face is taken rather than
-    an edge that penetrates a little less (`distance` is exact).
+    Faces and lines that touch nearly flat have several points, others one. The deepest point need
+    not give the minimum translation that separates the shapes: a face goes before an edge that
+    penetrates a little less (`distance` is exact).
 
     :param shape_a: first shape
     :param pose_a: homogeneous matrix of its frame in the common frame, (4, 4) [1, m]
     :param shape_b: second shape
     :param pose_b: homogeneous matrix of its frame, (4, 4) [1, m]
-    :param margin: maximum gap of the points, so that contacts can be foreseen [m]
-    :raises ValueError: for a pair that there is no function of, and for a margin or a pose that
-        make no sense
+    :param margin: maximum gap of the points, to anticipate contacts [m]
+    :raises ValueError: for an unsupported pair, and for an invalid margin or pose
 
     >>> from rbd_ros.collision import Box, Plane, contacts
     >>> above = np.eye(4)
@@ -147,16 +145,15 @@ def contacts(
 
 
 def distance(shape_a: Shape, pose_a: ArrayLike, shape_b: Shape, pose_b: ArrayLike) -> Nearest:
-    """Return the signed distance of two shapes, with the points where they are nearest or deepest.
+    """Return the signed distance of two shapes, with their nearest or deepest points.
 
-    Where they penetrate, it is the length of the minimum translation that parts them, with a
-    negative sign.
+    For penetrating shapes it is minus the length of the minimum translation that separates them.
 
     :param shape_a: first shape
     :param pose_a: homogeneous matrix of its frame in the common frame, (4, 4) [1, m]
     :param shape_b: second shape
     :param pose_b: homogeneous matrix of its frame, (4, 4) [1, m]
-    :raises ValueError: for a pair that there is no function of, and for an invalid pose
+    :raises ValueError: for an unsupported pair, and for an invalid pose
 
     >>> from rbd_ros.collision import Box, distance, Sphere
     >>> beside = np.eye(4)
@@ -204,9 +201,9 @@ def _enter(name: str, pose: ArrayLike, row: FloatArray) -> None:
 def checked_pose(name: str, pose: ArrayLike) -> FloatArray:
     """Return the homogeneous matrix, (4, 4).
 
-    :param name: what it is called in an error
-    :param pose: a pose that somebody gave
-    :raises ValueError: if it is none
+    :param name: its name in errors
+    :param pose: pose given by a user
+    :raises ValueError: if it is invalid
 
     >>> from rbd_ros.collision.queries import checked_pose
     >>> checked_pose('pose', np.eye(3))

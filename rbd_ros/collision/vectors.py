@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Vectors, poses and found points, as compiled loops of this package work on them.
+"""Vectors, poses and contact points in compiled loops of this package.
 
 A pose is the rotation of a shape in the common frame, row by row, and its position: (12,).
 """
@@ -21,8 +21,7 @@ from rbd_ros.compiler.loops import (
     Vec3,
 )
 
-#: Distance below which two points count as one: the direction between them would be made of
-#: rounding errors [m].
+#: Distance below which two points coincide: their direction would be a rounding error [m].
 COINCIDENT = 1e-12
 
 
@@ -61,7 +60,7 @@ def across_axis(number: int, v: Vec3) -> Vec3:
 
 @compiled
 def with_item(v: Vec3, number: int, value: float) -> Vec3:
-    """Return a vector with another number along one coordinate."""
+    """Return a vector with one coordinate replaced."""
     return Vec(
         value if number == 0 else v[0],
         value if number == 1 else v[1],
@@ -84,25 +83,25 @@ def clamped(point: Vec3, half: FloatArray) -> Vec3:
 
 @compiled
 def rotated(pose: FloatArray, local: Vec3) -> Vec3:
-    """Return the direction in the common frame of one in the coordinates of a shape."""
+    """Return a direction in coordinates of a shape, in those of the common frame."""
     return load_transform(pose).rotation @ local
 
 
 @compiled
 def rotated_back(pose: FloatArray, direction: Vec3) -> Vec3:
-    """Return the direction in the coordinates of a shape of one in the common frame."""
+    """Return a direction of the common frame, in coordinates of a shape."""
     return load_transform(pose).rotation.T @ direction
 
 
 @compiled
 def placed(pose: FloatArray, local: Vec3) -> Vec3:
-    """Return the point in the common frame of one in the coordinates of a shape [m]."""
+    """Return a point in coordinates of a shape, in those of the common frame [m]."""
     return load_transform(pose) @ local
 
 
 @compiled
 def localized(pose: FloatArray, point: Vec3) -> Vec3:
-    """Return the coordinates in the frame of a shape of a point in the common frame [m]."""
+    """Return a point of the common frame, in coordinates of a shape [m]."""
     return rotated_back(pose, point - origin(pose))
 
 
@@ -125,7 +124,7 @@ def relative_pose(pose_a: FloatArray, pose_b: FloatArray, pose: FloatArray) -> N
 def perpendicular(direction: Vec3) -> Vec3:
     """Return a unit vector perpendicular to a direction, which may be zero."""
     x, y, z = direction
-    # direction x e, with e the axis along which it has least.
+    # direction x e, with e the axis of its smallest component.
     across = Vec(0.0, z, -y)
     if abs(y) < abs(x):
         across = Vec(-z, 0.0, x)
@@ -155,18 +154,18 @@ def add(
     on_a: Vec3,
     normal: Vec3,
 ) -> int:
-    """Enter a contact point, if its gap is within the margin and there is room.
+    """Add a contact point, if its gap is within the margin and it fits.
 
     :param found: the points; changed
-    :param count: how many there are so far
+    :param count: number of points so far
     :param feature: number of the features that touch
     :param gap: signed gap [m]
     :param margin: maximum gap [m]
     :param on_a: point on the first shape [m]
     :param normal: unit normal from the first shape to the second
-    :return: how many there are now
+    :return: new number of points
     """
-    # Written so that a gap that is NaN enters nothing.
+    # A gap of NaN adds nothing.
     if not gap <= margin or count == len(found.gap):
         return count
     found.on_a[count], found.on_b[count], found.normal[count] = on_a, on_a + gap * normal, normal

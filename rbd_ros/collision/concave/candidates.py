@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Contact points of many triangles, reduced to at most eight.
 
-Of each direction at most four are kept (reduction.py), and of more directions those that are
-farthest from each other.
+At most four of each direction are kept (reduction.py); of more directions, those farthest from
+each other.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from rbd_ros.collision.convex.reduction import choose, LAYER
 from rbd_ros.collision.vectors import perpendicular
 from rbd_ros.compiler.loops import compiled, cross, load_vec, stack_array, stack_matrix, Vec
 
-#: Number of candidates that there is room for, and above which they are reduced.
+#: Maximum number of candidates, and the number above which they are reduced.
 ROOM, FULL = 64, 56
 
 #: Columns of a candidate: point of the mesh, normal from the mesh, gap, feature.
 NORMAL, GAP, FEATURE = 3, 6, 7
 
-#: Cosine from which on normals count as one direction.
+#: Minimum cosine of the angle between normals of one direction.
 ONE_DIRECTION = 0.995
 
 
@@ -33,9 +33,9 @@ def reduce_candidates(candidates: FloatArray, count: int, max_count: int) -> int
     """Keep the points of each direction that span the most, then those farthest from each other.
 
     :param candidates: points; those that are kept come first, (ROOM, 8)
-    :param count: how many there are
-    :param max_count: how many may remain
-    :return: how many remain
+    :param count: number of points
+    :param max_count: maximum number of points to keep
+    :return: number of points kept
     """
     kept, flat, number_of = stack_matrix(64, 8), stack_matrix(64, 3), stack_array(64)
     chosen, left, total = stack_array(4), count, 0
@@ -54,7 +54,7 @@ def reduce_candidates(candidates: FloatArray, count: int, max_count: int) -> int
             if along_normal >= ONE_DIRECTION or i == deepest:
                 here = Vec(u @ point, v @ point, candidates[i, GAP])
                 flat[members], kept[total + members] = here, load_vec(candidates[i], 8)
-                # Neighbors have points in common.
+                # Neighboring triangles share points.
                 double = False
                 for j in range(members):
                     offset = load_vec(flat[j], 3) - here
@@ -68,7 +68,7 @@ def reduce_candidates(candidates: FloatArray, count: int, max_count: int) -> int
                 rest += 1
         left = rest
         number = choose(flat, members, chosen)
-        # In rising order, so that none is overwritten before it is moved.
+        # In ascending order, so that none is overwritten before it is moved.
         for n in range(number):
             for m in range(n + 1, number):
                 if chosen[m] < chosen[n]:
@@ -88,7 +88,7 @@ def reduce_candidates(candidates: FloatArray, count: int, max_count: int) -> int
         if kept[i, GAP] < kept[last, GAP] - LAYER:
             last = i
     for _ in range(min(max_count, total)):
-        # The first is the deepest of all.
+        # The first is the deepest.
         candidates[result] = load_vec(kept[last], 8)
         result += 1
         number_of[last] = -1.0
@@ -110,7 +110,7 @@ def reduce_candidates(candidates: FloatArray, count: int, max_count: int) -> int
 def collect(
     found: FoundPoints, number: int, triangle: int, candidates: FloatArray, count: int
 ) -> int:
-    """Take the contact points of a triangle among the candidates; return how many there are."""
+    """Add the contact points of a triangle to the candidates; return their number."""
     for i in range(number):
         candidates[count, 0:NORMAL] = load_vec(found.on_a[i], 3)
         candidates[count, NORMAL:GAP] = load_vec(found.normal[i], 3)

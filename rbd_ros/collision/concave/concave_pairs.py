@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Contact of convex shapes with triangle meshes and height fields, triangle by triangle.
 
-Of each triangle near the shape the contact is that of two convex shapes, with one difference: a
-normal that only a free triangle could have is replaced by that of its face. Where a neighbor
-continues the surface flat or upwards, its edge cannot be touched from the side (Voronoi regions of
-the edges), so that nothing catches at it.
+A triangle near the shape is a convex shape, except for normals that only a free triangle could
+have: these become the normal of its face. Where a neighbor continues the surface flat or upwards,
+the edge has no contacts from the side (Voronoi regions of edges), so objects do not catch on it.
 
-The first shape of a pair is the triangle here; everything is in coordinates of the mesh.
+The triangle is the first shape of a pair here; all coordinates are those of the mesh.
 """
 
 from __future__ import annotations
@@ -36,28 +35,28 @@ from rbd_ros.compiler.loops import (
     Vec3,
 )
 
-#: Number of points of a triangle above which some are chosen: all that its corners and those of a
-#: box cut out of each other.
+#: Number of points of a triangle above which some are chosen: the maximum of its overlap with the
+#: face of a box.
 MAX_FACE_POINTS = 8
 
-#: What a triangle does with a normal: it may have it, its face's instead, or none.
+#: Use of a normal at a triangle: the normal itself, that of the face, or no contact.
 OWN, OF_FACE, NONE = 0, 1, 2
 
-#: What is across an edge: nothing, or the third corner of a neighbor.
+#: State of an edge: free, or shared with a neighbor, whose third corner follows.
 FREE, SHARED = 0, 1
 
-#: Sine of the angle by which a neighbor must fall off for an edge to stick out, and that a normal
-#: may be beyond the region of an edge.
+#: Sine of the minimum angle by which a neighbor falls off at a convex edge, and of the angle by
+#: which a normal may be outside the Voronoi region of an edge.
 STICKS_OUT, BESIDE = 1e-3, 1e-3
 
 
 class Search(NamedTuple):
-    """What is looked for at the triangles of a surface, a value of compiled loops.
+    """What to search for at the triangles of a surface, a value of compiled loops.
 
-    :param nearest: whether only the nearest points are asked for
-    :param free: whether each triangle is taken for itself, without neighbors
-    :param one_sided: whether triangles are touched from outside only
-    :param solid_below: whether what is below them is to be lifted, however deep
+    :param nearest: whether only the nearest points are needed
+    :param free: whether each triangle counts by itself, without neighbors
+    :param one_sided: whether triangles have contacts from outside only
+    :param solid_below: whether bodies below are lifted, from any depth
     """
 
     nearest: bool
@@ -85,14 +84,14 @@ def use_of_normal(
     simplex: FloatArray,
     count: int,
 ) -> int:
-    """Return what to do with a normal that points away from an edge or a corner of a triangle.
+    """Return how to use a normal that points away from an edge or a corner of a triangle.
 
     :param corners: corners of the triangle, (9,) [m]
     :param across: across each edge, FREE, or SHARED and the third corner of the neighbor, (3, 4)
     :param face_normal: outward unit normal of the triangle
     :param normal: the normal, a unit vector
-    :param simplex: points of the difference that are nearest, (4, 12)
-    :param count: how many there are
+    :param simplex: nearest points of the difference, (4, 12)
+    :param count: number of points
     :return: OWN, OF_FACE or NONE
     """
     touched, number, flat = stack_array(3), 0, 0
@@ -108,7 +107,7 @@ def use_of_normal(
         return OWN
     for k in range(3):
         j, i = (k + 1) % 3, (k + 2) % 3
-        # Of one corner, both edges that meet there; of an edge, itself; else each one.
+        # At a corner, both edges that meet there; at an edge, itself; else each one.
         at_edge = touched[k] + touched[j] > 0.0
         if number > 1:
             at_edge = touched[k] > 0.0 and touched[j] > 0.0
@@ -120,7 +119,7 @@ def use_of_normal(
         # The neighbor continues the face where it leaves against `other`.
         falls = other @ face_normal
         if number == 1 and abs(falls) <= STICKS_OUT:
-            # A corner that sticks out may be one of faces of several triangles.
+            # A face at a convex corner may consist of several triangles.
             flat += 1
             away = fourth - (start if touched[k] > 0.0 else end)
             if flat == 2 or normal @ away > BESIDE * norm(away):
@@ -148,12 +147,12 @@ def triangle_contacts(
 
     :param triangle: the triangle: its sizes are its corners, counterclockwise from outside, and
         it has no pose
-    :param across: what is across its edges, see `use_of_normal`, (3, 4)
-    :param middle: a point of the shape, which decides its side of what is not one-sided [m]
+    :param across: state of its edges, see `use_of_normal`, (3, 4)
+    :param middle: a point of the shape, which decides the side of a two-sided triangle [m]
     :param shape: the convex shape, with its pose in coordinates of the mesh
     :param margin: maximum gap [m]
     :param found: contact points, the triangle first, in coordinates of the mesh; a result
-    :return: how many were found, -1 if the shape is in the triangle and has no contact with it
+    :return: number of points, -1 if the shape is in the triangle but has no contact with it
     """
     simplex, corners, solid_below = stack_matrix(4, 12), triangle.size, search.solid_below
     corner = load_vec(corners, 3)
@@ -165,7 +164,7 @@ def triangle_contacts(
     if not search.one_sided and face_normal @ (middle - corner) < 0.0:
         face_normal = -face_normal
     radius = radius_of(shape)
-    # Most triangles are decided by their plane: it takes no search.
+    # Most triangles are rejected by their plane, without a search.
     for number in range(2):
         if number == 1 and solid_below:
             continue
@@ -174,7 +173,7 @@ def triangle_contacts(
         point, _ = support(shape, local, 0)
         if radius + outward @ (origin(shape.pose) - corner) + local @ point < -margin:
             return 0
-    # Below the surface, however far: all that is above this triangle's height is near.
+    # Below the surface, in any depth: everything above this triangle's height is near.
     limit = math.inf if solid_below else margin + radius
     status, points, distance, normal, on_a = nearest_of_convex(triangle, shape, limit, simplex)
     gap = distance - radius

@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Contact of convex shapes with triangle meshes and height fields: which triangles.
+"""Contact of convex shapes with triangle meshes and height fields: search for triangles.
 
-Triangles near a shape are found by a binary tree of boxes, or in the cells of a grid.
+A binary tree of boxes, or the cells of a grid, give the triangles near a shape.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from rbd_ros.collision.shapes.supports import radius_of, support
 from rbd_ros.collision.vectors import add, origin, placed, relative_pose, rotated, rotated_back
 from rbd_ros.compiler.loops import compiled, load_vec, stack_array, stack_matrix, Vec, Vec3
 
-#: Searches of `convex_concave`, in their order. Triangles that are touched from the side that they
-#: face. Triangles from any side: what is in a surface touches it, if all else fails with whatever
-#: triangle it likes; of what is in it, beside and under a height field, nothing else is nearest.
-#: The whole surface: all of it is farther than was asked for, but perhaps all around.
+#: Searches of `convex_concave`, in this order. FACING: triangles from the side that they face.
+#: ANY_SIDE: triangles from any side, in the end with any triangle for a shape in the surface; for
+#: one beside or under a height field, the nearest one. ALL_AROUND: the whole surface, which is
+#: farther away than the margin but may enclose the shape.
 FACING, ANY_SIDE, ALL_AROUND = 0, 1, 2
 
 
@@ -36,12 +36,11 @@ FACING, ANY_SIDE, ALL_AROUND = 0, 1, 2
 def bounds_of(shape: PlacedShape, radius: float, bounds: FloatArray) -> Vec3:
     """Compute the bounds of a shape's core along the axes of its pose's frame, (6,).
 
-    :param radius: radius around the core that counts [m]
+    :param radius: radius added around the core [m]
     :return: the middle [m]
     """
     for k in range(3):
-        # The direction is in coordinates of the shape: row k of the rotation is axis k of the
-        # outer frame.
+        # In coordinates of the shape: row k of the rotation is axis k of the outer frame.
         direction = load_vec(shape.pose, 3, 3 * k)
         low, _ = support(shape, -direction, 0)
         high, _ = support(shape, direction, 0)
@@ -52,8 +51,8 @@ def bounds_of(shape: PlacedShape, radius: float, bounds: FloatArray) -> Vec3:
 
 @compiled
 def level_along(shape: PlacedShape, direction: Vec3) -> float:
-    """Return the least height of a convex shape along a direction of the frame of its pose [m]."""
-    # Against the direction, in coordinates of the shape: its lowest point there.
+    """Return the minimum height of a convex shape along a direction of its pose's frame [m]."""
+    # Its lowest point along the direction, in coordinates of the shape.
     local = -rotated_back(shape.pose, direction)
     point, _ = support(shape, local, 0)
     return direction @ origin(shape.pose) - local @ point - radius_of(shape)
@@ -77,7 +76,7 @@ def squared_between(bounds: FloatArray, node: FloatArray) -> float:
         separation = max(separation, away)
         if away > 0.0:
             total += away * away
-    # A square with a sign is compared with squares without a root for each node.
+    # Signed squares are compared, so nodes need no roots.
     return total if separation > 0.0 else -separation * separation
 
 

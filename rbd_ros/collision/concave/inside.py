@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shapes that are wholly inside a closed triangle mesh, or under a height field.
 
-The distance to the surface does not show on which side they are: the parity of the crossings of a
-ray decides.
+The distance from the surface has no sign; the parity of the crossings of a ray gives it.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from rbd_ros.compiler.loops import compiled, cross, load_vec, stack_array, Vec, 
 #: Triangles of a leaf.
 LEAF = 4
 
-#: Direction of rays: in line with no edge that anybody would make. All its elements are positive.
+#: Direction of rays, along no usual edge. All its elements are positive.
 RAY_X, RAY_Y, RAY_Z = 0.45317, 0.31913, 0.83231
 
 
@@ -36,11 +35,11 @@ def meets_box(point: Vec3, ray: Vec3, box: FloatArray) -> bool:
     """
     begin, end = 0.0, 1e300
     for k in range(3):
-        # Slabs (Kay and Kajiya 1986). No division by zero: all elements of the ray are positive,
-        # and so are both bounds in order.
+        # Slabs (Kay and Kajiya 1986). All elements of the ray are positive: no division by zero,
+        # and both bounds are in order.
         begin = max(begin, (box[k] - point[k]) / ray[k])
         end = min(end, (box[3 + k] - point[k]) / ray[k])
-    # A little more, for rounding.
+    # A tolerance for rounding.
     meets: bool = begin <= end * (1.0 + 1e-12) + 1e-300
     return meets
 
@@ -49,8 +48,8 @@ def meets_box(point: Vec3, ray: Vec3, box: FloatArray) -> bool:
 def meets_triangle(point: Vec3, ray: Vec3, corners: FloatArray) -> bool:
     """Return whether a ray meets a triangle.
 
-    What it passes an edge on has the same number for both triangles there, so that it meets
-    one of them.
+    Both triangles at an edge compute the same number for it, so a ray through the edge meets one
+    of them.
 
     :param point: where it begins [m]
     :param ray: its direction
@@ -58,13 +57,13 @@ def meets_triangle(point: Vec3, ray: Vec3, corners: FloatArray) -> bool:
     """
     a, b = load_vec(corners, 3) - point, load_vec(corners, 3, 3) - point
     c = load_vec(corners, 3, 6) - point
-    # Signed volumes of the ray with each edge. Both triangles at an edge compute the same number
-    # from the same corners but for its sign, so a ray cannot slip between them.
+    # Signed volumes of the ray with each edge. Both triangles at an edge compute them from the
+    # same corners, up to the sign, so a ray cannot slip between them.
     first = ray @ cross(a, b) > 0.0
     second, third = ray @ cross(b, c) > 0.0, ray @ cross(c, a) > 0.0
     if first != second or second != third:
         return False
-    # Away from where it begins, not behind it.
+    # Only crossings ahead of the start count.
     normal = cross(b - a, c - a)
     return (normal @ a) * (normal @ ray) > 0.0
 
@@ -92,7 +91,7 @@ def is_in_mesh(mesh: int, point: Vec3, tables: Tables) -> bool:
             left += 2
             continue
         for k in range(LEAF):
-            # The last leaves may be empty: their triangles are points, which no ray meets.
+            # The last leaves may have empty triangles, points that no ray meets.
             if meets_triangle(point, ray, tables.triangle[first + LEAF * (node - leaves + 1) + k]):
                 crossings += 1
     return crossings % 2 == 1
@@ -110,7 +109,7 @@ def is_under_field(field: int, point: Vec3, tables: Tables) -> bool:
     y = (tables.grid[field, 1] - point[1]) / tables.grid[field, 3]
     if not (0.0 <= x <= columns - 1.0 and 0.0 <= y <= rows - 1.0):
         return False
-    # The last row and column of points begin no cell.
+    # The last row and column of points start no cell.
     column, row = int(min(x, columns - 2.0)), int(min(y, rows - 2.0))
     x, y = x - column, y - row
     at = first + row * columns + column
@@ -162,26 +161,25 @@ def turn_outward(
 ) -> int:
     """Replace the nearest points of a shape inside by the points of its exit.
 
-    It leads straight to the nearest point of the surface, and goes on until the whole shape is
-    beyond it.
+    The exit leads straight to the nearest point of the surface, until the whole shape is outside.
 
     :param shape: the shape, with its pose in coordinates of the surface
     :param candidates: the points, changed, (ROOM, 8)
-    :param count: how many there are
-    :return: how many there are then
+    :param count: number of points
+    :return: new number of points
     """
     best = 0
     for i in range(1, count):
         best = i if candidates[i, GAP] < candidates[best, GAP] else best
     gap = candidates[best, GAP]
-    # The shape meets the surface: contact points of triangles are right already.
+    # The shape meets the surface: contact points of triangles are already right.
     if not gap > 0.0:
         return count
     point, outward = load_vec(candidates[best], 3), -load_vec(candidates[best], 3, NORMAL)
     if not is_inside(surface, point - gap * outward):
         return count
     lowest = lowest_point(shape, outward)
-    # As long as the way of the lowest point, so that all of the shape gets out.
+    # The path of the lowest point, so that the whole shape leaves.
     depth = outward @ (point - lowest)
     candidates[0] = load_vec(candidates[best], 8)
     candidates[0, 0:NORMAL], candidates[0, NORMAL:GAP] = lowest + depth * outward, outward

@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Contact of any two convex shapes by their supports: distance, depth, points that touch.
+"""Contact of any two convex shapes by their supports: distance, depth, contact points.
 
-The signed distance is the largest of the distances along all directions. Where a cylinder lies on
-a face but for rounding, a search may end some 1e-5 rad beside the normal of that face, and be
-wrong by as much times the length of what lies there: so normals of faces nearby are tried too.
+The signed distance is the maximum of the distances along all directions. If a cylinder lies on a
+face up to rounding, a search may end some 1e-5 rad beside the normal of that face, with an error
+of that angle times the length of the contact. So normals of nearby faces are tried too.
 """
 
 from __future__ import annotations
@@ -45,20 +45,20 @@ from rbd_ros.compiler.loops import (
     Vec3,
 )
 
-#: Cosine of the angle to a face's normal from which on it is tried.
+#: Minimum cosine of the angle to a face's normal for trying it.
 BESIDE = 1.0 - 1e-6
 
-#: Sine of the angle to a side of a cylinder, squared, up to which its normal is tried.
+#: Squared sine of the maximum angle to the side of a cylinder for trying its normal.
 LEANING = 2e-6
 
-#: Gain of distance that counts, relative to where the points are: one within rounding would only
-#: put the point where all of a line is as near at the line's end.
+#: Minimum gain of distance, relative to the size of the points: a gain within rounding would
+#: only move the point to the end of a line of equally near points.
 GAIN = 1e-13
 
 
 @compiled
 def face_normal(shape: PlacedShape, direction: Vec3) -> Tuple[bool, Vec3]:
-    """Return the normal of the face, cap or side of a core that looks along a direction most.
+    """Return the normal of the face, cap or side of a core that is most along a direction.
 
     :param direction: a unit vector in coordinates of the shape
     :return: whether there is one near the direction, and the unit vector
@@ -84,13 +84,12 @@ def face_normal(shape: PlacedShape, direction: Vec3) -> Tuple[bool, Vec3]:
 def try_faces(
     a: PlacedShape, b: PlacedShape, distance: float, normal: Vec3, on_a: Vec3
 ) -> Tuple[float, Vec3, Vec3]:
-    """Take the normal of a face along which both cores are farther apart, if there is one.
+    """Return the normal of a face along which both cores are farther apart, if there is one.
 
     :param b: the second shape, with its pose in coordinates of the first one
     :param distance: signed distance along the normal [m]
     :param normal: unit normal from the first core to the second
-    :param on_a: point of the first core [m]
-    :return: all three as they are then
+    :return: distance, normal and point of the first core
     """
     row, before = stack_array(12), normal
     for side in range(2):
@@ -113,12 +112,12 @@ def try_faces(
     return distance, normal, on_a
 
 
-#: Relative difference of the squares of both bounds on a distance at which they agree, and of
-#: curved shapes, which are polished then.
+#: Relative difference of the squared bounds on a distance at convergence, and for curved shapes,
+#: which are polished afterwards.
 AGREEMENT, BEFORE_POLISHING = 1e-14, 1e-3
 
 #: Maximum number of points of two convex shapes, and relative difference of gaps up to which the
-#: nearest point of faces counts as that of the shapes: those of a rim stand for all of it.
+#: nearest point of faces is that of the shapes: points on a rim represent all of it.
 MAX_CONVEX_POINTS, NEAR = 4, 1e-3
 
 #: One more than the number of vertices that a hull can have.
@@ -132,7 +131,7 @@ def nearest_of_convex(
     """Return the nearest or deepest points of two cores.
 
     :param b: the second shape, with its pose in coordinates of the first one
-    :param limit: signed distance beyond which nothing is asked for [m]
+    :param limit: maximum signed distance of interest [m]
     :param simplex: points of the difference with their weights; a result, (4, 12)
     :return: BEYOND (the limit), SEPARATED or OVERLAPPING, number of points, the signed distance
         [m], the unit normal from the first core to the second, and the point of the first core [m]
@@ -140,12 +139,12 @@ def nearest_of_convex(
     curved = a.kind == CYLINDER or b.kind == CYLINDER
     distance, status, count = 0.0, BEYOND, 0
     normal, on_a = Vec(0.0, 0.0, 0.0), Vec(0.0, 0.0, 0.0)
-    # Curved pairs: first a coarse distance and Newton's method on the features that it shows; if
-    # these were not the right ones, once more to full precision.
+    # Curved pairs: first a coarse distance and Newton's method on its features; if these were
+    # wrong, once more to full precision.
     for number in range(2):
         agreement = BEFORE_POLISHING if curved and number == 0 else AGREEMENT
         status, count, between = nearest_of_cores(a, b, max(0.0, limit), agreement, simplex)
-        # Cheapest first: a bound on the distance rejects most pairs before it is exact.
+        # Most pairs are rejected by a bound, before the distance is exact.
         if status == BEYOND:
             return status, count, math.inf, normal, on_a
         if status == SEPARATED:
@@ -156,13 +155,12 @@ def nearest_of_convex(
             distance = -depth
             if distance > limit:
                 return BEYOND, count, math.inf, normal, on_a
-        # The point of the first core belongs to the nearest point of the difference with the same
-        # weights.
+        # The point of the first core has the same weights as the nearest point of the difference.
         on_a = barycentric_point(simplex, count, OF_A)
         if not curved:
             break
         distance, exact, normal, on_a = polish(a, b, simplex, count, distance, normal)
-        # The second round only sharpens distances; depths are exact to their bounds already.
+        # The second round improves distances only; depths are already exact.
         if exact or status != SEPARATED:
             break
     if curved:
@@ -176,16 +174,16 @@ def nearest_of_convex(
 
 @compiled
 def room_for(gap: float, count: int, found: FoundPoints) -> bool:
-    """Make room for a point that is nearer than all that were found, if it is.
+    """Drop a point for one that is nearer than all found so far, if it is.
 
     :param gap: signed gap of the point, with some tolerance [m]
-    :param count: how many were found
-    :param found: contact points; the first MAX_CONVEX_POINTS - 1 of them are to stay
+    :param count: number of points found
+    :param found: contact points; the first MAX_CONVEX_POINTS - 1 of them stay
     :return: whether the point is nearer
     """
     largest = 0
     for i in range(count):
-        # The point is no nearer than one that a face has: it would be there twice.
+        # A point of a face is as near: this one would be a duplicate.
         if found.gap[i] <= gap + COINCIDENT:
             return False
         if found.gap[i] > found.gap[largest]:
@@ -207,13 +205,13 @@ def convex_convex(
 
     Arguments are those of `find_contacts` (narrow_phase.py).
 
-    Features of single points are made of the vertices of both shapes that are nearest, others are
-    in manifolds.py.
+    Features of single points are made of the nearest vertices of both shapes; for others see
+    manifolds.py.
     """
     pose, simplex = stack_array(12), stack_matrix(4, 12)
     relative_pose(a.pose, b.pose, pose)
     second = PlacedShape(b.kind, b.size, pose, b.tables)
-    # Cores are compared, and radii subtracted: balls and capsules are points and segments to GJK.
+    # Radii are subtracted: to GJK, spheres and capsules are points and segments.
     radius_a, radius_b = radius_of(a), radius_of(b)
     status, points, distance, normal, on_a = nearest_of_convex(
         a, second, margin + radius_a + radius_b, simplex
@@ -226,7 +224,7 @@ def convex_convex(
         count = add_manifold(a, second, normal, MAX_CONVEX_POINTS, margin, found)
         if count > 0 and not room_for(gap + NEAR * abs(gap), count, found):
             return count
-        # One place for the deepest point itself, which is no corner of both faces' overlap.
+        # Keep one slot for the deepest point, if it is no corner of the overlap of both faces.
         count = min(count, MAX_CONVEX_POINTS - 1)
     # Up to three vertices of each shape, in base 257: below 2^52, where features of faces begin.
     feature = code_of(simplex, points, NUMBER_A, BASE) * BASE**3

@@ -3,10 +3,10 @@
 """Depth of two convex cores that overlap: the expanding polytope algorithm.
 
 The depth is the distance of the origin from the surface of the difference of both cores, all
-a - b: the minimum over all directions of how far the difference reaches along them. A polytope of
-points of that surface grows where it is nearest to the origin (van den Bergen 2001); its faces
-bound the depth from below, what the difference reaches along their normals from above. Heights of
-faces have a sign, so that it also serves cores that touch or are a rounding error apart.
+a - b. That is the minimum of the support of the difference over all directions. A polytope of
+points of that surface grows where it is nearest to the origin (van den Bergen 2001): its faces
+bound the depth from below, supports along their normals from above. Heights of faces have a sign,
+so it also serves cores that touch or are a rounding error apart.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from rbd_ros.compiler.loops import (
 #: Maximum number of vertices, of faces and of edges of the polytope.
 MAX_VERTICES, MAX_FACES = 120, 240
 
-#: Difference of both bounds on the depth at which they agree, relative to the size of the
-#: difference; of shapes with curves, whose surface takes more points.
+#: Difference of both bounds on the depth at convergence, relative to the size of the difference;
+#: for curved shapes, whose surface needs more points.
 AGREEMENT, AGREEMENT_OF_CURVES = 1e-13, 1e-10
 
-#: Height above a face from which on a point sees it, and extent below which there is none,
-#: relative likewise.
+#: Minimum height of a point above a face that it sees, and minimum extent in a dimension, relative
+#: likewise.
 SEEN, FLAT = 1e-14, 1e-12
 
-#: Volume of a tetrahedron to begin with, six times, relative to the cube of its longest edge.
+#: Minimum volume of an initial tetrahedron, six times, relative to the cube of its longest edge.
 PLUMP = 1e-2
 
 #: Columns of a face: three vertices, outward normal, height above the origin.
@@ -64,7 +64,7 @@ def enter_face(vertices: FloatArray, faces: FloatArray, f: int, i: int, j: int, 
     # Anticlockwise from outside: the normal points outward.
     normal = cross(load_vec(vertices[j], 3) - p, load_vec(vertices[k], 3) - p)
     length, level = norm(normal), math.inf
-    # A face without an area is never the nearest one.
+    # A face without area is never the nearest one.
     if length > 0.0:
         normal = normal / length
         level = normal @ p
@@ -75,22 +75,21 @@ def enter_face(vertices: FloatArray, faces: FloatArray, f: int, i: int, j: int, 
 
 @compiled
 def take_simplex(simplex: FloatArray, vertices: FloatArray, faces: FloatArray) -> float:
-    """Begin with the tetrahedron around the origin that overlap was found by, unless it is flat.
+    """Start from the tetrahedron of GJK around the origin, unless it is flat.
 
     :param simplex: its points, (4, 12)
     :param vertices: the same; a result, (MAX_VERTICES, 12)
     :param faces: its faces; a result, (MAX_FACES, 7)
-    :return: size of what the points are differences of [m]; 0 if it is too flat
+    :return: size of the points of both shapes [m]; 0 if it is too flat
     """
     largest, longest, p = 0.0, 0.0, load_vec(simplex[0], 3)
     for i in range(4):
         q, on_a = load_vec(simplex[i], 3), load_vec(simplex[i], 3, OF_A)
-        # Size of the points of both shapes, not of their difference alone: rounding of a - b is
-        # that of a.
+        # Size of the points of both shapes, which decides the rounding of their difference.
         largest, longest = max(largest, on_a @ on_a, q @ q), max(longest, (q - p) @ (q - p))
         copy_row(simplex[i], vertices[i])
     e, f = load_vec(simplex[1], 3) - p, load_vec(simplex[2], 3) - p
-    # A flat tetrahedron has normals of rounding errors, and its faces may enclose the wrong side.
+    # Normals of a flat tetrahedron are rounding errors, and its faces may enclose the wrong side.
     volume = cross(e, f) @ (load_vec(simplex[3], 3) - p)
     if not abs(volume) > PLUMP * longest * math.sqrt(longest):
         return 0.0
@@ -104,7 +103,7 @@ def enter_tetrahedron(vertices: FloatArray, faces: FloatArray, height: float) ->
 
     :param height: of its fourth vertex above the others, which run counterclockwise from above
     """
-    # Seen from outside, the first three run counterclockwise where the fourth is below them.
+    # If the fourth vertex is below the others, these run counterclockwise seen from outside.
     i, j = 0, 1
     if height > 0.0:
         i, j = 1, 0
@@ -127,8 +126,8 @@ def first_polytope(
     """
     ends = stack_matrix(2, 12)
     largest, extent = 0.0, -1.0
-    # Two points of the difference that are far apart along an axis, then one far from their line,
-    # then one far from their plane: what none of them finds has no extent in that dimension.
+    # Two points far apart along an axis, then one far from their line, then one far from their
+    # plane. A step without such a point shows that the difference has no extent there.
     for k in range(3):
         p, _, _ = support_of_difference(a, b, unit_vector(k), 0, 0, ends[0])
         q, _, _ = support_of_difference(a, b, -unit_vector(k), 0, 0, ends[1])
@@ -159,8 +158,8 @@ def first_polytope(
             most = away
             copy_row(ends[0], vertices[2])
     if not most > flat:
-        # Any direction across a line is one along which the difference has no extent: depth is
-        # found there.
+        # The difference has no extent along any direction across a line: one of them gives the
+        # depth.
         return 1, scale, sideways
     normal = cross(line, load_vec(vertices[2], 3) - start)
     normal = normal / norm(normal)
@@ -182,15 +181,15 @@ def first_polytope(
 def grow(
     vertices: FloatArray, faces: FloatArray, count: int, newest: int, start: int, seen: float
 ) -> Tuple[int, int]:
-    """Take a new vertex into the polytope: faces that it sees give way to those that it is on.
+    """Add a new vertex to the polytope: faces that it sees are replaced by faces with it.
 
     :param vertices: vertices of the polytope, (MAX_VERTICES, 12)
     :param faces: its faces; changed, (MAX_FACES, 7)
-    :param count: how many faces there are
+    :param count: number of faces
     :param newest: number of the new vertex
-    :param start: a face that is seen for certain
-    :param seen: height from which on a face is seen [m]
-    :return: how many faces there are now, -1 if there is no room for them, and the nearest of them
+    :param start: a face that is certainly seen
+    :param seen: minimum height above a face that is seen [m]
+    :return: number of faces, -1 if they do not fit, and the nearest of them
     """
     edges, vacant = stack_matrix(240, 2), stack_array(240)
     border, gone, nearest, least = 0, 0, 0, math.inf
@@ -198,8 +197,7 @@ def grow(
     for f in range(count):
         face = faces[f]
         height = load_vec(face, 3, NORMAL) @ point - face[LEVEL]
-        # The face that was nearest gives way whatever rounding says, or the polytope would not
-        # grow.
+        # The nearest face is always removed, despite rounding, or the polytope would not grow.
         if f != start and not height > seen:
             if face[LEVEL] < least:
                 nearest, least = f, face[LEVEL]
@@ -208,18 +206,18 @@ def grow(
         gone += 1
         for number in range(3):
             i, j = face[number], face[(number + 1) % 3]
-            # An edge between two faces that are seen goes, with its opposite.
+            # An edge between two seen faces is removed, with its opposite.
             twin = -1
             for e in range(border):
                 if edges[e, 0] == j and edges[e, 1] == i:
                     twin = e
-            # What is left are the edges of the horizon, each in the order that its outer face has
-            # the other way round, so that new faces run counterclockwise from outside.
+            # The rest is the horizon. Its edges keep the order of the removed face, so new faces
+            # run counterclockwise from outside.
             if twin >= 0:
                 border -= 1
                 edges[twin, 0], edges[twin, 1] = edges[border, 0], edges[border, 1]
-            # Rounding may leave a horizon that is no single loop: the search ends with the bounds
-            # so far.
+            # By rounding, the horizon may be no single loop: the search ends with the bounds so
+            # far.
             elif border == 240:
                 return -1, nearest
             else:
@@ -233,11 +231,11 @@ def grow(
             f = int(vacant[e])
         else:
             count += 1
-        # In vacant rows first: rows stay without gaps, and nothing is allocated.
+        # Vacant rows first: rows stay without gaps, and nothing is allocated.
         enter_face(vertices, faces, f, int(edges[e, 0]), int(edges[e, 1]), newest)
         if faces[f, LEVEL] < least:
             nearest, least = f, faces[f, LEVEL]
-    # Rarely there are fewer faces than before: those at the end take the places of the others.
+    # Rarely there are fewer faces than before: the last ones fill the gaps.
     while gone > border:
         gone -= 1
         f = int(vacant[gone])
@@ -255,14 +253,13 @@ def barycentric_coordinates(p: Vec3, q: Vec3, r: Vec3, normal: Vec3) -> Tuple[fl
 
     :param p: the points [m]
     :param normal: unit normal, with which they run counterclockwise
-    :return: the least of the weights: not negative where the foot is on the triangle; the weights
+    :return: the least of the weights, not negative if the foot is on the triangle; the weights
     """
     total = cross(q - p, r - p) @ normal
     if not total > 0.0:
         return -math.inf, Vec(1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0)
-    # Barycentric coordinates by signed areas of the triangles that the foot makes with two
-    # corners, seen along the normal; the origin may stand for its foot, as the difference is along
-    # the normal.
+    # Barycentric coordinates by signed areas of the triangles of the foot with two corners, seen
+    # along the normal. The origin replaces its foot, as their difference is along the normal.
     x, y = cross(q, r) @ normal / total, cross(r, p) @ normal / total
     z = 1.0 - x - y
     return min(x, y, z), Vec(x, y, z)
@@ -270,7 +267,7 @@ def barycentric_coordinates(p: Vec3, q: Vec3, r: Vec3, normal: Vec3) -> Tuple[fl
 
 @compiled
 def take_face(face: FloatArray, vertices: FloatArray, simplex: FloatArray) -> None:
-    """Take the vertices of a face for the simplex."""
+    """Copy the vertices of a face to the simplex."""
     for r in range(3):
         copy_row(vertices[int(face[r])], simplex[r])
 
@@ -281,13 +278,13 @@ def depth_of_flat(
 ) -> Tuple[float, Vec3]:
     """Return the depth along a direction without extent, either way, and the direction.
 
-    :param rounding: difference of depths that is none [m]
-    :param row: room for a point of the difference, (12,)
+    :param rounding: insignificant difference of depths [m]
+    :param row: buffer for a point of the difference, (12,)
     """
     p, _, _ = support_of_difference(a, b, normal, 0, 0, row)
     q, _, _ = support_of_difference(a, b, -normal, 0, 0, row)
     depth, back = normal @ p, -normal @ q
-    # The first of two equal directions, whatever is rounded.
+    # Of two equal directions the first, independent of rounding.
     if back < depth - rounding:
         return back, -normal
     return depth, normal
@@ -300,23 +297,23 @@ def depth_of_cores(
     """Return the depth of two cores.
 
     :param b: the second shape, with its pose in coordinates of the first one
-    :param least: depth below which nothing is asked for: then what is found is a bound on it [m]
-    :param simplex: points of the difference around the origin, with their weights, as they were
-        found; a result: those of the face that is nearest, (4, 12)
-    :param count: how many there are
-    :return: the depth, negative where the cores are a little apart [m], the number of points, and
-        the direction to move the second core in by the depth, a unit vector
+    :param least: depth below which a bound is enough [m]
+    :param simplex: points of the difference around the origin, with their weights; a result: those
+        of the nearest face, (4, 12)
+    :param count: number of points
+    :return: the depth, negative for cores a little apart [m], the number of points, and the unit
+        vector along which to move the second core by the depth
     """
     vertices, faces = stack_matrix(120, 12), stack_matrix(240, 7)
     dimension, scale, normal = 3, 0.0, Vec(0.0, 0.0, 0.0)
-    # What GJK ended with encloses the origin: no new supports are needed.
+    # The final simplex of GJK encloses the origin: no new supports are needed.
     if count == 4:
         scale = take_simplex(simplex, vertices, faces)
     if scale == 0.0:
         dimension, scale, normal = first_polytope(a, b, vertices, faces)
     depth = math.inf
-    # Two points, lines or flat shapes in one plane: the depth is that of the direction without
-    # extent, and no polytope has a volume to grow from.
+    # Points, lines or flat shapes in one plane: the depth is along the direction without extent;
+    # there is no volume for a polytope.
     if dimension < 3:
         depth, normal = depth_of_flat(a, b, normal, FLAT * scale, vertices[0])
         return depth, count, normal
@@ -335,21 +332,21 @@ def depth_of_cores(
             a, b, direction, number_a, number_b, vertices[newest]
         )
         reach = direction @ point
-        # Where both bounds agree it is this face, not one below it that has the same normal.
+        # If both bounds agree it is this face, not one below it with the same normal.
         if reach < depth or reach - level <= agreement:
             depth, normal = reach, direction
             take_face(face, vertices, simplex)
-            # Shallower than what is asked for: the exact depth would not be used.
+            # Shallower than the required depth.
             if depth < least:
                 return depth, 3, normal
         if depth - level <= agreement:
             break
         total, nearest = grow(vertices, faces, total, newest, nearest, SEEN * scale)
-        # No room: `depth` is a bound from above, which is on the safe side for a contact.
+        # Buffer full: `depth` is a bound from above, which is on the safe side for a contact.
         if total < 0:
             total = 0
             break
-    # Of triangles of one face, the one that the origin is above.
+    # Of the triangles of one face, the one below the origin.
     most, weights = barycentric_coordinates(
         load_vec(simplex[0], 3), load_vec(simplex[1], 3), load_vec(simplex[2], 3), normal
     )
@@ -365,7 +362,7 @@ def depth_of_cores(
             if inside > most:
                 most, weights = inside, other
                 take_face(faces[f], vertices, simplex)
-    # Where the foot is outside of all triangles by rounding, the nearest point of one of them.
+    # By rounding the foot may be outside of all triangles: the nearest point of one of them.
     x, y, z = max(0.0, weights[0]), max(0.0, weights[1]), max(0.0, weights[2])
     whole = x + y + z
     simplex[0, WEIGHT], simplex[1, WEIGHT], simplex[2, WEIGHT] = x / whole, y / whole, z / whole

@@ -1,12 +1,11 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Distance of two convex cores that are apart: the algorithm of Gilbert, Johnson and Keerthi.
+"""Distance of two separated convex cores: the algorithm of Gilbert, Johnson and Keerthi.
 
-The difference of two shapes, all a - b, has its point nearest to the origin where the shapes are
-nearest to each other. Simplices of points of its surface approach it (Gilbert et al. 1988). For
-polytopes it ends at the exact features; for curved shapes, where a bound on the distance from
-below and the distance of the simplex agree. Simplices are rows whose first three columns are their
-vertices (supports.py).
+Where the shapes are nearest to each other, their difference, all a - b, is nearest to the origin.
+Simplices of points of its surface approach that point (Gilbert et al. 1988). For polytopes the
+algorithm ends at the exact features; for curved shapes, when a lower bound on the distance and the
+distance of the simplex agree. The first three columns of a simplex are its vertices (supports.py).
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ def nearest_on_edge(p: Vec3, q: Vec3) -> Tuple[float, float]:
     t = 0.0
     if ahead > 0.0:
         t = min(1.0, ahead / length) if length > 0.0 else 0.0
-    # p + (q - p) is q only up to rounding.
+    # p + (q - p) equals q only up to rounding.
     point = q if t == 1.0 else p + t * step
     return point @ point, t
 
@@ -47,8 +46,8 @@ def nearest_on_triangle(p: Vec3, q: Vec3, r: Vec3) -> Tuple[float, Vec3, Vec3]:
     :param p: its vertices [m]
     :return: the square [m^2], the weights of p, q and r in the nearest point, and that [m]
     """
-    # From the vertex that is nearest to the origin: of a long triangle with a short edge that is
-    # near, differences with a vertex far away would be rounded as that one is.
+    # Relative to the vertex nearest to the origin: in a long triangle with a short edge near it,
+    # differences with a far vertex would have the rounding of that one.
     at_p, at_q, at_r = p @ p, q @ q, r @ r
     base, following, last = p, q, r
     if at_q < at_p and at_q <= at_r:
@@ -58,16 +57,14 @@ def nearest_on_triangle(p: Vec3, q: Vec3, r: Vec3) -> Tuple[float, Vec3, Vec3]:
     normal = cross(following - base, last - base)
     square = normal @ normal
     if square > 0.0:
-        # Volumes that the origin spans with the edges: where all are positive, it is above the
-        # triangle itself.
+        # Volumes of the origin with the edges: if all are positive, it is above the triangle.
         weights = Vec(normal @ cross(q, r), normal @ cross(r, p), normal @ cross(p, q))
         if weights[0] > 0.0 and weights[1] > 0.0 and weights[2] > 0.0:
-            # Along the normal, which is exact also where the distance is small.
+            # Along the normal, which is exact for small distances too.
             nearest = normal @ base / square * normal
             return nearest @ nearest, weights / (weights[0] + weights[1] + weights[2]), nearest
-    # Else the nearest point is on an edge: all three are compared, which is safer than deciding by
-    # signs that are rounding (van den Bergen 2003, section 4.3.3, on the pitfalls of Johnson's
-    # recursion).
+    # Else the nearest point is on an edge. All three are compared, which is safer than signs at
+    # rounding level (van den Bergen 2003, section 4.3.3, on the pitfalls of Johnson's recursion).
     least, t = nearest_on_edge(p, q)
     weights = Vec(1.0 - t, t, 0.0)
     squared, t = nearest_on_edge(p, r)
@@ -95,8 +92,7 @@ def encloses_origin(simplex: FloatArray) -> bool:
     a, b = load_vec(simplex[0], 3), load_vec(simplex[1], 3)
     c, d = load_vec(simplex[2], 3), load_vec(simplex[3], 3)
     zero = Vec(0.0, 0.0, 0.0)
-    # Barycentric coordinates: volumes with the origin in place of each vertex, by the whole
-    # volume.
+    # Barycentric coordinates: volumes with the origin in place of each vertex, over the volume.
     whole = side(a, b, c, d)
     if whole == 0.0:
         return False
@@ -123,13 +119,11 @@ def barycentric_point(simplex: FloatArray, count: int, column: int) -> Vec3:
 
 @compiled
 def reduce_to_nearest(simplex: FloatArray, count: int) -> Tuple[int, Vec3]:
-    """Return the nearest point of a simplex to the origin.
+    """Reduce a simplex to the part that has its nearest point to the origin.
 
-    Of the simplex remains the part that it is on.
-
-    :param simplex: vertices; those that remain come first, with their weights, (4, 12)
-    :param count: how many there are, up to 4
-    :return: how many vertices remain, 4 if the origin is within the tetrahedron, and the point [m]
+    :param simplex: vertices; the remaining ones come first, with their weights, (4, 12)
+    :param count: number of vertices, up to 4
+    :return: number of remaining vertices, 4 if the tetrahedron encloses the origin; the point [m]
     """
     best, nearest = Vec(1.0, 0.0, 0.0, 0.0), Vec(0.0, 0.0, 0.0)
     if count == 2:
@@ -137,7 +131,7 @@ def reduce_to_nearest(simplex: FloatArray, count: int) -> Tuple[int, Vec3]:
         best = Vec(1.0 - t, t, 0.0, 0.0)
     elif count > 2:
         least = math.inf
-        # Of a tetrahedron the nearest of four triangles, unless it encloses the origin: triangles
+        # The nearest of the four triangles, unless the tetrahedron encloses the origin: triangles
         # are robust where volumes are flat.
         for vertex in range(4):
             if count == 3 and vertex < 3:
@@ -161,7 +155,7 @@ def reduce_to_nearest(simplex: FloatArray, count: int) -> Tuple[int, Vec3]:
             return 4, nearest
     kept = 0
     for i in range(count):
-        # Vertices without a weight do not carry the nearest point: dropping them keeps simplices
+        # Vertices without weight do not define the nearest point: dropping them keeps simplices
         # small and independent.
         if best[i] > 0.0:
             if kept < i:
@@ -169,17 +163,17 @@ def reduce_to_nearest(simplex: FloatArray, count: int) -> Tuple[int, Vec3]:
                     simplex[kept, c] = simplex[i, c]
             simplex[kept, WEIGHT] = best[i]
             kept += 1
-    # The foot on a triangle was found along its normal, more exactly than by weights.
+    # The foot along a triangle's normal is more exact than by weights.
     if count < 3 or kept < 3:
         nearest = barycentric_point(simplex, kept, 0)
     return kept, nearest
 
 
-#: What `nearest_of_cores` finds.
+#: Results of `nearest_of_cores`.
 BEYOND, SEPARATED, OVERLAPPING = 0, 1, 2
 
-#: Distance, relative to the size of the difference, below which cores count as overlapping: the
-#: direction between them would be made of rounding errors.
+#: Distance, relative to the size of the difference, below which cores count as overlapping: their
+#: direction would be a rounding error.
 TOUCHING = 1e-10
 
 #: Relative rounding of a point of the difference.
@@ -195,16 +189,15 @@ def nearest_of_cores(
     """Return the nearest points of two cores.
 
     :param b: the second shape, with its pose in coordinates of the first one
-    :param limit: distance from which on nothing is asked for [m]
-    :param agreement: relative difference of the squares of both bounds on the distance at which
-        they agree
+    :param limit: maximum distance of interest [m]
+    :param agreement: relative difference of the squared bounds on the distance at convergence
     :param simplex: points of the difference with their weights in the nearest one; a result,
         (4, 12)
     :return: BEYOND (the limit), SEPARATED or OVERLAPPING, number of points, and the nearest point
         of the difference, from the second core to the first one [m]
     """
-    # From the middle of the difference toward the origin, roughly: the first support is on its
-    # near side.
+    # Roughly from the middle of the difference to the origin: the first support is on the near
+    # side.
     direction = origin(b.pose)
     if not direction @ direction > 0.0:
         direction = Vec(1.0, direction[1], direction[2])
@@ -213,23 +206,22 @@ def nearest_of_cores(
     count, squared = 1, nearest @ nearest
     largest = squared
     for _ in range(MAX_STEPS):
-        # No direction can be taken from a distance that is rounding: the depth is found by faces
-        # (epa.py).
+        # A distance at rounding level has no direction: EPA finds the depth (epa.py).
         if squared <= max(TOUCHING * TOUCHING * largest, COINCIDENT * COINCIDENT):
             return OVERLAPPING, count, nearest
         point, number_a, number_b = support_of_difference(
             a, b, -nearest, number_a, number_b, simplex[count]
         )
         largest = max(largest, point @ point)
-        # Along `nearest` the difference begins at bound / |nearest|: the distance is at least
-        # that.
+        # Along `nearest` the difference begins at bound / |nearest|, a lower bound on the
+        # distance.
         bound = nearest @ point
         if bound > 0.0 and bound * bound > limit * limit * squared:
             return BEYOND, count, nearest
         rounding = ROUNDING * math.sqrt(squared * largest)
         if squared - bound <= agreement * squared + rounding:
             return SEPARATED, count, nearest
-        # A point that is there already: of polytopes the nearest feature is found, exactly.
+        # The point is already in the simplex: for polytopes, the nearest feature is exact.
         for i in range(count):
             if simplex[i, NUMBER_A] == number_a and simplex[i, NUMBER_B] == number_b:
                 if are_equal(load_vec(simplex[i], 3), point):
@@ -239,7 +231,7 @@ def nearest_of_cores(
             return OVERLAPPING, count, nearest
         before = squared
         squared = nearest @ nearest
-        # In exact arithmetic the distance falls with each step: rounding has taken over.
+        # In exact arithmetic each step reduces the distance; here rounding prevents it.
         if squared >= before:
             return SEPARATED, count, nearest
     return SEPARATED, count, nearest

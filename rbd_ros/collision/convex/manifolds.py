@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Contact points of two convex shapes that touch along faces and lines.
+"""Contact points of two convex shapes with faces or lines in contact.
 
-Everything is in coordinates of the first shape until points are entered.
+All coordinates are those of the first shape until points are added.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from rbd_ros.compiler.loops import (
     Vec3,
 )
 
-#: Cosine of the angle up to which the direction between two shapes counts as normal to a face, and
-#: what that of a face of the second shape must be more by to be taken before one of the first.
+#: Minimum cosine of the angle between a face's normal and the direction between two shapes, and
+#: the margin by which that of a face of the second shape must be larger than one of the first.
 NEARLY, SLACK = 0.9998, 1e-10
 
 #: Features of faces and lines begin here; below are those of single points (convex_pairs.py).
@@ -40,37 +40,36 @@ FIRST_FEATURE = 1 << 52
 # Column of the height of a point of the other shape's core.
 _OF_CORE = 4
 
-#: Edges of the face that cuts are numbered from here.
+#: First number of the edges of the clipping face.
 CUTTING = 32
 
 
 @compiled
 def cut(polygon: FloatArray, count: int, side: Vec3, level: float, edge: int) -> int:
-    """Cut off what of a convex polygon is beyond a plane (Sutherland and Hodgman, 1974).
+    """Clip a convex polygon by a plane (Sutherland and Hodgman, 1974).
 
     :param polygon: vertices, also of a line or a point; changed, (64, 4)
-    :param count: how many there are
+    :param count: number of vertices
     :param side: outward normal of the plane
     :param level: its height above the origin [m]
     :param edge: number of the edge along the plane
-    :return: how many vertices there are now
+    :return: new number of vertices
     """
     result = stack_matrix(64, 4)
     kept = 0
     for i in range(count):
         p, q = load_vec(polygon[i], 3), load_vec(polygon[(i + 1) % count], 3)
         here, there = level - side @ p, level - side @ q
-        # The height within the plane: on it counts as inside, so nothing is lost of what only
-        # touches.
+        # Height within the plane. Points on it are inside, so that bare contact is kept.
         if here >= 0.0:
             result[kept] = load_vec(polygon[i], 4)
             kept += 1
-        # A line has no way back.
+        # A line is traversed once.
         if (here >= 0.0) != (there >= 0.0) and (count > 2 or i == 0):
             # here and there have different signs: no division by zero.
             result[kept, 0:3] = p + here / (here - there) * (q - p)
-            # The edge that follows the new vertex: the cutting one where the polygon leaves, its
-            # own where it returns. Features stay the same from step to step by these numbers.
+            # The edge after the new vertex: the clipping one where the polygon leaves, its own
+            # where it returns. These numbers keep features the same from step to step.
             result[kept, EDGE] = edge if here >= 0.0 else polygon[i, EDGE]
             kept += 1
     for i in range(kept):
@@ -80,13 +79,12 @@ def cut(polygon: FloatArray, count: int, side: Vec3, level: float, edge: int) ->
 
 @compiled
 def cut_by_face(face: Feature, other: FloatArray, count: int) -> int:
-    """Cut off what of another polygon is not above or below a face; return what remains."""
+    """Clip another polygon to the prism over a face; return the number of vertices."""
     for i in range(face.corners):
         p, q = load_vec(face.polygon[i], 3), load_vec(face.polygon[(i + 1) % face.corners], 3)
-        # Outward of the face, in its plane: a side of the prism over the face that clips the other
-        # one.
+        # Outward in the plane of the face: a side of the prism over it.
         side = cross(q - p, face.normal)
-        # Edges without length cut nothing off.
+        # Edges without length clip nothing.
         if count > 0 and side @ side > 0.0:
             count = cut(other, count, side, side @ p, CUTTING + i)
     return count
@@ -102,7 +100,7 @@ def add_on_face(
     margin: float,
     found: FoundPoints,
 ) -> int:
-    """Enter the contacts of a face with what of the other shape looks at it.
+    """Add the contacts of a face with a feature of the other shape that faces it.
 
     :param pose: pose of the first shape in the common frame, (12,)
     :param other: a face, a line or a point of the other shape; its polygon is changed, (64, 4)
@@ -110,7 +108,7 @@ def add_on_face(
     :param max_points: number of points, up to 8, above which at most 4 of them are chosen
     :param margin: maximum gap [m]
     :param found: the points; changed
-    :return: how many were found
+    :return: number of points
     """
     polygon, normal, radius = other.polygon, face.normal, other.radius
     count = cut_by_face(face, polygon, other.corners)
@@ -118,7 +116,7 @@ def add_on_face(
     u = perpendicular(normal)
     v = cross(normal, u)
     flat, chosen = stack_matrix(64, 5), stack_array(8)
-    # A vertex is known by both edges that meet there.
+    # Both edges that meet at a vertex identify it.
     before = polygon[count - 1, EDGE] if count > 0 else 0.0
     kept = 0
     for i in range(count):
@@ -131,15 +129,14 @@ def add_on_face(
             polygon[kept, 0:3] = point
             kept += 1
     number = kept
-    # Four points that span a large area hold a face as all of them would, with fewer rows for the
-    # solver.
+    # Four points with a large area support a face like all of them, with fewer solver rows.
     if kept > max_points:
         number = choose(flat, kept, chosen)
     else:
         for i in range(kept):
             chosen[i] = i
-    # Contacts are points of the first shape, and normals point from it: for a face of the second
-    # one that is the other polygon's point, by its radius, and the normal reversed.
+    # Contacts are points of the first shape, and normals point away from it. For a face of the
+    # second one, the point is on the other polygon plus its radius, and the normal is reversed.
     base = 1024 * face.number + other.number
     outward = normal
     if of_second:
@@ -150,7 +147,7 @@ def add_on_face(
         height = flat[i, _OF_CORE]
         point = load_vec(polygon[i], 3) - (radius if of_second else height) * normal
         # 64 x 64 edges below, features of both shapes above: unique for the pair, and the same in
-        # the next step, as warm start needs.
+        # the next step for warm start.
         feature = FIRST_FEATURE + 4096 * base + int(flat[i, EDGE])
         gap = height - radius
         total = add(found, total, feature, gap, margin, placed(pose, point), direction)
@@ -161,7 +158,7 @@ def add_on_face(
 def add_along_lines(
     pose: FloatArray, a: Feature, b: Feature, normal: Vec3, margin: float, found: FoundPoints
 ) -> int:
-    """Enter the contacts of two lines that are side by side, at both ends of where they are.
+    """Add the contacts of two parallel lines, at both ends of their overlap.
 
     :param pose: pose of the first shape in the common frame, (12,)
     :param a: line of the first shape
@@ -169,7 +166,7 @@ def add_along_lines(
     :param normal: from the first shape to the second
     :param margin: maximum gap [m]
     :param found: the points; changed
-    :return: how many were found, none if the lines are not side by side
+    :return: number of points, none without an overlap
     """
     start_a, start_b = load_vec(a.polygon[0], 3), load_vec(b.polygon[0], 3)
     along_a, along_b = load_vec(a.polygon[1], 3) - start_a, load_vec(b.polygon[1], 3) - start_b
@@ -181,7 +178,7 @@ def add_along_lines(
         return 0
     if not abs(along_a @ normal) <= SIDE_BY_SIDE * length_a:
         return 0
-    # Both ends of the second line in units of the first one: the interval where they overlap.
+    # Both ends of the second line in units of the first one: the overlap is an interval.
     one = along_a @ (start_b - start_a) / square
     other = along_a @ (load_vec(b.polygon[1], 3) - start_a) / square
     first, last = max(0.0, min(one, other)), min(1.0, max(one, other))
@@ -191,7 +188,7 @@ def add_along_lines(
     count, direction = 0, rotated(pose, normal)
     for number in range(2):
         s = first if number == 0 else last
-        # The point of the second line beside it; other - one is at least the length of the
+        # The point of the second line beside it; |other - one| is at least the length of the
         # overlap.
         t = min(1.0, max(0.0, (s - one) / (other - one)))
         here = start_a + s * along_a
@@ -211,16 +208,16 @@ def add_manifold(
     margin: float,
     found: FoundPoints,
 ) -> int:
-    """Enter the contacts of faces or lines that look at each other.
+    """Add the contacts of faces or lines that face each other.
 
     :param a: the first shape, with its pose in the common frame
     :param b: the second one, with its pose in coordinates of the first one
     :param normal: from the first shape to the second in coordinates of the first one
     :param max_points: as in `add_on_face`
-    :return: how many were found, none where they touch at a point
+    :return: number of points, none where they touch at a point
     """
     polygon_a, polygon_b, polygon = stack_matrix(64, 4), stack_matrix(64, 4), stack_matrix(64, 4)
-    # R^T n of the second shape, reversed: its features look at the first shape.
+    # The reversed normal in coordinates of the second shape: its features face the first one.
     back = -rotated_back(b.pose, normal)
     count_a, number_a, normal_a = feature_along(a, normal, polygon_a)
     count_b, number_b, normal_b = feature_along(b, back, polygon)
@@ -232,8 +229,7 @@ def add_manifold(
     towards_a = normal_a @ normal if count_a > 2 else 0.0
     towards_b = normal_b @ back if count_b > 2 else 0.0
     # The first one's face, unless that of the second is closer to the normal by more than
-    # rounding: the choice must not flicker between steps, as features and so the warm start depend
-    # on it.
+    # rounding: features, and so the warm start, must not flicker between steps.
     if towards_a >= NEARLY and towards_a >= towards_b - SLACK:
         return add_on_face(a.pose, of_a, of_b, False, max_points, margin, found)
     if towards_b >= NEARLY:
@@ -260,7 +256,7 @@ def add_manifold(
 def code_of(simplex: FloatArray, count: int, column: int, base: int) -> int:
     """Return the code of the vertices of a shape in a simplex, independent of their order."""
     code, last = 0, base
-    # In falling order, each once.
+    # In descending order, each once.
     for _ in range(min(count, 3)):
         highest = -1
         for i in range(count):

@@ -1,11 +1,11 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Nearest or deepest points of pairs with a cylinder, exact to rounding.
+"""Nearest or deepest points of pairs with a cylinder, exact up to rounding.
 
-What approaches a curved surface by points of it ends with a normal that is good to the square root
-of rounding. Here the features that touch are taken as they are: a rim is a circle, a side the
-surface of a cylinder, and edges and faces are flat. The points between which the distance is
-stationary along them are found by Newton's method.
+Searches that approach a curved surface by points have normals accurate to the square root of
+rounding only. Here the features in contact are known: a rim is a circle, a side the surface of a
+cylinder, edges and faces are flat. Newton's method finds the points of stationary distance along
+them.
 """
 
 from __future__ import annotations
@@ -38,30 +38,30 @@ from rbd_ros.compiler.loops import (
     Vec3,
 )
 
-#: Features: what is flat, rims and sides of cylinders.
+#: Features: flat ones, rims and sides of cylinders.
 FLAT, RIM, SIDE = 0, 1, 2
 
 _STEPS = 6
 
-#: Length of a step, relative to the radius, after which the next one would be rounding.
+#: Step, relative to the radius, after which the next one would be at rounding level.
 _SETTLED = 1e-7
 
-#: Cosine from which on a normal counts as that of a cap.
+#: Minimum cosine of the angle between a normal and that of a cap.
 _CAP = 1.0 - 1e-10
 
-#: Sine of the angle between two tangents from which on they make a normal.
+#: Minimum sine of the angle between two tangents for a normal.
 _CROSSING = 1e-3
 
-#: Rounding of a width, relative to the size of what is between.
+#: Rounding of a width, relative to the size of the points.
 _ROUNDING = 4e-16
 
-#: Distance of a point from where the other one is nearest that passes for rounding, relative.
+#: Relative distance of a point from the nearest one that counts as rounding.
 _EXACT = 1e-12
 
-#: Distance of a point from a feature that passes for rounding, relative to its size.
+#: Distance of a point from a feature that counts as rounding, relative to its size.
 _BEYOND = 1e-12
 
-#: Part of a tangent beside those before from which on it counts, squared.
+#: Minimum squared component of a tangent perpendicular to those before.
 _INDEPENDENT = 1e-8
 
 
@@ -75,24 +75,24 @@ def find_feature(
     normal: Vec3,
     tangents: FloatArray,
 ) -> Tuple[int, int]:
-    """Return the feature of a shape that a simplex is made of.
+    """Return the feature of a shape that the points of a simplex belong to.
 
     :param simplex: points of the difference with their weights, (4, 12)
-    :param count: how many there are
+    :param count: number of points
     :param column: column of the points of this shape
     :param number: column of their numbers
     :param normal: from the first shape to the second
-    :param tangents: unit tangents of what is flat; a result, (2, 3)
+    :param tangents: unit tangents of a flat feature; a result, (2, 3)
     :return: FLAT, RIM or SIDE, and the number of tangents
     """
     if shape.kind == CYLINDER:
-        # The numbers of a cylinder's supports are those of its rims: two of them make a line of
-        # the side.
+        # Numbers of a cylinder's supports are those of its rims: two of them mean a line of the
+        # side.
         for i in range(1, count):
             if simplex[i, number] != simplex[0, number]:
                 return SIDE, 2
         spindle = axis(shape.pose, 2)
-        # Across the axis of the cylinder the normal meets the rim, along it the whole cap.
+        # A normal across the axis meets the rim, along it the whole cap.
         if abs(normal @ spindle) < _CAP:
             return RIM, 1
         sideways = perpendicular(spindle)
@@ -108,8 +108,7 @@ def find_feature(
             first = load_vec(tangents[0], 3)
             offset -= offset @ first * first
         length = norm(offset)
-        # Gram and Schmidt: an offset almost along the first tangent adds no direction, only
-        # rounding.
+        # Gram and Schmidt: an offset almost along the first tangent adds only rounding.
         if whole > COINCIDENT * COINCIDENT and length * length > _INDEPENDENT * whole:
             tangents[total] = offset / length
             total += 1
@@ -120,9 +119,9 @@ def find_feature(
 def onto_cylinder(
     feature: int, shape: PlacedShape, point: Vec3, tangents: FloatArray
 ) -> Tuple[Vec3, Vec3]:
-    """Return the point of the rim or side of a cylinder that a point is put onto.
+    """Project a point onto the rim or side of a cylinder.
 
-    :param feature: RIM or SIDE, else nothing happens
+    :param feature: RIM or SIDE; other features leave the point
     :param point: the point [m]
     :param tangents: unit tangents there, around and along it; a result, (2, 3)
     :return: the point [m], and the curvature vector of the first tangent [1/m]
@@ -137,7 +136,7 @@ def onto_cylinder(
         height = size[1] if height >= 0.0 else -size[1]
     radial = offset - along_axis * spindle
     length = norm(radial)
-    # On the axis every direction is as near: the x axis then, so that results are reproducible.
+    # On the axis all directions are equal: the x axis makes results reproducible.
     radial = radial / length if length > COINCIDENT else axis(shape.pose, 0)
     tangents[0], tangents[1] = cross(spindle, radial), spindle
     point = center + height * spindle + size[0] * radial
@@ -147,7 +146,7 @@ def onto_cylinder(
 
 @compiled
 def solve_pivoted(H: FloatArray, g: FloatArray, count: int, x: FloatArray) -> None:
-    """Solve H x = -g, symmetric, by elimination; what hardly depends on its own stays zero."""
+    """Solve H x = -g, symmetric, by elimination; nearly dependent unknowns stay zero."""
     largest = 0.0
     for i in range(count):
         x[i] = 0.0
@@ -162,10 +161,9 @@ def solve_pivoted(H: FloatArray, g: FloatArray, count: int, x: FloatArray) -> No
                 pivot = i
         if pivot < 0:
             continue
-        # Parallel lines and planes have a valley of nearest points: any of them will do, as they
-        # are.
+        # Parallel lines and planes have a valley of nearest points: any of them is right, so the
+        # point stays where it is along the valley.
         if not abs(H[pivot, pivot]) > 1e-6 * largest:
-            # The rest is another way along the same surface.
             for i in range(count):
                 if used[i] == 0.0:
                     used[i] = 2.0
@@ -194,8 +192,7 @@ def is_within(
 ) -> bool:
     """Return whether a point on the infinite line or plane of a feature is on the feature.
 
-    Arguments are those of `find_feature`. Of a face, only the triangle that the simplex has of it
-    counts.
+    Arguments are those of `find_feature`. Only the triangle in the simplex counts as the face.
     """
     size, slack = shape.size, 0.0
     if shape.kind == CYLINDER:
@@ -209,7 +206,7 @@ def is_within(
     flat = stack_matrix(3, 2)
     low, high = math.inf, -math.inf
     for i in range(min(count, 3)):
-        # From the point on, along both tangents.
+        # From the point, along both tangents.
         offset = load_vec(simplex[i], 3, column) - point
         x, y = offset @ load_vec(tangents[0], 3), 0.0
         if total == 2:
@@ -226,7 +223,7 @@ def is_within(
     for i in range(3):
         here = load_vec(flat[i], 2)
         x, y = load_vec(flat[(i + 1) % 3], 2) - here
-        # Signed area by the origin, which is the point: on the triangle, all three have one sign.
+        # Signed area with the point as origin: on the triangle, all three have one sign.
         side = x * here[1] - y * here[0]
         if side > slack * (abs(x) + abs(y)):
             positive += 1
@@ -237,7 +234,7 @@ def is_within(
 
 @compiled
 def facing(v: Vec3, normal: Vec3) -> Vec3:
-    """Return a vector, turned round if it looks against a normal."""
+    """Return a vector or its opposite, whichever is along a normal."""
     return v if v @ normal >= 0.0 else -v
 
 
@@ -249,11 +246,11 @@ def polish(
 
     :param b: the second shape, with its pose in coordinates of the first one
     :param simplex: points of the difference with their weights, (4, 12)
-    :param count: how many there are
+    :param count: number of points
     :param gap: signed distance of the cores so far [m]
     :param normal: from the first shape to the second
-    :return: the signed distance, whether it is exact to rounding, the normal, and the point of the
-        first core [m]
+    :return: the signed distance, whether it is exact up to rounding, the normal, and the point of
+        the first core [m]
     """
     own, row = stack_array(12), stack_array(12)
     tangents_a, tangents_b = stack_matrix(2, 3), stack_matrix(2, 3)
@@ -300,13 +297,12 @@ def polish(
             p += x[i] * load_vec(tangents_a[i], 3)
         for i in range(total_b):
             q += x[total_a + i] * load_vec(tangents_b[i], 3)
-    # The normal is that of two tangents, or where there are none that of the points.
+    # The normal is that of two tangents, or without them that of the points.
     most, trial = 0.0, normal
     for i in range(total):
         for j in range(i):
-            # At a stationary point w is across all tangents; the cross product of two that are
-            # well apart says so to rounding, while w itself, a small difference of points, does
-            # not.
+            # At a stationary point w is perpendicular to all tangents. The cross product of two
+            # well separated ones gives it up to rounding; w itself is a small difference.
             across = cross(load_vec(slopes[i], 3), load_vec(slopes[j], 3))
             sine = norm(across)
             if sine > max(most, _CROSSING):
@@ -316,8 +312,8 @@ def polish(
         if not length > COINCIDENT:
             return gap, False, normal, on_a
         trial = facing(q - p, normal) / length
-    # For any normal the width between both is a bound on the signed distance from below: of two,
-    # the larger one is nearer to it.
+    # For any normal the width between both is a lower bound on the signed distance; the larger of
+    # two is better.
     number_a, number_b = int(simplex[0, NUMBER_A]), int(simplex[0, NUMBER_B])
     point, _, _ = support_of_difference(a, b, normal, number_a, number_b, row)
     before = -(normal @ point)
@@ -327,8 +323,8 @@ def polish(
     if not chosen:
         better, trial = before, normal
         point, _, _ = support_of_difference(a, b, trial, number_a, number_b, row)
-    # Along a rim distances hardly change, so that steps along it may end too soon. Where its
-    # tangent is across the normal is known without steps.
+    # Along a rim distances hardly change, so steps may end too soon. The point whose tangent is
+    # perpendicular to the normal is known in closed form.
     if feature_b == RIM:
         q = load_vec(row, 3, OF_B)
         on_a = q - better * trial
@@ -338,7 +334,7 @@ def polish(
         on_a = p
     if not chosen:
         return gap, False, normal, on_a
-    # What the points of both are beside each other.
+    # The tangential offset of both points.
     w = q - p - better * trial
     if not w @ w <= _EXACT * _EXACT * max(point @ point, better * better):
         return better, False, trial, on_a

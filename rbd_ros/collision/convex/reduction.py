@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Contact points reduced to at most four: the deepest, and those that span the most area.
 
-Points that touch go before those that are near: what rests on some of them would sink where one
-is left out, until it is the deepest, and never come to rest.
+Points in contact go before points that are only near: a body without one of the former would
+sink there until that point is the deepest, and never come to rest.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ import math
 from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import compiled
 
-#: What an area must be larger by than another one to be chosen instead, as a factor: of equal ones
-#: the first, so that rounding does not choose.
+#: Minimum factor between areas for choosing the later one: of equal areas the first is chosen, so
+#: that rounding does not decide.
 LARGER = 1.0 + 1e-9
 
-#: Difference of heights that does not count: of points that are equally deep, the first is that
-#: at the border of the patch in a direction along no edge of usual faces [m].
+#: Insignificant difference of heights [m]: of equally deep points, the first is that at the border
+#: of the patch in a direction along no edge of usual faces.
 LAYER, SLANTED = 1e-7, 0.618
 
-#: Width of a patch up to which it counts as a line, relative to its length.
+#: Maximum width of a patch that counts as a line, relative to its length.
 STRAIGHT = 1e-9
 
-#: How far a point between the ends of a line must be below it to count [m].
+#: Minimum depth of a point between the ends of a line below the line [m].
 DEEPER = 1e-9
 
 #: Columns of points: both coordinates in a plane, gap.
@@ -42,10 +42,10 @@ def area(points: FloatArray, a: int, b: int, c: int) -> float:
 
 @compiled
 def point_weight(gap: float, lowest: float) -> float:
-    """Return the weight of a point: 1 if it touches or is as deep as the deepest, then less.
+    """Return the weight of a point: 1 if it touches or is the deepest, then less.
 
     :param gap: its gap [m]
-    :param lowest: that of the deepest [m]
+    :param lowest: gap of the deepest point [m]
     """
     above = gap - max(0.0, lowest)
     return 1.0 if above <= LAYER else LAYER / above
@@ -64,7 +64,7 @@ def farthest_from(points: FloatArray, count: int, start: int) -> int:
 
 @compiled
 def along_line(points: FloatArray, start: int, end: int, i: int) -> float:
-    """Return the place of a point along the line from one to another one: 0 to 1."""
+    """Return the parameter of a point along the line between two others, 0 to 1 between them."""
     x, y = points[end, 0] - points[start, 0], points[end, 1] - points[start, 1]
     part = x * (points[i, 0] - points[start, 0]) + y * (points[i, 1] - points[start, 1])
     return part / (x * x + y * y)
@@ -72,12 +72,12 @@ def along_line(points: FloatArray, start: int, end: int, i: int) -> float:
 
 @compiled
 def choose_of_line(points: FloatArray, count: int, chosen: FloatArray) -> int:
-    """Choose both ends of points in line, and at most two between them that are lower.
+    """Choose both ends of points in line, and at most two lower ones between them.
 
     :param points: the points, (N, 3 or more) [m]
-    :param count: how many there are
+    :param count: number of points
     :param chosen: their numbers; a result, (4,)
-    :return: how many were chosen
+    :return: number of chosen points
     """
     end = farthest_from(points, count, 0)
     start = farthest_from(points, count, end)
@@ -111,14 +111,14 @@ def choose_of_line(points: FloatArray, count: int, chosen: FloatArray) -> int:
 def choose(points: FloatArray, count: int, chosen: FloatArray) -> int:
     """Choose at most 4 points that span a patch: the deepest, and those that add most area.
 
-    An area counts less, the farther its point is from touching.
+    An area counts less, the farther its point is from contact.
 
-    Of a line, both ends: more points would share its force as they like, and friction with it.
+    Of a line, both ends: the distribution of force and friction over more points is not unique.
 
     :param points: points in a plane with their gaps, (N, 3 or more) [m]
-    :param count: how many there are
+    :param count: number of points
     :param chosen: their numbers; a result, (4,)
-    :return: how many were chosen
+    :return: number of chosen points
     """
     if count <= 2:
         for i in range(count):

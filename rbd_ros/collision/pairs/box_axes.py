@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Separating axes of two boxes, and their nearest points where they are apart.
 
-All is in coordinates of the first box: the pose of the second one in it, (12,).
+All coordinates are those of the first box, with the pose of the second one in it, (12,).
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from rbd_ros.collision.vectors import (
 )
 from rbd_ros.compiler.loops import compiled, load_vec, norm, stack_array, Vec, Vec3
 
-#: Sine of the angle up to which two edges count as parallel, with no axis of their own.
+#: Maximum sine of the angle between edges that count as parallel, without an axis of their own.
 PARALLEL_EDGES = 1e-7
 
-#: Contacts are those of a face of the first box, unless one of the second one, or an edge,
-#: penetrates less than this part of its depth, by more than this part of the boxes' least half
-#: length. What rests on a face keeps it, and its points, when it trembles.
+#: Faces of the first box are favored: a face of the second one, or an edge, must penetrate less
+#: than this fraction of the depth, by more than this fraction of the boxes' least half length. So
+#: contacts on a face do not flicker.
 FAVOR, SLACK = 0.95, 1e-4
 
 
@@ -53,14 +53,13 @@ def best_axis(a: PlacedShape, b: PlacedShape, plain: bool) -> Tuple[float, int, 
     """Return the axis of maximum separation, of the 15 that two boxes have.
 
     :param b: the second box, with its pose in coordinates of the first one
-    :param plain: whether all axes count alike, rather than faces before edges
+    :param plain: whether all axes count alike; else faces go before edges
     :return: separation, negative where the boxes penetrate [m], the axis: 0 to 2 of the first box,
-        3 to 5 of the second one, 6 + 3 i + j for that at right angles to both axes i and j; and
-        its direction, from the first box to the second
+        3 to 5 of the second one, 6 + 3 i + j for the one perpendicular to axes i and j; and its
+        direction, from the first box to the second
     """
     half_a, half_b, pose = a.size, b.size, b.pose
-    # Hysteresis is relative to the smaller box: it must not hide a real change of the deepest
-    # axis.
+    # Hysteresis relative to the smaller box must not hide a real change of the deepest axis.
     slack = SLACK * min(min(half_a[0], half_a[1], half_a[2]), min(half_b[0], half_b[1], half_b[2]))
     best, chosen, favored, center = -math.inf, 0, -math.inf, origin(pose)
     normal = center
@@ -73,21 +72,20 @@ def best_axis(a: PlacedShape, b: PlacedShape, plain: bool) -> Tuple[float, int, 
         else:
             # e_i x the axis j of the second box
             trial = across_axis(i, axis(pose, j))
-            # Parallel edges add no axis: faces separate whatever they would.
+            # Parallel edges add no axis: faces separate as well.
             sine = norm(trial)
             if not sine > PARALLEL_EDGES:
                 continue
             trial = trial / sine
         offset = trial @ center
         # Separating axis theorem (Gottschalk, Lin and Manocha 1996): convex polytopes are apart if
-        # and only if one of these axes shows it; where none does, the largest is the depth.
+        # and only if one of these axes separates them; else the largest value is the depth.
         width = radius_along(half_b, rotated_back(pose, trial)) + radius_along(half_a, trial)
         separation = abs(offset) - width
         threshold = best
         if not plain and (number == 3 or number == 6):
-            # From here on, axes are compared with what those before them were favored to.
-            # Depths are negative: FAVOR makes the threshold shallower, and an axis must be better
-            # by that much.
+            # Later axes are compared with the favored value. Depths are negative: FAVOR makes the
+            # threshold shallower.
             favored = (FAVOR * best if best < 0.0 else best) + slack
         if not plain and number >= 3:
             threshold = max(best, favored)
@@ -101,11 +99,11 @@ def best_axis(a: PlacedShape, b: PlacedShape, plain: bool) -> Tuple[float, int, 
 def feature_of(point: Vec3, half: FloatArray) -> int:
     """Return the vertex, edge or face of a box that a point on its surface belongs to, 0 to 26.
 
-    Digits in base 3, one for each axis: 0, 1 or 2 for the negative side, between, the positive.
+    Digits in base 3, one per axis: 0 for the negative side, 1 between, 2 for the positive side.
     """
     code, digit = 13, 1
     for k in range(3):
-        # Points come from clamping and turning: on the surface up to rounding.
+        # Clamping and rotation leave points on the surface up to rounding.
         if abs(point[k]) >= half[k] * (1.0 - 1e-9):
             code += digit if point[k] >= 0.0 else -digit
         digit *= 3
@@ -116,7 +114,7 @@ def feature_of(point: Vec3, half: FloatArray) -> int:
 def nearest_of_boxes(a: PlacedShape, b: PlacedShape) -> Tuple[float, int, Vec3, Vec3]:
     """Return the nearest points of two boxes that are apart.
 
-    They are at an edge of the first box and anywhere on the second one, or within a face of the
+    They are on an edge of the first box and anywhere on the second one, or within a face of the
     first one and at a vertex of the second.
 
     :param b: the second box, with its pose in coordinates of the first one
@@ -126,8 +124,8 @@ def nearest_of_boxes(a: PlacedShape, b: PlacedShape) -> Tuple[float, int, Vec3, 
     half_a, half_b, pose = a.size, b.size, b.pose
     corner, minimum = stack_array(3), math.inf
     on_a, on_b = Vec(0.0, 0.0, 0.0), Vec(0.0, 0.0, 0.0)
-    # Edges of one box against the other and vertices of that against faces are all combinations:
-    # vertex against anything is part of an edge, and edge against edge is symmetric.
+    # Edges of one box against the other, and vertices of the other against faces: a vertex of the
+    # first is part of its edges, and edge against edge is symmetric.
     for number in range(12):
         k, which = number // 4, number % 4
         s, t = (k + 1) % 3, (k + 2) % 3
@@ -140,11 +138,11 @@ def nearest_of_boxes(a: PlacedShape, b: PlacedShape) -> Tuple[float, int, Vec3, 
         factor = nearest_to_box(start, step, half_b)
         local = start + factor * step
         distance, _, _ = distance_from_box(local, half_b)
-        # By more than rounding: a vertex belongs to three edges.
+        # By more than rounding: a vertex has three edges.
         if distance < minimum - 1e-15:
             minimum = distance
             on_a = with_item(end, k, -half_a[k] + 2.0 * half_a[k] * factor)
-            # Nearest point of the second box to a point outside of it: clamping.
+            # Clamping gives the nearest point of the second box.
             on_b = placed(pose, clamped(local, half_b))
     for number in range(8):
         bits = number
@@ -166,7 +164,7 @@ def deepest_vertex(
     """Return the point of the first box at the contact of a face with a vertex.
 
     :param b: the second box, with its pose in coordinates of the first one
-    :param number: axis that the face is normal to, 0 to 2 of the first box, 3 to 5 of the second
+    :param number: axis perpendicular to the face, 0 to 2 of the first box, 3 to 5 of the second
     :param separation: gap along the normal [m]
     :param normal: from the first box to the second
     :return: number of the features, and the point [m]
@@ -174,7 +172,7 @@ def deepest_vertex(
     if number < 3:
         # The deepest vertex is the support against the normal.
         local = -toward(rotated_back(b.pose, normal), b.size)
-        # From the vertex to the face, where the point of the first box is.
+        # The point of the first box is on the face.
         on_a = placed(b.pose, local) - separation * normal
     else:
         on_a = toward(normal, a.size)
@@ -191,7 +189,7 @@ def crossing_edges(
     :param b: the second box, with its pose in coordinates of the first one
     :param i: axis of the first box along its edge
     :param j: axis of the second box along its edge
-    :param normal: from the first box to the second, at right angles to both
+    :param normal: from the first box to the second, perpendicular to both
     :return: number of the features, and the point [m]
     """
     middle = with_item(toward(normal, a.size), i, 0.0)
@@ -200,8 +198,7 @@ def crossing_edges(
     feature = 27 * feature_of(middle, a.size) + feature_of(local, b.size)
     # Lines middle + x e_i and middle + offset + y direction: x where they are nearest.
     direction, offset = axis(b.pose, j), placed(b.pose, local) - middle
-    # Its square is the sine's, and not 1 - cosine^2, which is rounding where the edges are nearly
-    # parallel.
+    # The squared sine, not 1 - cosine^2, which is rounding for nearly parallel edges.
     across = across_axis(i, direction)
     x = (offset[i] - direction[i] * (direction @ offset)) / (across @ across)
     return feature, with_item(middle, i, min(a.size[i], max(-a.size[i], x)))

@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Boxes against boxes: faces on faces by up to four points, edges and vertices by one.
 
-Nearest points of two boxes that are apart are found by the region of the first that the second
-lies in. A point is nearest to a face, an edge or a vertex of the first box, by the planes of the
-faces that it is beyond. The point of the second box that is nearest to that (endless) face, edge
-or vertex is found in closed form. If it is in the same region again, both points are nearest to
-each other, which is all that is asked of nearest points of convex bodies (Cheney and Goldstein
-1959); else its region is next. Two or three rounds do.
+Nearest points of separated boxes are found by Voronoi regions of the first box. The faces of the
+first box that a point is beyond decide whether it is nearest to a face, an edge or a vertex. The
+point of the second box nearest to that (infinite) face, edge or vertex has a closed form. If it is
+in the same region, the points are nearest to each other, which is sufficient for convex bodies
+(Cheney and Goldstein 1959); else its region is next. Two or three rounds are usual.
 """
 
 from __future__ import annotations
@@ -43,23 +42,23 @@ from rbd_ros.collision.vectors import (
 )
 from rbd_ros.compiler.loops import compiled, load_vec, norm, stack_array, Vec, Vec3
 
-#: Distance of two points that are one but for rounding, of lengths up to a meter or relative [m].
+#: Distance that counts as zero by rounding, for lengths up to a meter or relative [m].
 SETTLED = 1e-14
 
-#: Sine of the angle up to which an edge counts as parallel to a face.
+#: Maximum sine of the angle between an edge and a face that count as parallel.
 PARALLEL = 1e-14
 
-#: Rounds after which boxes are left to the search of all features.
+#: Number of rounds after which all features are searched.
 ROUNDS = 8
 
 
 @compiled
 def lowest(upward: float, half: float, before: float) -> float:
-    """Return the lowest coordinate of a box along an axis, unless that is level.
+    """Return the lowest coordinate of a box along an axis, unless the axis is level.
 
-    :param upward: how much the axis looks up
+    :param upward: component of the axis upward
     :param half: half length along it [m]
-    :param before: what is returned if it is level [m]
+    :param before: result for a level axis [m]
     """
     if not abs(upward) > PARALLEL:
         return before
@@ -68,10 +67,10 @@ def lowest(upward: float, half: float, before: float) -> float:
 
 @compiled
 def settle_boxes(a: PlacedShape, b: PlacedShape) -> Tuple[bool, Vec3, Vec3]:
-    """Find nearest points of two boxes; return whether they were found, and the points.
+    """Compute nearest points of two boxes; return whether they were found, and the points.
 
-    They are not where the boxes meet, and rarely where edges are nearly parallel. All is in
-    coordinates of the first box.
+    The search fails where the boxes overlap, and rarely where edges are nearly parallel. All
+    coordinates are those of the first box.
 
     :param b: the second box, with its pose in coordinates of the first one
     """
@@ -93,7 +92,7 @@ def settle_boxes(a: PlacedShape, b: PlacedShape) -> Tuple[bool, Vec3, Vec3]:
                 across = k
             else:
                 free = k
-        # The second point is the nearest one to where the first was.
+        # The second point is nearest to where the first was.
         if moved <= SETTLED * scale:
             return beyond > 0, on_a, on_b
         if beyond == 0 or not excess @ excess < least:
@@ -116,12 +115,12 @@ def settle_boxes(a: PlacedShape, b: PlacedShape) -> Tuple[bool, Vec3, Vec3]:
             )
         on_b = placed(pose, local)
         if beyond == 1:
-            # What is lowest is nearest to all of the face, if it is above it.
+            # The lowest point is nearest to the whole face, if it is above it.
             before = with_item(on_b, across, on_a[across])
     return False, on_a, on_b
 
 
-#: Cosine of the angle up to which the direction between two boxes counts as normal to a face.
+#: Minimum cosine of the angle between a face's normal and the direction between two boxes.
 NEARLY = 0.9998
 
 
@@ -135,7 +134,7 @@ def face_contacts(
     margin: float,
     found: FoundPoints,
 ) -> int:
-    """Enter the contacts of a face.
+    """Add the contacts of a face.
 
     :param pose: pose of the second box in coordinates of the first one, (12,)
     :param number: axis, 0 to 2 of the first box, 3 to 5 of the second one
@@ -146,7 +145,7 @@ def face_contacts(
         second = PlacedShape(b.kind, b.size, pose, b.tables)
         return add_face(a, second, 2 * number + side, False, margin, found)
     back, k = stack_array(12), number - 3
-    # Clipping takes the box with the face as the first one.
+    # For clipping, the box with the face is the first one.
     relative_pose(b.pose, a.pose, back)
     side = 0 if rotated_back(pose, normal)[k] >= 0.0 else 1
     first = PlacedShape(a.kind, a.size, back, a.tables)
@@ -178,12 +177,12 @@ def box_box(
     """Return the contact of two boxes; arguments are those of `capsule_capsule` (capsules.py).
 
     Features below 729 are 27 times that of the first box plus that of the second one, each a face,
-    an edge or a vertex as in `feature_of`; others are vertices of the part that two faces share.
+    an edge or a vertex as in `feature_of`; others are vertices of the overlap of two faces.
     """
     pose = stack_array(12)
     relative_pose(a.pose, b.pose, pose)
     second = PlacedShape(b.kind, b.size, pose, b.tables)
-    # Most pairs are far apart, and settled by regions of points before any axis is tried.
+    # Most pairs are far apart: nearest points come before any separating axis.
     if nearest:
         settled, on_a, on_b = settle_boxes(a, second)
         distance = norm(on_b - on_a)
@@ -193,7 +192,7 @@ def box_box(
     separation, number, along = best_axis(a, second, nearest)
     if not separation <= margin:  # NaN as well
         return 0
-    # The separation along an axis is no more than the distance, which is that of features.
+    # The separation along an axis is a lower bound on the distance.
     if separation > 0.0:
         distance, feature, on_a, on_b = nearest_of_boxes(a, second)
         if distance > margin:
@@ -211,14 +210,14 @@ def box_box(
         count = face_contacts(a, b, pose, number, along, margin, found)
         if count > 0:
             return count
-        # A face was favored whose counterpart is beside it.
+        # A favored face may be beside its counterpart.
         separation, number, along = best_axis(a, second, True)
         if number < 6:
             count = face_contacts(a, b, pose, number, along, margin, found)
             if count > 0:
                 return count
     if number < 6:
-        # The face only touches the border of the other one, and rounding has cut off all of it.
+        # The face only touches the border of the other one, and rounding has clipped everything.
         feature, on_a = deepest_vertex(a, second, number, separation, along)
     else:
         feature, on_a = crossing_edges(a, second, (number - 6) // 3, (number - 6) % 3, along)

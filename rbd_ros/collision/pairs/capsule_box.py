@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Capsules against boxes: exact distance of a segment from a box, and depth inside it.
 
-A capsule that lies on a face or along an edge has two points, at the ends of the part that does.
+A capsule on a face or along an edge has two points, at the ends of the overlap.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from rbd_ros.collision.vectors import (
 )
 from rbd_ros.compiler.loops import compiled, norm, Vec, Vec3
 
-#: Cosine of the angle up to which a normal counts as that of a face, and a segment as parallel.
+#: Minimum cosine of the angle to a face's normal, and between a segment and a parallel line.
 NEARLY = 0.9998
 
-#: Sine of the angle up to which a segment is parallel to a face, but for rounding.
+#: Maximum sine of the angle between a segment and a face that are parallel up to rounding.
 PARALLEL = 1e-12
 
-#: Contacts are those of a face unless an edge penetrates less than this part of its depth: faces
-#: have more points, and a body at rest needs them.
+#: Faces are favored: an edge must penetrate less than this fraction of their depth. Faces have
+#: more points, which a body at rest needs.
 FAVOR = 0.95
 
-#: Numbers of the features of penetration begin here, above those of `distance_from_box`.
+#: First feature number of penetration, above those of `distance_from_box`.
 INSIDE = 100
 
 
@@ -67,22 +67,22 @@ def depth_of_segment(segment: Segment, half: FloatArray, factor: float) -> Tuple
     """Return the minimum translation that takes a segment out of a box, by separating axes.
 
     :param half: half lengths of the box, (3,) [m]
-    :param factor: part of the depth at a face below which an edge is taken instead
-    :return: its length with a negative sign [m]; 2 k (+ 1) for the negative (positive) face at
-        right angles to axis k, 6 + k for an edge along axis k; and its direction, a unit vector
+    :param factor: fraction of the depth at a face below which an edge is taken instead
+    :return: its length with a negative sign [m]; 2 k (+ 1) for the negative (positive) face
+        perpendicular to axis k, 6 + k for an edge along axis k; and its direction, a unit vector
     """
     start, step = segment.start, segment.step
     deepest, feature = -math.inf, 0
     for number in range(6):
         k, sign = number // 2, (-1.0 if number % 2 == 0 else 1.0)
-        # The lower one of both ends above the face.
+        # The lower end above the face.
         depth = sign * start[k] + min(0.0, sign * step[k]) - half[k]
         if depth > deepest:
             deepest, feature = depth, number
     outward = (-1.0 if feature % 2 == 0 else 1.0) * unit_vector(feature // 2)
     length = norm(step)
-    # Axes of a segment and a box (Gottschalk et al. 1996): three of faces, three crosses of the
-    # segment with edges; a segment has no faces of its own.
+    # Axes of a segment and a box (Gottschalk et al. 1996): three of faces, three cross products of
+    # the segment with edges.
     best = factor * deepest if deepest < 0.0 else deepest
     for k in range(3):
         across = across_axis(k, step)
@@ -109,9 +109,9 @@ def add_at_box(
     found: FoundPoints,
     count: int,
 ) -> int:
-    """Enter the contact of a point of a capsule's segment that is outside of a box.
+    """Add the contact of a point of a capsule's segment outside of a box.
 
-    :param t: factor of the point
+    :param t: parameter of the point on the segment
     """
     local = segment.start + t * segment.step
     distance, at, outward = distance_from_box(local, box.size)
@@ -124,27 +124,27 @@ def add_at_box(
 def add_inside(
     segment: Segment, box: PlacedShape, margin: float, nearest: bool, found: FoundPoints
 ) -> int:
-    """Enter the contact of a capsule whose segment meets the box."""
+    """Add the contact of a capsule whose segment meets the box."""
     start, step, half = segment.start, segment.step, box.size
     depth, feature, outward = depth_of_segment(segment, half, 1.0 if nearest else FAVOR)
     if feature < 6 and not nearest:
         count = add_on_face(segment, box, outward, feature, margin, found)
         if count > 0:
             return count
-        # A face was favored that the segment is beside of, or rounding says so.
+        # A favored face may be beside the segment, also by rounding.
         depth, feature, outward = depth_of_segment(segment, half, 1.0)
     if feature >= 6:
         k = feature - 6
         edge = 2.0 * half[k] * unit_vector(k)
         corner = with_item(toward(outward, half), k, -half[k])
-        # The point of the segment that crosses the edge, which is the one to move out.
+        # The point of the segment that crosses the edge.
         t, _ = nearest_of_segments(start, step, corner, edge)
     else:
         # Its deepest end.
         k = feature // 2
         t = 1.0 if outward[k] * step[k] < 0.0 else 0.0
         if abs(step[k]) <= PARALLEL * norm(step):
-            # Of ends as deep as each other, what is above the face.
+            # If both ends are equally deep, the part above the face.
             i, j = (k + 1) % 3, (k + 2) % 3
             first, last = part_between(start[i], step[i], half[i], 0.0, 1.0)
             first, last = part_between(start[j], step[j], half[j], first, last)
@@ -167,7 +167,7 @@ def add_on_face(
 
     :param outward: normal of the face in coordinates of the box
     :param face: number of the face
-    :return: how many were found; 0 also if nothing of the segment is above the face
+    :return: number of points; 0 also if nothing of the segment is above the face
     """
     start, step, half, k = segment.start, segment.step, box.size, face // 2
     s, t = (k + 1) % 3, (k + 2) % 3
@@ -175,7 +175,7 @@ def add_on_face(
     first, last = part_between(start[t], step[t], half[t], first, last)
     count, normal = 0, rotated(box.pose, outward)
     for number in range(2):
-        # Nothing between the planes, or one end that is the other one, too.
+        # Nothing between the planes, or twice the same end.
         if first > last or (number == 1 and not last > first):
             continue
         local = start + (first if number == 0 else last) * step
@@ -193,8 +193,7 @@ def capsule_box(
     start = localized(b.pose, end_of_segment(a.pose, -a.size[1]))
     step = localized(b.pose, end_of_segment(a.pose, a.size[1])) - start
     segment, half = Segment(start, step, a.size[0]), b.size
-    # Exact by minimization along the segment: the squared distance is convex and piecewise
-    # quadratic.
+    # Exact minimization along the segment: the squared distance is convex and piecewise quadratic.
     t = nearest_to_box(start, step, half)
     distance, _, outward = distance_from_box(start + t * step, half)
     if not distance > COINCIDENT:

@@ -10,7 +10,7 @@ from rbd_ros.collision.pairs.spheres import add_balls, Ball
 from rbd_ros.collision.vectors import axis, end_of_segment, perpendicular
 from rbd_ros.compiler.loops import compiled, cross, norm
 
-#: Sine of the angle up to which capsules count as side by side.
+#: Maximum sine of the angle between capsules that are side by side.
 SIDE_BY_SIDE = 1e-3
 
 
@@ -20,21 +20,21 @@ def capsule_capsule(
 ) -> int:
     """Return the contact of two capsules.
 
-    Features are 3 i + j with i and j 0, 1 or 2 for the start, the side and the end of each; of
-    those side by side, 9 and 10 for both ends of the part where they are.
+    Features are 3 i + j, with i and j 0, 1 or 2 for the start, side and end of each; 9 and 10 for
+    both ends of the overlap of capsules side by side.
 
     :param a: the first shape, with its pose in the common frame
     :param b: the second one
-    :param margin: maximum gap of what is found [m]
-    :param nearest: whether only the nearest points are asked for
+    :param margin: maximum gap [m]
+    :param nearest: whether only the nearest points are needed
     :param found: contact points; a result
-    :return: how many were found
+    :return: number of points
     """
     axis_a, axis_b = axis(a.pose, 2), axis(b.pose, 2)
     radius_a, half_a, radius_b, half_b = a.size[0], a.size[1], b.size[0], b.size[1]
     start_a, start_b = end_of_segment(a.pose, -half_a), end_of_segment(b.pose, -half_b)
     step_a, step_b = 2.0 * half_a * axis_a, 2.0 * half_b * axis_b
-    # The normal of segments that meet: out of the plane of both.
+    # Segments that intersect: the normal of their plane.
     normal = cross(axis_a, axis_b)
     sine, both = norm(normal), half_a > 0.0 and half_b > 0.0
     if sine > SIDE_BY_SIDE and both:
@@ -44,7 +44,7 @@ def capsule_capsule(
     else:
         normal = perpendicular(axis_b)
     if sine <= SIDE_BY_SIDE and not nearest and both:
-        # Where the ends of the second one are along the first one.
+        # Ends of the second segment along the first one.
         length, offset = 2.0 * half_a, start_b - start_a
         one, other = axis_a @ offset / length, axis_a @ (offset + step_b) / length
         first, last = max(0.0, min(one, other)), min(1.0, max(one, other))

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Contact of a face of a box with a face of another one: the part where both are, in 4 points."""
+"""Contact of a face of a box with a face of another one: their overlap, in 4 points."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ from rbd_ros.collision.shapes.supports import main_axis
 from rbd_ros.collision.vectors import add, axis, placed
 from rbd_ros.compiler.loops import compiled, load_vec, stack_array, stack_matrix, Vec
 
-#: Features of nearest points and edges are below (box_axes.py).
+#: First feature number; nearest points and edges have smaller ones (box_axes.py).
 FIRST_FEATURE = 729
 
-#: Columns of the polygon's vertices: both coordinates in the face, height (`HEIGHT`), edge that
-#: follows.
+#: Columns of the polygon's vertices: both coordinates in the face, height (`HEIGHT`), next edge.
 EDGE = 3
 
 
-#: How far beyond a line, by the size of the face, a vertex counts as on it. Where edges are in
-#: line, rounding would choose any point along them.
+#: Distance beyond a line, relative to the face, at which a vertex counts as on it. Along collinear
+#: edges, rounding would choose any point.
 IN_LINE = 1e-10
 
 
@@ -34,7 +33,7 @@ def polygon_of_face(
     """Return the face of a box that faces another one most, as a polygon above it.
 
     :param box: the box, with its pose in coordinates of the other one
-    :param k: axis at right angles to the face of the other one
+    :param k: axis perpendicular to the face of the other one
     :param sign: side of that face
     :param level: distance of that face from the center of its box [m]
     :param polygon: vertices; a result, (12, 4)
@@ -58,15 +57,15 @@ def polygon_of_face(
 def clip(
     polygon: FloatArray, count: int, column: int, sign: float, limit: float, edge: int
 ) -> int:
-    """Cut off what of a convex polygon is beyond a line (Sutherland and Hodgman, 1974).
+    """Clip a convex polygon at a line (Sutherland and Hodgman, 1974).
 
     :param polygon: vertices; changed, (12, 4)
-    :param count: how many there are
+    :param count: number of vertices
     :param column: coordinate that is limited
-    :param sign: on which side
+    :param sign: side that is cut off
     :param limit: maximum of sign times the coordinate [m]
     :param edge: number of the edge along the line
-    :return: how many vertices there are now
+    :return: new number of vertices
     """
     clipped = stack_matrix(12, 4)
     kept, slack = 0, IN_LINE * limit
@@ -82,7 +81,7 @@ def clip(
             part = min(max(here / (here - there), 0.0), 1.0)
             p, q = load_vec(polygon[i], 3), load_vec(polygon[j], 3)
             clipped[kept, 0:3] = p + part * (q - p)
-            # Exactly on the line, whatever rounding says.
+            # Exactly on the line, without rounding.
             clipped[kept, column] = sign * limit
             clipped[kept, EDGE] = edge if inside else polygon[i, EDGE]
             kept += 1
@@ -100,7 +99,7 @@ def add_face(
     margin: float,
     found: FoundPoints,
 ) -> int:
-    """Enter the contacts of a face of one box, the reference, with the other one, the incident.
+    """Add the contacts of a face of one box, the reference, with the other one, the incident.
 
     :param reference: the box with the face, with its pose in the common frame
     :param incident: the other one, with its pose in coordinates of the reference
@@ -108,7 +107,7 @@ def add_face(
     :param of_second: whether the reference is the second shape of the pair
     :param margin: maximum gap [m]
     :param found: the points; changed
-    :return: how many were found
+    :return: number of points
     """
     polygon, chosen, local = stack_matrix(12, 4), stack_array(4), stack_array(3)
     half, k, sign = reference.size, face // 2, (1.0 if face % 2 == 1 else -1.0)
@@ -118,7 +117,7 @@ def add_face(
     count = clip(polygon, count, 0, -1.0, half[u], 5)
     count = clip(polygon, count, 1, 1.0, half[v], 6)
     count = clip(polygon, count, 1, -1.0, half[v], 7)
-    # A vertex is known by both edges that meet there; afterwards the edges are no longer needed.
+    # Both edges that meet at a vertex identify it; afterwards the edges are not needed.
     before = polygon[count - 1, EDGE] if count > 0 else 0.0
     kept = 0
     for i in range(count):
@@ -134,7 +133,7 @@ def add_face(
     total = 0
     for n in range(number):
         local[u], local[v], height, vertex = load_vec(polygon[int(chosen[n])], 4)
-        # On the incident box if that is the first shape, else on the face.
+        # On the incident box if it is the first shape, else on the face.
         local[k] = sign * (half[k] + (height if of_second else 0.0))
         point = placed(reference.pose, load_vec(local, 3))
         total = add(found, total, first + int(vertex), height, margin, point, normal)

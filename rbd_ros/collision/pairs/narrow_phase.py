@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Contact of any two shapes, in machine code: chooses the function of the pair.
+"""Contact of any two shapes, in machine code: dispatch to the function of the pair.
 
-The kinds are numbered so that the function of a pair takes the shape of the lower number first.
-Numbers of points at most:
+Kinds are numbered so that the function of a pair takes the shape of the lower number first.
+Maximum numbers of points:
 
     |          | sphere | capsule | box | cylinder | hull | mesh | height field |
     |----------|--------|---------|-----|----------|------|------|--------------|
@@ -14,9 +14,9 @@ Numbers of points at most:
     | cylinder |        |         |     | 4 *      | 4 *  | 8 *  | 8 *          |
     | hull     |        |         |     |          | 4 *  | 8 *  | 8 *          |
 
-Those with a star are found by supports (convex_pairs.py, planes.py, concave_search.py), others
-in closed form. Distances are exact to rounding, and so are depths, but those that the triangles of
-a mesh have each for itself; those of cylinders may be another minimum's within 1e-10 of the size.
+Pairs with a star use supports (convex_pairs.py, planes.py, concave_search.py), others closed
+forms. Distances are exact up to rounding, and so are depths, with two exceptions: each triangle of
+a mesh has its own, and cylinders may have another minimum's within 1e-10 of the size.
 """
 
 from __future__ import annotations
@@ -64,8 +64,7 @@ def find_ordered(
 
     See `find_contacts`.
     """
-    # Kinds are data of a scene, which machine code does not know: these branches remain in it,
-    # unlike those of flags of the tables.
+    # Unlike flags of the tables, kinds are data of a scene, unknown at compile time.
     tables = a.tables
     if a.kind == PLANE:
         if b.kind == SPHERE:
@@ -81,7 +80,7 @@ def find_ordered(
         if b.kind == MESH:
             # A half-space touches a mesh where it touches its convex hull.
             hull = tables.mesh[int(b.size[0]), 4]
-            # A mesh without a hull, whose points enclose no volume.
+            # A mesh whose points enclose no volume has no hull.
             if hull < 0:
                 return 0
             return plane_hull(a, b, hull, margin, nearest, found)
@@ -89,12 +88,11 @@ def find_ordered(
     if a.kind >= MESH:
         return -1
     if b.kind >= MESH:
-        # A bool of a record is decided when machine code is made: scenes without meshes do not
-        # compile this.
+        # A bool of a record is a compile-time constant: scenes without meshes do not compile this.
         if tables.concave:
             return convex_concave(a, b, margin, nearest, found)
         return -1
-    # Closed forms are faster, and exact where supports would iterate.
+    # Closed forms are faster, and exact where supports iterate.
     if a.kind == SPHERE:
         if b.kind == SPHERE:
             return sphere_sphere(a, b, margin, found)
@@ -123,23 +121,22 @@ def find_contacts(
 
     :param a: the first shape, with its pose in the common frame
     :param b: the second shape
-    :param margin: maximum gap of what is found [m]
-    :param nearest: whether the point of minimum gap is exact, and others do not matter
+    :param margin: maximum gap [m]
+    :param nearest: whether only the point of minimum gap is needed, exactly
     :param found: the points; a result
-    :return: how many were found, none if a pose is not finite; -1 for a pair that there is no
-        function of
+    :return: number of points, none if a pose is not finite; -1 for an unsupported pair
     """
     finite = 0.0
     for r in range(12):
         finite += a.pose[r] + b.pose[r]
-    # A pose that is not finite would send searches astray; it touches nothing.
+    # Searches need finite poses.
     if not math.isfinite(finite):
         return 0
     if a.kind <= b.kind:
         return find_ordered(a, b, margin, nearest, found)
     count = find_ordered(b, a, margin, nearest, found)
     for i in range(count):
-        # The pair was exchanged: so are its points, and the normal turns round.
+        # Undo the exchange of the shapes: exchange points and reverse normals.
         found.on_a[i], found.on_b[i] = load_vec(found.on_b[i], 3), load_vec(found.on_a[i], 3)
         found.normal[i] = -load_vec(found.normal[i], 3)
     return count

@@ -11,13 +11,13 @@ from rbd_ros.array_types import FloatArray
 from rbd_ros.collision.vectors import COINCIDENT, unit_vector
 from rbd_ros.compiler.loops import compiled, norm, stack_array, Vec, Vec3
 
-#: Square of the sine of the angle below which two segments count as parallel.
+#: Maximum squared sine of the angle between two segments that count as parallel.
 PARALLEL = 1e-12
 
 
 @compiled
 def within(number: float, minimum: float, maximum: float) -> float:
-    """Return the nearest number of an interval."""
+    """Clamp a number to an interval."""
     return min(maximum, max(minimum, number))
 
 
@@ -25,7 +25,7 @@ def within(number: float, minimum: float, maximum: float) -> float:
 def nearest_of_segments(
     start_a: Vec3, step_a: Vec3, start_b: Vec3, step_b: Vec3
 ) -> Tuple[float, float]:
-    """Return the nearest points of two segments, start + factor step.
+    """Return the nearest points of two segments, each as start + factor step.
 
     :param start_a: start of the first one [m]
     :param step_a: from its start to its end; may be zero [m]
@@ -44,8 +44,8 @@ def nearest_of_segments(
     determinant = aa * bb - ab * ab
     if determinant > PARALLEL * aa * bb:
         s = within((a * bb - b * ab) / determinant, 0.0, 1.0)
-    # The nearest point of the other line; where that is beyond the other segment, the point of
-    # this one that is nearest to its end (Ericson 2005, 5.1.9).
+    # The nearest point of the other line; if it is beyond the other segment, the point of this one
+    # nearest to its end (Ericson 2005, 5.1.9).
     t = (s * ab - b) / bb
     if t < 0.0 or t > 1.0:
         t = within(t, 0.0, 1.0)
@@ -55,7 +55,7 @@ def nearest_of_segments(
 
 @compiled
 def pull(start: Vec3, step: Vec3, half: FloatArray, t: float) -> float:
-    """Return half the slope along a segment of the squared distance from a box, at a factor t."""
+    """Return half the slope of the squared distance from a box along a segment, at a factor t."""
     total = 0.0
     for k in range(3):
         x = start[k] + t * step[k]
@@ -70,9 +70,8 @@ def pull(start: Vec3, step: Vec3, half: FloatArray, t: float) -> float:
 def nearest_to_box(start: Vec3, step: Vec3, half: FloatArray) -> float:
     """Return the point of a segment that is nearest to a box, exactly.
 
-    The squared distance is convex along the segment, and its slope linear between the places where
-    the segment meets the planes of the faces. If there are several nearest points, it is the
-    middle one.
+    The squared distance is convex along the segment, with a piecewise linear slope whose breaks
+    are at the planes of the faces. Of several nearest points, it is the middle one.
 
     :param start: start of the segment in coordinates of the box [m]
     :param step: from its start to its end [m]
@@ -84,7 +83,7 @@ def nearest_to_box(start: Vec3, step: Vec3, half: FloatArray) -> float:
         return 0.0
     if at_last < 0.0:
         return 1.0
-    # Of all places with a negative slope the last, of those with a positive one the first.
+    # The last break with a negative slope, and the first with a positive one.
     before, slope_before, after, slope_after = 0.0, at_first, 1.0, at_last
     flat_from, flat_to = 2.0, -1.0
     for number in range(8):
@@ -120,8 +119,8 @@ def part_between(
     :param start: coordinate of its start [m]
     :param step: coordinate of its step [m]
     :param half: the planes are at -half and half [m]
-    :param first: where the part begins so far
-    :param last: where it ends so far
+    :param first: start of the part so far
+    :param last: end of the part so far
     """
     if step == 0.0:
         if abs(start) <= half:
@@ -137,9 +136,9 @@ def distance_from_box(point: Vec3, half: FloatArray) -> Tuple[float, int, Vec3]:
 
     :param point: the point [m]
     :param half: half lengths of the box, (3,) [m]
-    :return: the distance [m], the face, edge or vertex that is nearest: digits in base 3, one
-        for each axis, 0, 1 or 2 for its negative side, between its sides, its positive side; and
-        the gradient of the distance, a unit vector
+    :return: the distance [m], the nearest face, edge or vertex: digits in base 3, one per axis, 0
+        for its negative side, 1 between, 2 for its positive side; and the gradient of the
+        distance, a unit vector
     """
     outward = stack_array(3)
     squares, face, least, inside = 0.0, 0, -math.inf, 0
@@ -147,11 +146,11 @@ def distance_from_box(point: Vec3, half: FloatArray) -> Tuple[float, int, Vec3]:
     for k in range(3):
         excess = abs(point[k]) - half[k]
         sign = 1 if point[k] >= 0.0 else -1
-        # Inside, the way out is that through the nearest face, of which the excess is largest.
+        # Inside, the exit is through the nearest face, that of the largest excess.
         if excess > least:
             face, least, inside = k, excess, 13 + sign * digit
         outward[k] = 0.0
-        # Outside, the distance is that of the excesses: zero along axes where the point is between
+        # Outside, the distance is that of the excesses, zero along axes where the point is between
         # the sides.
         if excess > 0.0:
             outward[k] = sign * excess
@@ -159,7 +158,7 @@ def distance_from_box(point: Vec3, half: FloatArray) -> Tuple[float, int, Vec3]:
             code += sign * digit
         digit *= 3
     length, x, y, z = math.sqrt(squares), outward[0], outward[1], outward[2]
-    # On the surface the direction of the excess is rounding: the face's normal is taken.
+    # On the surface the direction of the excess is rounding: take the face's normal.
     if length > COINCIDENT:
         return length, code, Vec(x, y, z) / length
     side = 1.0 if point[face] >= 0.0 else -1.0
@@ -177,7 +176,7 @@ def distance_from_cylinder(point: Vec3, size: FloatArray) -> Tuple[float, int, V
         unit vector
     """
     radial = norm(Vec(point[0], point[1]))
-    # On the axis all radial directions are as near; x is as good as any.
+    # On the axis all radial directions are equal.
     x, y = 1.0, 0.0
     if radial > COINCIDENT:
         x, y = point[0] / radial, point[1] / radial

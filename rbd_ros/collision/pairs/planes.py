@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Half-spaces against other shapes. The first one is the plane, its z axis the outward normal.
+"""Half-spaces against other shapes. The first shape is the plane, its z axis the outward normal.
 
-Arguments of all pairs are those of `plane_sphere`. Of a convex hull at most four vertices touch.
+Arguments of all pairs are those of `plane_sphere`. A convex hull has at most four contacts.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from rbd_ros.compiler.loops import (
 )
 
 #: Angle between a cylinder's axis and the normal below which its caps count as parallel to the
-#: plane [rad]: the direction of the lowest point of a rim would be made of rounding errors.
+#: plane [rad]: below, the direction of a rim's lowest point is a rounding error.
 FLAT = 1e-9
 
-#: Cosine of the angle from which on a cylinder lies rather than stands.
+#: Cosine of the angle that separates lying from standing cylinders.
 LYING = math.sqrt(0.5)
 
 
@@ -54,16 +54,16 @@ def above_plane(
     found: FoundPoints,
     count: int,
 ) -> int:
-    """Enter the contact of a plane with a ball.
+    """Add the contact of a plane with a sphere.
 
     :param plane: pose of the plane, (12,)
-    :param point: center of the ball [m]
+    :param point: center of the sphere [m]
     :param radius: its radius, which may be zero [m]
     :param feature: its number
     :param margin: maximum gap [m]
     :param found: the points; changed
-    :param count: how many there are so far
-    :return: how many there are now
+    :param count: number of points so far
+    :return: new number of points
     """
     normal = axis(plane, 2)
     height = normal @ (point - origin(plane))
@@ -78,9 +78,9 @@ def plane_sphere(a: PlacedShape, b: PlacedShape, margin: float, found: FoundPoin
 
     :param a: the first shape, with its pose in the common frame
     :param b: the second one
-    :param margin: maximum gap of what is found [m]
+    :param margin: maximum gap [m]
     :param found: contact points; a result
-    :return: how many were found
+    :return: number of points
     """
     return above_plane(a.pose, origin(b.pose), b.size[0], 0, margin, found, 0)
 
@@ -90,7 +90,7 @@ def plane_capsule(a: PlacedShape, b: PlacedShape, margin: float, found: FoundPoi
     """Return the contact of a plane with a capsule, one point for each of its ends."""
     radius, half = b.size[0], b.size[1]
     count = above_plane(a.pose, end_of_segment(b.pose, -half), radius, 0, margin, found, 0)
-    # A capsule without length is a ball: one point, not the same one twice.
+    # A capsule without length is a sphere, with one point.
     if half > 0.0:
         end = end_of_segment(b.pose, half)
         count = above_plane(a.pose, end, radius, 1, margin, found, count)
@@ -99,7 +99,7 @@ def plane_capsule(a: PlacedShape, b: PlacedShape, margin: float, found: FoundPoi
 
 @compiled
 def plane_box(a: PlacedShape, b: PlacedShape, margin: float, found: FoundPoints) -> int:
-    """Return the contact of a plane with a box: vertices of the face turned most towards it.
+    """Return the contact of a plane with a box: vertices of the face that faces it most.
 
     The lowest vertex of the box is among them. The feature is 4 times the number of the face
     (2 k + 1 for the positive side of axis k, 2 k for the other) plus that of the vertex.
@@ -128,19 +128,19 @@ def plane_box(a: PlacedShape, b: PlacedShape, margin: float, found: FoundPoints)
 def plane_cylinder(a: PlacedShape, b: PlacedShape, margin: float, found: FoundPoints) -> int:
     """Return the contact of a plane with a cylinder.
 
-    One that stands has four points on its lower rim, the lowest and those at quarter turns from
-    it; one that lies has the lowest point of each rim. The lowest one is exact in every pose, so
-    that a cylinder rolls without a bump.
+    A standing one has four points on its lower rim, the lowest and those at quarter turns; a lying
+    one has the lowest point of each rim. The lowest one is exact in every pose, so a cylinder
+    rolls without bumps.
     """
     normal, spindle, radius, half = axis(a.pose, 2), axis(b.pose, 2), b.size[0], b.size[1]
     upward = spindle @ normal
-    # -n less its part along the axis: radial, toward the lowest point of a rim.
+    # -n without its component along the axis: radial, toward the lowest point of a rim.
     down = upward * spindle - normal
     length = norm(down)
     down = down / length if length > FLAT else axis(b.pose, 0)
     across = cross(spindle, down)
     rim = -1.0 if upward > 0.0 else 1.0
-    # Of the lower rim, numbers 0 to 3 or, of that at the positive end of the axis, 4 to 7.
+    # First number on the lower rim: 0, or 4 at the positive end of the axis.
     first = 4 if rim > 0.0 else 0
     count = 0
     for number in range(4):
@@ -167,9 +167,8 @@ def plane_hull(
 ) -> int:
     """Return the contact of a plane with a hull, which is given by its number.
 
-    Other arguments are those of `find_contacts` (narrow_phase.py).
-    Of all vertices within the margin, the lowest and those that span the most. Features are
-    numbers of vertices.
+    Other arguments are those of `find_contacts` (narrow_phase.py). The points are the lowest and
+    those that span the most, of all vertices within the margin. Features are numbers of vertices.
     """
     points, chosen, tables = stack_matrix(256, 4), stack_array(4), b.tables
     normal, first = axis(a.pose, 2), tables.hull[hull, 0]

@@ -45,20 +45,20 @@ def add_balls(
     found: FoundPoints,
     count: int,
 ) -> int:
-    """Enter the contact of two balls.
+    """Add the contact of two balls.
 
     :param otherwise: unit normal if the centers coincide
     :param feature: number of the features
     :param margin: maximum gap [m]
     :param found: the points; changed
-    :param count: how many there are so far
-    :return: how many there are now
+    :param count: number of points so far
+    :return: new number of points
     """
     between = b.center - a.center
     length = norm(between)
-    # Coincident centers have no direction: one that the caller gives keeps the result finite.
+    # Coincident centers have no direction: the caller's keeps the result finite.
     normal = between / length if length > COINCIDENT else otherwise
-    # The point of the first ball that is farthest into the second one.
+    # The point of the first ball deepest in the second one.
     on_a = a.center + a.radius * normal
     return add(found, count, feature, length - a.radius - b.radius, margin, on_a, normal)
 
@@ -73,17 +73,17 @@ def add_ball_at_solid(
     found: FoundPoints,
     count: int,
 ) -> int:
-    """Enter the contact of a ball with a solid that is the second shape.
+    """Add the contact of a ball with a solid that is the second shape.
 
     :param outward: outward normal of the solid
     :param distance: signed distance of the center from the solid [m]
     :param feature: number of the features
     :param margin: maximum gap [m]
     :param found: the points; changed
-    :param count: how many there are so far
-    :return: how many there are now
+    :param count: number of points so far
+    :return: new number of points
     """
-    # Outward of the solid, the second shape, is toward the first: normals are the other way.
+    # Contact normals point from the first shape to the second, against the solid's.
     on_a = ball.center - ball.radius * outward
     return add(found, count, feature, distance - ball.radius, margin, on_a, -outward)
 
@@ -91,7 +91,7 @@ def add_ball_at_solid(
 @compiled
 def sphere_sphere(a: PlacedShape, b: PlacedShape, margin: float, found: FoundPoints) -> int:
     """Return the contact of two spheres; the normal of concentric ones is z of the first."""
-    # A fixed choice rather than NaN, and it turns with the first sphere.
+    # Any fixed choice avoids NaN; this one rotates with the first sphere.
     upward = axis(a.pose, 2)
     first, second = Ball(origin(a.pose), a.size[0]), Ball(origin(b.pose), b.size[0])
     return add_balls(first, second, upward, 0, margin, found, 0)
@@ -104,7 +104,7 @@ def sphere_capsule(a: PlacedShape, b: PlacedShape, margin: float, found: FoundPo
     Features are its ends, 0 and 2, and its side, 1.
     """
     center, spindle, half = origin(a.pose), axis(b.pose, 2), b.size[1]
-    # Where the center is on the axis, every direction across it is as near.
+    # If the center is on the axis, all directions across it are equal.
     sideways = perpendicular(spindle)
     # The nearest point of the segment: the center projected onto the axis, clamped to both ends.
     height = spindle @ (center - origin(b.pose))
@@ -117,7 +117,7 @@ def sphere_capsule(a: PlacedShape, b: PlacedShape, margin: float, found: FoundPo
 def sphere_box(a: PlacedShape, b: PlacedShape, margin: float, found: FoundPoints) -> int:
     """Return the contact of a sphere with a box; features are those of `distance_from_box`."""
     ball = Ball(origin(a.pose), a.size[0])
-    # The signed distance holds inside as well: the way out through the nearest face.
+    # Inside, the signed distance leads through the nearest face.
     distance, feature, outward = distance_from_box(localized(b.pose, ball.center), b.size)
     return add_ball_at_solid(ball, rotated(b.pose, outward), distance, feature, margin, found, 0)
 

@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Broad phase: pairs of shapes that are near each other, listed for some steps.
+"""Broad phase: a list of pairs of near shapes, valid for some steps.
 
-Pairs of the table are looked at one by one. Those among many movable objects are found in a grid
-of cells, one grid for each size of objects (hierarchical spatial hashing, Eitz and Gu 2007), so
-that time and memory grow with the number of objects and not with its square.
+Pairs of the table are tested one by one. Those among many movable objects are found in grids of
+cells, one for each size of objects (hierarchical spatial hashing, Eitz and Gu 2007): time and
+memory grow linearly with the number of objects, not with its square.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from rbd_ros.collision.scene.scene_arrays import SceneBuffers, SceneTable, shape
 from rbd_ros.collision.scene.scene_bounds import clearance, MARGIN, place_shape
 from rbd_ros.compiler.loops import compiled
 
-#: By how much more than `MARGIN` pairs may be apart and still be listed as near ones [m], and in
-#: how many steps the fastest shape goes that far at least.
+#: Distance beyond `MARGIN` up to which pairs are listed as near [m], and the minimum number of
+#: steps in which the fastest shape moves that far.
 SKIN, STEPS_OF_SKIN = 0.02, 20.0
 
-#: Part of its width by which a cell is larger, above rounding; farthest cell from the origin.
+#: Factor by which a cell is wider than needed, for rounding; farthest cell from the origin.
 WIDER, FARTHEST = 1.0 + 1e-6, 1e9
 
 
@@ -29,14 +29,14 @@ def list_near_pairs(
 ) -> None:
     """List the pairs to test for contact, if other pairs may have come near.
 
-    As neighbor lists of molecular dynamics (Verlet 1967): what is not listed is so far away that
-    it cannot touch before shapes have moved by the slack. Lists change nothing of what is found.
+    As in neighbor lists of molecular dynamics (Verlet 1967), unlisted pairs cannot touch before
+    shapes have moved by the slack. Lists do not change the contacts found.
 
     :param timestep: h [s]
     :param fastest: bound on the speed of shapes [m/s]
     """
-    # Two shapes, each of which moves by h v, and three times as far counts as near.
-    # `shifted` is what the correction of positions has moved bodies by, which is in no velocity.
+    # Each of two shapes moves by up to h v per step. `shifted` is the motion by position
+    # correction, which is in no velocity.
     way = 2.0 * (timestep * fastest + buffers.shifted[0])
     if buffers.listed[0] > 0 and buffers.slack[0] >= 2.5 * way:
         buffers.slack[0] -= way
@@ -45,7 +45,7 @@ def list_near_pairs(
     for g in range(len(scene.kind)):
         place_shape(scene, buffers, g)
     if scene.has_object_pairs:
-        # With less skin others come near sooner, but never within this step.
+        # A smaller skin is used up sooner, but never within this step.
         skin = list_object_pairs(scene, buffers, skin, 2.5 * way)
     for p in range(len(scene.pair)):
         between = clearance(scene, buffers, scene.pair[p, 0], scene.pair[p, 1]) - MARGIN
@@ -53,7 +53,7 @@ def list_near_pairs(
             buffers.clearance[p] = 0.0
         else:
             buffers.near[count] = p
-            # Of those that were listed before, more is known.
+            # For pairs listed before, the clearance is known.
             known = buffers.clearance[p] if buffers.listed[0] > 0 else 0.0
             buffers.clearance[p] = max(known, between, 0.0)
             count += 1
@@ -61,7 +61,7 @@ def list_near_pairs(
         for k in range(buffers.object_pairs[0]):
             buffers.near[count] = len(scene.pair) + k
             count += 1
-    # One more than there are: zero says that nothing is known.
+    # One more than their number: zero means unknown.
     buffers.listed[0] = count + 1
     buffers.slack[0] = skin - way
 
@@ -73,8 +73,8 @@ def list_object_pairs(
     """List the pairs of near movable objects, with their cached data.
 
     :param skin: distance that counts as near [m]
-    :param least: the same where there is no room for so many; pairs beyond are counted [m]
-    :return: distance that was taken
+    :param least: the same if the pairs do not fit; pairs beyond are counted [m]
+    :return: distance that was used
     """
     before = buffers.object_pairs[0] if buffers.listed[0] > 0 else 0
     first, room = len(scene.pair), len(buffers.object_pair)
@@ -89,7 +89,7 @@ def list_object_pairs(
     buffers.unlisted[0] = max(found - room, 0)
     buffers.object_pairs[0] = count = min(found, room)
     sort_object_pairs(scene, buffers, count)
-    # Both lists ascend: one pass finds what is in both.
+    # Both lists ascend: one pass finds the common pairs.
     old = 0
     for k in range(count):
         pair, known, closing = buffers.object_pair[k], 0.0, 0.0
@@ -106,10 +106,10 @@ def list_object_pairs(
 
 @compiled
 def find_object_pairs(scene: SceneTable, buffers: SceneBuffers, skin: float) -> int:
-    """Enter pairs of movable objects in `object_pair`, as far as there is room, in any order.
+    """Write near pairs of movable objects to `object_pair`, as many as fit, in any order.
 
     :param skin: distance that counts as near [m]
-    :return: how many are near
+    :return: number of near pairs
     """
     head, mask, found = buffers.head, len(buffers.head) - 1, 0
     for k in range(len(head)):
@@ -127,8 +127,8 @@ def find_object_pairs(scene: SceneTable, buffers: SceneBuffers, skin: float) -> 
     for g in range(len(buffers.first)):
         if scene.material[g] < 0:
             continue
-        # A cell is as wide as two of its size that are near: in it and its neighbors are all of
-        # that size that are near something no larger.
+        # A cell is as wide as two near objects of its size: the cell and its neighbors hold all
+        # objects of that size near a smaller or equal one.
         for level in range(scene.level[g], len(scene.width)):
             edge = edge_of(scene, level, skin)
             x = cell_at(buffers.shape_pose[g, 9], edge)
@@ -140,7 +140,7 @@ def find_object_pairs(scene: SceneTable, buffers: SceneBuffers, skin: float) -> 
                         other = head[hash_of(i, j, k, level) & mask]
                         while other >= 0:
                             if scene.level[other] == level and is_in(buffers, other, i, j, k):
-                                # Of one size, each pair is seen from both.
+                                # Both objects of one size see their pair.
                                 if level > scene.level[g] or other > g:
                                     found = enter_pair(scene, buffers, g, other, skin, found)
                             other = buffers.following[other]
@@ -162,7 +162,7 @@ def cell_at(x: float, edge: float) -> int:
 
 @compiled
 def hash_of(x: int, y: int, z: int, level: int) -> int:
-    """Return a hash of a cell (Teschner et al. 2003), of which the lower bits count."""
+    """Return a hash of a cell (Teschner et al. 2003); its lower bits are used."""
     return (x * 73856093) ^ (y * 19349663) ^ (z * 83492791) ^ (level * 49979687)
 
 
@@ -177,9 +177,9 @@ def is_in(buffers: SceneBuffers, g: int, x: int, y: int, z: int) -> bool:
 def enter_pair(
     scene: SceneTable, buffers: SceneBuffers, g: int, other: int, skin: float, found: int
 ) -> int:
-    """Enter a pair if it is near and may touch; return how many were found with it.
+    """Add a pair if it is near and may touch; return the new number of pairs.
 
-    :param found: how many were found before
+    :param found: number of pairs before
     """
     a, b = min(g, other), max(g, other)
     if scene.meeting[scene.material[a], scene.material[b]] < 0:
@@ -187,7 +187,7 @@ def enter_pair(
     if clearance(scene, buffers, a, b) - MARGIN > skin:
         return found
     pair = a * len(scene.kind) + b
-    # Bisection of those that are listed or excluded.
+    # Bisection in the listed or excluded pairs.
     low, high = 0, len(scene.excluded)
     while low < high:
         middle = (low + high) // 2
@@ -207,10 +207,9 @@ def enter_pair(
 def sort_object_pairs(scene: SceneTable, buffers: SceneBuffers, count: int) -> None:
     """Sort `object_pair`, so that results do not depend on the grid.
 
-    :param count: how many there are
+    :param count: number of pairs
     """
-    # By first shapes: counted, then put in their places. Of each there are a few, sorted by
-    # insertion.
+    # Counting sort by first shapes, then insertion sort of the few pairs of each.
     shapes, first, second, total = len(scene.kind), buffers.first, buffers.second, 0
     for k in range(count):
         first[buffers.object_pair[k] // shapes] += 1

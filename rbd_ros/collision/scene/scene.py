@@ -39,22 +39,22 @@ from rbd_ros.world.allowed_collisions import allowed_pairs, connected_bodies, en
 from rbd_ros.world.surfaces import Surface
 from rbd_ros.world.world import ROBOT, World, WorldObject, WorldRobot
 
-#: Friction from which on a contact sticks whatever pushes it, within 0.06 degrees: more would only
-#: be numbers too far apart.
+#: Maximum friction coefficient: a contact sticks within 0.06 degrees of any push; larger values
+#: would only spoil the conditioning.
 STICKS = 1e3
 
-#: Number of movable objects up to which the pairs among them are listed; those of more are found
-#: in a grid (near_pairs.py).
+#: Maximum number of movable objects whose pairs are listed; with more, a grid finds them
+#: (near_pairs.py).
 FEW_OBJECTS = 64
 
-#: What notices say of shapes that do not touch.
+#: Phrase of notices for links or objects without contacts.
 _NO_TOUCH = 'have no collision'
 
 
 class SceneShape(NamedTuple):
     """A shape of a scene.
 
-    :param name: whose it is: 'robot/link', or the name of an object
+    :param name: its owner: 'robot/link', or the name of an object
     :param geometry: name of the geometry of the link, '' if it has none
     :param body_id: number of its body: 0 for the world, then the bodies of the robot, then
         the movable objects
@@ -73,9 +73,9 @@ class Scene:
     """Shapes of a robot and of a world, and the pairs of them that may touch.
 
     :param objects: movable objects, in the order of their numbers
-    :param body_count: how many bodies there are: the world, links, objects
-    :param table: the same for compiled loops
-    :param notices: what cannot touch although it might be expected to, and why
+    :param body_count: number of bodies: the world, links, objects
+    :param table: shapes and pairs for compiled loops
+    :param notices: links and objects without a contact that one might expect, and why
     """
 
     shapes: Tuple[SceneShape, ...]
@@ -85,7 +85,7 @@ class Scene:
     notices: Tuple[str, ...]
 
     def names_of(self, pair: int) -> Tuple[str, str]:
-        """Return whose the shapes of a pair are.
+        """Return the owners of the shapes of a pair.
 
         :param pair: number of the pair
         """
@@ -96,14 +96,14 @@ class Scene:
 def make_scene(model: Model, world: World, q: Optional[Sequence[float]] = None) -> Scene:
     """Return the scene of a robot in a world.
 
-    Links of one robot that overlap at the configuration q do not touch each other, as links that a
-    joint connects, unless an entry of `pairs` or the SRDF of the robot says that they do. Movable
-    robots of the world that are part of the model (`combine_models`) move with it, further ones
-    stand still as they are configured.
+    Links of one robot that overlap at the configuration q do not touch each other, nor do links
+    that a joint connects, unless an entry of `pairs` or the SRDF of the robot enables them.
+    Movable robots of the world that are part of the model (`combine_models`) move with it; others
+    stay as configured.
 
     :param model: model of the robot
-    :param world: what is around it
-    :param q: configuration, (nq,); None: no links are looked at for overlapping
+    :param world: its environment
+    :param q: configuration, (nq,); None: links are not tested for overlap
     """
     notices: List[str] = []
     maker = ShapeMaker()
@@ -118,13 +118,13 @@ def make_scene(model: Model, world: World, q: Optional[Sequence[float]] = None) 
     table = _table(world, found, pairs, many, body_count)
     # Notices of missing collisions first; links may share a mesh with a notice.
     notices = sorted(dict.fromkeys(notices), key=lambda text: _NO_TOUCH not in text)
-    # Overlaps are found by the same machine code that steps use, so both agree on the contacts.
+    # Overlaps are found by the machine code of steps, so both agree on the contacts.
     if own and q is not None:
         names = [(found[i].name, found[j].name) for i, j in pairs]
         deep = {names[p] for p in overlapping_links(model, table, own, body_count, q)}
         deep -= {each for each in deep if _put_back(world, *each)}
         pairs = [pair for p, pair in enumerate(pairs) if names[p] not in deep]
-        # Groups and surfaces are per pair: without the dropped ones they are numbered again.
+        # Groups and surfaces are numbered per pair: again without the dropped ones.
         table = _table(world, found, pairs, many, body_count) if deep else table
         notices.extend(left_out_notice(deep, 'are in contact at the neutral configuration'))
     why = 'are connected by links without shapes or without mass'
@@ -135,15 +135,12 @@ def make_scene(model: Model, world: World, q: Optional[Sequence[float]] = None) 
 def _shapes_of_robots(
     model: Model, world: World, maker: ShapeMaker, notices: List[str]
 ) -> List[SceneShape]:
-    """Return the collision shapes of all that is in the model.
-
-    The robot, and movable robots of the world.
-    """
+    """Return the collision shapes of the model: the robot, and movable robots of the world."""
     slices = {model.body(i).joint_name: at for i, (_, at) in model.independent_slices.items()}
     others: Set[str] = set()
     for robot in world.moving_in(model):
-        # Links of combined robots have 'name/link' as their names already; those of the robot
-        # itself do not.
+        # Links of combined robots are named 'name/link' already; those of the robot itself are
+        # not.
         others.update(f'{robot.name}/{link}' for link in robot.model.links)
         at = [slices[f'{robot.name}/{joint}'] for joint in robot.model.joint_names]
         notices.append(
@@ -163,7 +160,7 @@ def _shapes_of_links(
     """Return the collision shapes of all links; meshes are their convex hulls.
 
     :param robot: name of the robot
-    :param others: links that have the names of their robots in front
+    :param others: links whose names begin with that of their robot
     """
     found = []
     for each in model.geometries:
@@ -180,8 +177,8 @@ def _shapes_of_links(
             continue
         if made.notice:
             notices.append(made.notice)
-        # The shape's own frame has its origin in the middle (that of a mesh: of its bounding box),
-        # so that bounding spheres are small; the pose follows.
+        # The shape's origin is its middle (for a mesh, that of its bounding box), so that bounding
+        # spheres are small; the pose is adjusted.
         found.append(SceneShape(name, each.name, made.shape, each.body, _moved(pose, made.center)))
     return found
 
@@ -192,15 +189,14 @@ def _shapes_of_standing_robots(
     moving = world.moving_in(model)
     found = []
     for robot in world.robots:
-        # It is part of the model, and its shapes move with its bodies.
+        # It is part of the model: its shapes move with its bodies.
         if robot in moving:
             continue
         model = robot.model
         X0 = body_transforms(model, model.tree_position(start_configuration(robot)))
         notices.append(f'robot {robot.name!r} of the world is static')
         for each in _shapes_of_links(model, maker, notices, robot.name):
-            # Body 0 does not move: the pose of the link at the start is put into the shape's
-            # placement.
+            # Body 0 does not move: the placement of the shape includes the start pose of the link.
             placed = _pose(X0[each.body_id] * robot.base_placement) @ each.pose
             found.append(each._replace(body_id=0, pose=placed))
     return found
@@ -215,7 +211,7 @@ def neutral_configuration(model: Model) -> List[float]:
     for i, (at_q, _) in model.independent_slices.items():
         body = model.body(i)
         neutral = list(body.joint.neutral())
-        # Of joints with several degrees of freedom, limits are not per coordinate.
+        # For joints with several degrees of freedom, limits are not per coordinate.
         if body.joint.nv == 1:
             limits = model.limits[i]
             neutral = [min(max(neutral[0], limits.lower), limits.upper)]
@@ -230,7 +226,7 @@ def start_configuration(robot: WorldRobot) -> List[float]:
         name = model.body(i).joint_name
         if name in robot.configuration:
             q[at_q] = [robot.configuration[name]]
-        # A free base is where the world places the robot, and not at the origin.
+        # The world places a free base, not at the origin.
         elif robot.floating and is_free_base(model.body(i)):
             q[at_q] = [*robot.placement.quaternion(), *robot.placement.r]
     return q
@@ -268,18 +264,17 @@ def _pose(placement: PluckerTransform) -> FloatArray:
 
 
 def _moved(pose: FloatArray, by: FloatArray) -> FloatArray:
-    """Return the pose of a frame that is moved along its own axes, (4, 4)."""
+    """Return the pose of a frame translated along its own axes, (4, 4)."""
     result = pose.copy()
-    # Along its own axes: rotated into the outer frame.
     result[:3, 3] += pose[:3, :3] @ by
     return result
 
 
 class _ManyObjects(NamedTuple):
-    """Shapes of movable objects whose pairs are not listed, being too many.
+    """Shapes of movable objects that are too many for a list of pairs.
 
     :param materials: surface and kind of each of these shapes, by its number
-    :param named: pairs of them that the world names, which are listed all the same
+    :param named: pairs of them that the world names, which are listed nevertheless
     """
 
     materials: Dict[int, Tuple[Surface, int]]
@@ -323,12 +318,12 @@ def _pairs(
     many: _ManyObjects,
     notices: List[str],
 ) -> Tuple[List[Tuple[int, int]], List[int], Set[Tuple[str, str]]]:
-    """Return the pairs of shapes that are listed, and which of them are of one robot each.
+    """Return the listed pairs of shapes, those of them within one robot, and pairs of names.
 
-    And the pairs of links of the robot that do not because bodies between them connect them.
+    The latter are links of the robot that do not touch because bodies between them connect them.
     """
     allowed = allowed_pairs(model, world.srdf)
-    # Links next to each other at a joint overlap there by design: no notice is due for them.
+    # Links connected by a joint overlap by design: they need no notice.
     beside = {frozenset((i, body.parent)) for i, body in model.outward()}
     beside |= {frozenset((j.predecessor.body, j.successor.body)) for j in model.loops}
     linked, connected = connected_bodies(model), set()
@@ -342,7 +337,7 @@ def _pairs(
         owner, other = (each.name.partition('/')[0] for each in (a, b))
         own = owner == other
         links = tuple(sorted(each.name.partition('/')[2] for each in (a, b)))
-        # What a robot of the world allows itself, `touch` knows.
+        # Pairs within a robot of the world are known to `touch`.
         if own and owner == ROBOT and links in allowed and not world.names_links(a.name, b.name):
             bodies = min(a.body_id, b.body_id), max(a.body_id, b.body_id)
             if bodies in linked and frozenset(bodies) not in beside:
@@ -354,7 +349,7 @@ def _pairs(
         if own:
             of_one.append(len(pairs))
         pairs.append((i, j))
-    # Of many objects, those that are not convex touch no other such one.
+    # Many objects: a shape that is not convex touches no other such shape.
     concave = [g for g in many.materials if not pair_is_supported(found[g].shape, found[g].shape)]
     unknown.update(
         (found[i].name, found[j].name) for i, j in _unnamed(concave, concave, many.named)
@@ -368,8 +363,8 @@ def _pairs(
 
 
 def _put_back(world: World, first: str, second: str) -> bool:
-    """Return whether two links of one robot touch although they overlap where it is neutral."""
-    # What the world or the SRDF names explicitly was chosen by the user.
+    """Return whether two links of one robot touch although they overlap at q."""
+    # An entry of the world or the SRDF is the user's decision.
     if world.names_links(first, second):
         return True
     owner = first.partition('/')[0]
@@ -405,26 +400,26 @@ def _table(
         between = world.surface_between(found[i].name, found[j].name)
         properties = between.surface
         surface.append(_row(properties))
-        # The directions of friction belong to one of the two objects, and turn with its body.
+        # The directions of friction belong to one of the two objects and rotate with its body.
         first = between.directed_by.partition('/')[0] == found[i].name.partition('/')[0]
         leading = found[i] if first else found[j]
         along = np.zeros(3)
         if not properties.isotropic:
-            # In coordinates of the object, which are those of its body if it moves.
+            # In coordinates of the object, which are those of its body if it is movable.
             along = np.array(properties.direction, dtype=float)
             if leading.body_id == 0:
                 along = leading.pose[:3, :3] @ along
         direction.append(along)
         directed_by.append(leading.body_id)
     count = len(found)
-    # Pairs with the same bodies and surface obey the same law: contacts of several shapes of a
-    # body on one face can be reduced to the corners of that face (scene_reduction.py).
+    # Pairs of the same bodies and surface have the same contact model: contacts of several shapes
+    # on one face are reduced to its corners (scene_reduction.py).
     alike = [
         (found[i].body_id, found[j].body_id, *surface[p], *direction[p], directed_by[p])
         for p, (i, j) in enumerate(pairs)
     ]
     common = {key: k for k, (key, n) in enumerate(Counter(alike).items()) if n > 1}
-    # Each spring of compliant pairs acts where it is.
+    # Each spring of compliant pairs acts at its own point: no reduction.
     groups = np.array(
         [-1 if surface[p][STIFFNESS] else common.get(key, -1) for p, key in enumerate(alike)],
         dtype=np.int64,
@@ -432,7 +427,7 @@ def _table(
     arms, body_arms = np.zeros(count), np.zeros(body_count)
     first_object = body_count - len(world.movable)
     for g, each in enumerate(found):
-        # A plane has no end, but its body never moves either: no arm, no speed.
+        # A plane is infinite, but its body never moves: no arm, no speed.
         if np.isfinite(reach(each.shape)):
             arms[g] = np.linalg.norm(each.pose[:3, 3]) + reach(each.shape)
         body_arms[each.body_id] = max(body_arms[each.body_id], arms[g])
@@ -465,7 +460,7 @@ def _table(
             [any(0 < found[k].body_id < first_object for k in pair) for pair in pairs],
             dtype=np.int64,
         ),
-        # Only functions that some pair needs are compiled: flags of the tables decide.
+        # Flags of the tables: only functions that some pair needs are compiled.
         tables=tables_for(kinds, parts),
         material=material,
         meeting=meeting,
@@ -493,7 +488,7 @@ def _row(surface: Surface) -> Tuple[float, ...]:
 def _materials(
     world: World, found: Sequence[SceneShape], many: _ManyObjects, listed: int
 ) -> Tuple[IntArray, IntArray, List[Tuple[int, int]]]:
-    """Return `material` and `meeting` of a table, and two shapes of each two materials that meet.
+    """Return `material` and `meeting` of a table, and two shapes of each two materials in contact.
 
     :param listed: number of listed pairs
     """
@@ -507,8 +502,8 @@ def _materials(
         members[numbers[each]].append(g)
     met: List[Tuple[int, int]] = []
     for a, b in product(range(len(members)), repeat=2):
-        # Of a pair, the shape with the lower number is the first. Surfaces that no two shapes
-        # have between them need not go together.
+        # The shape with the lower number is the first of a pair. Materials without a common pair
+        # may have incompatible surfaces.
         for i, j in _unnamed(members[a], members[b], many.named):
             if pair_is_supported(found[i].shape, found[j].shape):
                 meeting[a, b] = listed + len(met)
@@ -531,7 +526,7 @@ def _levels(found: Sequence[SceneShape], many: _ManyObjects) -> Tuple[IntArray, 
 def _unnamed(
     first: Sequence[int], second: Sequence[int], named: AbstractSet[Tuple[int, int]]
 ) -> Iterator[Tuple[int, int]]:
-    """Yield pairs of numbers in ascending order, but those that are named."""
+    """Yield pairs of numbers in ascending order, without the named ones."""
     for i in first:
         for j in second[bisect(second, i) :]:
             if (i, j) not in named:

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays of compiled loops over a scene: candidate pairs, contacts, and buffers for both.
 
-Shapes are fixed to bodies: the world, which is number 0, those of a robot after it, and the
-movable objects after those. Pairs are listed in a table, except those among many movable objects:
-they have numbers, and are searched for in a grid (near_pairs.py).
+Shapes are fixed to bodies: number 0 is the world, then come those of a robot, then the movable
+objects. A table lists the pairs, except those among many movable objects: these have numbers, and
+a grid finds them (near_pairs.py).
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from rbd_ros.collision.arrays import (
 )
 from rbd_ros.compiler.loops import compiled, floats, integers
 
-#: Places in a row of `Scene.surface`.
+#: Columns of `SceneTable.surface`.
 ALONG, ACROSS, RESTITUTION, TORSIONAL, ROLLING, STIFFNESS, DAMPING = 0, 1, 2, 3, 4, 5, 6
 EXPONENT, DISSIPATION = 7, 8
 
 
 class SceneTable(NamedTuple):
-    """Pairs that may touch: constants for compiled loops.
+    """Shapes and pairs that may touch: constants for compiled loops.
 
     :param kind: kind of each shape (narrow_phase.py), (G,)
     :param size: its sizes (shapes.py), or its number in the tables first, (G, 3) [m]
@@ -36,27 +36,26 @@ class SceneTable(NamedTuple):
     :param reach: radius of its bounding sphere; infinite for planes, (G,) [m]
     :param arm: distance from the origin of its body within which it is; zero for planes, which
         do not move, (G,) [m]
-    :param body_arm: the largest of them of each body, (bodies,) [m]
+    :param body_arm: the maximum of them of each body, (bodies,) [m]
     :param pair: shapes of each listed pair that may touch, (P, 2)
-    :param surface: of each listed pair, then of each two materials that meet, friction along the
+    :param surface: of each listed pair, then of each two materials in contact, friction along the
         first direction and across it, restitution, torsional and rolling friction, stiffness,
-        damping, exponent and dissipation, (S, 9); a stiffness of zero is that of a rigid contact,
-        an exponent of zero that of a linear spring
-    :param direction: first direction of friction in coordinates of the body that has it;
-        zero where friction is the same in all directions, (S, 3)
-    :param directed_by: that body; of materials 0 for the one of the first shape, else 1, (S,)
-    :param group: number that pairs of the same bodies and with the same surface have in common;
-        -1 for one that has none in common, (P,)
-    :param of_robot: 1 for pairs of which a body of a robot carries a shape, (P,)
+        damping, exponent and dissipation, (S, 9); stiffness zero means rigid contact, exponent
+        zero a linear spring
+    :param direction: first direction of friction in coordinates of its body; zero for isotropic
+        friction, (S, 3)
+    :param directed_by: that body; for materials 0 if it is that of the first shape, else 1, (S,)
+    :param group: common number of pairs with the same bodies and surface; -1 for a single pair,
+        (P,)
+    :param of_robot: 1 for pairs with a shape of a robot's body, (P,)
     :param tables: tables of hulls, meshes and height fields
-    :param material: number of the material of each shape of which pairs are not listed; else -1,
-        (G,)
-    :param meeting: row of `surface` by the materials of a first and a second shape, -1 where these
-        do not touch, (M, M)
+    :param material: number of the material of each shape whose pairs are not listed; else -1, (G,)
+    :param meeting: row of `surface` by the materials of a first and a second shape, -1 for pairs
+        that do not touch, (M, M)
     :param excluded: numbers of pairs in ascending order that are listed, or may not touch
-    :param level: number of the size that each shape has, (G,)
-    :param width: largest diameter of each of these sizes, ascending [m]
-    :param has_object_pairs: whether there are pairs that are not listed
+    :param level: number of the size class of each shape, (G,)
+    :param width: maximum diameter of each size class, ascending [m]
+    :param has_object_pairs: whether there are unlisted pairs
     """
 
     kind: IntArray
@@ -81,8 +80,8 @@ class SceneTable(NamedTuple):
     has_object_pairs: bool
 
 
-#: Pairs of movable objects that are near each other, of many: boxes that touch on all sides have
-#: 26 neighbors each, half of which are listed with it.
+#: Maximum number of near pairs of movable objects per object. Stacked boxes have 26 neighbors
+#: each; an object lists half of its pairs.
 NEAR_PER_OBJECT = 32
 
 
@@ -90,7 +89,7 @@ NEAR_PER_OBJECT = 32
 def shapes_of(scene: SceneTable, pair: int) -> Tuple[int, int]:
     """Return the two shapes of a pair.
 
-    :param pair: its number: a listed one's is its row, others follow, shape by shape
+    :param pair: its number: the row of a listed pair; unlisted ones follow, shape by shape
     """
     if scene.has_object_pairs:
         if pair >= len(scene.pair):
@@ -108,7 +107,7 @@ def shapes_of_pairs(scene: SceneTable, pairs: Union[int, IntArray]) -> IntArray:
 
 
 def pairs_of_shapes(scene: SceneTable, shapes: IntArray) -> IntArray:
-    """Return the numbers of pairs, (n,); -1 for what cannot touch.
+    """Return the numbers of pairs, (n,); -1 for shapes that cannot touch.
 
     :param shapes: numbers of the first and the second shape of each, (n, 2); -1 for none
     """
@@ -141,7 +140,7 @@ def surface_of(scene: SceneTable, pair: int) -> int:
 
 
 def buffer_sizes(scene: SceneTable) -> Dict[str, int]:
-    """Return the sizes of `SceneBuffers` that shapes and pairs ask for.
+    """Return the sizes of `SceneBuffers` for the shapes and pairs of a scene.
 
     :param scene: the table
     """
@@ -153,19 +152,19 @@ def buffer_sizes(scene: SceneTable) -> Dict[str, int]:
         'shapes': shapes,
         'pairs': len(scene.pair) + near,
         'object_pairs': near,
-        # A power of two, so that bits of a hash are a place.
+        # A power of two: bits of a hash are an index.
         'cells': cells if moving else 0,
         'cell_shapes': shapes if moving else 0,
     }
 
 
 def with_pairs(scene: SceneTable, which: Union[Sequence[int], IntArray]) -> SceneTable:
-    """Return the table of some of the listed pairs, in the order that they are given in.
+    """Return the table with some of the listed pairs, in the given order.
 
     :param scene: the table
     :param which: numbers of the pairs
     """
-    # Shapes stay, even those without pairs left: numbers of shapes are used elsewhere.
+    # All shapes stay: their numbers are used elsewhere.
     return scene._replace(
         pair=scene.pair[which],
         surface=scene.surface[which],
@@ -178,7 +177,7 @@ def with_pairs(scene: SceneTable, which: Union[Sequence[int], IntArray]) -> Scen
 
 
 class SceneContacts(NamedTuple):
-    """Contacts that were found, in world coordinates; the first `count` are valid.
+    """Contacts in world coordinates; the first `count` are valid.
 
     :param pair: number of the pair, see `shapes_of`
     :param feature: number of the features that touch
@@ -203,39 +202,40 @@ class SceneBuffers(NamedTuple):
     :param pose: rotation row by row and position of each body
     :param velocity: spatial velocity of each body in world coordinates [rad/s, m/s]
     :param ahead: likewise at the end of the step, as far as it is known
-    :param look: 0 to look for what is touched by `velocity`; then, in the same step, 1, 2, ... to
-        look for what is touched by `ahead` as well, or by any that it was before
-    :param closing: most negative rate of the gap of each pair that was seen ahead [m/s]
+    :param look: 0 to search for contacts by `velocity`; then 1, 2, ... for repeated searches of
+        the same step, also by `ahead` and its previous values
+    :param closing: most negative rate of the gap of each pair with velocities `ahead` [m/s]
     :param speed: speed of the origin of each body [m/s]
     :param angular_speed: its angular speed [rad/s]
-    :param shape_pose: rotation and position of each shape that is looked at in this step
+    :param shape_pose: rotation and position of each shape that is tested in this step
     :param placed: 1 for these
-    :param near: places in `clearance` of the pairs that are near each other
-    :param listed: one more than there are of them; 0: they are not known
-    :param slack: how far shapes may still move towards each other before others come near [m]
-    :param clearance: how far the shapes of a pair may still move before they must be looked at,
-        of each listed pair, then of those in `object_pair` [m]
-    :param shifted: how far shapes were moved besides what their velocities say [m]
-    :param dropped: how many contacts had no room
-    :param unlisted: how many near pairs of objects had no room
-    :param object_pair: numbers of pairs of objects that are near each other, less those of listed
-        pairs, ascending
-    :param object_pairs: how many there are
-    :param old_pair: the same of the list before
+    :param near: indices into `clearance` of the near pairs
+    :param listed: one more than their number; 0 if unknown
+    :param slack: distance that shapes may still move towards each other before other pairs come
+        near [m]
+    :param clearance: distance that the shapes of a pair may still move before the next test, of
+        each listed pair, then of those in `object_pair` [m]
+    :param shifted: distance that shapes were moved without velocity [m]
+    :param dropped: number of contacts that did not fit
+    :param unlisted: number of near pairs of objects that did not fit
+    :param object_pair: numbers of near pairs of objects, minus the number of listed pairs,
+        ascending
+    :param object_pairs: number of these
+    :param old_pair: `object_pair` of the previous list
     :param old_clearance: its part of `clearance`
     :param old_closing: its part of `closing`
-    :param second: second shape of each pair that was found in the grid
-    :param first: number of such pairs of which each shape is the first, and then where they begin
-    :param head: first shape of each place of a hash
-    :param following: shape that follows each other one there; -1 for the last one
-    :param cell: cell of the grid that each shape is in
+    :param second: second shape of each pair found in the grid
+    :param first: number of such pairs with each shape as the first, then their first index
+    :param head: first shape of each hash bucket
+    :param following: next shape of the bucket; -1 for the last one
+    :param cell: cell of the grid of each shape
     :param found: contacts of one pair
-    :param seen: whether a contact has been looked at (scene_reduction.py)
+    :param seen: whether a contact has been processed (scene_reduction.py)
     :param group_first: first contact of each group of pairs
-    :param group_next: contact that follows each in its group; -1 for the last one
-    :param keep: whether it is kept
+    :param group_next: next contact of the group; -1 for the last one
+    :param keep: whether the contact is kept
     :param member: contacts of one face
-    :param flat: their places in its plane, and their gaps [m]
+    :param flat: their coordinates in its plane, and their gaps [m]
     """
 
     pose: FloatArray = floats('scene_bodies', 12)

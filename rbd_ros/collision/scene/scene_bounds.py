@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Bounds on the speeds and distances of shapes: which may touch within a step."""
+"""Bounds on the speeds and distances of shapes: pairs that may touch within a step."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from rbd_ros.collision.scene.scene_arrays import SceneBuffers, SceneTable
 from rbd_ros.collision.vectors import axis, origin, store_pose
 from rbd_ros.compiler.loops import compiled, cross, load_transform, load_vec, norm, Vec3
 
-#: Gap that a contact may have after a step without forces, and still count as one that may close
-#: [m]. One too many costs three rows of the solver, one too few a step of penetration.
+#: Gap after a step without forces up to which a contact may close [m]. A contact too many costs
+#: three rows of the solver, one too few a step of penetration.
 MARGIN = 2e-4
 
 
@@ -36,8 +36,8 @@ def compose(pose: FloatArray, placement: FloatArray, result: FloatArray) -> None
 def velocity_at(v: FloatArray, point: Vec3) -> Vec3:
     """Return the velocity of a point of a body [m/s].
 
-    :param v: its spatial velocity in world coordinates, which is of the point at the world's
-        origin, (6,) [rad/s, m/s]
+    :param v: its spatial velocity in world coordinates, that of the point at the world's origin,
+        (6,) [rad/s, m/s]
     """
     return load_vec(v, 3, 3) + cross(load_vec(v, 3), point)
 
@@ -60,9 +60,9 @@ def angular_speed(v: FloatArray) -> float:
 
 @compiled
 def bound_speeds(scene: SceneTable, buffers: SceneBuffers) -> float:
-    """Find how fast bodies move and turn, and forget where shapes were.
+    """Compute the speeds of bodies, and forget the poses of shapes.
 
-    :return: a bound on the speed of anything on them [m/s]
+    :return: a bound on the speed of any point of them [m/s]
     """
     fastest = 0.0
     for body in range(len(buffers.pose)):
@@ -89,11 +89,11 @@ def speed_of(scene: SceneTable, buffers: SceneBuffers, g: int) -> float:
 
 @compiled
 def relative_speeds(v: FloatArray, w: FloatArray, pose: FloatArray) -> Tuple[float, float]:
-    """Return how fast a body with velocity w moves at its origin and turns, seen from one with v.
+    """Return the speed of a body's origin and its angular speed, relative to another body.
 
-    :param v: a spatial velocity in world coordinates, (6,) [rad/s, m/s]
-    :param w: the other one, (6,) [rad/s, m/s]
-    :param pose: pose of the body with w, (12,)
+    :param v: spatial velocity of the other body in world coordinates, (6,) [rad/s, m/s]
+    :param w: that of the body, (6,) [rad/s, m/s]
+    :param pose: pose of the body, (12,)
     """
     center = origin(pose)
     speed = norm(velocity_at(w, center) - velocity_at(v, center))
@@ -102,12 +102,12 @@ def relative_speeds(v: FloatArray, w: FloatArray, pose: FloatArray) -> Tuple[flo
 
 @compiled
 def closing_speed(scene: SceneTable, buffers: SceneBuffers, a: int, b: int) -> float:
-    """Bound on the rate at which two shapes come nearer to each other by their velocities [m/s].
+    """Bound on the rate at which two shapes approach each other by their velocities [m/s].
 
-    It is how fast one moves as seen from the other: of what moves together, as the links of a
-    robot that walks, less than both speeds.
+    It is the speed of one relative to the other: less than both speeds for shapes that move
+    together, as links of a walking robot.
     """
-    # A plane has no end.
+    # A plane is infinite, so the other shape is the moving one.
     g = a if scene.kind[b] == PLANE else b
     k = scene.body_id[g]
     v, w, pose = buffers.velocity[scene.body_id[a + b - g]], buffers.velocity[k], buffers.pose[k]
@@ -121,7 +121,7 @@ def has_sped_up(scene: SceneTable, buffers: SceneBuffers, timestep: float) -> bo
 
     :param timestep: h [s]
     """
-    # In most steps nothing has: decided without roots, as (a + b)^2 is at most 2 a^2 + 2 b^2.
+    # In most steps nothing has: decided without roots, by (a + b)^2 <= 2 a^2 + 2 b^2.
     most = 0.0
     for body in range(len(buffers.pose)):
         v, w, at = buffers.velocity[body], buffers.ahead[body], buffers.pose[body]
@@ -142,7 +142,7 @@ def has_sped_up(scene: SceneTable, buffers: SceneBuffers, timestep: float) -> bo
         speed += turning * scene.body_arm[body]
         second = max(second, min(first, speed))
         first = max(first, speed)
-    # Of two that approach each other; what has no end is decided by others.
+    # For two that approach each other; infinite shapes do not decide.
     return MARGIN < timestep * (first + second) < math.inf
 
 
@@ -160,7 +160,7 @@ def approach(v: FloatArray, w: FloatArray, position: Vec3, normal: Vec3) -> floa
 
 @compiled
 def place_shape(scene: SceneTable, buffers: SceneBuffers, g: int) -> None:
-    """Find where a shape is, unless that has been done in this step."""
+    """Compute the pose of a shape, once per step."""
     if buffers.placed[g] == 0:
         buffers.placed[g] = 1
         compose(buffers.pose[scene.body_id[g]], scene.placement[g], buffers.shape_pose[g])
@@ -170,8 +170,8 @@ def place_shape(scene: SceneTable, buffers: SceneBuffers, g: int) -> None:
 def between_centers(scene: SceneTable, a: int, b: int, p: FloatArray, q: FloatArray) -> float:
     """Return the squared distance of the centers of two bounding spheres [m^2].
 
-    That of a height field, whose solid has no lower end, is where it is nearest to the other on
-    its way down.
+    For a height field, whose solid is infinite below, its center is replaced by the point below it
+    nearest to the other shape.
 
     :param a: one shape
     :param b: the other one

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""All contacts of a scene: where the shapes of pairs that are near touch, in compiled loops."""
+"""All contacts of a scene: contact points of near pairs, in compiled loops."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ from rbd_ros.compiler.loops import (
     Vec3,
 )
 
-#: Maximum gap, or overlap, of a robot that rests [m]. Its contact points are in the plane of the
-#: flat or fixed surface: in the middle of tilted gaps, redundant contacts would ask for velocities
-#: that contradict each other by 1e-9 of the largest, which a solver to 1e-10 cannot give. With
-#: larger gaps, the arm of the force matters, and is best that of the middle.
+#: Maximum gap or overlap of a robot at rest [m]. Its contact points are in the plane of the flat
+#: or fixed surface: in the middle of tilted gaps, redundant contacts would require velocities that
+#: contradict each other by 1e-9 of the largest, more than a solver to 1e-10 can resolve. With
+#: larger gaps the moment arm matters, and the middle is best.
 THIN = 2e-5
 
-#: How much further the points of one surface are from a plane than those of the other if only one
-#: is a plane: more than rounding [m].
+#: Minimum excess of the deviation of one surface's points from a plane over that of the other, for
+#: only one to count as a plane: above rounding [m].
 LEVEL = 1e-12
 
-#: Distances beyond this are not found exactly [m].
+#: Maximum exact distance [m].
 FAR = 0.1
 
-#: Number of steps within which a pair would have to be looked at, by the speeds of both shapes,
-#: for which it is worth finding how fast they come nearer.
+#: Number of steps until the next test of a pair, by the speeds of both shapes, below which their
+#: closing speed is computed.
 SOON = 8.0
 
 
@@ -58,12 +58,12 @@ SOON = 8.0
 def tangents_of(normal: Vec3, along: Vec3) -> Tuple[Vec3, Vec3]:
     """Return two unit tangents for a unit normal.
 
-    :param along: direction that the first tangent is to have as far as it is tangential
+    :param along: direction whose tangential part is the first tangent
     """
-    # Gram and Schmidt against the normal: the tangent follows the direction of friction.
+    # Gram and Schmidt against the normal.
     tangent = along - along @ normal * normal
     if not tangent @ tangent > 1e-12:
-        # Without a direction, or with that of the normal: whichever axis is most tangential.
+        # No direction, or along the normal: the most tangential axis.
         x, y, z = abs(normal[0]), abs(normal[1]), abs(normal[2])
         least = 1 if y < x else 0
         along = unit_vector(2 if z < min(x, y) else least)
@@ -74,7 +74,7 @@ def tangents_of(normal: Vec3, along: Vec3) -> Tuple[Vec3, Vec3]:
 
 @compiled
 def distance_within(a: PlacedShape, b: PlacedShape, limit: float, found: FoundPoints) -> float:
-    """Return the distance of two shapes if it is less than a bound, else the bound [m].
+    """Return the distance of two shapes if it is below a bound, else the bound [m].
 
     :param limit: the bound [m]
     """
@@ -87,18 +87,18 @@ def distance_within(a: PlacedShape, b: PlacedShape, limit: float, found: FoundPo
 
 @compiled
 def have_one_normal(found: FoundPoints, j: int, k: int) -> bool:
-    """Return whether two points of a pair have the same normal, as those of a face do."""
+    """Return whether two points of a pair have the same normal, as points of a face do."""
     return are_equal(load_vec(found.normal[j], 3), load_vec(found.normal[k], 3))
 
 
 @compiled
 def surface_fraction(found: FoundPoints, begin: int, end: int, first: bool, second: bool) -> float:
-    """Return the place of a face's points between both surfaces: 0 is the first, 1 the second.
+    """Return the fraction between both surfaces where a face's points are: 0 first, 1 second.
 
-    What rests on something has tiny gaps, different ones, which it closes by turning. All its
-    points can be held meanwhile if they are in one plane across the normal; else they contradict
-    each other, by little, and yet by more than the solver's tolerance. So they are on the surface
-    that is such a plane, or on that of the world, as single points that others share it with.
+    A body at rest has tiny, different gaps, which it closes by rotation. Forces can hold all its
+    points meanwhile if they are in one plane perpendicular to the normal; else the points
+    contradict each other by more than the solver's tolerance. So they are on the surface that is
+    such a plane, or on that of the world, as are single points that share it.
 
     :param found: points of a pair
     :param begin: first of those of the face
@@ -127,14 +127,14 @@ def find_scene_contacts(
 ) -> Tuple[int, int]:
     """Return contacts that are closed, or may close within the step, in the order of the pairs.
 
-    :param scene: what may touch what
+    :param scene: shapes and pairs
     :param buffers: poses and velocities of the bodies
     :param timestep: h [s]
-    :param contacts: what is found, a result
-    :return: how many were found, and how many more had no room
+    :param contacts: the contacts, a result
+    :return: number of contacts, and number of contacts that did not fit
     """
     fastest = bound_speeds(scene, buffers)
-    # The first of further looks of a step: rates ahead of an earlier step do not count.
+    # First repeated search of a step: rates ahead of an earlier step do not count.
     if buffers.look[0] == 1:
         for near in range(buffers.listed[0] - 1):
             buffers.closing[buffers.near[near]] = 0.0
@@ -149,7 +149,7 @@ def find_scene_contacts(
         a, b = shapes_of(scene, pair)
         speeds = speed_of(scene, buffers, a) + speed_of(scene, buffers, b)
         way = timestep * speeds + 2.0 * buffers.shifted[0]
-        # In further looks, the speeds are those of all looks.
+        # In repeated searches, the speeds are the maximum of all searches.
         if buffers.look[0] == 0 and buffers.clearance[p] < SOON * way:
             way = min(
                 way, timestep * closing_speed(scene, buffers, a, b) + 2.0 * buffers.shifted[0]
@@ -158,19 +158,19 @@ def find_scene_contacts(
         if left > 1.5 * way:
             buffers.clearance[p] = left
             continue
-        # Half as much again for what forces speed up within the step, as with `rate` below.
+        # 1.5 steps, for forces that act within the step, as with `rate` below.
         margin = MARGIN + 1.5 * way
         place_shape(scene, buffers, a)
         place_shape(scene, buffers, b)
         one = PlacedShape(scene.kind[a], scene.size[a], buffers.shape_pose[a], scene.tables)
         other = PlacedShape(scene.kind[b], scene.size[b], buffers.shape_pose[b], scene.tables)
         if buffers.clearance[p] > 0.0:
-            # It was apart, and mostly is.
+            # It was apart, and usually still is.
             distance = distance_within(one, other, max(FAR, margin), found)
             if distance > margin:
                 buffers.clearance[p] = distance - MARGIN
                 continue
-        # Exact distance was enough to skip the pair; contact needs all points of faces.
+        # The exact distance can skip the pair; contact needs all points of faces.
         points = find_contacts(one, other, margin, False, found)
         if points == 0:
             buffers.clearance[p] = distance_within(one, other, FAR, found) - MARGIN
@@ -194,13 +194,13 @@ def find_scene_contacts(
             at = fraction if abs(found.gap[k]) <= thin else 0.5
             normal = load_vec(found.normal[k], 3)
             point = (1.0 - at) * load_vec(found.on_a[k], 3) + at * load_vec(found.on_b[k], 3)
-            # Half a step more than the velocity says, for forces that act in the meantime.
+            # 1.5 steps, for forces that act in the meantime.
             rate = approach(buffers.velocity[first], buffers.velocity[second], point, normal)
             if buffers.look[0] > 0:
                 later = approach(buffers.ahead[first], buffers.ahead[second], point, normal)
                 buffers.closing[p] = min(buffers.closing[p], later)
                 rate = min(rate, buffers.closing[p])
-            # What cannot close in this step has no row: it would cost the solver and bear nothing.
+            # A contact that cannot close in this step would cost a row and carry no force.
             if found.gap[k] + min(0.0, 1.5 * timestep * rate) > MARGIN:
                 continue
             # The points of a face have one normal.
@@ -214,7 +214,7 @@ def find_scene_contacts(
             contacts.body_id[count, 0], contacts.body_id[count, 1] = first, second
             contacts.gap[count] = found.gap[k]
             count += 1
-    # What moves shapes besides has moved them, unless the step that is looked at again does so.
+    # The position correction has been applied, except in repeated searches of its step.
     if buffers.look[0] == 0:
         buffers.shifted[0] = 0.0
     return count, dropped
@@ -224,13 +224,11 @@ def find_scene_contacts(
 def scene_contacts_of(
     scene: SceneTable, buffers: SceneBuffers, contacts: SceneContacts, timestep: float
 ) -> int:
-    """Compute the contacts that are closed, or may close within the step.
+    """Compute the contacts that are closed, or may close within the step; return their number.
 
-    Return how many were found.
-
-    Machine code of its own, since it is needed twice: a step calls it by its address, and before
-    there are steps it finds which links of a robot overlap. How many contacts had no room is in
-    `room.dropped`; arguments are those of `find_scene_contacts`.
+    It is an entry point of machine code: steps call it by its address, and at the start it finds
+    links of a robot that overlap. `buffers.dropped` counts contacts that did not fit; arguments
+    are those of `find_scene_contacts`.
     """
     count, dropped = find_scene_contacts(scene, buffers, timestep, contacts)
     buffers.dropped[0] = dropped

@@ -1,11 +1,11 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Contacts of bodies with several shapes, reduced to the corners of the face that they make.
+"""Contacts of bodies with several shapes, reduced to the corners of their common face.
 
-Where shapes of one body touch another body with faces in one plane, forces at points inside of
-their convex hull are sums of forces at its corners: f at p = sum w_k p_k is w_k f at each p_k,
-which has the same moment and obeys the same law of friction. If corners do not penetrate, neither
-does what is between them (book 11.6). So a contact of many points is one of few, exactly.
+If shapes of one body touch another body with coplanar faces, forces at points inside their convex
+hull are sums of forces at its corners: f at p = sum w_k p_k equals w_k f at each p_k, with the
+same moment and the same friction law. If corners do not penetrate, neither do points between them
+(book 11.6). So the reduction is exact.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from rbd_ros.collision.convex.reduction import area, HEIGHT
 from rbd_ros.collision.scene.scene_arrays import SceneBuffers, SceneContacts, SceneTable
 from rbd_ros.compiler.loops import compiled, load_vec, Vec
 
-#: Distance that counts as none, of points and from the plane of a face [m].
+#: Distance of points, or from the plane of a face, that counts as zero [m].
 SAME = 1e-9
 
 #: Difference of normals up to which they are the same.
 PARALLEL = 1e-9
 
-#: Direction in which the first corner is looked for: along no edge that anybody draws.
+#: Direction in which the first corner is searched, along no usual edge.
 SLANTED = 0.618
 
 
@@ -31,19 +31,19 @@ def drop_implied(
 ) -> int:
     """Drop contacts that others imply; return how many remain, in the same order.
 
-    :param scene: what may touch what
+    :param scene: shapes and pairs
     :param buffers: buffers of the scene
     :param contacts: all contacts, changed
-    :param count: how many there are
+    :param count: number of contacts
     """
     keep, any_dropped = buffers.keep, False
     for c in range(count):
         keep[c] = 1
-        # Looked at: those of bodies with one shape need not be.
+        # Bodies with one shape need no reduction.
         buffers.seen[c] = 1
         if contacts.pair[c] < len(scene.group):
             buffers.seen[c] = 1 if scene.group[contacts.pair[c]] < 0 else 0
-    # Contacts of each group are chained, in their order: a face looks at those of its group only.
+    # Contacts of each group are linked, in their order: a face searches its own group only.
     for c in range(count):
         if buffers.seen[c] == 0:
             buffers.group_first[scene.group[contacts.pair[c]]] = -1
@@ -55,7 +55,7 @@ def drop_implied(
     for c in range(count):
         if buffers.seen[c] == 0:
             members = gather_face(buffers, contacts, c)
-            # Two points are corners in any case. Gaps that are not linear in place belong to
+            # Two points are corners in any case. Gaps that are not linear in position belong to
             # different planes, and inner points might be the deepest.
             if members > 2 and is_flat(buffers, members):
                 wrap(buffers, members)
@@ -66,7 +66,7 @@ def drop_implied(
     for c in range(count):
         if keep[c] == 0:
             continue
-        # Compacted where they are, in order: features and warm start rely on it.
+        # Compacted in place, in order: features and warm start rely on it.
         if left < c:
             contacts.pair[left], contacts.feature[left] = contacts.pair[c], contacts.feature[c]
             contacts.gap[left] = contacts.gap[c]
@@ -83,7 +83,7 @@ def drop_implied(
 def gather_face(buffers: SceneBuffers, contacts: SceneContacts, c: int) -> int:
     """List in `member` the contacts of the same group with the same normal; return their number.
 
-    Enter in `flat` their places in the plane, and their gaps.
+    `flat` gets their coordinates in the plane, and their gaps.
 
     :param c: number of the first of them
     """
@@ -95,7 +95,7 @@ def gather_face(buffers: SceneBuffers, contacts: SceneContacts, c: int) -> int:
         if buffers.seen[d] == 1:
             continue
         x, y, z = load_vec(contacts.frame[d, 0], 3) - load_vec(frame[0], 3)
-        # Normals must agree, or forces would not add up at the corners without a tangential part.
+        # With different normals, forces at the corners would have a tangential part.
         if max(abs(x), abs(y), abs(z)) > PARALLEL:
             continue
         buffers.seen[d] = 1
@@ -111,12 +111,12 @@ def gather_face(buffers: SceneBuffers, contacts: SceneContacts, c: int) -> int:
 
 @compiled
 def is_flat(buffers: SceneBuffers, members: int) -> bool:
-    """Return whether the points lie in a plane of the body, so that gaps are linear in place.
+    """Return whether the points lie in a plane of the body, so that gaps are linear in position.
 
-    Exchanges points such that the first is a corner, the second is farthest from it, and the third
+    Reorders the points: the first is a corner, the second the farthest from it, the third the
     farthest from their line.
 
-    :param members: how many points there are
+    :param members: number of points
     """
     flat = buffers.flat
     first, second, third = 0, 0, 0
@@ -128,8 +128,8 @@ def is_flat(buffers: SceneBuffers, members: int) -> bool:
         if distance2(flat, 0, i) > distance2(flat, 0, second):
             second = i
     exchange(buffers, 1, second)
-    # Affine coordinates by three points that are far apart: the gap at each other point is
-    # interpolated and compared.
+    # Affine coordinates by three distant points: gaps of the other points are compared with
+    # interpolated ones.
     length2, most = distance2(flat, 0, 1), 0.0
     if not length2 > SAME * SAME:
         return False
@@ -157,9 +157,9 @@ def is_flat(buffers: SceneBuffers, members: int) -> bool:
 
 @compiled
 def wrap(buffers: SceneBuffers, members: int) -> None:
-    """Keep of listed contacts those at the corners of their convex hull (Jarvis 1973).
+    """Keep the listed contacts at the corners of their convex hull (Jarvis 1973).
 
-    :param members: how many there are, of which the first is at a corner
+    :param members: number of contacts; the first is a corner
     """
     flat = buffers.flat
     for i in range(members):
@@ -178,7 +178,7 @@ def wrap(buffers: SceneBuffers, members: int) -> None:
             reach = distance2(flat, at, following)
             # Gift wrapping: the next corner has all other points on its left.
             side = area(flat, at, following, i)
-            # Of points in line the farthest, of points at one place the first.
+            # Of collinear points the farthest, of coincident ones the first.
             if side * side > SAME * SAME * max(reach, far):
                 if side < 0.0:
                     following = i
@@ -192,10 +192,7 @@ def wrap(buffers: SceneBuffers, members: int) -> None:
 
 @compiled
 def ahead(flat: FloatArray, i: int) -> float:
-    """Return the distance of a point along the direction in which the first corner is sought.
-
-    In [m].
-    """
+    """Return the coordinate of a point along the search direction of the first corner [m]."""
     place: float = flat[i, 0] + SLANTED * flat[i, 1]
     return place
 
@@ -210,6 +207,6 @@ def distance2(flat: FloatArray, i: int, j: int) -> float:
 
 @compiled
 def exchange(buffers: SceneBuffers, i: int, j: int) -> None:
-    """Exchange two of the listed contacts."""
+    """Swap two of the listed contacts."""
     buffers.member[i], buffers.member[j] = buffers.member[j], buffers.member[i]
     buffers.flat[i], buffers.flat[j] = load_vec(buffers.flat[j], 3), load_vec(buffers.flat[i], 3)

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Interface in Python of the contact search of a scene (scene_contacts.py).
+"""Python interface of the contact search of a scene (scene_contacts.py).
 
-It is named by its module: what it is compiled from, all pairs of shapes, is imported only where
-there is no machine code of it.
+The search is named by its module: its source, all pairs of shapes, is imported only without
+machine code.
 """
 
 from __future__ import annotations
@@ -29,42 +29,42 @@ scene_contacts_of = entry_point_of('rbd_ros.collision.scene.scene_contacts', 'sc
 
 
 def finder_of(scene: SceneTable) -> int:
-    """Return the address of `scene_contacts_of` for scenes such as this one.
+    """Return the address of `scene_contacts_of` for scenes like this one.
 
-    :param scene: what may touch what
+    :param scene: shapes and pairs
     """
-    # Machine code depends on what records have, not on sizes.
+    # Machine code depends on the fields of records, not on sizes.
     buffers = allocate(SceneBuffers, scene_bodies=0, contacts=0, **buffer_sizes(scene))
     found = allocate(SceneContacts, contacts=0)
     return scene_contacts_of.address(Record(scene), Record(buffers), Record(found))
 
 
-#: Depth at which two links at a robot's neutral configuration count as made to overlap [m].
+#: Depth above which two links overlap by design at a robot's neutral configuration [m].
 OVERLAP = 1e-6
 
-#: Gap up to which a link and the one before its parent do likewise: the faces of a knuckle whose
-#: two axes are apart [m].
+#: Gap up to which a link and the one before its parent do likewise: faces of a knuckle with two
+#: separate axes [m].
 KNUCKLE = 2e-4
 
-#: What notices say of links that are left out of self-collision.
+#: Phrase of notices for links without self-collision.
 LEFT_OUT = 'have no collision with each other'
 
-#: Number of pairs that a notice names.
+#: Maximum number of pairs that a notice names.
 _NAMED = 3
 
-#: Duration of a step in which nothing moves [s].
+#: Duration of a step without motion [s].
 _INSTANT = 1e-9
 
 
 def overlapping_links(
     model: Model, table: SceneTable, own: Sequence[int], body_count: int, q: Sequence[float]
 ) -> Set[int]:
-    """Return which of some pairs of links overlap at a configuration, or touch across one link.
+    """Return the pairs of links that overlap at a configuration, or touch across one link.
 
     :param model: model of the robot
     :param table: shapes and pairs of the scene
-    :param own: numbers of the pairs that are looked at, each of links of one robot
-    :param body_count: how many bodies there are: the world, links, objects
+    :param own: numbers of the pairs to test, each of links of one robot
+    :param body_count: number of bodies: the world, links, objects
     :param q: configuration, (nq,)
     :return: numbers of pairs
     """
@@ -87,10 +87,10 @@ def overlapping_links(
 
 
 def left_out_notice(found: AbstractSet[Tuple[str, str]], why: str) -> List[str]:
-    """Return the notice of links that do not touch each other; none without any.
+    """Return the notice of links that do not touch each other, or no notice without any.
 
     :param found: pairs of names, with that of the robot
-    :param why: what is so of them
+    :param why: predicate of the links
 
     >>> from rbd_ros.collision.scene.scene_search import left_out_notice
     >>> left_out_notice({('robot/a', 'robot/b')}, 'overlap')[0].split(';')[0]
@@ -98,7 +98,7 @@ def left_out_notice(found: AbstractSet[Tuple[str, str]], why: str) -> List[str]:
     """
     if not found:
         return []
-    # A robot's own links without its name, as they are called elsewhere.
+    # The robot's own links without its name.
     own = f'{ROBOT}/'
     named = sorted(tuple(name.removeprefix(own) for name in pair) for pair in found)
     some = ', '.join(f'{a} and {b}' for a, b in named[:_NAMED])

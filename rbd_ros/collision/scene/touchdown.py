@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Height at which a robot with a floating base touches the surface below it.
 
-Found by conservative advancement (Mirtich 1996): a body that only translates cannot touch another
-one before it has gone their distance, divided by how fast that distance shrinks.
+Found by conservative advancement (Mirtich 1996): a translating body cannot touch another one
+before their distance over its rate of decrease has passed.
 """
 
 from __future__ import annotations
@@ -33,29 +33,29 @@ from rbd_ros.spatial import PluckerTransform
 #: Gap, or depth, at which bodies count as touching [m].
 TOUCH = 1e-7
 
-#: Minimum vertical part of a normal by which something is below, 84 degrees from level ground.
+#: Minimum vertical component of the normal of a surface below, 84 degrees from level ground.
 MIN_SLOPE = 0.1
 
-#: How far is looked down at first, and at most [m].
+#: First and maximum distance of the search downwards [m].
 NEAR, FAR = 0.05, 1e4
 
-#: Maximum number of heights that are tried on the way up, and on the way down.
+#: Maximum number of heights tried upwards and downwards.
 TRIES = 200
 
-#: Duration of a step in which nothing moves [s].
+#: Duration of a step without motion [s].
 _INSTANT = 1e-9
 
 
 def touchdown(model: Model, scene: Scene, q: Sequence[float], base: int) -> float:
     """Return the change of height at which a floating base touches the surface below it [m].
 
-    A robot in penetration is lifted until it is free, and a free one is lowered. The base stays at
-    its height where nothing is below it, and where it cannot be lifted out.
+    A penetrating robot is lifted until it is free, and a free one is lowered. The base keeps its
+    height if nothing is below it, or if lifting fails.
 
     :param model: model of the robot
-    :param scene: its shapes, and those of what is around it
+    :param scene: its shapes, and those of its environment
     :param q: configuration, (nq,)
-    :param base: number of the body that moves freely
+    :param base: number of the floating base's body
 
     >>> from rbd_ros.world import read_world
     >>> from rbd_ros.collision.scene.scene import make_scene
@@ -81,8 +81,8 @@ def moved_base(model: Model, q: FloatArray, base: int, height: float) -> FloatAr
 
     :param model: model of the robot
     :param q: configuration, (nq,)
-    :param base: number of the body that moves freely
-    :param height: how far [m]
+    :param base: number of the floating base's body
+    :param height: distance [m]
 
     >>> from rbd_ros.collision.scene.touchdown import moved_base
     >>> walker = Robot.from_urdf('urdf/quadruped.urdf', floating_base=True)
@@ -101,7 +101,7 @@ def base_height(model: Model, q: FloatArray, base: int) -> float:
 
     :param model: model of the robot
     :param q: configuration, (nq,)
-    :param base: number of the body that moves freely
+    :param base: number of the floating base's body
 
     >>> from rbd_ros.collision.scene.touchdown import base_height, moved_base
     >>> walker = Robot.from_urdf('urdf/quadruped.urdf', floating_base=True)
@@ -120,7 +120,7 @@ def _transform(model: Model, q: FloatArray, base: int) -> PluckerTransform:
 
 
 class _Found(NamedTuple):
-    """Contacts at a height: their gaps [m], and how much of them a meter of descent closes."""
+    """Contacts at a height: their gaps [m], and the decrease of the gaps per meter of descent."""
 
     gap: FloatArray
     slope: FloatArray
@@ -157,11 +157,11 @@ class _Heights:
             self._buffers.pose[first + o] = [*pose[:3, :3].ravel(), *pose[:3, 3]]
         self._moving = sorted(moving)
         self._z = self._buffers.pose[self._moving, 11]
-        self._buffers.velocity[self._moving, 5] = -1.0  # one meter down in one unit of time
+        self._buffers.velocity[self._moving, 5] = -1.0  # one meter down per unit of time
         self._records = [Record(each) for each in (fewer, self._buffers, self._contacts)]
 
     def at(self, height: float, reach: float = _INSTANT) -> _Found:
-        """Return the contacts that are closed, or are below within a reach [m]."""
+        """Return the contacts that are closed or within a reach below [m]."""
         self._buffers.pose[self._moving, 11] = self._z + height
         self._buffers.listed[:] = 0
         count = scene_contacts_of(*self._records, reach)
@@ -171,7 +171,7 @@ class _Heights:
 
 
 def _lifted(heights: _Heights) -> Optional[float]:
-    """Return the height without deep penetration, None if there is none."""
+    """Return a height without deep penetration, or None."""
     height = 0.0
     for _ in range(TRIES):
         found = heights.at(height)
@@ -185,7 +185,7 @@ def _lifted(heights: _Heights) -> Optional[float]:
 def _lowered(heights: _Heights, start: float) -> float:
     """Return the height at which a robot, free at the given height, touches the surface below.
 
-    Else that height.
+    Without a surface it is the given height.
     """
     height, reach = start, NEAR
     for _ in range(TRIES):
@@ -207,7 +207,7 @@ def _lowered(heights: _Heights, start: float) -> float:
 
 
 def _touching(heights: _Heights, deep: float, free: float) -> float:
-    """Return the height, between a low one and a free one, at which something touches."""
+    """Return the height of first contact between a penetrating and a free height."""
     while free - deep > TOUCH:
         middle = 0.5 * (deep + free)
         if heights.at(middle).deep.any():

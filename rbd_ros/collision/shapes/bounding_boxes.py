@@ -13,20 +13,20 @@ from rbd_ros.array_types import FloatArray
 from rbd_ros.meshes import mesh_vertices
 from rbd_ros.model import geometry
 
-#: What counts as an axis that is normal to a plane: its component, less than 1 by rounding.
+#: Minimum component of a normal along an axis, up to rounding.
 _ALONG = 1.0 - 1e-12
 
 
 def bounding_box(shape: object, pose: ArrayLike) -> FloatArray:
     """Return the smallest box along the axes of the common frame that encloses a shape.
 
-    A plane is the half-space below it and has no bounds but where it ends, if that is along an
-    axis.
+    A plane is the half-space below it, unbounded except at the plane itself, if that is
+    perpendicular to an axis.
 
     :param shape: a shape of `rbd_ros.model.geometry`
     :param pose: homogeneous matrix of its frame in the common frame, (4, 4) [1, m]
     :return: corners with the smallest and largest coordinates, (2, 3) [m]
-    :raises ValueError: for a mesh that cannot be read, and what is no shape
+    :raises ValueError: for a mesh that cannot be read, and for an unknown type of shape
 
     >>> from rbd_ros.collision.shapes.bounding_boxes import bounding_box
     >>> from rbd_ros.model.geometry import Cylinder
@@ -78,7 +78,7 @@ def union(boxes: Iterable[FloatArray]) -> Tuple[FloatArray, ...]:
 
 
 def _points(shape: object) -> FloatArray:
-    """Return the points of which a shape is, or is within, the hull, (n, 3) [m]."""
+    """Return points whose hull is, or contains, the shape, (n, 3) [m]."""
     if isinstance(shape, geometry.Mesh):
         if shape.path is None:
             raise ValueError(

@@ -21,7 +21,7 @@ from rbd_ros.meshes import MeshError
 #: Triangles of a leaf of the tree (concave_search.py).
 _LEAF = 4
 
-#: Maximum number of triangles: their numbers are part of features.
+#: Maximum number of triangles: features contain their numbers.
 MAX_TRIANGLES = 1 << 26
 
 
@@ -29,11 +29,11 @@ MAX_TRIANGLES = 1 << 26
 class TriangleMesh:
     """Surface of triangles, convex or not.
 
-    One that is closed is solid and touched from outside, another one from both sides.
+    A closed one is solid and touched from outside, an open one from both sides.
 
     :param triangles: corners, counterclockwise from outside, (T, 3, 3) [m]; a closed surface that
-        is inside out is turned
-    :raises MeshError: if there are none of a finite area
+        is inside out is reversed
+    :raises MeshError: without any triangle of a finite area
 
     >>> from rbd_ros.collision import TriangleMesh
     >>> x, y, z = np.eye(3)
@@ -46,9 +46,9 @@ class TriangleMesh:
     kind: ClassVar[int] = MESH
     #: Whether it encloses a solid
     closed: bool = field(default=False, init=False)
-    #: What was left out of it or is odd about it, '' if nothing
+    #: Omitted or odd parts of it, '' if there are none
     notice: str = field(default='', init=False)
-    #: Its triangles and what finds them, as compiled loops take them
+    #: Its triangles and their tree, for compiled loops
     tables: Tables = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -72,13 +72,13 @@ class TriangleMesh:
 
     @property
     def half_sizes(self) -> Tuple[float, float, float]:
-        """Sizes for compiled loops: its number in their tables, here of one mesh, (3,)."""
+        """Sizes for compiled loops: its number in its own tables of one mesh, (3,)."""
         return 0.0, 0.0, 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class HeightField:
-    """Ground of varying height over a rectangle centered at the origin; all below it is solid.
+    """Ground of varying height over a rectangle centered at the origin; solid below.
 
     :param size: lengths of the rectangle along x and y, (2,) [m]
     :param heights: z on a regular grid as seen from above, (rows, columns), both at least 2 [m]:
@@ -93,7 +93,7 @@ class HeightField:
     size: Tuple[float, float]
     heights: FloatArray = field(repr=False)
     kind: ClassVar[int] = HEIGHT_FIELD
-    #: Its heights, as compiled loops take them
+    #: Its heights, for compiled loops
     tables: Tables = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -122,12 +122,12 @@ class HeightField:
 
     @property
     def half_sizes(self) -> Tuple[float, float, float]:
-        """Sizes for compiled loops: its number in their tables, here of one field, (3,)."""
+        """Sizes for compiled loops: its number in its own tables of one field, (3,)."""
         return 0.0, 0.0, 0.0
 
 
 def _with_area(triangles: FloatArray) -> Tuple[FloatArray, List[str]]:
-    """Return triangles without those that are lines or points, and notices of them."""
+    """Return triangles without those of zero area, and notices of these."""
     if triangles.ndim != 3 or triangles.shape[1:] != (3, 3):
         raise MeshError(f'triangles must have shape (T, 3, 3), got {triangles.shape}')
     if not len(triangles):
@@ -159,9 +159,9 @@ def _square(vectors: FloatArray) -> FloatArray:
 
 
 def _neighbors(triangles: FloatArray) -> Tuple[IntArray, bool, int]:
-    """Return neighbors across edges, whether all is closed, and the edges of more than two.
+    """Return neighbors across edges, whether the surface is closed, and the number of odd edges.
 
-    Of these, the number.
+    An odd edge has more than two triangles.
     """
     corners = triangles.reshape(-1, 3) + 0.0  # minus zero is zero
     keys = corners.view([('', float)] * 3).ravel()
@@ -177,7 +177,7 @@ def _neighbors(triangles: FloatArray) -> Tuple[IntArray, bool, int]:
     length = np.diff(np.append(first, len(edge)))
     beside = np.full(edge.shape, -1, dtype=np.int64)
     one, other = order[first[length == 2]], order[first[length == 2] + 1]
-    # Neighbors that look the same way pass their edge in opposite directions.
+    # Consistently oriented neighbors pass their edge in opposite directions.
     forth = (start < end).ravel()
     well = forth[one] != forth[other]
     one, other = one[well], other[well]
@@ -187,7 +187,7 @@ def _neighbors(triangles: FloatArray) -> Tuple[IntArray, bool, int]:
 
 
 def _mesh_tables(triangles: FloatArray, beside: IntArray, closed: bool) -> Tables:
-    """Return the triangles in the order of a tree of boxes, leaves of four, and the tree."""
+    """Return the triangles in the order of a tree of boxes with leaves of four, and the tree."""
     order = _morton_order(triangles.mean(axis=1))
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
@@ -211,7 +211,7 @@ def _mesh_tables(triangles: FloatArray, beside: IntArray, closed: bool) -> Table
     try:
         hull, number = hull_of(triangles.reshape(-1, 3)).tables, 0
     except ValueError:
-        pass  # flat: a plane finds no hull to touch
+        pass  # flat: no hull for contact with a plane
     return hull._replace(
         mesh=np.array([[0, leaves, 0, closed, number]], dtype=np.int64),
         node=np.ascontiguousarray(np.concatenate(levels[::-1])),
@@ -221,10 +221,7 @@ def _mesh_tables(triangles: FloatArray, beside: IntArray, closed: bool) -> Table
 
 
 def _morton_order(points: FloatArray) -> IntArray:
-    """Return the order of points along a curve that fills space.
-
-    Neighbors in it are near each other.
-    """
+    """Return the order of points along a space-filling curve, which keeps neighbors together."""
     low = points.min(axis=0)
     extent = float(np.ptp(points, axis=0).max()) or 1.0
     cells = np.minimum((points - low) / extent * 2**20, 2**20 - 1).astype(np.uint64)

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Shapes that can touch each other; sizes are those that a URDF gives."""
+"""Shapes for collision detection, with the sizes of a URDF."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Plane:
 
     @property
     def half_sizes(self) -> Sizes:
-        """Sizes for compiled loops: none, (3,)."""
+        """Sizes for compiled loops: zeros, (3,)."""
         return 0.0, 0.0, 0.0
 
 
@@ -154,8 +154,8 @@ class Cylinder:
 class ConvexHull:
     """Convex hull of points, a polytope.
 
-    :param vertices: points in its frame, (N, 3) [m]; those within their hull do not count, and of
-        more than 256 vertices as many are taken, evenly spread
+    :param vertices: points in its frame, (N, 3) [m]; points inside their hull are ignored, and a
+        hull of more than 256 vertices is thinned evenly
     :raises ValueError: if the points are not finite or enclose no volume
 
     >>> from rbd_ros.collision import ConvexHull
@@ -166,16 +166,15 @@ class ConvexHull:
 
     vertices: FloatArray = field(repr=False)
     kind: ClassVar[int] = HULL
-    #: What was left out of it, '' if nothing
+    #: Omitted parts of it, '' if there are none
     notice: str = field(default='', init=False)
-    #: By how much it is smaller for that [m]
+    #: Resulting decrease of its extent [m]
     lost: float = field(default=0.0, init=False)
-    #: Its vertices, edges and faces, as compiled loops take them
+    #: Its vertices, edges and faces, for compiled loops
     tables: Tables = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        # Imported when the first hull is made: scipy is slow to import, and other shapes need not
-        # wait for it.
+        # Imported with the first hull: scipy is slow to import, and other shapes do not need it.
         from rbd_ros.collision.shapes.hulls import hull_of
 
         for name, value in hull_of(self.vertices)._asdict().items():
@@ -183,7 +182,7 @@ class ConvexHull:
 
     @property
     def half_sizes(self) -> Sizes:
-        """Sizes for compiled loops: its number in their tables, here of one hull, (3,)."""
+        """Sizes for compiled loops: its number in its own tables of one hull, (3,)."""
         return 0.0, 0.0, 0.0
 
 

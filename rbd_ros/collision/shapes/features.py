@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Faces and lines of convex cores that look along a direction, as polygons.
+"""Faces and lines of convex cores along a direction, as polygons.
 
-A polygon has a row for each vertex: its three coordinates and the number of the edge that follows.
-Everything is in coordinates of the shape.
+A polygon has a row for each vertex: its three coordinates and the number of the next edge.
+All coordinates are those of the shape.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from rbd_ros.collision.shapes.supports import (
 )
 from rbd_ros.compiler.loops import compiled, cross, load_vec, norm, Vec, Vec3
 
-#: Number of points on the rim of a cylinder that stand for it.
+#: Number of points that represent the rim of a cylinder.
 POINTS_OF_RIM = 8
 
-#: Column of the number of the edge that follows a vertex.
+#: Column of the number of the edge after a vertex.
 EDGE = 3
 
 
@@ -41,7 +41,7 @@ class Feature(NamedTuple):
     """A face, line or point of a core, a value of compiled loops.
 
     :param polygon: its vertices, counterclockwise from outside, (N, 4)
-    :param corners: how many there are
+    :param corners: number of vertices
     :param normal: outward unit normal of a face
     :param radius: radius around the core [m]
     """
@@ -55,13 +55,13 @@ class Feature(NamedTuple):
 
 @compiled
 def face_of_box(size: FloatArray, direction: Vec3, polygon: FloatArray) -> Tuple[int, Vec3]:
-    """Compute the face of a box that looks along a direction most; return number and normal."""
+    """Compute the face of a box that is most along a direction; return number and normal."""
     k = main_axis(direction)
     sign = 1.0 if direction[k] >= 0.0 else -1.0
     s, t = (k + 1) % 3, (k + 2) % 3
     for number in range(4):
         polygon[number, k] = sign * size[k]
-        # Anticlockwise as seen from outside: the sign of the face turns the order round.
+        # Counterclockwise from outside: the sign of the face reverses the order.
         polygon[number, s] = size[s] if number == 0 or number == 3 else -size[s]
         polygon[number, t] = sign * (size[t] if number < 2 else -size[t])
         polygon[number, EDGE] = number
@@ -72,9 +72,9 @@ def face_of_box(size: FloatArray, direction: Vec3, polygon: FloatArray) -> Tuple
 def face_of_hull(
     shape: PlacedShape, direction: Vec3, polygon: FloatArray
 ) -> Tuple[int, int, Vec3]:
-    """Compute the face of a hull that looks along a direction most.
+    """Compute the face of a hull that is most along a direction.
 
-    :return: number of its vertices, its own, and its normal
+    :return: number of its vertices, its own number, and its normal
     """
     tables, hull = shape.tables, int(shape.size[0])
     face = farthest_face(tables, hull, direction)
@@ -89,7 +89,7 @@ def face_of_hull(
 @compiled
 def line_of_cylinder(size: FloatArray, direction: Vec3, polygon: FloatArray) -> None:
     """Compute the line of the side of a cylinder that is farthest along a direction."""
-    # Not zero: the cylinder lies, so that the direction is mostly across its axis.
+    # Not zero: the cylinder lies, so the direction is mostly across its axis.
     across = math.sqrt(direction[0] * direction[0] + direction[1] * direction[1])
     x, y = size[0] * direction[0] / across, size[0] * direction[1] / across
     polygon[0], polygon[1] = Vec(x, y, -size[1], 0.0), Vec(x, y, size[1], 1.0)
@@ -97,19 +97,17 @@ def line_of_cylinder(size: FloatArray, direction: Vec3, polygon: FloatArray) -> 
 
 @compiled
 def cap_of_cylinder(size: FloatArray, direction: Vec3, polygon: FloatArray) -> Tuple[int, Vec3]:
-    """Compute the cap of a cylinder that looks along a direction, as points on its rim.
+    """Compute the cap of a cylinder along a direction, as points on its rim.
 
-    Returns its number and normal.
-
-    The first of them is the farthest one of the rim.
+    Return its number and normal. The first point is the farthest one of the rim.
     """
     sign = 1.0 if direction[2] >= 0.0 else -1.0
     across = math.sqrt(direction[0] * direction[0] + direction[1] * direction[1])
     x, y = 1.0, 0.0
-    # What is left of the direction beside the axis would be rounding errors.
+    # Otherwise the direction across the axis is a rounding error.
     if across > 1e-9 * abs(direction[2]):
         x, y = direction[0] / across, direction[1] / across
-    # Turns by 45 degrees without further sines: sin and cos of it are both sqrt(1/2).
+    # Rotation by 45 degrees: sin and cos are both sqrt(1/2).
     step = math.sqrt(0.5)
     for number in range(POINTS_OF_RIM):
         polygon[number] = Vec(size[0] * x, size[0] * y, sign * size[1], number)
@@ -119,11 +117,11 @@ def cap_of_cylinder(size: FloatArray, direction: Vec3, polygon: FloatArray) -> T
 
 @compiled
 def face_of_triangle(corners: FloatArray, direction: Vec3, polygon: FloatArray) -> Vec3:
-    """Compute the triangle, seen from the side that a direction points to; return its normal."""
+    """Compute a triangle, seen from the side of a direction; return its normal."""
     p = load_vec(corners, 3)
     normal = cross(load_vec(corners, 3, 3) - p, load_vec(corners, 3, 6) - p)
     length = norm(normal)
-    # A triangle has two sides; the one that looks along the direction is taken, in reversed order.
+    # A triangle has two sides; the one along the direction is taken, in reversed order.
     if normal @ direction < 0.0:
         length = -length
     for number in range(3):
@@ -137,13 +135,13 @@ def face_of_triangle(corners: FloatArray, direction: Vec3, polygon: FloatArray) 
 def feature_along(
     shape: PlacedShape, direction: Vec3, polygon: FloatArray
 ) -> Tuple[int, int, Vec3]:
-    """Return the face of a core that looks along a direction most, or its farthest line or point.
+    """Return the face of a core that is most along a direction, or its farthest line or point.
 
-    All is in coordinates of the shape.
+    All coordinates are those of the shape.
 
     :param direction: unit vector
     :param polygon: vertices of the face, counterclockwise from outside; a result, (32, 4)
-    :return: how many vertices there are, 1 or 2 for what is no face, number of the feature, and
+    :return: number of vertices, 1 or 2 for a point or line, number of the feature, and
         outward normal of a face
     """
     kind, size = shape.kind, shape.size
@@ -154,7 +152,7 @@ def feature_along(
         count, number, normal = face_of_hull(shape, direction, polygon)
         return count, number, normal
     if kind == CYLINDER:
-        # Standing it has a cap, lying a line, whichever is closer to the direction.
+        # A cap for a standing cylinder, a line for a lying one.
         if abs(direction[2]) >= LYING:
             number, normal = cap_of_cylinder(size, direction, polygon)
             return POINTS_OF_RIM, number, normal
@@ -178,8 +176,7 @@ def edge_beside(shape: PlacedShape, direction: Vec3, line: Vec3, polygon: FloatA
     """
     size, tables, edge = shape.size, shape.tables, -1
     if shape.kind == BOX:
-        # Edges of a box are along its axes: the axis most along the line, at the vertex farthest
-        # along the direction.
+        # Edges of a box are along its axes: the axis most along the line, at the farthest vertex.
         edge = main_axis(line)
         polygon[0, 0:3] = polygon[1, 0:3] = toward(direction, size)
         polygon[0, edge], polygon[1, edge] = -size[edge], size[edge]

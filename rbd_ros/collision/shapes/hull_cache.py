@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Convex hulls of meshes kept on disk, beside machine code: to find them takes seconds."""
+"""Convex hulls of meshes cached on disk beside machine code: computing them takes seconds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rbd_ros.compiler.source import source_digest
 
 
 def cached_hull(points: FloatArray) -> ConvexHull:
-    """Return the convex hull of points, from disk if it was found before.
+    """Return the convex hull of points, from disk if it is cached.
 
     :param points: (N, 3) [m]
     :raises ValueError: as `ConvexHull`
@@ -58,11 +58,11 @@ def _hull(header: Dict[str, Any], content: bytes) -> ConvexHull:
     for name, dtype, shape in header['arrays']:
         count = math.prod(shape)
         array = np.frombuffer(content, dtype, count, at).reshape(shape)
-        arrays[name] = array.copy()  # aligned, and not kept by all of the file
+        arrays[name] = array.copy()  # aligned, without a reference to the whole file
         at += array.nbytes
     vertices = arrays['vertex'].copy()
     vertices.flags.writeable = False
-    # Nothing is left to find for it: past the constructor.
+    # The hull is complete: bypass the constructor.
     hull = object.__new__(ConvexHull)
     made = {
         'vertices': vertices,
@@ -76,7 +76,7 @@ def _hull(header: Dict[str, Any], content: bytes) -> ConvexHull:
 
 
 def _qhull_file() -> Tuple[str, int]:
-    """Return what differs between versions of NumPy and SciPy, which is slow to import."""
+    """Return what identifies the versions of NumPy and SciPy, which is slow to import."""
     spec = find_spec('scipy')
     assert spec is not None and spec.origin is not None
     return np.__version__, os.stat(spec.origin).st_mtime_ns

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Convex hulls: their vertices, edges and faces, as compiled loops take them."""
+"""Convex hulls: their vertices, edges and faces, for compiled loops."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from rbd_ros.compiler.loops import allocate
 #: Maximum number of vertices of a hull, and of corners of one of its faces.
 MAX_VERTICES, MAX_CORNERS = 256, 32
 
-#: Number of points from which on their hull is that of those farthest along `DIRECTIONS`
-#: directions: to find the hull of all would take seconds.
+#: Number of points above which only those farthest along `DIRECTIONS` directions count: the hull
+#: of all would take seconds.
 MANY, DIRECTIONS = 20_000, 320
 
 #: Triangles belong to one face if their normals differ by less than this angle [rad], and their
-#: vertices are this near to its plane, relative to the size of the hull.
+#: vertices are within this distance of its plane, relative to the size of the hull.
 _COPLANAR, _IN_PLANE = 1e-4, 1e-6
 
-#: Extent of points that enclose a volume in their thinnest direction, relative to the widest.
+#: Minimum extent in the thinnest direction of a volume, relative to the widest.
 _THINNEST = 1e-9
 
-#: Maximum number of hulls that are kept.
+#: Maximum number of cached hulls.
 _KEPT = 256
 
 
@@ -39,8 +39,8 @@ class Hull(NamedTuple):
     """A convex hull.
 
     :param vertices: its vertices, read-only, (N, 3) [m]
-    :param notice: what was left out of it, '' if nothing
-    :param lost: by how much it is smaller for that [m]
+    :param notice: omitted parts, '' if there are none
+    :param lost: resulting decrease of its extent [m]
     :param tables: its vertices, edges and faces
     """
 
@@ -56,7 +56,7 @@ _kept: Dict[Tuple[int, bytes], Hull] = {}
 def hull_of(points: FloatArray) -> Hull:
     """Return the convex hull of points.
 
-    Some are kept: a robot has the same meshes in its simulation and for its distances.
+    Some are cached: a robot has the same meshes in its simulation and for its distances.
 
     :param points: (N, 3) [m]
     :raises ValueError: if the points are not finite or enclose no volume
@@ -78,8 +78,8 @@ def hull_vertices(points: FloatArray) -> Tuple[FloatArray, str, float]:
     """Return the vertices of the convex hull of points, thinned evenly if there are too many.
 
     :param points: (N, 3) [m]
-    :return: vertices, (M, 3) [m], what was left out, '' if nothing, and by how much the hull is
-        smaller for it [m]
+    :return: vertices, (M, 3) [m], omitted parts, '' if there are none, and the resulting decrease
+        of the hull's extent [m]
     :raises ValueError: if the points are not finite or enclose no volume
     """
     points = np.asarray(points, dtype=float)
@@ -115,7 +115,7 @@ def hull_vertices(points: FloatArray) -> Tuple[FloatArray, str, float]:
 def hull_tables(vertices: FloatArray) -> Tables:
     """Return the tables of one hull.
 
-    :param vertices: its vertices, each of them an extreme point, (N, 3) [m]
+    :param vertices: its vertices, all of them extreme points, (N, 3) [m]
     """
     # Quickhull (Barber, Dobkin and Huhdanpaa 1996), in triangles.
     hull = _qhull(vertices)
@@ -130,7 +130,7 @@ def hull_tables(vertices: FloatArray) -> Tables:
     for number, ring in enumerate(faces):
         for v in ring:
             faces_at[v].append(number)
-    # A vertex within a face, by its tolerance, looks along it as well.
+    # A vertex within a face, by its tolerance, belongs to that face.
     owner = {v: number for number, group in enumerate(planes[1]) for v in group}
     around: List[List[int]] = []
     edges: List[int] = []
@@ -143,8 +143,7 @@ def hull_tables(vertices: FloatArray) -> Tables:
     ring_table: List[List[int]] = []
     corners: List[int] = []
     for ring in faces:
-        # Buffers of manifolds have this size; corners that are left out are between others of a
-        # round face.
+        # Buffers of manifolds have this size; omitted corners are between others of a round face.
         if len(ring) > MAX_CORNERS:
             ring = [ring[k] for k in np.linspace(0, len(ring), MAX_CORNERS, False).astype(int)]
         ring_table.append([len(corners), len(ring)])
@@ -162,7 +161,7 @@ def hull_tables(vertices: FloatArray) -> Tables:
 
 
 def no_tables() -> Tables:
-    """Return the tables of no shape at all.
+    """Return empty tables.
 
     >>> from rbd_ros.collision.shapes.hulls import no_tables
     >>> len(no_tables().hull)
@@ -172,7 +171,7 @@ def no_tables() -> Tables:
 
 
 def join_tables(parts: Sequence[Tables]) -> Tables:
-    """Return the tables of several shapes, which are numbered in their order, each kind from 0.
+    """Return the tables of several shapes, numbered in their order, each kind from 0.
 
     :param parts: tables of the shapes
 
@@ -192,7 +191,7 @@ def join_tables(parts: Sequence[Tables]) -> Tables:
         for part in parts:
             shift = [done[each] if each else 0 for each in _NUMBERS.get(name, ())]
             array = getattr(part, name)
-            # A number that is negative is none.
+            # Negative numbers mean none.
             rows.append(np.where(array >= 0, array + np.array(shift), array) if shift else array)
             for each in arrays:
                 done[each] += len(getattr(part, each))
@@ -200,7 +199,7 @@ def join_tables(parts: Sequence[Tables]) -> Tables:
     return Tables(**whole)
 
 
-#: Columns of tables that are numbers of rows of others.
+#: Columns of tables that are indices into others.
 _NUMBERS = {
     'hull': ('vertex', '', 'face'),
     'around': ('neighbor', '', 'face_at', ''),
@@ -225,10 +224,7 @@ def _qhull(points: FloatArray):  # type: ignore[no-untyped-def]
 
 
 def _extreme(points: FloatArray) -> FloatArray:
-    """Return the vertices of the hull of points.
-
-    Such that each of them is one of their own hull, too.
-    """
+    """Return the vertices of the hull of points that are vertices of their own hull too."""
     while True:
         vertices: FloatArray = points[np.sort(_qhull(points).vertices)]
         if len(vertices) == len(points):
@@ -237,7 +233,7 @@ def _extreme(points: FloatArray) -> FloatArray:
 
 
 def _outward(vertices: FloatArray, triangles: IntArray, normals: FloatArray) -> IntArray:
-    """Return the triangles whose corners run counterclockwise, seen from outside."""
+    """Return the triangles with corners counterclockwise from outside."""
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
     inside_out = np.einsum('ij,ij->i', np.cross(b - a, c - a), normals) < 0.0
     result = np.array(triangles)
@@ -248,7 +244,7 @@ def _outward(vertices: FloatArray, triangles: IntArray, normals: FloatArray) -> 
 def _faces(
     vertices: FloatArray, triangles: IntArray, neighbors: IntArray, equations: FloatArray
 ) -> Tuple[List[List[int]], Tuple[List[List[float]], List[Set[int]]]]:
-    """Return faces as rings of vertices, with planes and all vertices, of coplanar triangles."""
+    """Return rings of vertices of the faces, with planes and vertices of coplanar triangles."""
     size = float(np.ptp(vertices, axis=0).max())
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
     area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
@@ -282,7 +278,7 @@ def _faces(
 
 
 def _ring(triangles: IntArray) -> List[int]:
-    """Return the vertices around connected triangles; none if they have no single border."""
+    """Return the border of connected triangles; none if it is no single ring."""
     edges = {(t[k], t[(k + 1) % 3]) for t in triangles.tolist() for k in range(3)}
     onward = {i: j for i, j in edges if (j, i) not in edges}
     if len(onward) != sum((j, i) not in edges for i, j in edges):
@@ -296,7 +292,7 @@ def _ring(triangles: IntArray) -> List[int]:
 
 
 def _farthest(points: FloatArray) -> IntArray:
-    """Return the numbers of the points that are farthest along evenly spread directions."""
+    """Return the numbers of the points farthest along evenly spread directions."""
     k = np.arange(DIRECTIONS) + 0.5
     # A spiral of equal areas from pole to pole.
     z, angle = 1.0 - 2.0 * k / DIRECTIONS, np.pi * (1.0 + 5.0**0.5) * k
@@ -314,10 +310,7 @@ def _farthest(points: FloatArray) -> IntArray:
 
 
 def _spread(vertices: FloatArray, maximum: int) -> IntArray:
-    """Return the numbers of evenly spread vertices.
-
-    Each farthest from those before (Gonzalez 1985).
-    """
+    """Return the numbers of evenly spread vertices, by farthest-point sampling (Gonzalez 1985)."""
     chosen = [int(np.argmax(np.linalg.norm(vertices - vertices.mean(axis=0), axis=1)))]
     distance = np.linalg.norm(vertices - vertices[chosen[0]], axis=1)
     while len(chosen) < maximum:

@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Shapes of robots and of worlds as shapes that can touch, and as compiled loops take them.
+"""Conversion of shapes of robots and worlds to collision shapes and arrays of compiled loops.
 
-That is a kind, three sizes, and tables for those that need more.
+In arrays, a shape is a kind, three sizes, and a table if it has more sizes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros import meshes  # which loads readers of files on first use
+from rbd_ros import meshes  # loads readers of files on first use
 from rbd_ros.array_types import FloatArray
 from rbd_ros.collision.arrays import (
     CAPSULE,
@@ -28,16 +28,16 @@ from rbd_ros.collision.shapes.contact_shapes import ConvexHull, Shape, Sizes
 from rbd_ros.collision.shapes.hulls import join_tables
 from rbd_ros.model import geometry
 
-#: Shapes that are tables and not three sizes.
+#: Shapes with tables instead of three sizes.
 WITH_TABLES = (ConvexHull, TriangleMesh, HeightField)
 
 
 def tabulated(shapes: Sequence[Shape]) -> Tuple[List[Sizes], List[Tables]]:
     """Return the sizes of shapes and the parts of their tables.
 
-    The first size is a number in tables for some.
+    The first size of a shape with tables is its number.
 
-    :param shapes: the shapes; one that comes again has the same number
+    :param shapes: the shapes; the same shape has the same number
     :return: sizes of each, (3,), and parts for `join_tables`
 
     >>> from rbd_ros.collision import ConvexHull, Sphere
@@ -58,7 +58,7 @@ def tabulated(shapes: Sequence[Shape]) -> Tuple[List[Sizes], List[Tables]]:
         if id(shape.tables) not in numbers:
             numbers[id(shape.tables)] = (float(done[shape.kind]), 0.0, 0.0)
             parts.append(shape.tables)
-            # A mesh has a hull of its own.
+            # A mesh has its own hull.
             done[HULL] += len(shape.tables.hull)
             done[MESH] += len(shape.tables.mesh)
             done[HEIGHT_FIELD] += len(shape.tables.field)
@@ -67,9 +67,7 @@ def tabulated(shapes: Sequence[Shape]) -> Tuple[List[Sizes], List[Tables]]:
 
 
 def code_of(kind_a: int, kind_b: int) -> Tuple[bool, bool]:
-    """Return whether a pair is found by supports, and whether among triangles of a mesh.
-
-    Or those of a height field.
+    """Return whether a pair needs supports, and whether it needs triangles.
 
     :param kind_a: kind of one shape
     :param kind_b: kind of the other one
@@ -88,7 +86,7 @@ def code_of(kind_a: int, kind_b: int) -> Tuple[bool, bool]:
 
 
 def tables_for(pairs: Sequence[Tuple[int, int]], parts: Sequence[Tables]) -> Tables:
-    """Return the tables of all shapes of a scene, and what machine code its pairs need.
+    """Return the tables of all shapes of a scene, with flags for the machine code of its pairs.
 
     :param pairs: kinds of the shapes of each pair
     :param parts: tables of the shapes, in the order of `tabulated`
@@ -108,11 +106,11 @@ def tables_for(pairs: Sequence[Tuple[int, int]], parts: Sequence[Tables]) -> Tab
 
 
 class Touching(NamedTuple):
-    """A shape that can touch, and where it is.
+    """A collision shape and its place.
 
-    :param shape: the shape; None if nothing can touch it
-    :param center: where its frame is in that of the geometry; their axes are parallel, (3,) [m]
-    :param notice: what is odd about it, or why it cannot touch; '' if nothing
+    :param shape: the shape; None without collision
+    :param center: origin of its frame in that of the geometry; their axes are parallel, (3,) [m]
+    :param notice: an oddity, or the reason of no collision; '' if there is none
     """
 
     shape: Optional[shapes.Shape]
@@ -121,7 +119,7 @@ class Touching(NamedTuple):
 
 
 class ShapeMaker:
-    """Makes shapes that can touch; a mesh that several links have is read once.
+    """Factory of collision shapes; a mesh of several links is read once.
 
     >>> from rbd_ros.collision.shapes.scene_shapes import ShapeMaker
     >>> from rbd_ros.model import geometry
@@ -131,12 +129,12 @@ class ShapeMaker:
 
     def __init__(self) -> None:
         self._meshes: Dict[Tuple[object, ...], Touching] = {}
-        #: Notices of hulls that are smaller than their meshes, and by how much [m].
+        #: Notices of hulls smaller than their meshes, and by how much [m].
         self._smaller: Dict[str, float] = {}
 
     @property
     def notices(self) -> Tuple[str, ...]:
-        """Notices of hulls that are smaller than their meshes: one line, or none.
+        """Notices of hulls smaller than their meshes: one line, or none.
 
         >>> from rbd_ros.collision.shapes.scene_shapes import ShapeMaker
         >>> ShapeMaker().notices
@@ -152,10 +150,10 @@ class ShapeMaker:
         )
 
     def make(self, shape: object, convex: bool) -> Touching:
-        """Return the shape that can touch.
+        """Return the collision shape.
 
         :param shape: shape of a link or of an object
-        :param convex: whether the convex hull of a mesh is meant
+        :param convex: whether to take the convex hull of a mesh
         """
         nowhere = np.zeros(3)
         if isinstance(shape, geometry.Sphere):
@@ -172,13 +170,13 @@ class ShapeMaker:
             return Touching(HeightField(shape.size, shape.heights), nowhere)
         if not isinstance(shape, geometry.Mesh):
             return Touching(None, nowhere, f'it is a {type(shape).__name__}')
-        # A file counts by its path: links of a hand share meshes.
+        # The path identifies a file: links of a hand share meshes.
         key = shape.path or shape.uri, tuple(shape.scale), convex
         if key not in self._meshes:
             try:
                 made = _of_mesh(shape, convex)
                 if isinstance(made.shape, shapes.ConvexHull) and made.notice:
-                    # One notice for all of them, in `notices`, instead of a line for each mesh.
+                    # One notice for all of them, in `notices`.
                     self._smaller[made.notice] = made.shape.lost
                     made = made._replace(notice='')
                 self._meshes[key] = made
@@ -197,19 +195,19 @@ def _of_mesh(mesh: geometry.Mesh, convex: bool) -> Touching:
     else:
         triangles = meshes.mesh_triangles(mesh.path, mesh.scale)
     points = triangles.reshape(-1, 3)
-    # Here: without meshes, nobody needs it.
+    # Imported here: only meshes need it.
     from rbd_ros.collision.shapes.hull_cache import cached_hull
 
-    # Its bounding sphere is about the origin: that belongs into the middle.
+    # Its bounding sphere is about the origin, which becomes the middle.
     center = 0.5 * (points.min(axis=0) + points.max(axis=0))
     made = cached_hull(triangles - center) if convex else TriangleMesh(triangles - center)
     return Touching(made, center, f'{mesh.uri}: {made.notice}' if made.notice else '')
 
 
 def reach(shape: shapes.Shape) -> float:
-    """Return the radius of the sphere about its origin that encloses a shape.
+    """Return the radius of the sphere about its origin that encloses a shape [m].
 
-    Infinite for a plane [m].
+    It is infinite for a plane.
 
     >>> from rbd_ros.collision import Box
     >>> from rbd_ros.collision.shapes.scene_shapes import reach

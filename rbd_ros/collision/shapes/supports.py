@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Points of convex shapes that are farthest along a direction, and those of their differences.
+"""Supports: the farthest points along a direction, of convex shapes and of their differences.
 
-A shape is its core and a radius around it: that of a sphere is a point, that of a capsule a
-segment, and other shapes are cores without a radius. Everything is in coordinates of the first
-shape of a pair; `pose` is that of the second one in it, (12,).
+A shape is a core and a radius around it: the core of a sphere is a point, that of a capsule a
+segment; other shapes have no radius. All coordinates are those of the first shape of a pair;
+`pose` is that of the second one in it, (12,).
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from rbd_ros.collision.arrays import (
 from rbd_ros.collision.vectors import placed, rotated_back, unit_vector
 from rbd_ros.compiler.loops import compiled, load_vec, Vec, Vec3
 
-#: Number of vertices up to which all are looked at; of more, edges are followed upwards.
+#: Maximum number of vertices that are all tested; with more, edges are followed upwards.
 FEW = 16
 
-#: Columns of a point of the difference of two shapes: itself, the points of both shapes that it is
-#: the difference of, their numbers, and its weight in the nearest point of a simplex.
+#: Columns of a point of the difference of two shapes: itself, the points of both shapes, their
+#: numbers, and its weight in the nearest point of a simplex.
 OF_A, OF_B, NUMBER_A, NUMBER_B, WEIGHT = 3, 6, 9, 10, 11
 
 
@@ -47,11 +47,10 @@ def highest_vertex(tables: Tables, hull: int, direction: Vec3, start: int) -> in
     :param tables: vertices and their neighbors
     :param hull: number of the hull
     :param direction: the direction in coordinates of the hull
-    :param start: number of a vertex where to begin
+    :param start: number of the first vertex
     """
     first, count = tables.hull[hull, 0], tables.hull[hull, 1]
-    # Hill climbing from the vertex of the last call: directions of an iteration are close to each
-    # other.
+    # Hill climbing from the vertex of the last call: directions of iterations are similar.
     best = 0 if count <= FEW else start
     most = load_vec(tables.vertex[first + best], 3) @ direction
     if count <= FEW:
@@ -60,7 +59,7 @@ def highest_vertex(tables: Tables, hull: int, direction: Vec3, start: int) -> in
             if height > most:
                 best, most = k, height
         return best
-    # A vertex without a higher neighbor is the highest one, since the hull is convex.
+    # A vertex without a higher neighbor is the highest one of a convex hull.
     rising = True
     while rising:
         rising = False
@@ -76,9 +75,9 @@ def highest_vertex(tables: Tables, hull: int, direction: Vec3, start: int) -> in
 
 @compiled
 def farthest_face(tables: Tables, hull: int, direction: Vec3) -> int:
-    """Return the face, of those at a hull's farthest vertex, that looks along a direction most.
+    """Return the face at a hull's farthest vertex that is most along a direction.
 
-    The face most along the direction has the farthest vertex.
+    It is the face of the hull most along the direction.
     """
     v = tables.hull[hull, 0] + highest_vertex(tables, hull, direction, 0)
     face, most = 0, -math.inf
@@ -93,7 +92,7 @@ def farthest_face(tables: Tables, hull: int, direction: Vec3) -> int:
 
 @compiled
 def main_axis(direction: Vec3) -> int:
-    """Return the number of the coordinate axis that a direction is most along."""
+    """Return the number of the coordinate axis most along a direction."""
     x, y, z = abs(direction[0]), abs(direction[1]), abs(direction[2])
     if z > max(x, y):
         return 2
@@ -102,7 +101,7 @@ def main_axis(direction: Vec3) -> int:
 
 @compiled
 def largest_axis(direction: Vec3) -> Vec3:
-    """Return the unit vector that looks along a direction most, of both along each axis."""
+    """Return the coordinate axis most along a direction, as a unit vector of either sign."""
     k = main_axis(direction)
     return (1.0 if direction[k] >= 0.0 else -1.0) * unit_vector(k)
 
@@ -111,7 +110,7 @@ def largest_axis(direction: Vec3) -> Vec3:
 def toward(direction: Vec3, half: FloatArray) -> Vec3:
     """Return the vertex of a box that is farthest along a direction in its coordinates [m].
 
-    Zero counts as positive: of several farthest vertices always the same one, as features need.
+    Zero counts as positive: features need the same one of several farthest vertices.
 
     :param half: half lengths, (3,) [m]
     """
@@ -127,7 +126,7 @@ def toward(direction: Vec3, half: FloatArray) -> Vec3:
 def support(shape: PlacedShape, direction: Vec3, start: int) -> Tuple[Vec3, int]:
     """Return the point of the core of a shape that is farthest along a direction.
 
-    All is in coordinates of the shape.
+    All coordinates are those of the shape.
 
     :param direction: the direction, any length
     :param start: number of the last such point, where the search begins
@@ -157,7 +156,7 @@ def support(shape: PlacedShape, direction: Vec3, start: int) -> Tuple[Vec3, int]
     point = Vec(0.0, 0.0, size[1] if number == 1 else -size[1])
     if kind == CYLINDER:
         across = math.sqrt(direction[0] * direction[0] + direction[1] * direction[1])
-        # Along the axis all points of the cap are as far: its center stands for them.
+        # Along the axis all points of the cap are equal: its center represents them.
         if across > 0.0:
             point = Vec(size[0] * direction[0] / across, size[0] * direction[1] / across, point[2])
     return point, number
@@ -173,16 +172,16 @@ def support_of_difference(
     :param direction: the direction, any length
     :param start_a: number of the last such point of the first shape
     :param start_b: number of the last such point of the second shape
-    :param row: the point and what it consists of; a result, (12,)
+    :param row: the point and its parts; a result, (12,)
     :return: the point [m], and numbers of the points of both
     """
-    # The support of a - b along d is that of a along d less that of b along -d, in b's
+    # The support of a - b along d is that of a along d minus that of b along -d, in b's
     # coordinates.
     on_a, number_a = support(a, direction, start_a)
     local, number_b = support(b, -rotated_back(b.pose, direction), start_b)
     on_b = placed(b.pose, local)
     point = on_a - on_b
     row[0:OF_A], row[OF_A:OF_B], row[OF_B:NUMBER_A] = point, on_a, on_b
-    # Numbers identify features, and begin the next search.
+    # Numbers identify features, and start the next search.
     row[NUMBER_A], row[NUMBER_B] = number_a, number_b
     return point, number_a, number_b
