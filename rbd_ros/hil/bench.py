@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The bench: a scenario run once, exactly, with a controller behind disturbed messages."""
+"""The bench: one exact run of a scenario, with disturbed messages to and from a controller."""
 
 from __future__ import annotations
 
@@ -50,22 +50,21 @@ class _Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Run:
-    """Record of a run; each row is a time step, of which there are T.
+    """Record of a run; each row is one of T time steps.
 
     :param seed: seed of the run
     :param time: time before the step, (T,) [s]
-    :param q: positions then, (T, n) [rad, m]
-    :param v: velocities then, (T, n) [rad/s, m/s]
+    :param q: positions before the step, (T, n) [rad, m]
+    :param v: velocities before the step, (T, n) [rad/s, m/s]
     :param desired: positions of the trajectory, (T, n) [rad, m]
-    :param torque: torques that acted in the step, (T, n) [N m, N]
-    :param delay: simulated age of the state that the command in force answers, (T,) [s]; NaN
+    :param torque: torques in the step, (T, n) [N m, N]
+    :param delay: simulated age of the state that the present command answers, (T,) [s]; NaN
         before the first command
-    :param answer_times: real time that the controller took for each answer, (A,) [s]
+    :param answer_times: real time of the controller for each answer, (A,) [s]
     :param changes: faults that began or ended
-    :param counts: messages sent, lost and doubled
-    :param failure: why it ended before its time; '' if it did not
-    :param periods: periods of positions, (n,) [rad], infinite where there are none; no size: none
-        is known
+    :param counts: numbers of sent, lost and duplicated messages
+    :param failure: reason for an early end; '' if there is none
+    :param periods: periods of positions, (n,) [rad], infinite: not periodic; empty: unknown
     """
 
     seed: int
@@ -83,16 +82,13 @@ class Run:
 
     @property
     def error(self) -> FloatArray:
-        """Desired less true positions, (T, n) [rad, m].
-
-        Whole turns of joints without limits do not count.
-        """
+        """Desired minus true positions, continuous joints without whole turns, (T, n)."""
         difference: FloatArray = self.desired - self.q
         return Wraparound(self.periods)(difference) if self.periods.size else difference
 
     @property
     def digest(self) -> str:
-        """Fingerprint of the motion: two runs with the same one are bitwise identical."""
+        """Fingerprint of the motion, equal only for bitwise identical runs."""
         total = hashlib.sha256()
         for each in (self.time, self.q, self.v, self.torque, self.delay):
             total.update(np.ascontiguousarray(each).tobytes())
@@ -100,7 +96,7 @@ class Run:
 
 
 class Bench:
-    """A scenario that can be run again and again.
+    """A scenario that can run repeatedly.
 
     >>> from rbd_ros.hil import Bench, read_scenario
     >>> from rbd_ros.hil.controllers import find_factory
@@ -120,7 +116,7 @@ class Bench:
         steps, h = scenario.steps, scenario.step
         self._time: FloatArray = np.array([k * h for k in range(steps)])
         self._desired = np.array([scenario.trajectory.sample(t)[0] for t in self._time])
-        # Compiled before time runs.
+        # Compiled before the run.
         for payloads in sets_of_payloads(scenario.faults):
             self._plant(payloads)
 
@@ -133,10 +129,10 @@ class Bench:
     ) -> Run:
         """Run the scenario once.
 
-        :param controller: the controller under test, newly made
-        :param seed: of all that happens by chance; None: that of the scenario
-        :param faults: what goes wrong; None: what the scenario says
-        :param recorder: writes down what happens; None: nobody does
+        :param controller: the controller under test, newly created
+        :param seed: seed of the random numbers; None: that of the scenario
+        :param faults: faults; None: those of the scenario
+        :param recorder: records the run; None: no recording
         """
         scenario, h = self.scenario, self.scenario.step
         robot, steps, n = scenario.robot, scenario.steps, scenario.robot.nv
@@ -195,7 +191,7 @@ class Bench:
             done = k
         finally:
             injector.plan(())
-            injector.update(np.inf)  # limits and friction are whole again
+            injector.update(np.inf)  # restores limits and friction
         changes = tuple(each for each in injector.changes if np.isfinite(each.time))
         return Run(
             seed,
@@ -215,13 +211,11 @@ class Bench:
     def unanswered(
         self, failure: str, seed: Optional[int] = None, recorder: Optional[RunRecorder] = None
     ) -> Run:
-        """Return the run of a controller that does not even answer the state at the start.
+        """Return an empty run for a controller that does not answer the first state.
 
-        It has no step.
-
-        :param failure: why there is no answer
+        :param failure: reason
         :param seed: as for `run`
-        :param recorder: is called with what would have run; None: nobody is
+        :param recorder: records the empty run; None: no recording
         """
         scenario, n = self.scenario, self.scenario.robot.nv
         seed = scenario.seed if seed is None else seed
@@ -233,7 +227,7 @@ class Bench:
         return Run(seed, none, rows, rows, rows, rows, none, none, (), counts, failure)
 
     def _plant(self, payloads: Sequence[Fault]) -> Plant:
-        """Return the plant with payloads; made once for each set of them."""
+        """Return the plant with payloads, created once for each set."""
         key, scenario = key_of(payloads), self.scenario
         if key not in self._plants:
             if scenario.plant is None:
@@ -246,9 +240,9 @@ class Bench:
 
 
 def _checked(given: Any, count: int) -> FloatArray:
-    """Return the torques of a controller, copied.
+    """Return a copy of a controller's torques.
 
-    :raises ControllerFailure: if they are none
+    :raises ControllerFailure: if they are invalid
     """
     try:
         torque: FloatArray = np.array(given, dtype=np.float64)
@@ -267,9 +261,9 @@ INTEGRATOR: Final = 'semi_implicit'
 
 
 class SimulatedRobot:
-    """Simulation of a robot, which may have all faults.
+    """Simulation of a robot, which supports all faults.
 
-    :param robot: the robot, with the payloads that it carries
+    :param robot: the robot, with its payloads
     :param timestep: length of a step [s]
     """
 
@@ -281,14 +275,14 @@ class SimulatedRobot:
 
     @property
     def model(self) -> Actuators:
-        """Object that has limits."""
+        """Object with the limits."""
         return self._simulator.physics.model
 
     @property
     def state(self) -> PlantState:
-        """Object that has positions, velocities and torques."""
+        """Object with positions, velocities and torques."""
         return self._simulator.physics.state
 
     def reset(self, q: FloatArray, v: Optional[FloatArray] = None, time: float = 0.0) -> None:
-        """Begin again."""
+        """Reset to a state."""
         self._simulator.reset(q, v, time)

@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The commands rbd_ros hil and hil_run, but for ROS: arguments, and a run with its report.
+"""The commands rbd_ros hil and hil_run, except for ROS: arguments, and a run with its report.
 
-Campaigns, searches about timing, recordings and their replay are imported by who asks for them.
+Campaigns, timing searches, recordings and replays are imported on demand.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rbd_ros.hil.scenario.scenario import MAX_SEED, read_scenario, Scenario
 if TYPE_CHECKING:
     from rbd_ros.hil.report.run_recorder import RunRecorder
 
-#: Runs a scenario over ROS: scenario, folder for files, seed, who records it.
+#: Runs a scenario over ROS: scenario, folder for files, seed, recorder.
 OverRosRecorded = Callable[[Scenario, Path, Optional[int], Optional['RunRecorder']], Run]
 
 
@@ -100,10 +100,10 @@ def execute(
 ) -> Tuple[int, str]:
     """Run a scenario, or a campaign of it, and write the report.
 
-    :param over_ros: runs one whose controller is a process
-    :param isolated: the same, so that several at a time do not hear each other
-    :return: 0 if all limits were kept, else 1; and what to say
-    :raises ValueError: for a wrong scenario, controller or argument
+    :param over_ros: runs a scenario with a controller process
+    :param isolated: the same in a separate domain, for parallel runs
+    :return: 0 if all limits were kept, otherwise 1; and a message
+    :raises ValueError: for an invalid scenario, controller or argument
     """
     remove_old_reports(arguments)
     seed, folder = arguments.seed, Path(arguments.report)
@@ -148,17 +148,16 @@ def execute(
 
 
 def remove_old_reports(arguments: argparse.Namespace) -> None:
-    """Remove what an earlier command wrote where this one is going to.
+    """Remove reports of an earlier command from the folder.
 
-    It comes first of all: whatever is wrong with the scenario or the controller, CI must not take
-    a report of yesterday for that of today.
+    This is the first step, so that CI cannot read an old report after an error.
 
-    :raises ValueError: if it cannot be removed
+    :raises ValueError: if one cannot be removed
     """
     if arguments.scenario is None or arguments.replay_recording:
         return
     if arguments.seeds is not None or arguments.replay is not None:
-        return  # a campaign goes on where it was
+        return  # a campaign is resumed
     folder, of_run = Path(arguments.report), (PAGE, JUNIT, NUMBERS)
     if arguments.dead_time or arguments.rates is not None:
         from rbd_ros.hil.timing_commands import old_files
@@ -174,7 +173,7 @@ def remove_old_reports(arguments: argparse.Namespace) -> None:
 
 
 def is_of_a_node(arguments: argparse.Namespace) -> bool:
-    """Return whether a recording of a simulator node is to be replayed, which needs no scenario.
+    """Return whether the replayed recording is of a simulator node, which needs no scenario.
 
     :raises ValueError: if the recording cannot be read
     """
@@ -187,9 +186,9 @@ def is_of_a_node(arguments: argparse.Namespace) -> bool:
 
 
 def _is_about_timing(arguments: argparse.Namespace) -> bool:
-    """Return whether a search about timing is asked for: --dead-time or --rates.
+    """Return whether a timing search is requested: --dead-time or --rates.
 
-    :raises ValueError: if both are, or one beside a campaign
+    :raises ValueError: for both, or one with a campaign
     """
     others = arguments.seeds is not None or arguments.replay is not None or arguments.vary
     named = [
@@ -207,7 +206,7 @@ def _is_about_timing(arguments: argparse.Namespace) -> bool:
 
 
 def check_recording(arguments: argparse.Namespace) -> None:
-    """Reject what does not go with a recording."""
+    """Reject options that do not apply to a recording."""
     many = arguments.seeds is not None or arguments.replay is not None or arguments.vary
     timing = arguments.dead_time or arguments.rates is not None
     for name in ('record', 'replay_recording'):

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Dead time that a controller tolerates: the largest further delay with which all limits are kept.
+"""Dead time that a controller tolerates: the maximum additional delay that keeps all limits.
 
-Found by doubling and bisection, in whole time steps. Each try is a run of the scenario, with the
-same seed, in which commands come so much later.
+The search doubles and bisects, in whole time steps. Each try is a run of the scenario with the
+same seed and delayed commands.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rbd_ros.hil.report.verdict import failed_checks, judge, row, Verdict
 from rbd_ros.hil.scenario.scenario import Scenario
 
 PAGE, NUMBERS = 'dead_time.html', 'dead_time.json'
-MAX_DEAD_TIME = 1.0  # nobody looks further [s]
+MAX_DEAD_TIME = 1.0  # upper bound of the search [s]
 
 #: Runs a scenario.
 Runner = Callable[[Scenario], Run]
@@ -30,7 +30,7 @@ Runner = Callable[[Scenario], Run]
 class Try(NamedTuple):
     """One run.
 
-    :param dead_time: delay of commands on top of what the scenario has [s]
+    :param dead_time: delay of commands in addition to the scenario's [s]
     :param verdict: whether the limits were kept
     :param numbers: row of the run
     """
@@ -41,13 +41,12 @@ class Try(NamedTuple):
 
 
 class DeadTime(NamedTuple):
-    """Dead time that was found.
+    """Result of the search.
 
-    :param tolerated: largest dead time with which all limits are kept [s]; None if they are not
-        kept without any
-    :param resolution: the next larger one that was tried is larger by so much [s]
-    :param broken: whether one was found with which they are not; else more may be tolerated
-    :param tries: all runs, by their dead time
+    :param tolerated: maximum dead time that keeps all limits [s]; None: not even zero
+    :param resolution: difference to the next larger try [s]
+    :param broken: whether a larger try exceeds a limit; otherwise more may be tolerated
+    :param tries: all runs, ordered by dead time
     """
 
     tolerated: Optional[float]
@@ -57,7 +56,7 @@ class DeadTime(NamedTuple):
 
 
 def delayed(faults: Sequence[Fault], seconds: float) -> Tuple[Fault, ...]:
-    """Return the faults with which each command comes later by so much, whatever else delays it.
+    """Return the faults with all commands delayed by a further time.
 
     >>> from rbd_ros.hil import Fault
     >>> from rbd_ros.hil.dead_time import delayed
@@ -69,7 +68,7 @@ def delayed(faults: Sequence[Fault], seconds: float) -> Tuple[Fault, ...]:
     """
     if seconds == 0.0:
         return tuple(faults)
-    # Of several for the same channel, the last one that acts counts.
+    # Of several faults of a channel, the last active one counts.
     result = [Fault('latency', seconds, channel='command')]
     for each in faults:
         if each.kind != 'latency' or each.channel == 'state':
@@ -86,9 +85,9 @@ def find_dead_time(
 ) -> DeadTime:
     """Find the dead time that the controller of a scenario tolerates.
 
-    It is exact to a time step if more delay is never better; the page shows all that was tried.
+    It is exact to a time step if the result is monotonic in the delay; the page shows all tries.
 
-    :param scenario: the scenario, with at least one limit, or every delay is allowed
+    :param scenario: the scenario, with at least one limit
     :param run: runs a scenario, with the same seed each time
     :param progress: called with each try
     """
@@ -120,7 +119,7 @@ def find_dead_time(
     return DeadTime(found, scenario.step, broken, tuple(sorted(tries, key=lambda e: e.dead_time)))
 
 
-# -- what is reported -----------------------------------------------------------------------------
+# -- report ---------------------------------------------------------------------------------------
 
 
 def summary(scenario: Scenario, found: DeadTime) -> str:
@@ -148,7 +147,7 @@ def _milliseconds(seconds: float) -> str:
 
 
 def _what_breaks(found: DeadTime) -> List[str]:
-    """Return what fails at the smallest dead time that is too large."""
+    """Return the failures at the smallest dead time that exceeds a limit."""
     least = next((each for each in found.tries if not each.verdict.passed), None)
     if least is None:
         return []
@@ -217,7 +216,7 @@ def _plot(scenario: Scenario, found: DeadTime) -> str:
         some = [each for each in found.tries if each.verdict.passed is kept]
         axes.plot(
             [1e3 * each.dead_time for each in some],
-            # Zero has no place on a logarithmic axis.
+            # Zero cannot be shown on a logarithmic axis.
             [max(each.numbers['largest_error'], 1e-12) for each in some],
             mark,
             color=color,

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A controller called at other rates, with the same physics: one report that compares."""
+"""Comparison of a controller at different rates, with the same physics, in one report."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from rbd_ros.hil.report.verdict import judge, position_error, row
 from rbd_ros.hil.scenario.scenario import max_steps, Scenario
 
 PAGE, NUMBERS = 'rates.html', 'rates.json'
-FOLDER = 'rate_'  # of each rate, with the rate behind
+FOLDER = 'rate_'  # prefix of the folder of each rate
 MAX_RATE_COUNT, MAX_RATE = 12, 100
-MIN_STEP = 1000  # of the simulation [ns]
+MIN_STEP = 1000  # minimum time step of the simulation [ns]
 
 
 class AtRate(NamedTuple):
     """The controller at one rate.
 
-    :param rate: as part of that of the scenario
+    :param rate: relative to the rate of the scenario
     :param scenario: the scenario with this rate
     :param run: a run of it
     """
@@ -58,7 +58,7 @@ def read_rates(text: str) -> Tuple[Fraction, ...]:
     """Return the rates of a command line, in order.
 
     :param text: such as '0.5,1,2' or '1/3,1'
-    :raises ValueError: for whatever is wrong with it
+    :raises ValueError: if it is invalid
 
     >>> from rbd_ros.hil.rates import read_rates
     >>> [str(each) for each in read_rates('2,0.5,1')]
@@ -80,7 +80,7 @@ def read_rates(text: str) -> Tuple[Fraction, ...]:
 
 
 def at_rates(scenario: Scenario, rates: Sequence[Fraction]) -> List[Tuple[Fraction, Scenario]]:
-    """Return scenarios in which the controller is called at other rates, all with one time step.
+    """Return scenarios with the controller at other rates, all with one time step.
 
     :raises ValueError: if no time step in whole nanoseconds fits all of them
 
@@ -121,11 +121,11 @@ def run_at_rates(
     run: Callable[[Scenario, Path], Run],
     folder: Path,
 ) -> List[AtRate]:
-    """Run a scenario at several rates and write the report of each, and one that compares.
+    """Run a scenario at several rates; write a report of each, and a comparison.
 
-    :param run: runs a scenario; files go into the folder that it is given
+    :param run: runs a scenario; files go into the given folder
     :param folder: for `rates.html`, `rates.json` and a folder for each rate
-    :raises ValueError: if rates do not fit, or nothing can be written
+    :raises ValueError: if rates do not fit, or a file cannot be written
     """
     results = []
     for rate, changed in at_rates(scenario, rates):

@@ -13,12 +13,12 @@ from rbd_ros.hil import dead_time, rates
 from rbd_ros.hil.bench import Run
 from rbd_ros.hil.scenario.scenario import Limits, Scenario
 
-#: Runs a scenario; files go into the folder.
+#: Runs a scenario; files go into the given folder.
 Runner = Callable[[Scenario, Path], Run]
 
 
 def old_files(arguments: argparse.Namespace, folder: Path, of_run: Sequence[str]) -> List[Path]:
-    """Return the files that an earlier command of the kind may have left.
+    """Return the files that an earlier, similar command may have left.
 
     :param of_run: names of the files of a run
     """
@@ -33,9 +33,9 @@ def execute(
 ) -> Tuple[int, str]:
     """Run the search, and write the report.
 
-    :return: 0 if the limits were kept, without further dead time or at all rates, else 1; and what
-        to say
-    :raises ValueError: for a wrong scenario, controller or argument
+    :return: 0 if the limits were kept without additional dead time or at all rates, otherwise 1;
+        and a message
+    :raises ValueError: for an invalid scenario, controller or argument
     """
     if scenario.limits == Limits():
         raise ValueError(

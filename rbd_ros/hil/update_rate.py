@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The period of a controller_manager in time steps of a simulation: one rule for bench and node.
+"""The period of a controller_manager in time steps of a simulation, for bench and node.
 
-It knows no ROS: declarations and scenarios read it, too.
+This module does not import ROS, since declarations and scenarios use it.
 """
 
 from __future__ import annotations
@@ -11,25 +11,25 @@ from typing import Optional
 
 MAX_UPDATE_RATE = 100_000  # [Hz]
 
-#: Real time from one period to the next without commands [s]: a manager needs cycles to start.
+#: Real time between two periods without commands [s]; a manager needs cycles to start.
 PACE = 0.1
-#: Real time after which no cycle of an earlier period is under way any more [s]. What a slow
-#: manager answers to one period would be taken for the answer to the next, in all that follow.
+#: Real time after which no cycle of an earlier period is running [s]. The late answer of a slow
+#: manager would count for the next period, and for all later ones.
 SETTLING_TIME = 1.0
-#: Real time without an answer after which to assume that the manager missed its wake-up [s].
+#: Real time without an answer after which the manager may have missed its wake-up [s].
 NUDGE_AFTER = 1.0
 
 
 def steps_of_period(update_rate: int, timestep: int) -> int:
-    """Return how many time steps one period of a controller_manager has.
+    """Return the number of time steps in a period of a controller_manager.
 
     On simulated time, ros2_control_node sleeps until `1'000'000'000 / update_rate` nanoseconds
     have passed since its last cycle (ros2_control_node.cpp, sleeping_policies.cpp). /clock comes
     once in this many steps, so that each message wakes it exactly once.
 
     :param update_rate: parameter of the controller_manager [Hz]
-    :param timestep: of the simulation [ns]
-    :raises ValueError: if no whole number of steps is a period
+    :param timestep: timestep of the simulation [ns]
+    :raises ValueError: if the period is not a whole number of steps
 
     >>> steps_of_period(100, 1_000_000), steps_of_period(600, 1_666_667)
     (10, 1)
@@ -47,14 +47,14 @@ def steps_of_period(update_rate: int, timestep: int) -> int:
 
 
 def nudged(time: int, count: int) -> int:
-    """Return what /clock says to wake a controller_manager that sleeps on though it is time.
+    """Return the /clock time that wakes a controller_manager which missed its time.
 
-    `Clock::sleep_until` of rclcpp compares the time and then waits for a change of it without a
-    lock against a change in between; the same time again is no change. So it goes back by as
-    little as can be, and on again.
+    `Clock::sleep_until` of rclcpp compares the time and then waits for a change of it, without a
+    lock for the time in between; the same time again is no change. So it goes back by one
+    nanosecond, and forward again.
 
     :param time: simulated time [ns]
-    :param count: how many such messages there have been, from 1
+    :param count: number of such messages so far, from 1
 
     >>> [nudged(2_000, k) for k in (1, 2, 3)]
     [1999, 2000, 1999]
@@ -65,5 +65,5 @@ def nudged(time: int, count: int) -> int:
 def _steps(update_rate: int, timestep: int) -> Optional[int]:
     period = 1_000_000_000 // update_rate
     count = max(round(period / timestep), 1)
-    # Never sooner than the manager wakes up; later by what rounding to nanoseconds costs.
+    # Never before the manager wakes up; later by rounding to nanoseconds.
     return count if 0 <= count * timestep - period <= count else None

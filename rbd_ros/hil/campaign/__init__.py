@@ -1,3 +1,3 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Campaigns: many runs of a scenario in many processes, with tables and a page of results."""
+"""Campaigns: many runs of a scenario in parallel processes, with tables and a result page."""

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Campaigns: many runs of a scenario on all cores, a row each; resumed and replayed."""
+"""Campaigns: many runs of a scenario on all cores, one row each; can be resumed and replayed."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ from rbd_ros.hil.scenario.scenario import read_scenario, Scenario
 
 FORMAT = 'rbd_ros campaign 2'
 
-#: Maximum size of a file that says what a controller does [bytes].
+#: Maximum size of a file that defines a controller [bytes].
 MAX_SOURCE = 1 << 30
 
 
 def fingerprints(path: str, scenario: Scenario) -> Dict[str, str]:
     """Return the fingerprints of all inputs of the rows, by name.
 
-    :param path: of the scenario file
-    :param scenario: the same, read
+    :param path: path of the scenario file
+    :param scenario: the scenario in it
     """
     content = read_bytes(path, MAX_TEXT) + scenario.description.encode()
     result = {
@@ -58,7 +58,7 @@ def fingerprints(path: str, scenario: Scenario) -> Dict[str, str]:
 def files_of(controller: Controller) -> List[Path]:
     """Return the existing files that a controller names: Python, libraries, FMUs, programs.
 
-    What these load in turn, and what `ros2 run` finds by the name of a package, is not seen.
+    Files that they load, and packages of `ros2 run`, are not included.
     """
     names = CONTROLLERS[controller.kind].files(controller)
     return [Path(each) for each in names if Path(each).is_file()]
@@ -67,7 +67,7 @@ def files_of(controller: Controller) -> List[Path]:
 def _of_files(paths: List[Path]) -> str:
     total = hashlib.sha256()
     for path in paths:
-        # One after another: where one ends and the next begins is part of it.
+        # Hash of hashes, so that boundaries between files count.
         total.update(hashlib.sha256(read_bytes(path, MAX_SOURCE)).digest())
     return total.hexdigest()
 
@@ -75,7 +75,7 @@ def _of_files(paths: List[Path]) -> str:
 def what_differs(one: Mapping[str, Any], other: Mapping[str, Any], scenario: Scenario) -> str:
     """Return the first name with different fingerprints in two sets; '' if all are equal.
 
-    :param scenario: whose controller and plant are named
+    :param scenario: scenario whose controller and plant are named
     """
     named = {
         'version': 'the version of rbd_ros',
@@ -94,11 +94,11 @@ Progress = Callable[[int, int], None]
 class Campaign:
     """Many runs of a scenario, in a folder.
 
-    :param path: the scenario
-    :param folder: where its table is, or will be
-    :param variations: what differs between the runs, beside their seeds
-    :param over_ros: runs one whose controller is a process
-    :raises ValueError: if the controller is a process and nothing runs it, or cannot be made
+    :param path: path of the scenario
+    :param folder: folder of its table
+    :param variations: variations between the runs, in addition to their seeds
+    :param over_ros: runs a scenario whose controller is a process
+    :raises ValueError: if the controller cannot be created, or needs ROS without `over_ros`
     """
 
     def __init__(
@@ -115,17 +115,17 @@ class Campaign:
         kind = CONTROLLERS[self.scenario.controller.kind]
         if kind.over_ros and over_ros is None:
             raise ValueError('a controller that is a process needs ROS: use rbd_ros hil')
-        #: Runs each by itself; None: in the processes of the campaign.
+        #: Runs a controller process; None: the controller runs in the processes of the campaign.
         self._isolated = over_ros if kind.over_ros else kind.isolated(self.scenario.controller)
         self.variations = tuple(variations)
         varied(self.scenario.faults, {each.kind: each.low for each in variations})
         if self._isolated is None:
-            make_controller(self.scenario)  # what cannot be made is reported now
+            make_controller(self.scenario)  # reports errors now
 
     # -- the runs ---------------------------------------------------------------------------------
 
     def values(self, number: int) -> Dict[str, float]:
-        """Return the values that vary, in one run."""
+        """Return the varied values of a run."""
         return {each.kind: each.draw(self.scenario.seed, number) for each in self.variations}
 
     def seed(self, number: int) -> int:
@@ -133,7 +133,7 @@ class Campaign:
         return self.scenario.seed + number
 
     def replay(self, number: int) -> Tuple[Scenario, Run]:
-        """Repeat one run bitwise, with the scenario that has the values of this run."""
+        """Repeat a run bitwise; return it and its scenario."""
         faults = varied(self.scenario.faults, self.values(number))
         seed = self.seed(number)
         if self._isolated is None:
@@ -150,12 +150,12 @@ class Campaign:
 
         :param count: number of runs
         :param jobs: number of processes
-        :param progress: called with how many runs are done, of how many
-        :param scheduler: address of a Dask scheduler, or 'local' for one with so many processes;
+        :param progress: called with the numbers of finished runs and of all runs
+        :param scheduler: address of a Dask scheduler, or 'local' for one with `jobs` processes;
             None: without Dask
-        :raises ValueError: if the folder has another campaign, another process is at it, or it
-            cannot be written
-        :raises RuntimeError: if runs cannot be done any more; those that were are kept
+        :raises ValueError: if the folder has another campaign or is in use, or it cannot be
+            written
+        :raises RuntimeError: if no run can continue; finished runs are kept
         """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -181,7 +181,7 @@ class Campaign:
     ) -> None:
         columns = self._columns()
         table = self.folder / TABLE
-        self._write(table, columns, rows)  # without half a line of an interrupted one
+        self._write(table, columns, rows)  # drops the incomplete line of an interrupted campaign
         arguments = (
             self.path,
             self._fingerprints,
@@ -199,7 +199,7 @@ class Campaign:
                 file.write(line(columns, rows[number]))
                 file.flush()
                 progress(len(rows.keys() & set(range(count))), count)
-        # In order, whichever was first: the same campaign gives the same file.
+        # In order, so that the same campaign gives the same file.
         self._write(table, columns, rows)
 
     def _row(self, number: int, facts: Any, columns: Sequence[str]) -> Row:
@@ -230,7 +230,7 @@ class Campaign:
         }
 
     def _settings_before(self) -> Dict[str, Any]:
-        """Return settings of the campaign that is in the folder; none if they cannot be read."""
+        """Return the settings of the campaign in the folder; none if they cannot be read."""
         try:
             before = json.loads(read_text(self.folder / SETTINGS, MAX_TABLE))
         except ValueError:
@@ -238,7 +238,7 @@ class Campaign:
         return before if isinstance(before, dict) else {}
 
     def _keep_settings(self) -> None:
-        """Write the settings of the campaign, or check that they are those of the folder."""
+        """Write the settings of the campaign, or compare them with those of the folder."""
         path, settings = self.folder / SETTINGS, self._settings()
         if path.is_file():
             before = self._settings_before()
@@ -260,7 +260,7 @@ class Campaign:
             )
 
     def rows(self) -> Dict[int, Row]:
-        """Return rows of the runs that have been done, by number; also of another controller's.
+        """Return the rows of finished runs by number, also of another controller.
 
         :raises ValueError: if the folder has another campaign
         """
@@ -290,9 +290,9 @@ def _make_work(
     isolated: Optional[IsolatedRun],
     folder: Path,
 ) -> Callable[[int], Dict[str, Any]]:
-    """Make, in a worker, what does one run.
+    """Create the function that executes a run in a worker.
 
-    :raises ValueError: if the worker finds another scenario or controller there
+    :raises ValueError: if the worker has another scenario or controller
     """
     scenario = read_scenario(path)
     if other := what_differs(expected, fingerprints(path, scenario), scenario):
@@ -323,19 +323,19 @@ def _make_work(
 def _process_row(
     scenario: Scenario, isolated: IsolatedRun, folder: Path, number: int
 ) -> Dict[str, Any]:
-    """Return the row of a run of a process; its output is kept only if the run failed."""
+    """Return the row of a run with a controller process; keep its output only after a failure."""
     facts = row(scenario, isolated(scenario, folder, scenario.seed + number))
     if not facts['failure']:
         (folder / 'controller.log').unlink(missing_ok=True)
         try:
             folder.rmdir()
         except OSError:
-            pass  # something else is in it, such as the report of a replay
+            pass  # it contains other files, such as the report of a replay
     return facts
 
 
 def failed(rows: Sequence[Row]) -> List[Row]:
-    """Return the rows of runs that kept not all limits, or failed."""
+    """Return the rows of runs that exceeded a limit or failed."""
     return [each for each in rows if each['passed'] != 'True']
 
 
@@ -349,7 +349,7 @@ def _badness(values: Row) -> Tuple[bool, float]:
 
 
 def number_of(values: Row, name: str) -> Optional[float]:
-    """Return the number in a row; None if there is none."""
+    """Return a number of a row; None if it is missing."""
     try:
         return float(values[name])
     except (KeyError, ValueError):

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Campaigns of `rbd_ros hil`: --seeds, and --replay of one run."""
+"""Campaign options of `rbd_ros hil`: --seeds, and --replay of one run."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from rbd_ros.hil.report.run_report import document, FAULT, figure_of, reported, 
 from rbd_ros.hil.scenario.controller_entry import IsolatedRun
 
 CAMPAIGN_PAGE = 'campaign.html'
-SHOWN = 'largest_error'  # what is plotted
+SHOWN = 'largest_error'  # plotted value
 
 
 def write_campaign(campaign: Campaign, rows: Sequence[Row]) -> None:
-    """Write the page.
+    """Write the result page.
 
-    :param rows: of all runs
+    :param rows: rows of all runs
     :raises ValueError: if it cannot be written
     """
     try:
@@ -63,14 +63,14 @@ def campaign_page(campaign: Campaign, rows: Sequence[Row]) -> str:
 
 
 def _numbers(rows: Sequence[Row], name: str) -> FloatArray:
-    """Return the numbers of a column, NaN where there is none, (runs,)."""
+    """Return the numbers of a column, NaN if missing, (runs,)."""
     found = (number_of(each, name) for each in rows)
     return np.array([np.nan if value is None else value for value in found], dtype=np.float64)
 
 
 def _histogram(values: FloatArray, limit: Any) -> str:
     figure, (axes,) = figure_of(1, 2.6)
-    # Values that differ by rounding alone leave no room for bins.
+    # Values that differ by rounding only do not fit into bins.
     low = float(values.min())
     top = max(float(values.max()), low + 1e-9 * max(1.0, abs(low)))
     axes.hist(values, bins=60, range=(low, top), color='#1769aa')
@@ -121,12 +121,13 @@ MAX_RUNS = 10_000_000
 def execute_campaign(
     arguments: argparse.Namespace, folder: Path, isolated: Optional[IsolatedRun]
 ) -> Tuple[int, str]:
-    """Run a campaign, or one of its runs again.
+    """Run a campaign, or repeat one of its runs.
 
     :param folder: folder of the report
-    :param isolated: runs one whose controller is a process, several at a time
-    :return: 0 if all limits were kept, or the run is the same, else 1; and what to say
-    :raises ValueError: for a wrong scenario, controller or argument
+    :param isolated: runs a scenario with a controller process, several in parallel
+    :return: 0 if all limits were kept, or the repeated run is identical, otherwise 1; and a
+        message
+    :raises ValueError: for an invalid scenario, controller or argument
     """
     if arguments.seed is not None:
         raise ValueError(

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Files of a campaign: written whole or not at all, by one process at a time; tables."""
+"""Files of a campaign, written atomically by one process at a time, and tables."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from typing import Any, Dict, Iterator, List, Sequence
 from rbd_ros.bounded_files import read_text
 
 LOCK = 'campaign.lock'
-#: Maximum size of a table, and of the settings beside it [bytes].
+#: Maximum size of a table, and of its settings [bytes].
 MAX_TABLE = 1 << 30
 
 #: Cells of a run by column.
 Row = Dict[str, str]
 
-# Columns that hold no real numbers.
+# Columns without numbers.
 _TEXTS = ('failure', 'digest')
 _WHOLE = ('run', 'seed', 'steps')
 _COUNTS = ('_sent', '_dropped', '_duplicated')
@@ -31,14 +31,14 @@ _COUNTS = ('_sent', '_dropped', '_duplicated')
 def campaign_lock(folder: Path) -> Iterator[None]:
     """Lock the campaign against other processes; the lock ends with the process.
 
-    :raises ValueError: if another one is at it
+    :raises ValueError: if another process holds it
     """
     try:
         import fcntl
-    except ImportError:  # not on this system
+    except ImportError:  # not supported by this system
         yield
         return
-    # Neither another file that a link leads to nor what is in it is changed.
+    # No link is followed, and no content is changed.
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
         number = os.open(folder / LOCK, flags, 0o666)
@@ -59,12 +59,12 @@ def campaign_lock(folder: Path) -> Iterator[None]:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write a file whole or not at all, also if the power goes."""
+    """Write a file atomically, also against loss of power."""
     beside = path.with_name(path.name + '.new')
     with beside.open('w', encoding='utf-8', newline='') as file:
         file.write(text)
         file.flush()
-        os.fsync(file.fileno())  # or the new name may be on the disk before the content
+        os.fsync(file.fileno())  # before the rename reaches the disk
     os.replace(beside, path)
 
 
@@ -76,16 +76,13 @@ def line(columns: Sequence[str], values: Row) -> str:
 
 
 def cell(value: Any) -> str:
-    """Return the cell of a table; in one line, and a number with all of its bits."""
+    """Return the cell of a value, on one line; numbers keep all bits."""
     text = repr(value) if isinstance(value, float) else str(value)
     return ' '.join(text.split())
 
 
 def read_rows(table: Path, columns: Sequence[str]) -> Dict[int, Row]:
-    """Return the rows of a table by the number of the run.
-
-    What an interruption has cut is left out.
-    """
+    """Return the rows of a table by run number, without an incomplete last line."""
     if not table.is_file():
         return {}
     text = read_text(table, MAX_TABLE)
@@ -101,9 +98,9 @@ def read_rows(table: Path, columns: Sequence[str]) -> Dict[int, Row]:
 
 
 def check_table(path: Path) -> None:
-    """See that a table can be written, before the runs.
+    """Check that a table can be written, before the runs.
 
-    :raises ValueError: if its kind is not known, or what writes it is not installed
+    :raises ValueError: for an unknown format, or if its library is missing
     """
     if path.suffix not in ('.csv', '.parquet'):
         raise ValueError(f'--table {path}: give the name of a .parquet or .csv file')
@@ -117,7 +114,7 @@ def write_table(path: Path, rows: Sequence[Row]) -> None:
     """Write rows as Parquet, with types, or as CSV.
 
     :param path: ends in .parquet or .csv
-    :param rows: all with the same columns; at least one
+    :param rows: rows with the same columns; at least one
     :raises ValueError: if it cannot be written
     """
     columns = list(rows[0])

@@ -1,9 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Numbered pieces of work by Dask, on a local cluster or that of a scheduler.
+"""Numbered tasks on Dask: a local cluster, or that of a scheduler.
 
-The counterpart of workers.py, with the same arguments and results. Dask is imported when it is
-asked for, and not before.
+The counterpart of workers.py, with the same arguments and results. Dask is imported on demand.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ from rbd_ros.hil.campaign.workers import Maker, MAX_FAILED_STARTS, WorkerDied
 LOCAL = 'local'
 CONNECT_TIMEOUT = 15.0  # for the answer of a scheduler [s]
 WORKERS_TIMEOUT = 60.0  # for the first worker of a scheduler [s]
-POLL_PERIOD = 1.0  # pause between two looks at the scheduler while nothing is done [s]
-AHEAD = 2  # pieces for each thread of the cluster: one that it works on, and the next
+POLL_PERIOD = 1.0  # pause between two checks of the scheduler while no task ends [s]
+AHEAD = 2  # tasks for each thread: the running one and the next
 
-_own = threading.local()  # what does the work, for each thread of a worker
+_own = threading.local()  # function of the tasks, for each thread of a worker
 
 
 def in_dask(
@@ -32,16 +31,15 @@ def in_dask(
 ) -> Iterator[Tuple[int, Any]]:
     """Yield the numbers and results of tasks in the order of completion.
 
-    A piece whose worker is killed is given to another one, as Dask does, some times; those that
-    see all of them killed are done again one by one, and one that kills its workers then, too,
-    costs only itself.
+    Dask gives a task whose worker is killed to another worker, a few times. A task that kills each
+    of them is repeated alone; if it kills its worker again, only this task fails.
 
-    :param make: called with `arguments` in each worker; all workers can import it
-    :param numbers: of the pieces
-    :param count: how many processes, of a local cluster
-    :param address: of the scheduler, or 'local'
-    :raises ValueError: if Dask is not installed, or the address is none
-    :raises RuntimeError: if nobody answers there, the scheduler goes away, or the work raises
+    :param make: called with `arguments` in each worker, which must be able to import it
+    :param numbers: numbers of the tasks
+    :param count: number of processes of a local cluster
+    :param address: address of the scheduler, or 'local'
+    :raises ValueError: if Dask is not installed, or the address is invalid
+    :raises RuntimeError: if no scheduler answers, it ends, or a task raises
     """
     try:
         import distributed
@@ -50,7 +48,7 @@ def in_dask(
             f'--scheduler {address} needs dask.distributed: pip install distributed'
         ) from None
     for name in ('client', 'comm', 'core', 'nanny', 'scheduler', 'worker'):
-        # What is wrong is reported once, by us.
+        # Errors are reported once, here.
         logging.getLogger(f'distributed.{name}').setLevel(logging.CRITICAL)
     if address != LOCAL and '://' not in address:
         raise ValueError(f'--scheduler {address}: give local, or an address as tcp://host:8786')
@@ -88,7 +86,7 @@ def _client(distributed: Any, address: str, count: int) -> Iterator[Any]:
         yield client
     finally:
         if client is not None:
-            # One whose scheduler has gone away may not close in time.
+            # A client without its scheduler may not close in time.
             with suppress(OSError, distributed.TimeoutError):
                 client.close(timeout=POLL_PERIOD)
 
@@ -101,7 +99,7 @@ def _results(
     address: str,
 ) -> Iterator[Tuple[int, Any]]:
     left = list(reversed(numbers))
-    suspects: List[int] = []  # those whose workers have died
+    suspects: List[int] = []  # tasks whose workers have died
     gone = RuntimeError(f'the scheduler at {address} has ended')
     packed, succeeded, one_by_one, restarts = pickle.dumps(task), False, False, 0
     running: Dict[Any, int] = {}
@@ -121,12 +119,12 @@ def _results(
                         f'start it by `dask worker {address} --nthreads 1`\n'
                     )
                 alone = not threads
-            # What was on a worker when it died need not have killed it: that is found out alone.
+            # Not every task of a dead worker has killed it: each is repeated alone.
             if not left and not running:
                 one_by_one, left = True, [suspects.pop()]
             while left and len(running) < (1 if one_by_one else room):
                 number = left.pop()
-                # Not pure: what was computed for another campaign is not taken.
+                # Not pure: results of another campaign must not be reused.
                 running[client.submit(_do, packed, number, pure=False)] = number
             try:
                 done = distributed.wait(list(running), POLL_PERIOD, 'FIRST_COMPLETED').done
@@ -136,7 +134,7 @@ def _results(
                 raise gone
             for future in done:
                 if future.status in ('lost', 'pending'):
-                    continue  # the worker that held the result has died: it is computed again
+                    continue  # the worker with the result has died; it is computed again
                 number = running.pop(future)
                 result = _result(distributed, future, gone)
                 if isinstance(result, WorkerDied) and not one_by_one:
@@ -155,15 +153,15 @@ def _results(
 
 
 def _restart_workers(cluster: Any) -> bool:
-    """Start workers of a local cluster again, if all have ended and stay away; return whether.
+    """Restart the workers of a local cluster if all have ended; return whether it did.
 
-    Each has a nanny that does, but on a busy machine it may give up.
+    Each has a nanny for that, which may give up on a busy machine.
     """
     ended = [nanny.status.name in ('closed', 'failed') for nanny in cluster.workers.values()]
-    # Those that are being started are not among the workers yet.
+    # Starting workers are not in this list yet.
     if not all(ended) or len(ended) < len(cluster.worker_spec):
         return False
-    # Those that have closed keep their places.
+    # Closed workers still count.
     cluster.scale(2 * len(cluster.worker_spec))
     return True
 

@@ -26,7 +26,7 @@ _RANGE = re.compile(r'([-+.\deE]+?):([-+.\deE]+?)(us|ms|mrad|rad|deg|kg|g|s|)(?:
 class Variation:
     """Range of the value of a kind of fault.
 
-    :param kind: which kind
+    :param kind: kind of fault
     :param low: smallest value
     :param high: largest value
     :param levels: number of different values, evenly spaced; 0: any
@@ -38,10 +38,10 @@ class Variation:
     levels: int = 0
 
     def draw(self, seed: int, number: int) -> float:
-        """Return the value in one run, whatever the other runs are.
+        """Return the value in one run, independent of other runs.
 
-        :param seed: of the campaign
-        :param number: of the run
+        :param seed: seed of the campaign
+        :param number: number of the run
         """
         chance = np.random.Generator(
             np.random.PCG64([seed, zlib.crc32(self.kind.encode()), number])
@@ -55,9 +55,9 @@ class Variation:
 def read_variations(text: Optional[str]) -> Tuple[Variation, ...]:
     """Return the variations of a command line.
 
-    :param text: such as 'payload=0:5,latency=0:20ms', with :LEVELS behind a range if it is to have
-        so many values; None: none
-    :raises ValueError: for whatever is wrong with it
+    :param text: such as 'payload=0:5,latency=0:20ms', with :LEVELS after a range for evenly
+        spaced values; None: no variation
+    :raises ValueError: if it is invalid
 
     >>> from rbd_ros.hil.campaign.variation import read_variations
     >>> for each in read_variations('payload=0:5:6,latency=0:20ms'):
@@ -104,11 +104,11 @@ def read_variations(text: Optional[str]) -> Tuple[Variation, ...]:
 def varied(faults: Sequence[Fault], values: Dict[str, float]) -> Tuple[Fault, ...]:
     """Return the faults with other values.
 
-    Of a kind that a scenario has, all get the value; one that it has not acts from the start, on
-    all joints or messages.
+    The value applies to all faults of the kind. If the scenario has none, one is added from the
+    start, for all joints or messages.
 
-    :param values: by kind
-    :raises ValueError: if there is no payload, and it is not known where one would be
+    :param values: values by kind
+    :raises ValueError: if there is no payload, since its link is unknown
     """
     result = [replace(f, value=values[f.kind]) if f.kind in values else f for f in faults]
     for kind, value in values.items():

@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Processes that do numbered pieces of work, one at a time; one that is killed costs only its own.
+"""Processes for numbered tasks; the kill of a process fails only its task.
 
-(The pools of the standard library give up as a whole when one of their processes dies.)
+(The pools of the standard library fail as a whole.)
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from multiprocessing.connection import Connection, wait
 import os
 from typing import Any, Callable, Dict, Iterator, Optional, Sequence, Tuple
 
-#: Makes, in a worker, the function that does a piece of work.
+#: Creates the function of the tasks, in a worker.
 Maker = Callable[..., Callable[[int], Any]]
 
-#: Workers that may end before they have done any work, in a row, before all is given up.
+#: Number of workers in a row that may end before their first task.
 MAX_FAILED_STARTS = 3
 
-JOIN_TIMEOUT = 5.0  # for the end of a worker that has nothing left to do [s]
+JOIN_TIMEOUT = 5.0  # for the end of an idle worker [s]
 
 
 class WorkerDied:
-    """Result of a piece of work whose worker was killed.
+    """Result of a task whose worker was killed.
 
     :param code: its exit code
     """
@@ -32,7 +32,7 @@ class WorkerDied:
 
 
 class _Worker:
-    """A process; `number` is the piece that it is at, None if it has none."""
+    """A process; `number` is its present task, None if idle."""
 
     def __init__(self, context: Any, make: Maker, arguments: Tuple[Any, ...]):
         ours, theirs = context.Pipe()
@@ -54,7 +54,7 @@ class _Worker:
     def end(self) -> None:
         self.pipe.close()
         if self.number is None:
-            self.process.join(JOIN_TIMEOUT)  # it reads the end of the pipe, and tidies up
+            self.process.join(JOIN_TIMEOUT)  # it reads the end of the pipe and cleans up
         self.process.terminate()
         self.process.join()
 
@@ -65,9 +65,9 @@ def in_processes(
     """Yield the numbers and results of tasks in the order of completion.
 
     :param make: called with `arguments` in each process; can be pickled
-    :param numbers: of the pieces
-    :param count: how many processes
-    :raises RuntimeError: if processes end before they begin, or the work raises
+    :param numbers: numbers of the tasks
+    :param count: number of processes
+    :raises RuntimeError: if processes end before their first task, or a task raises
     """
     context, left = multiprocessing.get_context('spawn'), list(reversed(numbers))
     workers: Dict[Connection, _Worker] = {}

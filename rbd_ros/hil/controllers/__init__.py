@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Controllers under test: a file `<kind>_controller.py` for each kind, and how they are made."""
+"""Controllers under test, created from the `<kind>_controller.py` files of their kinds."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from rbd_ros.robot import Robot
 
 
 def find_factory(name: str) -> Callable[..., Callback]:
-    """Return the factory that a name means.
+    """Return the factory of a name.
 
     :param name: 'module:name', 'path.py:name', or an entry point of the group rbd_ros.controllers
-    :raises ValueError: if there is none
+    :raises ValueError: if it does not exist
 
     >>> from rbd_ros.hil.controllers import find_factory
     >>> find_factory('rbd_ros.hil.controllers:computed_torque').__name__
@@ -30,9 +30,9 @@ def find_factory(name: str) -> Callable[..., Callback]:
 
 
 def make_controller(scenario: Scenario) -> Callback:
-    """Return the controller of a scenario, newly made, in this process.
+    """Create the controller of a scenario, in this process.
 
-    :raises ValueError: if there is none, or it cannot be made
+    :raises ValueError: if it does not exist or cannot be created
     """
     return CONTROLLERS[scenario.controller.kind].make(scenario)
 
@@ -44,10 +44,10 @@ def computed_torque(
     natural_frequency: float = 18.0,
     integral: bool = True,
 ) -> Callback:
-    """Make the law of the node inverse_dynamics: computed torque with an integral.
+    """Create the law of the node inverse_dynamics: computed torque with an integral.
 
-    :param natural_frequency: of the closed loop [rad/s]
-    :param integral: whether there is an integral of the error
+    :param natural_frequency: natural frequency of the closed loop [rad/s]
+    :param integral: whether to add an integral of the error
     """
     kp, kd, ki = default_gains(robot, natural_frequency=natural_frequency)
     if not integral:

@@ -7,9 +7,8 @@
                 const double desired_position[], const double desired_velocity[],
                 const double desired_acceleration[], double torque[]);
 
-or, with `arguments`, a function that `rbd_ros codegen` has exported, which takes some of these
-vectors, then `double torque[]`, and returns nothing. A function that crashes takes the process
-along.
+or, with `arguments`, a function exported by `rbd_ros codegen`, which takes some of these vectors
+and then `double torque[]`, and returns nothing. A crash of the function ends the process.
 """
 
 from __future__ import annotations
@@ -37,10 +36,10 @@ _NAME_IN_C = re.compile(r'[A-Za-z_]\w*', re.ASCII)
 
 
 class CController:
-    """Calls a function in C; newly made for each run, which `begin` announces to the library.
+    """Calls a C function; created for each run, which `begin` announces to the library.
 
-    :param scenario: what is run
-    :raises ValueError: if there is no such library or function
+    :param scenario: the scenario
+    :raises ValueError: if the library or function does not exist
     """
 
     def __init__(self, scenario: Scenario):
@@ -52,7 +51,7 @@ class CController:
             raise ValueError(f'controller {self._path}: {error}; give a shared library') from None
         self._desired = desired_samples(scenario.trajectory, scenario.timestep)
         n = self._count = scenario.robot.nv
-        # One block, so that the desired motion is copied at once; what a call may change is apart.
+        # One block, so that the desired motion is one copy; the output is separate.
         self._values: FloatArray = np.zeros(len(ARRAYS) * n)
         self._torque: FloatArray = np.zeros(n)
         places = {name: self._values[k * n :].ctypes.data for k, name in enumerate(ARRAYS)}
@@ -61,7 +60,7 @@ class CController:
         pointers.append(ctypes.c_void_p(self._torque.ctypes.data))
         self._function = self._find(name)
         self._time = ctypes.c_double()
-        # The function runs without Python's lock, on the memory of this object.
+        # The function runs without the GIL on the memory of this object.
         self._mutex = threading.Lock()
         self._arguments = pointers
         self._bare = 'arguments' in options
@@ -86,14 +85,14 @@ class CController:
             ) from None
 
     def __call__(self, time: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """Return the torques for a state, (n,) [N m, N]; they may change with the next call.
+        """Return the torques for a state, (n,) [N m, N]; the next call overwrites them.
 
         :raises ControllerFailure: if the function returns a number other than 0
         """
         n, values = self._count, self._values
         with self._mutex:
             values[:n], values[n : 2 * n], values[2 * n :] = q, v, self._desired.at(time)
-            self._torque[:] = np.nan  # what a function leaves out is noticed
+            self._torque[:] = np.nan  # detects values that the function does not set
             self._time.value = time
             code = self._function(*self._arguments)
         if code and not self._bare:
@@ -128,7 +127,7 @@ class CKind(ControllerKind):
         return Controller('c', (library, entries['function'].name()), options)
 
     def make(self, scenario: Scenario) -> Callback:
-        """Return the controller, newly made."""
+        """Create the controller."""
         return CController(scenario)
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A controller under test that is a process and talks ROS, by the words of its command."""
+"""A controller under test that is a process and uses ROS, given by its command."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rbd_ros.model.extension.fields import Field
 
 
 class CommandController(ControllerKind):
-    """A process that talks ROS; `nodes/bench/` starts it and runs the scenario."""
+    """A process that uses ROS; `nodes/bench/` starts it and runs the scenario."""
 
     keys = ('keep', 'answers', 'update_rate')
     example = 'ros2 run my_package my_controller'
@@ -39,11 +39,11 @@ class CommandController(ControllerKind):
         return Controller(self.key, words_of(given), options)
 
     def command(self, controller: Controller) -> Tuple[str, ...]:
-        """Return the words of the command that starts it."""
+        """Return the start command."""
         return controller.words
 
     def files(self, controller: Controller) -> List[str]:
-        """Return the program and files among its arguments."""
+        """Return the program and the files in its arguments."""
         return files_among(controller.words)
 
 

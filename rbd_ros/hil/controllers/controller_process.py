@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The process of a controller under test: it never outlives the bench."""
+"""The process of a controller under test, which ends with the bench."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from typing import Any, Sequence
 
 from rbd_ros.bounded_files import read_end
 
-END_TIMEOUT = 5.0  # for the end after a signal [s]
-LAST_WORDS = 400  # characters of its output that an error shows
-START_TIMEOUT = 120.0  # for the first answer of a controller, which may have to compile [s]
-START_VARIABLE = 'RBD_ROS_HIL_START_TIMEOUT'  # of the environment, instead of it
+END_TIMEOUT = 5.0  # from the signal to the end [s]
+LAST_WORDS = 400  # length of the output in an error message
+START_TIMEOUT = 120.0  # until the first answer, which may need a compilation [s]
+START_VARIABLE = 'RBD_ROS_HIL_START_TIMEOUT'  # environment variable that replaces it
 
 
 def start_timeout() -> float:
@@ -28,13 +28,13 @@ def start_timeout() -> float:
 PR_SET_PDEATHSIG = 1  # of Linux
 _prctl: Any = None
 if sys.platform == 'linux':
-    _prctl = ctypes.CDLL(None, use_errno=True).prctl  # found before a fork
+    _prctl = ctypes.CDLL(None, use_errno=True).prctl  # looked up before a fork
 
 
 def _end_with_the_bench() -> None:
     """Make the kernel send SIGINT to the controller when the bench is killed.
 
-    It is ignored by whatever a shell script starts in the background, and by its children.
+    Processes that a shell script starts in the background ignore it.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if _prctl is not None:
@@ -45,7 +45,7 @@ class ControllerProcess:
     """A command in a new process group; a context manager.
 
     :param words: the command
-    :param log: file for all that it writes
+    :param log: file for its output
     :raises ValueError: if it cannot be started
     """
 
@@ -67,7 +67,7 @@ class ControllerProcess:
             ) from None
 
     def ended(self) -> str:
-        """Return how it ended and its last words; '' if it runs."""
+        """Return its exit code and last output; '' while it runs."""
         code = self._process.poll()
         if code is None:
             return ''

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A controller under test that is an FMU: state in, torque out, a step for each state."""
+"""A controller under test that is an FMU: one step for each state."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from rbd_ros.model.extension.fields import Field
 
 
 class FmuController:
-    """Gives an FMU measured and desired motion, lets it take a step, and reads its torques.
+    """Writes measured and desired motion to an FMU, advances it, and reads its torques.
 
-    Variables are those of `named`: by default '<joint>.position' and so on, '<joint>.effort'.
+    Variable names are those of `named`: by default '<joint>.position' etc., '<joint>.effort'.
 
-    :param scenario: what is run
+    :param scenario: the scenario
     :raises ValueError: if the FMU cannot be used, or lacks a variable
     """
 
@@ -45,7 +45,7 @@ class FmuController:
         if lacking := missing(unit, efforts, 'output'):
             raise FmuError(f'{path} has no output {lacking[0]!r}, {_cure("effort")}')
         inputs: List[str] = []
-        places: List[int] = []  # of the inputs among all values that there are
+        places: List[int] = []  # indices of the inputs in the packet
         for k, name in enumerate(ARRAYS):
             names = named(patterns[name], joints)
             lacking = missing(unit, names, 'input')
@@ -65,12 +65,12 @@ class FmuController:
         self._places = np.array(places, dtype=np.intp)
         self._all: FloatArray = np.zeros(len(ARRAYS) * len(joints))
         self._desired = desired_samples(scenario.trajectory, scenario.timestep)
-        self._steps = 0  # taken, which is the time of the FMU
+        self._steps = 0  # taken; the time of the FMU
 
     def __call__(self, time: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """Return the torques for a state, (n,) [N m, N]; they may change with the next call.
+        """Return the torques for a state, (n,) [N m, N]; the next call overwrites them.
 
-        :param time: of the state [s]; one that is older than the one before changes nothing
+        :param time: time of the state [s]; a state older than the last one changes nothing
         :raises ControllerFailure: if the FMU fails
         """
         n, values, h = len(q), self._all, self._timestep
@@ -80,7 +80,7 @@ class FmuController:
             np.take(values, self._places, out=self._inputs.values)
             try:
                 self._instance.write(self._inputs)
-                # States that did not come leave a gap, which is gone through in steps alike.
+                # A gap of lost states is filled with equal steps.
                 for k in range(self._steps, due):
                     self._instance.step(k * h, h)
                 self._instance.read(self._outputs)
@@ -105,7 +105,7 @@ class FmuKind(ControllerKind):
         return Controller('fmu', (path,), options)
 
     def make(self, scenario: Scenario) -> Callback:
-        """Return the controller, newly made."""
+        """Create the controller."""
         return FmuController(scenario)
 
 

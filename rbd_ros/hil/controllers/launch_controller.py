@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A controller under test that a launch file starts, and that talks ROS."""
+"""A controller under test that a launch file starts, and that uses ROS."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class LaunchController(CommandController):
     key = 'launch'
 
     def command(self, controller: Controller) -> Tuple[str, ...]:
-        """Return the words of the command that starts it."""
+        """Return the start command."""
         return 'ros2', 'launch', *controller.words
 
 

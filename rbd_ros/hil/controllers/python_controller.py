@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A controller under test that is a function in Python, by its module, its file or a package.
+"""A controller under test that is a Python function, given by module, file or entry point.
 
-A controller is made by a factory, `make(robot, trajectory, timestep, **options)`, and is called
-with time [s], positions, (n,), and velocities, (n,), as they were measured; it returns torques,
-(n,). It may keep a memory, and must not use any clock or unseeded chance.
+The factory `make(robot, trajectory, timestep, **options)` returns a callable. It receives time
+[s], measured positions, (n,), and velocities, (n,), and returns torques, (n,). It may have a
+state, but must not use a clock or unseeded random numbers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rbd_ros.hil.scenario.factories import Factories, read_options
 from rbd_ros.hil.scenario.scenario import Scenario
 from rbd_ros.model.extension.fields import Field
 
-#: Functions that make controllers; those of other packages are entry points of this group.
+#: Factories of controllers; those of other packages are entry points of this group.
 FACTORIES = Factories('controller', 'rbd_ros.controllers')
 
 
@@ -32,7 +32,7 @@ class PythonController(ControllerKind):
         return Controller('python', (FACTORIES.read(given, folder),), read_options(entries))
 
     def make(self, scenario: Scenario) -> Callback:
-        """Return the controller, newly made."""
+        """Create the controller."""
         (name,), options = scenario.controller.words, scenario.controller.options
         made: Callback = FACTORIES.make(
             name, scenario.robot, scenario.trajectory, scenario.timestep, **options

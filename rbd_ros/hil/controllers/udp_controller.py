@@ -34,19 +34,19 @@ from rbd_ros.model.extension.fields import Field
 
 ADDRESS = '127.0.0.1'
 NANOSECONDS = 1_000_000_000
-PORT = '{port}'  # in the words of a command: where the program is to listen
-MAX_TRIES = 100  # to find a port that no other run has
+PORT = '{port}'  # placeholder in a command for the port of the program
+MAX_TRIES = 100  # to find an unused port
 FIRST_CONTACT = 0.05  # real time after which the first state is sent again [s]
 
 
 class UdpController:
-    """Sends states and waits for the answer that has the sequence number of each.
+    """Sends states and waits for the answer with the sequence number of each.
 
-    Its use is over after a run; another run begins with another one. A context manager.
+    A context manager for one run.
 
-    :param scenario: what is run
-    :param ended: returns what is wrong with the controller's process; '' if it runs
-    :raises ValueError: if there is no such address
+    :param scenario: the scenario
+    :param ended: returns the error of the controller's process; '' while it runs
+    :raises ValueError: if the address does not exist
     """
 
     def __init__(self, scenario: Scenario, ended: Callable[[], str] = str):
@@ -63,10 +63,10 @@ class UdpController:
         self._exchange.close()
 
     def connect(self, timeout: float) -> None:
-        """Wait until the controller answers the state at the start; the motion begins after it.
+        """Wait until the controller answers the initial state, before the motion begins.
 
-        :param timeout: how long to wait [s]
-        :raises ControllerFailure: if no answer comes, or one that is none
+        :param timeout: timeout [s]
+        :raises ControllerFailure: if no answer comes, or an invalid one
         """
         start, begin = self._scenario.start, monotonic()
         while self._ask(0.0, start, np.zeros(len(start)), FIRST_CONTACT) is None:
@@ -77,7 +77,7 @@ class UdpController:
     def __call__(self, time: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Return the torques for a state, (n,) [N m, N].
 
-        :raises ControllerFailure: if no answer comes, or one that is none
+        :raises ControllerFailure: if no answer comes, or an invalid one
         """
         timeout = self._scenario.response_timeout
         torque = self._ask(time, q, v, timeout)
@@ -104,12 +104,12 @@ class UdpController:
 def over_udp(
     scenario: Scenario, folder: Path, seed: Optional[int], recorder: Optional[RunRecorder] = None
 ) -> Run:
-    """Run a scenario whose controller is behind UDP, and start it if the scenario says how.
+    """Run a scenario whose controller uses UDP; start it if the scenario has its command.
 
-    :param folder: where its output is kept, controller.log
-    :param recorder: writes down what happens; None: nobody does
-    :return: the run; a failure without a step if it does not answer at all
-    :raises ValueError: if it cannot be started, or there is no such address
+    :param folder: folder for the output of the controller, controller.log
+    :param recorder: records the run; None: no recording
+    :return: the run; a failure without a step if the controller never answers
+    :raises ValueError: if it cannot be started, or the address does not exist
     """
     words = at_port(scenario, scenario.controller.options['port']).controller.words
     bench = Bench(scenario)
@@ -127,10 +127,10 @@ def over_udp(
 
 
 def over_udp_isolated(scenario: Scenario, folder: Path, seed: Optional[int]) -> Run:
-    """Exchange packets at a separate port, so that parallel runs do not interfere.
+    """Run a scenario at a separate port, so that parallel runs do not interfere.
 
-    :param folder: where its output is kept, controller.log
-    :return: the run; a failure without a step if it does not answer at all
+    :param folder: folder for the output of the controller, controller.log
+    :return: the run; a failure without a step if the controller never answers
     :raises ValueError: if it cannot be started, or no port is free
     """
     with own_port(scenario.controller.options['address']) as port:
@@ -138,7 +138,7 @@ def over_udp_isolated(scenario: Scenario, folder: Path, seed: Optional[int]) -> 
 
 
 def at_port(scenario: Scenario, port: int) -> Scenario:
-    """Return the scenario whose program listens at a port, which its command gets."""
+    """Return the scenario with another port, also in the command of the program."""
     controller = scenario.controller
     words = tuple(each.replace(PORT, str(port)) for each in controller.words)
     options = {**controller.options, 'port': port}
@@ -147,13 +147,13 @@ def at_port(scenario: Scenario, port: int) -> Scenario:
 
 @contextmanager
 def own_port(address: str) -> Iterator[int]:
-    """Free UDP port of this machine that no other run of a bench has, until the end.
+    """Reserve an unused UDP port of this machine for the context.
 
-    Meanwhile the TCP port of the same number is held, which the program does not need: others that
-    look before the program listens would find the same UDP port.
+    It holds the TCP port of the same number as a lock against other benches, which would find the
+    UDP port unused before the program opens it.
 
     :param address: host name or IP address of this machine
-    :raises ValueError: if there is none
+    :raises ValueError: if no port is free
     """
     port, held = _held_port(address)
     with held:
@@ -181,7 +181,7 @@ def _held_port(address: str) -> Tuple[int, socket.socket]:
 
 
 class UdpKind(ControllerKind):
-    """A process behind UDP packets."""
+    """A process with UDP packets."""
 
     example = {'port': 5005}
 
@@ -202,11 +202,11 @@ class UdpKind(ControllerKind):
         return Controller('udp', words, {'address': address, 'port': int(port)})
 
     def runner(self) -> RunAlone:
-        """Return what runs a scenario with it."""
+        """Return the function that runs a scenario with it."""
         return over_udp
 
     def isolated(self, controller: Controller) -> IsolatedRun:
-        """Return a copy of it with its own port."""
+        """Return the function for parallel runs, each with its own port."""
         if not any(PORT in each for each in controller.words):
             raise ValueError(
                 'each run of a campaign starts its own program: give its command, with '
@@ -215,7 +215,7 @@ class UdpKind(ControllerKind):
         return over_udp_isolated
 
     def files(self, controller: Controller) -> List[str]:
-        """Return the program and files among its arguments."""
+        """Return the program and the files in its arguments."""
         return files_among(controller.words)
 
 

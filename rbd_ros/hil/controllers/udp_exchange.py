@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A state out and the torque for it back over UDP, in lockstep."""
+"""Exchange of a state and its torque over UDP, in lockstep."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from rbd_ros.hil.controllers.udp_packets import (
     torque_of,
 )
 
-POLL_PERIOD = 0.02  # real time of waiting after which the process is looked at again [s]
+POLL_PERIOD = 0.02  # real time between two checks of the process [s]
 
 
 class UdpExchange:
-    """A UDP socket to a controller, which answers to the address that sent the state.
+    """A UDP socket to a controller, which answers to the sender of the state.
 
-    The socket is connected: the system hands on nothing that comes from elsewhere.
+    The socket is connected: the system drops packets from other addresses.
 
     :param address: host name or IP address
-    :param port: where the controller listens
+    :param port: port of the controller
     :param count: number of joints, n
-    :raises ValueError: if there is no such address
+    :raises ValueError: if the address does not exist
     """
 
     def __init__(self, address: str, port: int, count: int):
@@ -45,7 +45,7 @@ class UdpExchange:
         self._room = bytearray(MAX_PACKET)
         self._view = memoryview(self._room)
         self._begins, self._port_closed = True, False
-        #: States sent; answers used; packets left out: of other states, and of no known kind
+        #: Numbers of sent states, used answers, ignored answers to other states, foreign packets
         self.sent = self.answered = self.late = self.foreign = 0
 
     def begin(self) -> None:
@@ -59,13 +59,13 @@ class UdpExchange:
     def exchange(
         self, stamp: int, timeout: float, ended: Callable[[], str] = str
     ) -> Optional[FloatArray]:
-        """Send the state that `writer.values` holds, and wait for its answer.
+        """Send the state in `writer.values`, and wait for its answer.
 
         :param stamp: time of the state [ns]
-        :param timeout: how long to wait [s]
-        :param ended: returns why no answer will come any more; '' if one may
-        :return: torques, (n,) [N m, N]; None if no answer came
-        :raises PacketError: for an answer that is none, or when `ended` says so
+        :param timeout: timeout [s]
+        :param ended: returns why no answer can come; '' if one can
+        :return: torques, (n,) [N m, N]; None without an answer
+        :raises PacketError: for an invalid answer, or the reason of `ended`
         """
         self.sent += 1
         self.writer.set_head(self.sent, stamp, self._begins)
@@ -96,13 +96,13 @@ class UdpExchange:
             try:
                 self._socket.send(self.writer.data)
                 return
-            except ConnectionRefusedError:  # what an earlier packet met; this one was not sent
+            except ConnectionRefusedError:  # belongs to an earlier packet; this one was not sent
                 self._port_closed = True
             except OSError as error:
                 raise PacketError(f'UDP to {self.place}: {error}') from None
 
     def _receive(self, wait: float) -> int:
-        """Return the size of the next packet, -1 if none comes within so many seconds."""
+        """Return the size of the next packet, -1 if none comes within `wait` seconds."""
         try:
             self._socket.settimeout(wait)
             return self._socket.recv_into(self._room)
@@ -116,8 +116,8 @@ class UdpExchange:
             raise PacketError(f'UDP to {self.place}: {error}') from None
 
     def silence(self) -> str:
-        """Return the known reason for a missing answer, for an error message."""
-        self._send()  # once more: a port that was closed after the state had come is noticed now
+        """Return the reason for a missing answer, for an error message."""
+        self._send()  # again, to detect a port that was closed after the state arrived
         self._receive(POLL_PERIOD)
         if self._port_closed:
             return f'no program listens at {self.place}'
@@ -132,7 +132,7 @@ class UdpExchange:
         return '; '.join(found) or f'no packet arrives from {self.place}'
 
     def counts(self) -> Dict[str, int]:
-        """Return the packets by what became of them."""
+        """Return the numbers of packets by outcome."""
         return {
             'packets_sent': self.sent,
             'packets_answered': self.answered,

@@ -39,14 +39,14 @@ MAX_JOINTS = (MAX_PACKET - STATE_HEAD.size) // (8 * len(ARRAYS))
 
 
 class PacketError(ValueError):
-    """An answer that is none; the message says why."""
+    """An invalid answer; the message gives the reason."""
 
 
 class StateWriter:
     """The packet of a state, filled in place.
 
     :param count: number of joints, n
-    :raises ValueError: if no packet has room for so many
+    :raises ValueError: if a packet is too small for so many
     """
 
     def __init__(self, count: int):
@@ -54,15 +54,15 @@ class StateWriter:
             raise ValueError(f'{count} joints; a packet must have 1 to {MAX_JOINTS}')
         self._count = count
         self.data = bytearray(STATE_HEAD.size + 8 * len(ARRAYS) * count)
-        #: Numbers behind the head: the vectors of `ARRAYS` one after another, (5n,)
+        #: Numbers after the header: the vectors of `ARRAYS`, (5n,)
         self.values: FloatArray = np.frombuffer(self.data, '<f8', offset=STATE_HEAD.size)
 
     def set_head(self, sequence: int, stamp: int, begins: bool) -> None:
-        """Write what stands before the numbers.
+        """Write the header.
 
         :param sequence: number of the state
         :param stamp: its time [ns]
-        :param begins: whether a motion begins, and what a controller remembers is of another one
+        :param begins: whether a motion begins, so that the controller resets its state
         """
         flags = BEGINS if begins else 0
         STATE_HEAD.pack_into(
@@ -71,9 +71,9 @@ class StateWriter:
 
 
 def sequence_of(data: memoryview, count: int) -> int:
-    """Return the number of the state that a packet answers; -1 if it is no answer at all.
+    """Return the sequence number that a packet answers; -1 if it is no answer.
 
-    :param data: a packet that came
+    :param data: received packet
     :param count: number of joints
     :raises PacketError: for an answer of another version or size
     """
@@ -95,7 +95,7 @@ def sequence_of(data: memoryview, count: int) -> int:
 
 
 def torque_of(data: memoryview, count: int) -> FloatArray:
-    """Return the torques of an answer, (n,), a copy.
+    """Return a copy of the torques of an answer, (n,).
 
     :raises PacketError: if one is not finite
     """

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A way that messages take, which delays, loses and doubles them; seeded, in simulated time."""
+"""A message link with delay, loss and duplication; seeded, in simulated time."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import numpy as np
 
 from rbd_ros.array_types import AnyArray, FloatArray
 
-#: Messages that may be under way; a flood beyond that is lost, and counted.
+#: Maximum number of messages under way; further ones are lost and counted.
 MAX_UNDER_WAY = 100_000
 
 
 class Disturbance(NamedTuple):
     """Disturbance of messages.
 
-    :param latency: delay of all [s]
-    :param jitter: largest further delay, uniform from zero on [s]
-    :param drop: probability of being lost
-    :param duplicate: probability of coming twice
+    :param latency: constant delay [s]
+    :param jitter: maximum additional delay, uniform from zero [s]
+    :param drop: probability of loss
+    :param duplicate: probability of duplication
     """
 
     latency: float = 0.0
@@ -30,14 +30,14 @@ class Disturbance(NamedTuple):
     duplicate: float = 0.0
 
 
-#: What happens without faults.
+#: No disturbance.
 NONE = Disturbance()
 
 
 class MessageLink:
-    """Delay line of messages: each comes out when it is due.
+    """Delay line of messages.
 
-    :param generator: source of chance
+    :param generator: source of random numbers
     """
 
     def __init__(self, generator: np.random.Generator):
@@ -45,7 +45,7 @@ class MessageLink:
         self._waiting: List[Tuple[float, int, Any]] = []
         self._number = 0
         self.disturbance = NONE
-        #: Messages that went in, were lost, and came twice.
+        #: Numbers of sent, lost and duplicated messages.
         self.sent = self.dropped = self.duplicated = 0
 
     @property
@@ -56,12 +56,12 @@ class MessageLink:
     def send(self, message: Any, time: float) -> None:
         """Send a message into the link.
 
-        :param time: when [s]
+        :param time: present time [s]
         """
         latency, jitter, drop, duplicate = self.disturbance
         self.sent += 1
-        # One number for each possibility that there is, whatever comes of the others: a message
-        # that is lost does not change what happens to the next.
+        # One random number for each possible effect, whatever the other results: the loss of a
+        # message does not change the next one.
         chance = self._generator.random
         lost = drop > 0.0 and chance() < drop
         twice = duplicate > 0.0 and chance() < duplicate
@@ -71,25 +71,25 @@ class MessageLink:
             return
         self.duplicated += twice
         for delay in delays:
-            self._number += 1  # what is due at the same time comes in the order of going in
+            self._number += 1  # messages that are due together keep their order
             heapq.heappush(self._waiting, (time + delay, self._number, message))
 
     def receive(self, time: float) -> Optional[Any]:
-        """Return the next message that is due, None if there is none.
+        """Return the next due message; None if there is none.
 
-        :param time: what time it is [s]
+        :param time: present time [s]
         """
-        # Times are sums of steps: what is due but for rounding is due.
+        # Times are sums of steps, so rounding is tolerated.
         if self._waiting and self._waiting[0][0] <= time + 1e-9:
             return heapq.heappop(self._waiting)[2]
         return None
 
     def clear(self) -> None:
-        """Forget the messages under way."""
+        """Drop the messages under way."""
         self._waiting.clear()
 
     def snapshot(self) -> Dict[str, Any]:
-        """Return the state of the link: messages under way, and the state of chance."""
+        """Return the state of the link: messages under way, and the random state."""
         return {
             'random': self._generator.bit_generator.state,
             'waiting': [list(each) for each in self._waiting],
@@ -97,9 +97,9 @@ class MessageLink:
         }
 
     def restore(self, snapshot: Dict[str, Any], shift: float = 0.0) -> None:
-        """Restore a `snapshot`; counts continue.
+        """Restore a `snapshot`; counters continue.
 
-        :param shift: how much later it is now than it was then [s]
+        :param shift: present time minus the time of the snapshot [s]
         """
         self._generator.bit_generator.state = snapshot['random']
         self._waiting = [
@@ -110,13 +110,12 @@ class MessageLink:
 
 
 class SensorFaults:
-    """Measured positions and velocities of joints.
+    """Faults of measured positions and velocities of joints.
 
-    The order is that of the real thing: play between joint and encoder, its offset and noise, and
-    last its steps.
+    They apply in physical order: backlash between joint and encoder, offset, noise, quantization.
 
     :param count: number of joints, n
-    :param generator: source of chance
+    :param generator: source of random numbers
     """
 
     def __init__(self, count: int, generator: np.random.Generator):
@@ -124,8 +123,8 @@ class SensorFaults:
         self.position_noise, self.velocity_noise = np.zeros(count), np.zeros(count)
         self.position_bias, self.velocity_bias = np.zeros(count), np.zeros(count)
         self.quantization, self.backlash = np.zeros(count), np.zeros(count)
-        self._held = np.full(count, np.nan)  # position of the encoder within its play
-        #: Whether anything is wrong at all.
+        self._held = np.full(count, np.nan)  # position of the encoder within the backlash
+        #: Whether there is a fault.
         self.active = False
         self._by_kind = {
             name: getattr(self, name)
@@ -150,16 +149,13 @@ class SensorFaults:
 
         :param kind: 'position_noise', 'velocity_noise', 'position_bias', 'velocity_bias',
             'quantization' or 'backlash'
-        :param joints: their places, (k,)
+        :param joints: indices of the joints, (k,)
         """
         self._by_kind[kind][joints] = value
         self.active = True
 
     def snapshot(self) -> Dict[str, Any]:
-        """Return what measurements depend on beside the faults.
-
-        State of chance, place in the play.
-        """
+        """Return the state besides the faults: random state, and position in the backlash."""
         return {'random': self._generator.bit_generator.state, 'held': self._held.tolist()}
 
     def restore(self, snapshot: Dict[str, Any]) -> None:
@@ -168,7 +164,7 @@ class SensorFaults:
         self._held[:] = snapshot['held']
 
     def measure(self, q: FloatArray, v: FloatArray) -> Tuple[FloatArray, FloatArray]:
-        """Return the measured positions and velocities, (n,) each, for those of the joints.
+        """Return the measured positions and velocities, (n,) each.
 
         :param q: positions, (n,) [rad, m]
         :param v: velocities, (n,) [rad/s, m/s]
@@ -178,7 +174,7 @@ class SensorFaults:
             return q, v
         q, v = np.array(q), np.array(v)
         play = self.backlash > 0.0
-        # Where the play begins now, the encoder stands in the middle of it.
+        # A new backlash begins with the encoder in its middle.
         self._held = np.where(play & np.isfinite(self._held), self._held, q)
         if play.any():
             half = 0.5 * self.backlash

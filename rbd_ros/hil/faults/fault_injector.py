@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Faults on a timeline, put into a simulation and its messages when they are due."""
+"""Faults on a timeline, applied to a simulation and its messages when they are due."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from rbd_ros.hil.plants.plant import Actuated
 
 
 class PlantFaults:
-    """Faults of actuators and joints, put into a simulation in place.
+    """Faults of actuators and joints, applied to a simulation in place.
 
     :param physics: the simulation; its joints may have friction from now on
-    :param at_v: degree of freedom of each joint that faults may concern, (n,)
+    :param at_v: degree of freedom of each joint that may have faults, (n,)
     """
 
     def __init__(self, physics: Actuated, at_v: AnyArray):
         physics.allow_friction()
         model = physics.model
-        #: Degree of freedom of each joint that faults may concern, (n,).
+        #: Degree of freedom of each joint that may have faults, (n,).
         self.at_v = at_v
-        #: Limits of the torques and dry friction now, and without faults, (nv,) each [N m, N].
+        #: Present effort limits and dry friction, (nv,) each [N m, N].
         self.effort, self.friction = model.effort, model.friction
         self.own_effort, self.own_friction = model.effort.copy(), model.friction.copy()
 
@@ -42,9 +42,9 @@ class PlantFaults:
 class FaultChange(NamedTuple):
     """A fault that began or ended.
 
-    :param time: when [s]
+    :param time: time of the change [s]
     :param began: whether it began
-    :param fault: which one
+    :param fault: the fault
     """
 
     time: float
@@ -56,7 +56,7 @@ class FaultChange(NamedTuple):
 
 
 def generator(seed: int, name: str) -> np.random.Generator:
-    """Return one random source per purpose, so that faults do not change each other."""
+    """Return a random generator for one purpose, so that faults do not change each other."""
     return np.random.Generator(np.random.PCG64([seed, zlib.crc32(name.encode())]))
 
 
@@ -65,11 +65,10 @@ class FaultInjector:
 
     Of several faults of one kind for the same joint or channel, the last one in the list counts.
 
-    :param joints: names of the joints that faults may concern, (n,)
+    :param joints: names of the joints that may have faults, (n,)
     :param at_v: degree of freedom of each, (n,)
-    :param seed: of all that happens by chance
-    :param keep_changes: whether `changes` has all that began and ended, which takes memory for as
-        long as faults come and go
+    :param seed: seed of the random numbers
+    :param keep_changes: whether `changes` keeps all changes, which needs memory for each
 
     >>> from rbd_ros.hil import Fault, FaultInjector
     >>>     >>> physics = Physics(robot)
@@ -96,24 +95,24 @@ class FaultInjector:
         self._plant: Optional[PlantFaults] = None
         self._faults: Tuple[Fault, ...] = ()
         self._acting: Tuple[Fault, ...] = ()
-        self._next = math.inf  # when something changes [s]
+        self._next = math.inf  # time of the next change [s]
         self.sensors = SensorFaults(len(joints), generator(seed, 'sensors'))
         #: Links of messages by channel: states to the controller, commands back.
         self.links: Dict[str, MessageLink] = {
             channel: MessageLink(generator(seed, channel)) for channel in ('state', 'command')
         }
-        #: All that began and ended, in order.
+        #: All changes, in order.
         self.changes: List[FaultChange] = []
 
     @property
     def acting(self) -> Tuple[Fault, ...]:
-        """Faults that act now."""
+        """Active faults."""
         return self._acting
 
     def attach(self, physics: Actuated) -> None:
-        """Attach the faults to this simulation, and detach them from the previous one.
+        """Attach the faults to a simulation, and detach them from the previous one.
 
-        :raises ValueError: if a fault that acts cannot be one of it
+        :raises ValueError: if the simulation does not support an active fault
         """
         if self._plant is not None:
             self._plant.clear()
@@ -121,22 +120,22 @@ class FaultInjector:
         self._put()
 
     def plan(self, faults: Sequence[Fault], now: float = 0.0) -> None:
-        """Take these faults instead of all others.
+        """Replace all faults.
 
-        :param faults: times in them count from `now`
-        :param now: what time it is [s]
+        :param faults: new faults; their times count from `now`
+        :param now: present time [s]
         """
         self._faults = tuple(replace(each, start_time=now + each.start_time) for each in faults)
         self._next = -math.inf
 
     def update(self, time: float) -> bool:
-        """Begin and end faults that are due; to be called before each step.
+        """Begin and end due faults; to be called before each step.
 
-        :param time: what time it is [s]
+        :param time: present time [s]
         :return: whether anything has changed
-        :raises ValueError: if a fault cannot be one of this robot
+        :raises ValueError: if the robot does not support a fault
         """
-        # Times are sums of steps: what is due but for rounding is due.
+        # Times are sums of steps, so rounding is tolerated.
         time += 1e-9
         if time < self._next:
             return False
@@ -178,12 +177,12 @@ class FaultInjector:
         return self._plant
 
     def joints(self, fault: Fault) -> np.ndarray:
-        """Return the places of the joints that a fault concerns."""
+        """Return the indices of a fault's joints."""
         names = fault.joints or tuple(self._places)
         return np.array([self._places[name] for name in names], dtype=np.intp)
 
     def add_disturbance(self, fault: Fault, **changes: float) -> None:
-        """Change the disturbance of the channels that a fault concerns."""
+        """Change the disturbance of a fault's channels."""
         for channel in self.links if fault.channel == 'both' else (fault.channel,):
             changed = self.links[channel].disturbance._replace(**changes)
             self.links[channel].disturbance = NONE if changed == NONE else changed
@@ -191,11 +190,9 @@ class FaultInjector:
     # -- for snapshots ----------------------------------------------------------------------------
 
     def snapshot(self) -> Dict[str, Any]:
-        """Return the state of all faults.
+        """Return the state of all faults: faults, messages under way, and random states.
 
-        Faults, messages under way, and the states of chance.
-
-        JSON values, but for the messages, which are as they were sent.
+        JSON values, except for the messages, which are unchanged.
         """
         return {
             'faults': [asdict(each) for each in self._faults],
@@ -208,8 +205,8 @@ class FaultInjector:
     def restore(self, snapshot: Dict[str, Any], shift: float = 0.0) -> None:
         """Restore a `snapshot`; past changes and the counts of messages stay.
 
-        :param snapshot: of an injector for the same joints
-        :param shift: how much later it is now than it was then [s]
+        :param snapshot: snapshot of an injector for the same joints
+        :param shift: present time minus the time of the snapshot [s]
 
         >>> from rbd_ros.hil import Fault, FaultInjector
         >>> injector = FaultInjector(robot.joint_names, np.arange(6), seed=1)
@@ -233,11 +230,11 @@ class FaultInjector:
 
     @property
     def payloads(self) -> Tuple[Fault, ...]:
-        """Payloads that the robot carries now."""
+        """Present payloads of the robot."""
         return tuple(each for each in self._acting if each.kind == 'payload')
 
     def counts(self) -> Dict[str, int]:
-        """Return the messages sent, dropped and duplicated in each channel."""
+        """Return the numbers of messages sent, dropped and duplicated in each channel."""
         return {
             f'{channel}s_{what}': getattr(link, what)
             for channel, link in self.links.items()
@@ -246,6 +243,6 @@ class FaultInjector:
 
 
 def _moved(values: Dict[str, Any], shift: float) -> Fault:
-    """Return the fault of a snapshot, which JSON has lists in."""
+    """Return the fault of a snapshot, in which JSON has lists."""
     given = {name: tuple(x) if isinstance(x, list) else x for name, x in values.items()}
     return Fault(**{**given, 'start_time': values['start_time'] + shift})

@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Faults: declarations of what fails and when, and how they are read from YAML.
+"""Faults: declarations of what fails and when, and their YAML format.
 
-The files of kinds/ say what faults do; `FaultInjector` lets them act when they are due.
+The files of kinds/ define their effects; `FaultInjector` applies them when they are due.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ FAULT_KINDS: Mapping[str, FaultKind] = {kind.name: kind for kind in declared_in(
 
 
 class FaultError(ModelError):
-    """A fault that cannot be; the message names file, line, entry and cure."""
+    """An invalid fault; the message names file, line, entry and cure."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One fault, and when it acts.
+    """One fault, and its time.
 
-    :param kind: its kind, one of `FAULT_KINDS`
-    :param value: its value, see there
-    :param joints: joints that it concerns; empty: all
-    :param channel: messages that it concerns, one of `CHANNELS`
+    :param kind: one of `FAULT_KINDS`
+    :param value: its value, depending on the kind
+    :param joints: affected joints; empty: all
+    :param channel: affected messages, one of `CHANNELS`
     :param link: link that carries a payload
     :param center_of_mass: center of mass of the payload in coordinates of that link, (3,) [m]
-    :param start_time: time at which it starts [s]
-    :param duration: time for which it acts [s]
+    :param start_time: start [s]
+    :param duration: duration [s]
     """
 
     kind: str
@@ -61,11 +61,11 @@ class Fault:
 
     @property
     def end(self) -> float:
-        """Time at which it ends [s]."""
+        """Time of its end [s]."""
         return self.start_time + self.duration
 
     def is_active(self, time: float) -> bool:
-        """Return whether it acts at a time [s]."""
+        """Return whether it is active at a time [s]."""
         return self.start_time <= time < self.end
 
     def __str__(self) -> str:
@@ -88,9 +88,9 @@ def read_faults(
 ) -> Tuple[Fault, ...]:
     """Return the faults of a YAML text or a mapping, under the key `faults`.
 
-    :param source: the text, which may be the list alone, or a mapping with the same content
-    :param joints: joints of the robot that faults may concern
-    :raises FaultError: for whatever is wrong with it, naming line, entry and cure
+    :param source: YAML text of a list or of a mapping, or a mapping with the same content
+    :param joints: joints of the robot that may have faults
+    :raises FaultError: if it is invalid, with line, entry and cure
 
     >>> from rbd_ros.hil import read_faults
     >>> text = 'faults: [{fault: joint_lock, joints: [elbow], start_time: 2, duration: 0.5}]'
@@ -117,7 +117,7 @@ def _top(document: Document) -> Field:
 
 
 def faults_of(field: Field, joints: Sequence[str], links: Sequence[str]) -> Tuple[Fault, ...]:
-    """Return the faults of a list of entries; as `read_faults`."""
+    """Return the faults of a list of entries; see `read_faults`."""
     return tuple(_fault(entry, joints, links) for entry in field.sequence())
 
 

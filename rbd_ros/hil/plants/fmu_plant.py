@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""An FMU where else the simulation of a robot is: torque in, state out, a step at a time."""
+"""An FMU in place of the simulated robot: torque in, state out, step by step."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from rbd_ros.model.extension.fields import Field
 from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import Wraparound
 
-#: How far a plant may begin from where the trajectory does [rad, m].
+#: Tolerance of the initial positions to the trajectory's [rad, m].
 START_TOLERANCE = 1e-6
-#: Vectors that the names of variables of a plant are patterns for.
+#: Vectors with a name pattern in the variables of a plant.
 PLANT_PATTERNS = ('position', 'velocity', 'effort', 'start')
 DEFAULTS = {name: f'{{joint}}.{name}' for name in ('position', 'velocity', 'effort')}
 
@@ -35,7 +35,7 @@ DEFAULTS = {name: f'{{joint}}.{name}' for name in ('position', 'velocity', 'effo
 class FmuPlant(ArrayPlant):
     """An FMU in place of a simulation of the robot.
 
-    Each `reset` makes another instance of the FMU, so one run has nothing of the one before.
+    Each `reset` creates another instance of the FMU, so runs are independent.
 
     :param plant: the FMU
     :param robot: joints, their order and their limits
@@ -63,12 +63,12 @@ class FmuPlant(ArrayPlant):
         self._open: Optional[Instance] = None
 
     def reset(self, q: FloatArray, v: Optional[FloatArray] = None, time: float = 0.0) -> None:
-        """Begin again at rest.
+        """Reset to rest.
 
         :param q: positions, (n,) [rad, m]
         :param v: ignored: it begins at rest
         :param time: ignored: it begins at zero
-        :raises FmuError: if the FMU rejects, or begins elsewhere
+        :raises FmuError: if the FMU rejects it, or begins at another position
         """
         self.close()
         instance = self._open = self._unit.instance()
@@ -96,7 +96,7 @@ class FmuPlant(ArrayPlant):
     def step(self, torque: FloatArray) -> None:
         """Take a step.
 
-        :param torque: desired torques, which are cut at the limits, (n,) [N m, N]
+        :param torque: desired torques, saturated at the limits, (n,) [N m, N]
         :raises PlantFailure: if the FMU fails, or its state is not finite
         """
         instance, h = self._open, self._timestep
@@ -138,7 +138,7 @@ class FmuPlantKind(PlantKind):
         return PlantEntry('fmu', path, {'patterns': patterns, 'parameters': options['parameters']})
 
     def make(self, entry: PlantEntry, robot: Robot, timestep: float) -> Plant:
-        """Return the plant."""
+        """Create the plant."""
         return FmuPlant(entry, robot, timestep)
 
     def joints(self, entry: PlantEntry, field: Field) -> Robot:

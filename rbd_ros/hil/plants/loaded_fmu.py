@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """FMUs for co-simulation (FMI 2.0 and 3.0), read and loaded by fmpy, run without its overhead.
 
-fmpy is optional: it is imported when a scenario names an FMU. Values go through arrays that are
-made once; a step is three calls of the FMU's own functions.
+fmpy is optional: it is imported when a scenario names an FMU. Values are in preallocated arrays; a
+step is three calls of the FMU's own functions.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from rbd_ros.bounded_files import archive_problem, FileRejectedError, open_regul
 from rbd_ros.model.bounded_xml import parse_xml
 
 VERSIONS = ('2', '3')
-WARNING = 1  # statuses up to this one are good
+WARNING = 1  # worse statuses are errors
 DOUBLE = ('Real', 'Float64')
 
-#: Maximum size of an FMU, of all that is in it, unpacked, and of its description [bytes].
+#: Maximum size of an FMU, unpacked, and of its description [bytes].
 MAX_SIZE = 1 << 30
 MAX_UNPACKED = 4 << 30
 MAX_DESCRIPTION = 64 << 20
@@ -38,13 +38,13 @@ _DESCRIPTION = 'modelDescription.xml'
 
 
 class FmuError(ValueError):
-    """An FMU that cannot be used, or that failed; the message names it, and what to do."""
+    """An unusable or failed FMU; the message gives its name, and the cure."""
 
 
 def _version(path: str) -> int:
-    """Return the first number of the version of FMI.
+    """Return the major version of FMI.
 
-    :raises FmuError: if it is none that is known, or this is no FMU
+    :raises FmuError: for an unknown version or another file
     """
     try:
         with open_regular(path, MAX_SIZE) as file, zipfile.ZipFile(file) as archive:
@@ -79,11 +79,11 @@ def _version(path: str) -> int:
 
 
 class FmuVariable(NamedTuple):
-    """A number of double precision in an FMU.
+    """A double-precision variable of an FMU.
 
     :param reference: its value reference
     :param causality: 'input', 'output', 'parameter', ...
-    :param maximum: largest value that it may have; infinite if none is given
+    :param maximum: maximum value; infinite without one
     """
 
     name: str
@@ -93,10 +93,10 @@ class FmuVariable(NamedTuple):
 
 
 class LoadedFmu:
-    """An FMU, unpacked into a folder that exists as long as this does.
+    """An FMU, unpacked into a folder that is deleted with this object.
 
     :param path: path of the archive
-    :raises FmuError: if it is none that can be used
+    :raises FmuError: if it cannot be used
     """
 
     def __init__(self, path: str):
@@ -108,16 +108,16 @@ class LoadedFmu:
         self.version = _version(path)
         try:
             self._description: Any = fmpy.read_model_description(path, validate=False)
-        except Exception as error:  # of whatever somebody's description makes fmpy raise
+        except Exception as error:  # fmpy raises any exception for an invalid description
             raise FmuError(f'{path} cannot be read as an FMU: {error}') from None
         if self._description.coSimulation is None:
             raise FmuError(f'{path} does not support co-simulation; export it for co-simulation')
         self._folder = tempfile.mkdtemp(prefix='rbd_ros_fmu_')
-        # Not weakref.finalize, which the processes of multiprocessing do not call at their end.
+        # Processes of multiprocessing do not call weakref.finalize at their end.
         Finalize(self, shutil.rmtree, (self._folder, True), exitpriority=0)
         try:
             fmpy.extract(path, unzipdir=self._folder)
-        except Exception as error:  # a damaged member, a name that leads elsewhere
+        except Exception as error:  # a damaged member, a name outside of the folder
             raise FmuError(f'{path} cannot be unpacked: {error}') from None
         self._variables: Dict[str, Any] = {
             each.name: each for each in self._description.modelVariables
@@ -129,9 +129,9 @@ class LoadedFmu:
         return tuple(self._variables)
 
     def variable(self, name: str) -> Optional[FmuVariable]:
-        """Return a variable, None if there is none of that name.
+        """Return a variable; None if the name is unknown.
 
-        :raises FmuError: if it is no single number of double precision
+        :raises FmuError: if it is not a double-precision scalar
         """
         found = self._variables.get(name)
         if found is None:
@@ -143,9 +143,9 @@ class LoadedFmu:
         return FmuVariable(name, found.valueReference, found.causality, maximum)
 
     def instance(self) -> Instance:
-        """Make an instance, of which there is only one at a time.
+        """Create an instance; an FMU has only one at a time.
 
-        :raises FmuError: if there is no binary for this machine, or it rejects
+        :raises FmuError: if there is no binary for this machine, or it fails
         """
         from fmpy import fmi2, fmi3
 
@@ -158,7 +158,7 @@ class LoadedFmu:
                 modelIdentifier=identifier,
                 unzipDirectory=self._folder,
             )
-        except Exception as error:  # fmpy has no classes of its own for these
+        except Exception as error:  # fmpy has no specific exceptions for these
             raise FmuError(
                 f'{self.path} cannot be loaded: {error} If it has sources: python -m fmpy compile '
                 f'{self.path}'
@@ -171,12 +171,12 @@ class Instance:
 
     :param unit: its FMU
     :param slave: fmpy's object, loaded
-    :raises FmuError: if it rejects
+    :raises FmuError: if it fails
     """
 
     def __init__(self, unit: LoadedFmu, slave: Any):
         self._unit, self._slave, self._last_message = unit, slave, ''
-        # The FMU's functions run without Python's lock, and FMI allows one thread at a time.
+        # The functions run without the GIL, and FMI allows one thread at a time.
         self._mutex = threading.RLock()
         self._library = slave.dll
         try:
@@ -206,8 +206,8 @@ class Instance:
         self._step = step
 
     def _function(self, name: str) -> Any:
-        # By subscription it is an object of its own: what fmpy declares of its arguments, which
-        # would be converted again in each call, is not there.
+        # A subscript creates a new object, without the argument types of fmpy, whose conversion
+        # would cost time in each call.
         function = self._library[name]
         function.restype = ctypes.c_int
         return function
@@ -230,7 +230,7 @@ class Instance:
             from fmpy.logging import addLoggerProxy
 
             addLoggerProxy(ctypes.byref(made))
-        except OSError:  # not on every machine: messages keep their %s
+        except OSError:  # messages then keep their %s
             pass
         return made
 
@@ -243,10 +243,10 @@ class Instance:
             raise FmuError(f'{name} rejects {what} (status {status}){self._reason()}')
 
     def begin(self, values: Mapping[str, float]) -> None:
-        """Set values at the start, and initialize.
+        """Set initial values, and initialize.
 
-        :param values: by name
-        :raises FmuError: if it rejects, or has no such variable
+        :param values: values by name
+        :raises FmuError: if it rejects them, or a variable does not exist
         """
         try:
             with self._mutex:
@@ -261,13 +261,13 @@ class Instance:
                 slave.exitInitializationMode()
         except FmuError:
             raise
-        except Exception as error:  # fmpy's for a bad status
+        except Exception as error:  # of fmpy, for a bad status
             raise FmuError(f'{self._unit.path}: {error}{self._reason()}') from None
 
     def channel(self, names: Iterable[str]) -> Channel:
-        """Make a channel for variables.
+        """Create a channel for variables.
 
-        :raises FmuError: if there is no variable of a name
+        :raises FmuError: if a variable does not exist
         """
         references = []
         for name in names:
@@ -287,18 +287,18 @@ class Instance:
         return self._slave
 
     def write(self, channel: Channel) -> None:
-        """Set the values of a channel of the FMU.
+        """Write the values of a channel to the FMU.
 
-        :raises FmuError: if it rejects
+        :raises FmuError: if it rejects them
         """
         with self._mutex:
             self._opened()
             self._check('its inputs', self._set(*channel.arguments))
 
     def read(self, channel: Channel) -> None:
-        """Fetch the values of a channel.
+        """Read the values of a channel from the FMU.
 
-        :raises FmuError: if it rejects
+        :raises FmuError: if it fails
         """
         with self._mutex:
             self._opened()
@@ -307,9 +307,9 @@ class Instance:
     def step(self, time: float, size: float) -> None:
         """Take a step.
 
-        :param time: where it begins [s]
-        :param size: how long it is [s]
-        :raises FmuError: if it is not taken whole
+        :param time: begin [s]
+        :param size: length [s]
+        :raises FmuError: if it is not completed
         """
         with self._mutex:
             self._opened()
@@ -324,7 +324,7 @@ class Instance:
                 )
 
     def close(self) -> None:
-        """Free it, and the library with its memory."""
+        """Free the instance, and the library with its memory."""
         with self._mutex:
             slave, self._slave = self._slave, None
             if slave is not None:
@@ -332,11 +332,11 @@ class Instance:
 
 
 class Channel:
-    """Values of some variables, in memory that does not move.
+    """Values of some variables, at a fixed address.
 
     :param component: the instance
-    :param references: value references, k of them
-    :param counted: whether the number of values is given as well, as in FMI 3.0
+    :param references: value references, (k,)
+    :param counted: whether calls have the number of values, as in FMI 3.0
     """
 
     def __init__(self, component: Any, references: Sequence[int], counted: bool):
@@ -352,9 +352,9 @@ _units: Dict[Tuple[str, int, int], LoadedFmu] = {}
 
 
 def open_fmu(path: str) -> LoadedFmu:
-    """Return the FMU at a path, unpacked once for all that use it.
+    """Return the FMU at a path, unpacked once for all users.
 
-    :raises FmuError: if it is none that can be used
+    :raises FmuError: if it cannot be used
     """
     try:
         facts = Path(path).stat()
@@ -375,10 +375,10 @@ def named(pattern: str, joints: Sequence[str]) -> List[str]:
 
 
 def missing(unit: LoadedFmu, names: Sequence[str], causality: str) -> List[str]:
-    """Return the names that an FMU has no variable of.
+    """Return the names without a variable in an FMU.
 
-    :param causality: what the others must be: 'input' or 'output'
-    :raises FmuError: for one that is the other
+    :param causality: required causality of the others: 'input' or 'output'
+    :raises FmuError: for another causality
     """
     lacking, other = [], {'input': 'output', 'output': 'input'}[causality]
     for name in names:

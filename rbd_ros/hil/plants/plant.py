@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Plants of the bench: robots that move under the torques of a controller, and their kinds."""
+"""Plants of the bench, which a controller drives by torques, and their kinds."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Actuators(Protocol):
 
 
 class PlantState(Protocol):
-    """State now and torques of the last step, (n,) each, in arrays that stay."""
+    """Present state and torques of the last step, (n,) each, in constant arrays."""
 
     @property
     def q(self) -> FloatArray:
@@ -63,60 +63,60 @@ class PlantState(Protocol):
 
 @runtime_checkable
 class Actuated(Protocol):
-    """Machine whose actuators may have faults."""
+    """Robot whose actuators may have faults."""
 
     @property
     def model(self) -> Actuators:
-        """Object that has limits."""
+        """Object with the limits."""
 
     def allow_friction(self) -> None:
-        """Allow friction in joints that can have it."""
+        """Allow friction in all joints that support it."""
 
 
 @runtime_checkable
 class Plant(Actuated, Protocol):
-    """Machine that the bench gives torques, and whose state the controller gets."""
+    """Robot that the bench drives by torques; the controller receives its state."""
 
     @property
     def state(self) -> PlantState:
-        """Object that has positions, velocities and torques."""
+        """Object with positions, velocities and torques."""
 
     def reset(self, q: FloatArray, v: Optional[FloatArray] = None, time: float = 0.0) -> None:
-        """Begin again.
+        """Reset to a state.
 
         :param q: positions, (n,) [rad, m]
         :param v: velocities, (n,) [rad/s, m/s]; None: at rest
-        :param time: of the state [s]
+        :param time: time of the state [s]
         """
 
     def step(self, torque: FloatArray) -> object:
         """Take a step.
 
-        :param torque: desired torques, which are cut at the limits, (n,) [N m, N]
-        :raises PlantFailure: if the machine fails, or its state is not finite
+        :param torque: desired torques, saturated at the limits, (n,) [N m, N]
+        :raises PlantFailure: if the plant fails, or its state is not finite
         """
 
 
 class ArrayPlant:
     """Base class of plants that store their state in arrays.
 
-    :param effort_limits: largest torques, infinite where there is no limit, (n,) [N m, N]
+    :param effort_limits: maximum torques, infinite: no limit, (n,) [N m, N]
     """
 
     def __init__(self, effort_limits: Union[Sequence[float], FloatArray]):
-        #: Limits of the torques, which faults of actuators change
+        #: Limits of the torques, which faults change
         self.effort: FloatArray = np.array(effort_limits, dtype=float)
         n = len(self.effort)
         self.q, self.v, self.applied, self.friction = (np.zeros(n) for _ in range(4))
 
     @property
     def model(self) -> Actuators:
-        """Object that has limits: this."""
+        """Object with the limits: this."""
         return self
 
     @property
     def state(self) -> PlantState:
-        """Object that has positions, velocities and torques: this."""
+        """Object with positions, velocities and torques: this."""
         return self
 
     def allow_friction(self) -> None:
@@ -129,7 +129,7 @@ class PlantEntry:
 
     :param kind: one of `PLANTS`
     :param name: path of the FMU; name of the function
-    :param options: what else the scenario says of it
+    :param options: further entries of the scenario
     """
 
     kind: str
@@ -138,7 +138,7 @@ class PlantEntry:
 
 
 class PlantKind(ABC):
-    """A kind of plants: how its entry is read, and how one is made.
+    """A kind of plants: reads its entry, and creates a plant.
 
     It is the object `KIND` of a file `<key>_plant.py` in `hil/plants/`.
     """
@@ -150,46 +150,46 @@ class PlantKind(ABC):
     def read(self, given: Field, entries: Mapping[str, Field], folder: Path) -> PlantEntry:
         """Return the plant of an entry.
 
-        :param given: what stands under its key
-        :param entries: what else the entry says, by `keys`
-        :param folder: that of the file, which paths start from
-        :raises ModelError: for whatever is wrong with it, naming file, line, key and cure
+        :param given: value of its key
+        :param entries: further entries, by `keys`
+        :param folder: folder of the file, the base of relative paths
+        :raises ModelError: if it is invalid, with file, line, key and cure
         """
 
     @abstractmethod
     def make(self, entry: PlantEntry, robot: Robot, timestep: float) -> Plant:
-        """Return the plant.
+        """Create the plant.
 
         :param robot: joints, their order and their limits
         :param timestep: length of a step [s]
-        :raises ValueError: if there is none
+        :raises ValueError: if it cannot be created
         """
 
     def joints(self, entry: PlantEntry, field: Field) -> Robot:
         """Return the joints of a plant without a description of the robot; see `PlantJoints`.
 
-        :param field: what stands under `plant`, for errors
+        :param field: the entry `plant`, for errors
         :raises ModelError: if they are unknown
         """
         raise field.error('the joints of the plant are unknown; give robot in addition to plant')
 
     def files(self, entry: PlantEntry) -> List[str]:
-        """Return the names of files that say how it moves."""
+        """Return the names of files that define its motion."""
         return [entry.name]
 
 
-#: The kinds of plants, by the key of a scenario.
+#: The kinds of plants, by their key in a scenario.
 PLANTS: Kinds[PlantKind] = Kinds('plant', 'rbd_ros.hil.plants')
 
 
 class PlantJoints:
-    """Joints of the robot of a plant without a description.
+    """Joints of a plant without a robot description.
 
-    It stands where else a `Robot` does; what only dynamics could know is an AttributeError.
+    It replaces a `Robot`; attributes that need dynamics raise AttributeError.
 
-    :param name: what it is called
+    :param name: name of the robot
     :param joint_names: names of its joints, each with one degree of freedom, (n,)
-    :param effort_limits: largest torques, infinite where none is known, (n,) [N m, N]
+    :param effort_limits: maximum torques, infinite: unknown, (n,) [N m, N]
     """
 
     def __init__(self, name: str, joint_names: Tuple[str, ...], effort_limits: FloatArray):
@@ -197,7 +197,7 @@ class PlantJoints:
         self.nq = self.nv = len(joint_names)
         self.upper_limits: FloatArray = np.full(self.nq, np.inf)
         self.lower_limits: FloatArray = -self.upper_limits
-        # Whether its joints turn for ever is not known: no two positions are the same.
+        # Continuous joints are unknown, so no positions are equivalent.
         self.position_periods: FloatArray = np.full(self.nv, np.inf)
 
     def __getattr__(self, name: str) -> Any:
@@ -210,16 +210,16 @@ class PlantJoints:
 def read_plant(field: Field, folder: Path) -> PlantEntry:
     """Return the plant of a scenario.
 
-    :param field: what stands under `plant`
-    :param folder: that of the file, which paths start from
-    :raises ModelError: for whatever is wrong with it, naming file, line, key and cure
+    :param field: the entry `plant`
+    :param folder: folder of the file, the base of relative paths
+    :raises ModelError: if it is invalid, with file, line, key and cure
     """
     name, kind, entries = PLANTS.read(field)
     return kind.read(entries[name], entries, folder)
 
 
 def reject_faults(field: Field, robot: Robot) -> None:
-    """Reject faults that a plant cannot have, by line and name.
+    """Reject faults that a plant does not support, by line and name.
 
     :param field: the list of faults
     :raises ModelError: for the first one
@@ -238,7 +238,7 @@ def reject_faults(field: Field, robot: Robot) -> None:
 
 
 def check_fault(fault: Fault) -> None:
-    """Reject a fault that a plant cannot have.
+    """Reject a fault that a plant does not support.
 
     :raises ValueError: for a fault in its physics
     """
@@ -247,7 +247,7 @@ def check_fault(fault: Fault) -> None:
 
 
 def inside(kind: str) -> str:
-    """Return the reason why a fault inside the plant is rejected."""
+    """Return the reason for the rejection of a fault inside the plant."""
     return (
         f'{kind} changes the physics inside the plant; only faults of messages, sensors and '
         'actuators are possible; give robot instead of plant'

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A plant that is an object in Python, such as another simulator; a function makes it."""
+"""A plant that is a Python object, such as another simulator, created by a function."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from rbd_ros.hil.scenario.factories import Factories, read_options
 from rbd_ros.model.extension.fields import Field
 from rbd_ros.robot import Robot
 
-#: Functions that make plants; those of other packages are entry points of this group.
+#: Factories of plants; those of other packages are entry points of this group.
 FACTORIES = Factories('plant', 'rbd_ros.plants')
 
 
 class PythonPlant:
-    """Passes all on to a plant, whatever it raises, and checks its state."""
+    """Wraps a plant, converts its exceptions, and checks its state."""
 
     def __init__(self, plant: Plant):
         self._plant = plant
@@ -33,7 +33,7 @@ class PythonPlant:
             self._plant.step(torque)
         except PlantFailure:
             raise
-        except Exception as error:  # whatever somebody's plant raises
+        except Exception as error:  # a plant may raise anything
             raise PlantFailure(f'{type(error).__name__}: {error}') from error
         if not (np.isfinite(self.state.q).all() and np.isfinite(self.state.v).all()):
             raise PlantFailure('the state of the plant is not finite')
@@ -50,7 +50,7 @@ class PythonPlantKind(PlantKind):
         return PlantEntry('python', FACTORIES.read(given, folder), read_options(entries))
 
     def make(self, entry: PlantEntry, robot: Robot, timestep: float) -> Plant:
-        """Return the plant."""
+        """Create the plant."""
         made: Any = FACTORIES.make(entry.name, robot, timestep, **entry.options)
         if not isinstance(made, Plant):
             raise ValueError(

@@ -1,3 +1,3 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Records of runs, and what follows from them: verdict, latency, report, replay."""
+"""Records of runs, and their evaluation: verdict, latency, report, replay."""

@@ -19,25 +19,25 @@ from rbd_ros.wire.mcap_files import Found, McapFileError, McapReader
 
 
 class HilRecordingError(ValueError):
-    """A recording that cannot be used; the message names file, time and cure."""
+    """An unusable recording; the message names file, time and cure."""
 
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """A run of the bench, as it was recorded; each row is a time step, of which there are T.
+    """A recorded run of the bench; each row is one of T time steps.
 
-    :param about: what the file says of itself
+    :param about: metadata of the file
     :param joints: names of the joints, (n,)
     :param timestep: h [s]
     :param seed: seed of the run
-    :param faults: what went wrong in it
+    :param faults: faults
     :param time: stamps, (T,) [ns]
     :param q: positions, (T, n) [rad, m]
     :param v: velocities, (T, n) [rad/s, m/s]
-    :param torque: torques that acted, (T, n) [N m, N]
-    :param command_time: when commands reached the robot, (C,) [ns]
-    :param commands: these, (C, n) [N m, N]
-    :param note: why the file ended too early; '' if it did not
+    :param torque: applied torques, (T, n) [N m, N]
+    :param command_time: times of arrival of commands, (C,) [ns]
+    :param commands: commands, (C, n) [N m, N]
+    :param note: reason for an early end of the file; '' if there is none
     """
 
     about: Mapping[str, str]
@@ -57,7 +57,7 @@ class RecordedRun:
 def about_of(path: Any) -> Dict[str, str]:
     """Return the metadata of a recording of the bench.
 
-    :raises HilRecordingError: if it is none, or cannot be read
+    :raises HilRecordingError: if it is another file, or cannot be read
     """
     reader = McapReader(path)
     for _ in _messages(reader, path):
@@ -87,8 +87,8 @@ def _messages(reader: McapReader, path: Any) -> Any:
 def read_run(path: Any) -> RecordedRun:
     """Read a run of the bench.
 
-    :raises HilRecordingError: if it is no such recording, if joints or states are missing, or time
-        goes back
+    :raises HilRecordingError: if it is another file, joints or states are missing, or time goes
+        back
     """
     about = about_of(path)
     if about.get('kind') != 'bench':
@@ -172,14 +172,14 @@ class _Rows:
                     'velocity and effort'
                 )
             self.rows.append(np.array(values)[order])
-        # When a command reached the robot, or the robot was in a state.
+        # Time at which the command arrived, or of the state.
         self.times.append(found.time)
 
 
 def _check_times(path: Any, time: IntArray, step: int) -> None:
-    """Reject states between which others are missing, and those that go back.
+    """Reject missing states, and times that go back.
 
-    :raises HilRecordingError: saying where
+    :raises HilRecordingError: with the time
     """
     label = Path(path).name
     if time[0] != BEGIN:

@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of the bench as MCAP files: messages of ROS 2, readable by anyone who reads bags.
+"""Runs of the bench as MCAP files with ROS 2 messages, which tools for bags can read.
 
-Time 0 of a scenario is the stamp `BEGIN`, as it is for a controller that is a process.
+Time 0 of a scenario has the stamp `BEGIN`, as for a controller process.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from rbd_ros.wire.mcap_files import McapWriter, ROS2
 NANOSECONDS = 1_000_000_000
 #: Stamp of time 0 of a scenario [ns].
 BEGIN = 2 * NANOSECONDS
-CLOCK_PERIOD = 10_000_000  # of /clock [ns]
+CLOCK_PERIOD = 10_000_000  # period of /clock [ns]
 
-#: Name of the metadata, and what their `format` is.
+#: Name of the metadata, and value of their `format`.
 ABOUT, FORMAT = 'rbd_ros', 'rbd_ros recording 1'
 
 JOINT_STATE = 'sensor_msgs/msg/JointState'
 STRING = 'std_msgs/msg/String'
-#: Topics: what the controller was shown, what reached the robot, and how the robot moved.
+#: Topics: measured states, applied commands, and the true motion.
 SHOWN, COMMANDS, TRUE = '/joint_states', '/joint_commands', '/true_joint_states'
 FAULTS, CLOCK, DESCRIPTION = '/faults', '/clock', '/robot_description'
 
@@ -54,7 +54,7 @@ _TYPES = {
 }
 
 
-#: Quality of service of a publisher, as bags of ROS 2 say it: rmw's numbers, and no deadlines.
+#: Quality of service of a publisher in the format of ROS 2 bags: rmw's numbers, no deadlines.
 _PROFILE = """- history: 1
   depth: 1
   reliability: 1
@@ -69,20 +69,20 @@ _TRANSIENT_LOCAL, _VOLATILE = 1, 2
 
 
 def ros_file(path: Any) -> McapWriter:
-    """Return the file for messages of ROS 2, which ros2 bag plays.
+    """Return the file for ROS 2 messages, which ros2 bag plays.
 
     :raises McapFileError: as `McapWriter`
     """
     file = McapWriter(Path(path), ROS2)
-    # With this record and no other content of it, profiles are numbers to all distributions.
+    # Without other content in this record, all distributions read profiles as numbers.
     file.metadata('rosbag2', {'ROS_DISTRO': os.environ.get('ROS_DISTRO', '')})
     return file
 
 
 def ros_channel(file: McapWriter, topic: str, kind: str, latched: bool = False) -> int:
-    """Return the channel for the messages of a topic of ROS 2.
+    """Return the channel for the messages of a ROS 2 topic.
 
-    :param latched: whether those who come late get the last message
+    :param latched: whether late subscribers get the last message
     """
     profile = _PROFILE.format(durability=_TRANSIENT_LOCAL if latched else _VOLATILE)
     about = {'offered_qos_profiles': profile}
@@ -97,8 +97,8 @@ def fingerprint(description: str) -> str:
 class RunRecorder:
     """Recorder of a run of the bench; a context manager.
 
-    :param path: the file, which usually ends in .mcap
-    :param scenario: what is run
+    :param path: path of the file, usually ending in .mcap
+    :param scenario: the scenario
     :raises ValueError: if it cannot be written, or the library mcap is missing
 
     >>> import os, tempfile
@@ -131,7 +131,7 @@ class RunRecorder:
         """Write the metadata of the run.
 
         :param seed: seed of the run
-        :param faults: what goes wrong in it
+        :param faults: faults of the run
         """
         scenario = self._scenario
         about: Dict[str, str] = {
@@ -150,19 +150,19 @@ class RunRecorder:
         self._write(DESCRIPTION, string_message(scenario.description), BEGIN)
 
     def state(self, time: float, stamp: float, q: FloatArray, v: FloatArray) -> None:
-        """Record a state as the controller is shown it.
+        """Record a measured state.
 
-        :param time: when it comes to the controller [s]
-        :param stamp: when the robot was there [s]
+        :param time: time of its arrival at the controller [s]
+        :param stamp: time of the state [s]
         """
         self._shown.position[:], self._shown.velocity[:] = q, v
         self._write_stamped(SHOWN, self._shown, stamp, time)
 
     def command(self, time: float, stamp: float, torque: FloatArray) -> None:
-        """Record a command that reaches the robot.
+        """Record a command.
 
-        :param time: when it comes to the robot [s]
-        :param stamp: of the state that it answers [s]
+        :param time: time of its arrival at the robot [s]
+        :param stamp: time of the state that it answers [s]
         """
         self._command.effort[:] = torque
         self._write_stamped(COMMANDS, self._command, stamp, time)
@@ -175,13 +175,13 @@ class RunRecorder:
         torque: FloatArray,
         changes: List[FaultChange],
     ) -> None:
-        """Record a time step that was taken.
+        """Record a time step.
 
-        :param time: at its beginning [s]
-        :param q: positions then
-        :param v: velocities then
-        :param torque: what acted in it
-        :param changes: all faults that have begun or ended so far
+        :param time: begin of the step [s]
+        :param q: positions at the begin
+        :param v: velocities at the begin
+        :param torque: torques in the step
+        :param changes: all changes of faults so far
         """
         now = _stamp(time)
         for change in changes[self._written :]:
@@ -202,7 +202,7 @@ class RunRecorder:
         self._write(topic, message.data(), _stamp(time))
 
     def _write(self, topic: str, data: bytes, time: int) -> None:
-        # A full disk is no fault of the controller: it is reported when the run has ended.
+        # A full disk is no failure of the controller: it is reported at the end.
         if not self._problem:
             try:
                 self._file.write(self._channels[topic], time, data)

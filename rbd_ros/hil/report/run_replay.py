@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Replay of a recorded run: its commands are given once more, and the motions compared."""
+"""Replay of a recorded run: its commands are repeated, and the motions compared."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ from rbd_ros.hil.scenario.scenario import Scenario
 class Replay:
     """Result of a replay.
 
-    :param steps: time steps that were compared
-    :param difference: where the motion is another one first, and by how much; '' if it is
-        bitwise identical
-    :param note: what is to be known of the recording; '' if nothing
+    :param steps: number of compared time steps
+    :param difference: place and size of the first difference; '' if bitwise identical
+    :param note: note about the recording; '' without one
     """
 
     steps: int
@@ -45,14 +44,14 @@ class Replay:
 def replay(scenario: Scenario, path: Any) -> Replay:
     """Replay the commands of a recording on the robot of a scenario.
 
-    Faults of the machine are those of the recording; those of sensors and messages have done their
-    part already.
+    Faults of the robot are those of the recording. The recorded commands already include the
+    effects of faults of sensors and messages.
 
-    :param scenario: the scenario that was recorded
+    :param scenario: the recorded scenario
     :raises HilRecordingError: if it cannot be used: damaged, with gaps, or of another robot
     """
     recorded = read_run(path)
-    # Asked at each step: a delayed command takes effect between two states, too.
+    # Called at each step: a delayed command may take effect between two states.
     scenario = replace(scenario, timestep=scenario.step, substeps=1)
     _check_robot(scenario, recorded, path)
     unknown = [each.kind for each in recorded.faults if each.kind not in FAULT_KINDS]
@@ -78,7 +77,7 @@ def replay(scenario: Scenario, path: Any) -> Replay:
 
 
 def first_difference(then: FloatArray, now: FloatArray, joints: Any) -> Optional[Any]:
-    """Return where two motions first differ: row, joint, by how much; None if nowhere."""
+    """Return the first difference of two motions: row, joint, size; None if identical."""
     wrong = np.ascontiguousarray(then).view(np.int64) != np.ascontiguousarray(now).view(np.int64)
     if not wrong.any():
         return None

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Reports of a run: one HTML page that loads nothing, JUnit XML, and the numbers as JSON."""
+"""Reports of a run: one self-contained HTML page, JUnit XML, and numbers as JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rbd_ros.plot_names import plot_name
 
 PAGE, JUNIT, NUMBERS = 'report.html', 'junit.xml', 'result.json'
 FAULT, FAINT, BLUE = '#e4572e', '#9aa5b1', '#1769aa'
-MAX_POINTS = 2000  # of a line in a plot
+MAX_POINTS = 2000  # points of a plotted line
 LEGEND_ROWS = 16
 
 STYLE = """
@@ -40,14 +40,14 @@ code { overflow-wrap: anywhere; }
 def write_report(scenario: Scenario, run: Run, folder: Path) -> Verdict:
     """Write `report.html`, `junit.xml` and `result.json`.
 
-    :param folder: made if there is none
+    :param folder: created if it does not exist
     :return: the verdict
     :raises ValueError: if it cannot be written
     """
     verdict = judge(scenario, run)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        # The page last: what machines read is there whatever happens to a picture.
+        # The page last, so that a failing plot does not lose the other files.
         (folder / JUNIT).write_text(junit(scenario, run, verdict), encoding='utf-8')
         numbers = {**plain(row(scenario, run)), 'timing': latency_numbers(run)}
         text = json.dumps(numbers, indent=2)
@@ -59,7 +59,7 @@ def write_report(scenario: Scenario, run: Run, folder: Path) -> Verdict:
 
 
 def plain(values: Dict[str, Any]) -> Dict[str, Any]:
-    """Return the values as JSON, which has no infinity."""
+    """Return the values for JSON, which has no infinity."""
     return {
         name: None if isinstance(value, float) and not math.isfinite(value) else value
         for name, value in values.items()
@@ -81,7 +81,7 @@ def summary(scenario: Scenario, run: Run, verdict: Verdict) -> str:
 
 
 def junit(scenario: Scenario, run: Run, verdict: Verdict) -> str:
-    """Return the JUnit XML: a test that the run went to its end, and one for each limit."""
+    """Return the JUnit XML: one test for a complete run, and one for each limit."""
     failed = sum(not each.passed for each in verdict.checks) + bool(verdict.failure)
     suite = ElementTree.Element(
         'testsuite',
@@ -110,7 +110,7 @@ def junit(scenario: Scenario, run: Run, verdict: Verdict) -> str:
 
 
 def _printable(text: str) -> str:
-    """Return the text without what XML cannot hold."""
+    """Return the text without characters that XML does not allow."""
     return re.sub('[^\t\n\r\x20-\ud7ff\ue000-\ufffd]', '?', text)
 
 
@@ -120,7 +120,7 @@ def _printable(text: str) -> str:
 def page(scenario: Scenario, run: Run, verdict: Verdict) -> str:
     """Return the self-contained HTML page.
 
-    The same for the same run, but for the times of answers.
+    It is the same for the same run, except for the times of answers.
     """
     word = 'PASS' if verdict.passed else 'FAIL'
     parts = [
@@ -147,7 +147,7 @@ def page(scenario: Scenario, run: Run, verdict: Verdict) -> str:
 
 
 def document(title: str, parts: Sequence[str]) -> str:
-    """Return the HTML page of these parts, which loads nothing."""
+    """Return the self-contained HTML page of these parts."""
     body = '\n'.join(parts)
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -172,7 +172,7 @@ def _checks(verdict: Verdict) -> str:
 
 
 def _delays(run: Run) -> str:
-    """Return the table of simulated delays and of the real time that answers took."""
+    """Return the table of simulated delays and of the real times of answers."""
     rows = []
     for each in series_of(run):
         if each.values.size:
@@ -229,7 +229,7 @@ def _histograms(series: Sequence[Series]) -> str:
         if values.size:
             top = float(np.percentile(values, 99.5))
             low = float(values.min())
-            # Values that differ by rounding alone leave no room for bins.
+            # Values that differ by rounding only do not fit into bins.
             top = max(top, low + 1e-9 * max(1.0, abs(low)))
             axes.hist(np.clip(values, low, top), bins=40, range=(low, top), color=BLUE)
         axes.set_yscale('symlog')
@@ -238,7 +238,7 @@ def _histograms(series: Sequence[Series]) -> str:
 
 
 def _cycles(run: Run) -> str:
-    """Return plot of the real time of each answer; of many, the longest of those side by side."""
+    """Return the plot of the real time of each answer; groups of many show their maximum."""
     from matplotlib.ticker import LogLocator
 
     values = 1e6 * thinned_maxima(run.answer_times, MAX_POINTS)
@@ -254,9 +254,9 @@ def _cycles(run: Run) -> str:
 
 
 def figure_of(columns: int, height: float, rows: int = 1) -> Tuple[Any, List[Any]]:
-    """Return a figure and its axes, side by side and then below each other.
+    """Return a figure and its axes, row by row.
 
-    :param height: of all, in inches
+    :param height: total height [inches]
     """
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
@@ -269,7 +269,7 @@ def figure_of(columns: int, height: float, rows: int = 1) -> Tuple[Any, List[Any
 def beside_axes(axes: Any, count: int) -> None:
     """Put the legend to the right of the axes, clear of the curves.
 
-    :param count: number of its entries
+    :param count: number of legend entries
     """
     axes.legend(
         loc='center left',
@@ -281,9 +281,9 @@ def beside_axes(axes: Any, count: int) -> None:
 
 
 def svg_of(figure: Any) -> str:
-    """Return the picture as an element of a page; the same for the same numbers.
+    """Return the figure as an SVG element, deterministic for the same numbers.
 
-    Where it cannot be drawn, the page says so and has everything else.
+    If it cannot be drawn, the page contains a message instead.
     """
     import matplotlib
 
@@ -291,7 +291,7 @@ def svg_of(figure: Any) -> str:
     try:
         with matplotlib.rc_context({'svg.hashsalt': 'rbd_ros'}):
             figure.savefig(buffer, format='svg', metadata={'Date': None, 'Creator': None})
-    except Exception as error:  # of whatever matplotlib and its fonts make of a text
+    except Exception as error:  # matplotlib and its fonts may fail on a text
         reason = ' '.join(str(error).split())[:200] or type(error).__name__
         return f'<p class="fail">This plot cannot be drawn: {escape(reason)}</p>'
     text = buffer.getvalue()
@@ -299,21 +299,21 @@ def svg_of(figure: Any) -> str:
 
 
 def reported(scenario: Scenario, run: Run, folder: Path) -> Tuple[int, str]:
-    """Write the report of a run; return 0 if all limits were kept, else 1, and what to say."""
+    """Write the report of a run; return 0 if all limits were kept, otherwise 1, and a message."""
     verdict = write_report(scenario, run, folder)
     text = f'{summary(scenario, run, verdict)}\nreport: {folder / PAGE}'
     return 0 if verdict.passed else 1, text
 
 
-#: Parts of all values in hundredths, and what the value below which they lie is called.
+#: Percentiles by the name of each.
 PERCENTILES = {'median': 50.0, 'p90': 90.0, 'p99': 99.0, 'p99.9': 99.9, 'largest': 100.0}
 
 
 class Series(NamedTuple):
-    """Values of one kind, one for each cycle.
+    """Values of one quantity, one for each cycle.
 
-    :param key: its name in `result.json`
-    :param title: its name on the page, with the unit
+    :param key: name in `result.json`
+    :param title: name on the page, with the unit
     :param values: the values [s]
     :param scale: from seconds to the unit of the title
     """
@@ -325,9 +325,7 @@ class Series(NamedTuple):
 
 
 def series_of(run: Run) -> List[Series]:
-    """Return the latencies of a run, and their jitter.
-
-    How much they change from one cycle to the next.
+    """Return the latencies of a run, and their jitter: the changes between cycles.
 
     >>> from rbd_ros.hil import Bench, read_scenario
     >>> from rbd_ros.hil.controllers import make_controller
@@ -371,7 +369,7 @@ def thinned_maxima(values: FloatArray, count: int) -> FloatArray:
     """Return at most `count` values, each the maximum of a group of neighbors.
 
     :param values: (N,)
-    :param count: most values
+    :param count: maximum number of values
     """
     if len(values) <= count:
         return values

@@ -16,11 +16,11 @@ from rbd_ros.hil.scenario.scenario import Scenario
 class Check(NamedTuple):
     """A limit and the measured value.
 
-    :param name: what is limited
-    :param value: what was reached
-    :param limit: what is allowed
-    :param unit: of both
-    :param where: joint and time, or what it is about
+    :param name: limited quantity
+    :param value: maximum in the run
+    :param limit: limit
+    :param unit: unit of both
+    :param where: joint and time, or other details
     """
 
     name: str
@@ -38,8 +38,8 @@ class Check(NamedTuple):
 class Verdict(NamedTuple):
     """All checks of a run.
 
-    :param checks: one for each limit that is declared
-    :param failure: why the run ended before its time; '' if it did not
+    :param checks: one for each declared limit
+    :param failure: reason for an early end of the run; '' if there is none
     """
 
     checks: Tuple[Check, ...]
@@ -47,7 +47,7 @@ class Verdict(NamedTuple):
 
     @property
     def passed(self) -> bool:
-        """True if the run went to its end and kept all limits."""
+        """True if the run was complete and kept all limits."""
         return not self.failure and all(each.passed for each in self.checks)
 
 
@@ -61,7 +61,7 @@ def position_error(run: Run) -> FloatArray:
 def judge(scenario: Scenario, run: Run) -> Verdict:
     """Compare a run with the limits of its scenario.
 
-    :param run: a run of it
+    :param run: a run of the scenario
     """
     limits, checks = scenario.limits, []
     names = scenario.robot.joint_names
@@ -78,7 +78,7 @@ def judge(scenario: Scenario, run: Run) -> Verdict:
             value, where = _longest_recovery(run, limits.recovery_error, limits.recovery_time)
             checks.append(Check('recovery time', value, limits.recovery_time, 's', where))
     elif not run.failure:
-        # Limits that nothing could break were not kept.
+        # An empty run keeps no limit.
         return Verdict((), 'no timestep was simulated')
     return Verdict(tuple(checks), run.failure)
 
@@ -91,11 +91,11 @@ def _largest(values: FloatArray, names: Tuple[str, ...], time: FloatArray) -> Tu
 def _longest_recovery(run: Run, error: float, allowed: float) -> Tuple[float, str]:
     """Return the longest recovery time after a change, and the name of that change.
 
-    A change that another one follows within the time that is allowed is not judged, for the later
-    one is; nor is what has been wrong from the start.
+    A change is not judged if another one follows within the allowed time, nor are faults from the
+    start.
 
-    :param error: position error that counts as small [rad, m]
-    :param allowed: see there [s]
+    :param error: maximum position error after recovery [rad, m]
+    :param allowed: allowed recovery time [s]
     """
     found, over = position_error(run), np.inf
     times = sorted({each.time for each in run.changes})
@@ -109,7 +109,7 @@ def _longest_recovery(run: Run, error: float, allowed: float) -> Tuple[float, st
         lasted = 0.0
         if large.size:
             within, last = run.time[at], large[-1] + 1
-            # Too large until the end: nobody knows how long it would have taken.
+            # Too large until the end, so the recovery time is unknown.
             lasted = float(within[last] - change.time) if last < len(within) else np.inf
         if lasted >= longest:
             longest, where = lasted, str(change)
@@ -117,7 +117,7 @@ def _longest_recovery(run: Run, error: float, allowed: float) -> Tuple[float, st
 
 
 def row(scenario: Scenario, run: Run) -> Dict[str, Any]:
-    """Return one line about a run, in the types of JSON and CSV."""
+    """Return the row of a run, in types of JSON and CSV."""
     verdict, error = judge(scenario, run), position_error(run)
     result: Dict[str, Any] = {
         'seed': run.seed,
@@ -136,5 +136,5 @@ def row(scenario: Scenario, run: Run) -> Dict[str, Any]:
 
 
 def failed_checks(verdict: Verdict) -> List[Check]:
-    """Return the limits that were not kept."""
+    """Return the exceeded limits."""
     return [each for each in verdict.checks if not each.passed]

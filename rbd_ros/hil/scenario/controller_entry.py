@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 
 #: A controller: time, positions, velocities; torques.
 Callback = Callable[[float, FloatArray, FloatArray], FloatArray]
-#: Runs a scenario whose controller is a process: scenario, folder for files, seed, recorder.
+#: Runs a scenario with a controller process: scenario, folder for files, seed, recorder.
 RunAlone = Callable[['Scenario', Path, Optional[int], Optional['RunRecorder']], 'Run']
-#: Runs a scenario whose controller is a process, beside others: scenario, folder for files, seed.
-#: A function that other processes can import.
+#: Runs a scenario with a controller process, in parallel to others: scenario, folder for files,
+#: seed. It is importable by other processes.
 IsolatedRun = Callable[['Scenario', Path, Optional[int]], 'Run']
 
-#: What is the answer to a state: the command with its stamp, or the next one, whatever its stamp.
+#: Answer to a state: the command with its stamp, or the next command.
 BY_STAMP, BY_ORDER = 'stamp', 'order'
-#: Files among the words of a command that say what a controller does. Others may be its output.
+#: Suffixes of files in a command that define a controller. Others may be its output.
 SOURCES = ('.py', '.so', '.fmu', '.xml', '.yaml')
 
 
@@ -53,8 +53,8 @@ class Controller:
 
     :param kind: one of `CONTROLLERS`
     :param words: name of the callable; library and function; path of the FMU; words of the
-        command, none if somebody else starts it; file and arguments
-    :param options: for the callable; what else the other kinds say
+        command, empty if it is started separately; file and arguments
+    :param options: options of the callable; further entries of other kinds
     """
 
     kind: str
@@ -63,48 +63,48 @@ class Controller:
 
 
 class ControllerKind(ABC):
-    """A kind of controllers: how its entry is read, and how a scenario is run with it.
+    """A kind of controllers: reads its entry, and runs a scenario with it.
 
     It is the object `KIND` of a file `<key>_controller.py` in `hil/controllers/`.
     """
 
     keys: Tuple[str, ...] = ()
     example: Any
-    #: Whether it is a process that talks ROS, which `nodes/bench/` runs.
+    #: Whether it is a process that uses ROS, which `nodes/bench/` runs.
     over_ros: ClassVar[bool] = False
 
     @abstractmethod
     def read(self, given: Field, entries: Mapping[str, Field], folder: Path) -> Controller:
         """Return the controller of an entry.
 
-        :param given: what stands under its key
-        :param entries: what else the entry says, by `keys`
-        :param folder: that of the file, which paths start from
-        :raises ModelError: for whatever is wrong with it, naming file, line, key and cure
+        :param given: value of its key
+        :param entries: further entries, by `keys`
+        :param folder: folder of the file, the base of relative paths
+        :raises ModelError: if it is invalid, with file, line, key and cure
         """
 
     def make(self, scenario: Scenario) -> Callback:
-        """Return the controller, newly made, in this process.
+        """Create the controller, in this process.
 
-        :raises ValueError: if it cannot be made
+        :raises ValueError: if it cannot be created
         """
         raise ValueError(
             f'a controller of the kind {scenario.controller.kind} runs in its own process'
         )
 
     def runner(self) -> Optional[RunAlone]:
-        """Return what runs a scenario with it; None: the bench, in this process."""
+        """Return the function that runs a scenario with it; None: the bench, in this process."""
         return None
 
     def isolated(self, controller: Controller) -> Optional[IsolatedRun]:
-        """Return what runs it several times at once; None: in each process of a campaign.
+        """Return the function for parallel runs; None: in each process of a campaign.
 
-        :raises ValueError: if it cannot
+        :raises ValueError: if they are not supported
         """
         return None
 
     def command(self, controller: Controller) -> Tuple[str, ...]:
-        """Return the words of the command that starts it, if there is one."""
+        """Return the start command, empty without one."""
         return ()
 
     def files(self, controller: Controller) -> List[str]:
@@ -112,16 +112,16 @@ class ControllerKind(ABC):
         return list(controller.words[:1])
 
 
-#: The kinds of controllers, by the key of a scenario.
+#: The kinds of controllers, by their key in a scenario.
 CONTROLLERS: Kinds[ControllerKind] = Kinds('controller', 'rbd_ros.hil.controllers')
 
 
 def read_controller(field: Field, folder: Path) -> Controller:
     """Return the controller of a scenario.
 
-    :param field: what stands under `controller`
-    :param folder: that of the file, which paths start from
-    :raises ModelError: for whatever is wrong with it, naming file, line, key and cure
+    :param field: the entry `controller`
+    :param folder: folder of the file, the base of relative paths
+    :raises ModelError: if it is invalid, with file, line, key and cure
     """
     name, kind, entries = CONTROLLERS.read(field)
     return kind.read(entries[name], entries, folder)
@@ -133,8 +133,8 @@ def read_fmu(
     """Return the path of an FMU, and the declared names of its variables.
 
     :param given: the path, or a mapping with the keys file, variables and parameters
-    :param folder: that of the scenario, which the path starts from
-    :param patterns: vectors that `variables` may give names for
+    :param folder: folder of the scenario, the base of the path
+    :param patterns: vectors for which `variables` may give names
     :return: path; the mappings 'variables', patterns by vector, and 'parameters', numbers by name
     """
     options: Dict[str, Any] = {'variables': {}, 'parameters': {}}
@@ -171,7 +171,7 @@ def files_among(words: Sequence[str]) -> List[str]:
 
 
 def words_of(given: Field) -> Tuple[str, ...]:
-    """Return the words of a command: a list, or a text that is cut at blanks."""
+    """Return the words of a command: a list, or a text that is split at blanks."""
     if isinstance(given.item.value, list):
         words = tuple(_word(each) for each in given.sequence())
     else:

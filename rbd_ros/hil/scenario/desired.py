@@ -11,16 +11,16 @@ import numpy as np
 from rbd_ros.array_types import FloatArray
 from rbd_ros.control import JointTrajectory
 
-#: Vectors that a controller behind a binary interface is shown, one number a joint each, in the
-#: order of a packet: what is measured, and what is desired.
+#: Vectors for a controller with a binary interface, one number per joint each, in the order of a
+#: packet: measured and desired.
 ARRAYS = ('position', 'velocity', 'desired_position', 'desired_velocity', 'desired_acceleration')
 
-#: Time steps that are computed beforehand; times beyond are computed one by one.
+#: Number of precomputed time steps; later ones are computed on demand.
 MAX_ROWS = 100_000
 
 
 class DesiredSamples:
-    """Desired positions, velocities and accelerations at whole time steps, side by side.
+    """Desired positions, velocities and accelerations at whole time steps, concatenated.
 
     :param trajectory: the motion, of n joints
     :param timestep: time between two steps [s]
@@ -41,7 +41,7 @@ class DesiredSamples:
         self._rests = (count - 1) * timestep >= trajectory.end_time
 
     def at(self, time: float) -> FloatArray:
-        """Return the desired motion at a time, (3n,); not to be changed.
+        """Return the desired motion at a time, (3n,), read-only.
 
         :param time: a multiple of the time step [s]
         """
@@ -53,12 +53,12 @@ class DesiredSamples:
         return np.concatenate(self._sample(time))
 
 
-# Made once for all runs of a scenario.
+# Shared by all runs of a scenario.
 _tables: WeakKeyDictionary[JointTrajectory, DesiredSamples] = WeakKeyDictionary()
 
 
 def desired_samples(trajectory: JointTrajectory, timestep: float) -> DesiredSamples:
-    """Return the desired motion of a trajectory; that of the last time step asked for is kept."""
+    """Return the desired motion of a trajectory; only the last time step is cached."""
     known = _tables.get(trajectory)
     if known is None or known.timestep != timestep:
         known = _tables[trajectory] = DesiredSamples(trajectory, timestep)

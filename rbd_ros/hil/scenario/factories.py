@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Functions in Python that a scenario names, which make controllers and plants."""
+"""Python functions that create the controllers and plants of a scenario."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from rbd_ros.model.extension.fields import Field
 
 
 class Factories:
-    """Functions that make things of one kind, by 'module:name', 'path.py:name' or entry point.
+    """Factories of one kind, given by 'module:name', 'path.py:name' or entry point.
 
-    :param thing: what they make
-    :param group: entry points of other packages, each such a function
+    :param thing: kind of object that they create
+    :param group: entry point group of other packages' factories
     """
 
     def __init__(self, thing: str, group: str):
         self._thing, self._group = thing, group
 
     def read(self, given: Field, folder: Path) -> str:
-        """Return the name of a function in a scenario, with the whole path of a file.
+        """Return the name of a factory in a scenario, with an absolute path.
 
-        :param folder: that of the scenario
-        :raises ModelError: if it is none
+        :param folder: folder of the scenario
+        :raises ModelError: if it is invalid
         """
         name = given.name()
         if ':' not in name and name in names_of(self._group):
@@ -45,9 +45,9 @@ class Factories:
         return f'{(folder / module).resolve()}:{attribute}' if module.endswith('.py') else name
 
     def find(self, name: str) -> Callable[..., Any]:
-        """Return the function that a name means.
+        """Return the factory of a name.
 
-        :raises ValueError: if there is none
+        :raises ValueError: if it does not exist
         """
         module_name, _, attribute = name.rpartition(':')
         try:
@@ -67,7 +67,7 @@ class Factories:
                 factory = getattr(import_module(module_name), attribute)
         except ExtensionError as error:
             raise ValueError(f'{self._thing} {error}') from None
-        except Exception as error:  # whatever somebody's module raises
+        except Exception as error:  # a module may raise anything
             raise ValueError(
                 f'{self._thing} {name}: {type(error).__name__}: {error}; give module:name or '
                 'file.py:name'
@@ -79,37 +79,37 @@ class Factories:
         return factory  # type: ignore[no-any-return]
 
     def make(self, name: str, *arguments: Any, **options: Any) -> Any:
-        """Return the result of a factory called with the arguments.
+        """Return the result of a factory.
 
-        :raises ValueError: if there is no such function, or it raises anything
+        :raises ValueError: if it does not exist, or raises any exception
         """
         factory = self.find(name)
         try:
             return factory(*arguments, **options)
-        except Exception as error:  # whatever somebody's function raises
+        except Exception as error:  # a function may raise anything
             raise ValueError(f'{self._thing} {name}: {type(error).__name__}: {error}') from None
 
     def files(self, name: str) -> List[str]:
-        """Return the file of a function, if it is known."""
+        """Return the file of a factory, if known."""
         module = name.rpartition(':')[0] or module_of(self._group, name)
         if module.endswith('.py'):
             return [module]
         try:
             spec = importlib.util.find_spec(module)
-        except Exception:  # whatever somebody's package raises; making the thing reports it
+        except Exception:  # `make` reports the error
             return []
         return [spec.origin] if spec is not None and spec.origin else []
 
 
 def read_options(entries: Mapping[str, Field]) -> Dict[str, Any]:
-    """Return the arguments of a function by name, from the key `options` of an entry."""
+    """Return the keyword arguments of a factory, from the key `options` of an entry."""
     if 'options' not in entries:
         return {}
     return {name: _plain(each.item) for name, each in entries['options'].mapping((), None).items()}
 
 
 def _plain(item: Item) -> Any:
-    """Return the value of an item as Python's own."""
+    """Return the value of an item as a Python type."""
     value = item.value
     if isinstance(value, dict):
         return {name: _plain(each) for name, each in value.items()}
@@ -119,10 +119,10 @@ def _plain(item: Item) -> Any:
 
 
 class ScenarioKind(Protocol):
-    """What is common to kinds of controllers and of plants.
+    """Common interface of kinds of controllers and of plants.
 
-    :param keys: keys of an entry beside the name of the kind
-    :param example: what may stand under that name
+    :param keys: keys of an entry besides the name of the kind
+    :param example: example of its value
     """
 
     keys: Tuple[str, ...]
@@ -133,10 +133,10 @@ K = TypeVar('K', bound=ScenarioKind)
 
 
 class Kinds(Generic[K]):
-    """Kinds of one thing by name, each the object `KIND` of a file `<name>_<thing>.py`.
+    """Kinds by name, each the object `KIND` of a file `<name>_<thing>.py`.
 
-    :param thing: what they are kinds of
-    :param package: package that the files are in
+    :param thing: 'controller' or 'plant'
+    :param package: package of the files
     """
 
     def __init__(self, thing: str, package: str):
@@ -149,14 +149,14 @@ class Kinds(Generic[K]):
         return sorted(x.name[: -len(ending)] for x in modules if x.name.endswith(ending))
 
     def __getitem__(self, name: str) -> K:
-        """Return the kind of a name; no file of another one is imported."""
+        """Return the kind of a name; import no other kind."""
         kind: K = import_module(f'{self._package}.{name}{self._ending}').KIND
         return kind
 
     def read(self, field: Field) -> Tuple[str, K, Dict[str, Field]]:
-        """Return the kind that an entry is of, its name, and what else the entry says.
+        """Return the name and kind of an entry, and its further entries.
 
-        :raises ModelError: for none or several of them, or keys of other kinds
+        :raises ModelError: for none or several kinds, or keys of other kinds
         """
         names, given = self.names(), field.mapping((), None)
         found = [name for name in names if name in given]

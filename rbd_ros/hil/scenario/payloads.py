@@ -10,25 +10,25 @@ from weakref import WeakKeyDictionary
 from rbd_ros.hil.faults.faults import Fault
 from rbd_ros.robot import Robot
 
-#: Robots with payloads that are kept for each robot, the last ones made; each has machine code.
+#: Number of cached robots with payloads for each robot; each has machine code.
 MAX_KEPT = 100
 
-#: What each link carries: names, masses and their centers.
+#: Payloads of links: names, masses and their centers.
 Key = Tuple[Tuple[str, float, Tuple[float, float, float]], ...]
 
 _loaded: WeakKeyDictionary[Robot, Dict[Key, Robot]] = WeakKeyDictionary()
 
 
 def key_of(payloads: Iterable[Fault]) -> Key:
-    """Return the key that distinguishes sets of payloads, whatever their order."""
+    """Return the key of a set of payloads, independent of their order."""
     return tuple(sorted((each.link, each.value, each.center_of_mass) for each in payloads))
 
 
 def with_payloads(robot: Robot, payloads: Iterable[Fault]) -> Robot:
-    """Return the robot that carries payloads; the same one each time.
+    """Return the robot with payloads; the same object each time.
 
-    :param robot: the robot without
-    :param payloads: faults of that kind
+    :param robot: the robot without payloads
+    :param payloads: payload faults
 
     >>> from rbd_ros.hil import Fault
     >>> from rbd_ros.hil.scenario.payloads import with_payloads
@@ -44,7 +44,7 @@ def with_payloads(robot: Robot, payloads: Iterable[Fault]) -> Robot:
         loaded = robot
         for link, mass, com in key:
             loaded = loaded.with_payload(link, mass, com)
-        # Never taken out and put back: another thread may look for it meanwhile.
+        # Never removed and reinserted: another thread may look it up meanwhile.
         known[key] = loaded
         while len(known) > MAX_KEPT:
             del known[next(iter(known))]
@@ -53,7 +53,7 @@ def with_payloads(robot: Robot, payloads: Iterable[Fault]) -> Robot:
 
 
 def sets_of_payloads(faults: Sequence[Fault]) -> List[Tuple[Fault, ...]]:
-    """Return the sets of payloads that a robot will carry at some time, none among them."""
+    """Return all sets of payloads during a scenario, including the empty one."""
     times = {0.0, *(time for each in faults for time in (each.start_time, each.end))}
     found: Dict[Key, Tuple[Fault, ...]] = {(): ()}
     for time in sorted(times):

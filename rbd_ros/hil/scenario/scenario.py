@@ -23,19 +23,19 @@ from rbd_ros.model.extension.extension_document import read_document, Source
 from rbd_ros.model.extension.fields import Field
 from rbd_ros.robot import Robot
 
-# What a run and its report keep of each time step, and of each joint in it, with the copies that
-# are made on the way [bytes].
+# Memory of a run and its report for each time step, and for each joint in it, including temporary
+# copies [bytes].
 STEP_MEMORY, JOINT_MEMORY = 200, 64
 MAX_MEMORY = 4_000_000_000
 MAX_SEED = 2**62
 
 
 class ScenarioError(FaultError):
-    """A scenario that cannot be used; the message names file, line, key and cure."""
+    """An unusable scenario; the message names file, line, key and cure."""
 
 
 def max_steps(joints: int) -> int:
-    """Return the maximum number of time steps whose records fit into memory.
+    """Return the maximum number of time steps that fit into memory.
 
     :param joints: number of joints
 
@@ -48,14 +48,14 @@ def max_steps(joints: int) -> int:
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a scenario; None: anything is allowed.
+    """Limits of a scenario; None: no limit.
 
-    :param tracking_error: largest position error of any joint [rad, m]
-    :param torque: largest torque as part of the effort limit
-    :param recovery_time: longest time after a fault has begun or ended until the position error of
-        all joints stays below `recovery_error` [s]; of changes that follow each other within this
-        time, the last one counts
-    :param recovery_error: see there [rad, m]
+    :param tracking_error: maximum position error of any joint [rad, m]
+    :param torque: maximum torque as a fraction of the effort limit
+    :param recovery_time: maximum time from the begin or end of a fault until the position errors
+        of all joints stay below `recovery_error` [s]; of changes that follow each other within
+        this time, the last one counts
+    :param recovery_error: see `recovery_time` [rad, m]
     """
 
     tracking_error: Optional[float] = None
@@ -68,19 +68,19 @@ class Limits:
 class Scenario:
     """One test of a controller.
 
-    :param name: what it is called in reports
+    :param name: name in reports
     :param description: URDF of the robot
     :param robot: the robot; all joints have one degree of freedom
-    :param trajectory: motion that the controller is to follow, of all joints
-    :param duration: how long it runs [s]
+    :param trajectory: desired motion of all joints
+    :param duration: duration [s]
     :param timestep: time between two states [s]
     :param controller: the controller under test
-    :param faults: what goes wrong
-    :param limits: what is allowed
-    :param seed: of all that happens by chance
+    :param faults: faults
+    :param limits: limits
+    :param seed: seed of the random numbers
     :param response_timeout: real time for an answer over ROS or UDP [s]
     :param substeps: time steps of the simulation from one state to the next
-    :param plant: what moves in place of a simulation of the robot; None: that simulation
+    :param plant: plant in place of a simulation of the robot; None: the simulation
     """
 
     name: str
@@ -102,7 +102,7 @@ class Scenario:
         """Time step of the simulation [s]."""
         if self.substeps == 1:
             return self.timestep
-        # In whole nanoseconds, so that it is bitwise identical for all that divide it.
+        # Whole nanoseconds, so that it is bitwise identical for all multiples.
         return round(1e9 * self.timestep / self.substeps) / 1e9
 
     @property
@@ -112,7 +112,7 @@ class Scenario:
 
     @property
     def start(self) -> FloatArray:
-        """Configuration at the start: where the trajectory begins, (nq,)."""
+        """Initial configuration, at the begin of the trajectory, (nq,)."""
         return np.array(self.trajectory.sample(0.0)[0])
 
 
@@ -132,9 +132,9 @@ _OPTIONAL = (
 def read_scenario(source: Source) -> Scenario:
     """Return the scenario of a YAML file, see docs/hil.md.
 
-    :param source: path of the file, or a mapping with the same content; the robot is looked for
-        as everywhere, also from the directory of the file
-    :raises ScenarioError: for whatever is wrong with it, naming file, line, key and cure
+    :param source: path of the file, or a mapping with the same content; the robot's path may be
+        relative to the folder of the file
+    :raises ScenarioError: if it is invalid, with file, line, key and cure
 
     >>> from rbd_ros.hil import read_scenario
     >>> scenario = read_scenario('config/hil/sticking_joint.yaml')
@@ -222,7 +222,7 @@ def _scenario(top: Field, folder: Path) -> Scenario:
 
 
 def _reject_late_faults(field: Field, faults: Tuple[Fault, ...], last: float) -> None:
-    """Reject faults that never begin, since a run would pass without testing them.
+    """Reject faults that never begin, since a run would not test them.
 
     :param last: time of the last state [s]
     """
@@ -282,7 +282,7 @@ def _trajectory(field: Field, robot: Robot) -> JointTrajectory:
         raise entries['times'].error(
             'the list of points is empty; give at least one, such as [0.0]'
         )
-    # Joints that are left out stand still, as near to zero as their limits let them.
+    # Joints that are not named stand still, as near to zero as their limits allow.
     rest = np.clip(np.zeros(robot.nq), robot.lower_limits, robot.upper_limits)
     whole = np.tile(rest, (len(rows), 1))
     whole[:, [names.index(name) for name in named]] = rows

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Kinds of faults: each is a `FaultKind` in a file of this folder, and nothing else lists it."""
+"""Kinds of faults: each `FaultKind` in a file of this folder is found by itself."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from rbd_ros.hil.faults.faults import Fault
 
 
-#: Where faults act: messages, measured states, torques, or all else in the machine.
+#: Domains of faults: messages, measured states, torques, or the physics of the robot.
 MESSAGES, SENSORS, ACTUATORS, PHYSICS = 'messages', 'sensors', 'actuators', 'physics'
 
 
 class FaultTarget(Protocol):
-    """Machine with its sensors and messages, after the previous faults have been applied."""
+    """Robot with its sensors and messages, after the previous faults have been applied."""
 
     sensors: SensorFaults
 
@@ -28,24 +28,24 @@ class FaultTarget(Protocol):
         """Actuators and joints, for faults in `ACTUATORS` and `PHYSICS`."""
 
     def joints(self, fault: Fault) -> AnyArray:
-        """Return the places of the joints that a fault concerns, (k,)."""
+        """Return the indices of a fault's joints, (k,)."""
 
     def add_disturbance(self, fault: Fault, **changes: float) -> None:
-        """Change the `Disturbance` of the channels that a fault concerns."""
+        """Change the `Disturbance` of a fault's channels."""
 
 
 class FaultKind(NamedTuple):
     """A kind of fault.
 
-    :param scope: what it concerns: 'joints', 'messages', 'link' or 'robot'
-    :param quantity: what its value is, with the unit; '' if it has none
-    :param maximum: largest value that makes sense
-    :param meaning: what it does
-    :param domain: where it acts: only a simulation of the robot has faults in `PHYSICS`
-    :param apply: lets it act on a target
-    :param minimum: smallest value that makes sense
+    :param scope: 'joints', 'messages', 'link' or 'robot'
+    :param quantity: meaning of its value, with the unit; '' without a value
+    :param maximum: largest sensible value
+    :param meaning: description of its effect
+    :param domain: domain; only a simulation of the robot supports `PHYSICS`
+    :param apply: applies it to a target
+    :param minimum: smallest sensible value
     :param limits_effort: whether its value is a fraction of effort limits, which joints must have
-    :param samples: number of values in a campaign; 0: any between two
+    :param samples: number of values in a campaign; 0: continuous
     """
 
     scope: str
@@ -61,5 +61,5 @@ class FaultKind(NamedTuple):
 
     @property
     def is_plant_fault(self) -> bool:
-        """True if it acts in the machine itself."""
+        """True if it changes actuators or physics."""
         return self.domain in (ACTUATORS, PHYSICS)

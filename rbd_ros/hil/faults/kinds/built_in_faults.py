@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Faults of actuators, messages, joints and encoders; `SensorFaults` has the order of the last."""
+"""Faults of actuators, messages, joints and encoders; for the order of these, `SensorFaults`."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ DUPLICATE = FaultKind(
 )
 
 
-#: Dry friction of a locked joint: more than any drive has [N m, N].
+#: Dry friction of a locked joint, above the effort of any drive [N m, N].
 LOCKED = 1e9
 
 
@@ -125,7 +125,6 @@ def _rub(target: FaultTarget, fault: Fault) -> None:
     plant, at = target.plant, target.plant.at_v[target.joints(fault)]
     present = plant.friction[at]
     changed = np.maximum(0.0, plant.own_friction[at] + fault.value)
-    # A locked joint stays locked.
     plant.friction[at] = np.where(present < LOCKED, changed, present)
 
 
