@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""State of a robot with loops from that of some of its joints (book 8.8, 8.11)."""
+"""State of a robot with loops from the states of some of its joints (book 8.8, 8.11)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from rbd_ros.array_types import BoolArray, FloatArray
 from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import Wraparound
 
-#: How far a measured position may be from where the loops have the joint [rad, m].
+#: Tolerance between a measured position and that of the closed loops [rad, m].
 AGREEMENT = 0.1
-#: Singular values of the loops' Jacobian below this part of the largest are zero: the joint that
-#: moves is then near a position from which the others may go either way.
+#: Relative tolerance of singular values of the loops' Jacobian: below, the moving joint is near a
+#: position from which the others may move in either direction.
 TOLERANCE = 1e-6
-#: How far from the first configuration joints are chosen [rad, m].
+#: Distance from the first configuration within which joints are selected [rad, m].
 NEARBY = 0.2
-#: Configurations that are tried for the first assembly, and most steps of Newton's method.
+#: Start values for the first assembly, and maximum number of Newton steps.
 STARTS, STEPS = 40, 30
 
 
@@ -29,7 +29,7 @@ class ClosedState(NamedTuple):
 
     :param q: positions, (nv,) [rad, m]
     :param v: velocities, (nv,) [rad/s, m/s]
-    :param G: velocities of all joints by those of the independent ones, (nv, n - r)
+    :param G: velocities of all joints per velocity of the independent ones, (nv, n - r)
     """
 
     q: FloatArray
@@ -38,25 +38,25 @@ class ClosedState(NamedTuple):
 
 
 class LoopClosing:
-    """Completes measured states of a robot with loops, each joint of which has one DoF.
+    """Completes measured states of a robot with loops, whose joints have one DoF each.
 
-    The independent joints are as many as the mechanism has DoFs: actuated ones first, since
-    these are measured, then others if there are too few.
+    The number of independent joints is that of the mechanism's DoFs: actuated ones first, since
+    they are measured, then others if necessary.
 
-    :raises LoopClosureError: if the loops cannot be closed at all
+    :raises LoopClosureError: if the loops cannot be closed
     """
 
     def __init__(self, robot: Robot):
         self.robot = robot
         n, names = robot.nv, robot.joint_names
         self._wraparound = Wraparound(robot.position_periods)
-        #: Degrees of freedom that have actuators
+        #: Indices of actuated degrees of freedom
         self.actuated = [names.index(name) for name in robot.model.actuated_joints]
-        #: Last configuration that was found, (nv,)
+        #: Last closed configuration, (nv,)
         self.q: FloatArray = robot.loops.project(robot.neutral(), starts=STARTS)
         self.home = self.q.copy()
         rows = np.asarray(robot.loops.closure(self._ordinary_configuration()).K)
-        #: Degrees of freedom from which all others follow, (n - r,)
+        #: Indices of independent degrees of freedom, (n - r,)
         self.independent: List[int] = []
         rank = _rank(rows)
         for k in (*self.actuated, *(k for k in range(n) if k not in self.actuated)):
@@ -67,9 +67,9 @@ class LoopClosing:
         self.dependent = [k for k in range(n) if k not in self.independent]
 
     def _ordinary_configuration(self) -> FloatArray:
-        """Return a closed configuration near the first one, which is no dead point.
+        """Return a closed configuration near the first one that is not a dead point.
 
-        There, a motor moves nothing, and would not count as independent.
+        At a dead point, a motor moves nothing and would not count as independent.
         """
         away = np.random.default_rng(1).uniform(-NEARBY, NEARBY, len(self.q))
         try:
@@ -79,7 +79,7 @@ class LoopClosing:
 
     @property
     def is_underactuated(self) -> bool:
-        """True if there are motions that the actuators do not control (book 8.12)."""
+        """True if the mechanism has motions that the actuators do not control (book 8.12)."""
         return not set(self.independent) <= set(self.actuated)
 
     def complete(
@@ -87,11 +87,11 @@ class LoopClosing:
     ) -> ClosedState:
         """Return the state of all joints that closes the loops, from the independent joints.
 
-        :param q: positions, (nv,); those of dependent joints count as far as they are measured:
-            they must be near what is found, and say at first which assembly it is
+        :param q: positions, (nv,); measured ones of dependent joints must be near the solution,
+            and select the assembly in the first call
         :param v: velocities, (nv,), of which those of the independent joints count
-        :param measured: which joints are measured, (nv,); None: the independent ones alone
-        :raises LoopClosureError: if no configuration is found; the last one stays
+        :param measured: whether each joint is measured, (nv,); None: the independent ones only
+        :raises LoopClosureError: if no configuration is found; the last one is kept
         :raises ValueError: if a measured position contradicts the loops
         """
         seen = np.zeros(len(q), dtype=bool) if measured is None else np.asarray(measured, bool)
@@ -120,7 +120,7 @@ class LoopClosing:
         return ClosedState(found.q, G @ np.asarray(v)[self.independent], G)
 
     def velocities(self, q: FloatArray) -> FloatArray:
-        """Return the matrix G of all velocities by the independent ones: K G = 0, (nv, n - r)."""
+        """Return the matrix G from independent to all velocities: K G = 0, (nv, n - r)."""
         K = np.asarray(self.robot.loops.closure(q).K)
         G = np.zeros((K.shape[1], len(self.independent)))
         G[self.independent, range(len(self.independent))] = 1.0
@@ -128,7 +128,7 @@ class LoopClosing:
         return G
 
     def bias(self, q: FloatArray, v: FloatArray) -> FloatArray:
-        """Return the accelerations g of all joints while the independent ones have none, (nv,)."""
+        """Return the accelerations g of all joints if the independent ones have none, (nv,)."""
         found = self.robot.loops.constraints(q, v)
         g = np.zeros(len(q))
         g[self.dependent] = self._solve(np.asarray(found.K), np.asarray(found.k))

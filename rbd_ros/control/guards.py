@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of measured states before a torque is computed from them: their numbers and their time.
+"""Checks of measured states before a torque is computed from them: values and time.
 
-The time is an argument everywhere, so any clock will do: steady, simulated, or that of a test.
+Time is always an argument, so any clock can be used: steady, simulated, or that of a test.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import compiled, entry_point, NonCopyable, Record
 from rbd_ros.control.robot_joints import shown
 
-MAXIMUM_MEASURABLE = 1e9  # a position or velocity beyond this is garbage, not a measurement
+MAXIMUM_MEASURABLE = 1e9  # a larger position or velocity is no measurement
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class StateProblem:
 
     :param kind: 'length', 'not_finite', 'implausible', 'beyond_limits', 'time_backwards' or
         'time_repeated'
-    :param joint: name of the joint concerned, if one is
-    :param message: what is wrong, and what to look at
+    :param joint: name of the joint, if any
+    :param message: the problem, and what to check
 
     >>> problem = StateGuard(['elbow']).check(0.0, np.array([np.nan]), np.zeros(1))
     >>> problem.kind, problem.joint
@@ -42,8 +42,7 @@ class StateProblem:
     message: str
 
 
-#: What is wrong with a state: nothing, a position, a velocity, the time (no number, that of the
-#: state before, an earlier one).
+#: Problems of a state: none, a position, a velocity, the time (not finite, repeated, backwards).
 USABLE, POSITION, VELOCITY, TIME_NOT_FINITE, REPEATED, BACKWARDS = range(6)
 
 
@@ -53,11 +52,11 @@ class GuardMemory(NamedTuple):
     :param lower: minimum plausible positions, (n,) [rad or m]
     :param upper: maximum plausible positions, likewise
     :param max_velocity: maximum plausible speed [rad/s or m/s]
-    :param tolerance: by how much time may run back unnoticed
-    :param recover_after: how many older states in a row are a new time line
-    :param times: time of the last state, and of the last rejected older one; NaN if there is none
-    :param older: how many older ones were in order among themselves, (1,)
-    :param found: index of the joint whose number is wrong; 1 if time began again, or 0; (2,)
+    :param tolerance: tolerated backward step of time
+    :param recover_after: number of older states in a row that make a new time line
+    :param times: time of the last state, and of the last rejected older one; NaN: none
+    :param older: number of older states in order, (1,)
+    :param found: index of the joint with the wrong value; 1 if time restarted, otherwise 0; (2,)
     """
 
     lower: FloatArray
@@ -112,19 +111,19 @@ def check_state(guard: GuardMemory, stamp: float, q: FloatArray, v: FloatArray) 
 
 
 class StateGuard(NonCopyable):
-    """Distinguishes usable states from others.
+    """Accepts usable states, and rejects others.
 
-    A clock that was set back (a simulation that began again) differs from a stray old state by
-    repetition: `recover_after` older states, in order among themselves, make a new time line.
+    A clock that was reset (a restarted simulation) differs from a stray old state by repetition:
+    `recover_after` older states in order make a new time line.
 
     :param joint_names: names for the messages, (n,)
     :param max_position: maximum plausible position [rad or m]
     :param max_velocity: maximum plausible speed [rad/s or m/s]
-    :param backward_tolerance: by how much time may run back unnoticed, in the unit of the stamps
-    :param recover_after: how many older states in a row are a new time line
-    :param lower: lower limits of the positions, (n,), -inf where none; None: no limits
+    :param backward_tolerance: tolerated backward step of time, in the unit of the stamps
+    :param recover_after: number of older states in a row that make a new time line
+    :param lower: lower position limits, (n,), -inf: no limit; None: no limits
     :param upper: upper limits, likewise
-    :param limit_margin: how far beyond its limits a joint may be, one number or (n,) [rad or m]
+    :param limit_margin: tolerated excess of the limits, one number or (n,) [rad or m]
 
     >>> guard = StateGuard(arm, lower=limits[0], upper=limits[1])
     >>> guard.check(0.0, q, v) is None
@@ -154,11 +153,11 @@ class StateGuard(NonCopyable):
         n = len(self.joint_names)
         self._most = {'position': max_position, 'velocity': max_velocity}
         self._lower, self._upper = _limits(lower, -math.inf, n), _limits(upper, math.inf, n)
-        # One pair of comparisons for both: positions beyond the limits, and implausible ones.
+        # One pair of comparisons for position limits and implausible positions.
         margin = np.broadcast_to(np.asarray(limit_margin, dtype=float), (n,))
         if not (margin >= 0.0).all():
             raise ValueError(f'limit_margin must not be negative, got {limit_margin}')
-        #: For compiled code that checks states; only for the thread that calls
+        #: For compiled code that checks states; only for the calling thread
         self.memory = GuardMemory(
             np.maximum(self._lower - margin, -max_position),
             np.minimum(self._upper + margin, max_position),
@@ -178,7 +177,7 @@ class StateGuard(NonCopyable):
     def reset(self) -> None:
         """Forget the time of earlier states, so that the next one may have any time."""
         self.memory.times[:], self.memory.found[1] = math.nan, 0
-        # Whole numbers count from the first of them: nanoseconds are more than a float keeps.
+        # Integers count from the first one: a float does not represent nanoseconds.
         self._origin: Optional[int] = None
 
     @property
@@ -208,9 +207,9 @@ class StateGuard(NonCopyable):
     def problem(
         self, status: int, stamp: float, q: FloatArray, v: FloatArray
     ) -> Optional[StateProblem]:
-        """Return the problem of a state that compiled code has checked last.
+        """Return the problem of the state that compiled code has checked last.
 
-        :param status: what `check_values` or `check_time` has returned
+        :param status: result of `check_values` or `check_time`
         :param stamp: time of the state
         :param q: positions, (n,)
         :param v: velocities, (n,)
@@ -230,7 +229,7 @@ class StateGuard(NonCopyable):
         )
 
     def _problem(self, what: str, j: int, values: FloatArray) -> StateProblem:
-        """Describe the problem of a value, and its most likely cause."""
+        """Return the problem of a value, with its most likely cause."""
         name, value, most = self.joint_names[j], float(values[j]), self._most[what]
         text = f'{what} of joint {shown(name)} is {value:g}'
         if not math.isfinite(value):

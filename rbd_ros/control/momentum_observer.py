@@ -1,12 +1,12 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""External torque from the generalized momentum: what pushes at a robot, without accelerations.
+"""External torque from the generalized momentum, without accelerations.
 
 The rate of the momentum p = H(q) v is
 
     p' = tau + C(q, v)^T v - g(q) - friction + external torque,
 
-and the observer is a filter of first order of what of it the model does not explain.
+and the observer is a first-order filter of the part that the model does not explain.
 
 Source: De Luca and Mattone, "Actuator failure detection and isolation using generalized momenta"
 (ICRA 2003); Haddadin, De Luca and Albu-Schaeffer, "Robot collisions: a survey on detection,
@@ -26,28 +26,28 @@ from rbd_ros.control.law.friction_compensation import friction_torque
 from rbd_ros.control.robot_joints import listed
 from rbd_ros.robot import Robot
 
-#: Velocity at which most of the Coulomb friction acts [rad/s or m/s].
+#: Velocity at which 76 % of the Coulomb friction acts [rad/s or m/s].
 TRANSITION = 1e-2
-#: Longest time between two states that are still one motion [s].
+#: Maximum time between two states of one motion [s].
 MAX_STEP = 0.1
-#: Largest velocity and effort that are measurements: the estimate would need minutes to forget
-#: a larger one [rad/s or m/s, N m or N].
+#: Maximum plausible velocity and effort: the estimate would need minutes to forget a larger one
+#: [rad/s or m/s, N m or N].
 MAX_VELOCITY, MAX_EFFORT = 1e4, 1e6
-#: Singular value of the Jacobian, as part of the largest, below which a force is not felt.
+#: Relative singular value of the Jacobian below which a force is unobservable.
 UNFELT = 1e-3
 
 
 class MomentumObserver:
     """Observer of the torque that the environment exerts at the joints, (nv,) [N m or N].
 
-    From one state to the next, the mean of the unexplained rate of the momentum is found from both
-    ends, and the estimate follows it as exp(-gain dt) says. So a constant torque at a robot at
-    rest is estimated exactly in the end, whatever the gain and however irregular the states.
+    From one state to the next, the mean unexplained rate of the momentum is computed from both
+    ends, and the estimate follows it with exp(-gain dt). So the estimate of a constant torque on a
+    robot at rest becomes exact, for any gain and any state intervals.
 
-    :param robot: robot with one degree of freedom a joint, without loops
-    :param gain: of the observer, one over its time constant [1/s]
-    :param friction: whether the friction of the robot description is known and taken off
-    :param gravity: in base coordinates, (3,) [m/s^2]; None: the robot's
+    :param robot: robot without loops, with one degree of freedom per joint
+    :param gain: gain of the observer, the inverse of its time constant [1/s]
+    :param friction: whether to subtract the friction of the robot description
+    :param gravity: gravity in base coordinates, (3,) [m/s^2]; None: the robot's
     :param payload_link: link that carries a known payload; None: none
     :param payload: its ten inertial parameters, see `payload_parameters`
     :raises ValueError: for another kind of robot, a gain that is not positive, an unknown link
@@ -93,23 +93,23 @@ class MomentumObserver:
         self._rate: FloatArray = np.zeros(robot.nv)
 
     def reset(self) -> None:
-        """Forget everything: the next state is the first."""
+        """Reset: the next state is the first."""
         self._time = None
         self.torque = np.zeros(self.robot.nv)
 
     def update(self, time: float, q: FloatArray, v: FloatArray, effort: FloatArray) -> FloatArray:
-        """Take a state and return the estimate, (nv,) [N m or N].
+        """Process a state and return the estimate, (nv,) [N m or N].
 
-        A time that is not later than the last, or later by more than 0.1 s, begins again.
+        A time that is not later than the last one, or by more than 0.1 s later, resets it.
 
-        :param time: of the state [s]
+        :param time: time of the state [s]
         :param q: positions, (nv,) [rad or m]
         :param v: velocities, (nv,) [rad/s or m/s]
-        :param effort: what the motors exert, (nv,) [N m or N]
-        :raises ValueError: if the state is not finite or implausible, and then nothing changes
+        :param effort: motor efforts, (nv,) [N m or N]
+        :raises ValueError: if the state is not finite or implausible; nothing has changed
         """
         for what, values, most in (('velocity', v, MAX_VELOCITY), ('effort', effort, MAX_EFFORT)):
-            wrong = ~(np.abs(values) <= most)  # NaN, too
+            wrong = ~(np.abs(values) <= most)  # also for NaN
             if wrong.any():
                 raise ValueError(
                     f'a {what} is {values[wrong][0]:g}, which is not finite or implausible for '
@@ -135,13 +135,13 @@ class MomentumObserver:
 
 
 class WrenchEstimate(NamedTuple):
-    """Wrench at a frame that explains torques at the joints best.
+    """Wrench at a frame that best explains torques at the joints.
 
     :param wrench: moment about the frame's origin and force, in its axes, (6,) [N m, N]
-    :param condition_number: that of the Jacobian, by which errors of torques grow; infinite in a
-        singularity
-    :param rank: number of independent wrenches that the joints feel there, at most 6
-    :param residual: norm of the torques that the wrench does not explain [N m or N]
+    :param condition_number: condition number of the Jacobian, the amplification of torque errors;
+        infinite at a singularity
+    :param rank: number of independent wrench components that the joints measure, at most 6
+    :param residual: norm of the unexplained torques [N m or N]
     """
 
     wrench: FloatArray
@@ -153,8 +153,8 @@ class WrenchEstimate(NamedTuple):
 class WrenchEstimator:
     """Wrenches at a frame from the external torque, by least squares: J^T wrench = torque.
 
-    Of the wrenches that joints do not feel, as those along a singular direction, there is nothing
-    in the estimate: it is the smallest that explains the torques.
+    The estimate has no component that joints cannot measure, as along a singular direction: it is
+    the smallest wrench that explains the torques.
 
     :param frame: name of a link or joint
     :raises ValueError: for an unknown frame
@@ -188,9 +188,9 @@ class WrenchEstimator:
 class CollisionDetector:
     """Detector of unexpectedly hard pushes, with hysteresis.
 
-    :param thresholds: external torque that is a collision, of each joint, (nv,) [N m or N]
-    :param hysteresis: share of the thresholds below which all torques end it
-    :raises ValueError: for thresholds that are not positive, or a share outside of 0 to 1
+    :param thresholds: external torque that is a collision, for each joint, (nv,) [N m or N]
+    :param hysteresis: fraction of the thresholds below which all torques end it
+    :raises ValueError: for thresholds that are not positive, or a fraction outside of 0 to 1
 
     >>> from rbd_ros.control import CollisionDetector
     >>> detector = CollisionDetector([5.0, 2.0], hysteresis=0.5)
@@ -210,7 +210,7 @@ class CollisionDetector:
         self.collision = False
 
     def update(self, torque: FloatArray) -> bool:
-        """Take an external torque, (nv,), and return whether there is a collision."""
+        """Process an external torque, (nv,), and return whether there is a collision."""
         ratio = float((np.abs(torque) / self.thresholds).max(initial=0.0))
         self.collision = ratio > 1.0 or (self.collision and ratio > self.hysteresis)
         return self.collision

@@ -20,7 +20,7 @@ def dof_names(robot: Robot) -> Tuple[str, ...]:
 
 
 def workspace(robot: Robot, count: int = 100) -> FloatArray:
-    """Return random configurations within the joint limits, always the same, (count, nq)."""
+    """Return random but reproducible configurations within the joint limits, (count, nq)."""
     rng = np.random.default_rng(0)
     return np.array([robot.random_configuration(rng) for _ in range(count)])
 
@@ -32,8 +32,8 @@ def free_inertia(robot: Robot, configurations: Any) -> FloatArray:
     :raises ValueError: if a joint moves no mass
     """
     H = inertia_of_all_joints(robot, configurations)
-    # Units differ among joints (kg m^2, kg), so H is scaled to a unit diagonal first: then small
-    # eigenvalues are those of a singular matrix, not of a light joint.
+    # Units differ among joints (kg m^2, kg), so H is scaled to a unit diagonal: small eigenvalues
+    # then indicate a singular matrix, not a light joint.
     scale = 1.0 / np.sqrt(np.einsum('...ii->...i', H))
     inverse = np.linalg.pinv(H * scale[..., :, None] * scale[..., None, :], hermitian=True)
     inertia: FloatArray = 1.0 / (np.einsum('...ii->...i', inverse) * scale**2)
@@ -41,10 +41,10 @@ def free_inertia(robot: Robot, configurations: Any) -> FloatArray:
 
 
 def inertia_of_all_joints(robot: Robot, configurations: Any) -> FloatArray:
-    """Return the mass matrices, (N, nv, nv), of a robot each of whose joints moves mass.
+    """Return the mass matrices, (N, nv, nv), of a robot whose joints all move mass.
 
     :param configurations: configurations, (N, nq) or (nq,)
-    :raises ValueError: if a joint moves no mass, naming it
+    :raises ValueError: if a joint moves no mass, with its name
     """
     H = robot.mass_matrix(np.atleast_2d(np.asarray(configurations, dtype=float)))
     minimum = np.einsum('...ii->...i', H).min(axis=0)
@@ -65,7 +65,7 @@ MAX_NAMES = 6
 
 
 def shown(name: str) -> str:
-    """Return the name in quotes, cut if it is long."""
+    """Return the name in quotes, shortened if it is long."""
     text = str(name[: MAX_NAME_LENGTH + 1]) if isinstance(name, str) else repr(name)
     return (
         repr(text) if len(text) <= MAX_NAME_LENGTH else repr(text[: MAX_NAME_LENGTH - 3] + '...')
@@ -73,7 +73,7 @@ def shown(name: str) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Return the names for a message, the first few of them."""
+    """Return the first few names for a message."""
     names = list(names)
     text = ', '.join(shown(name) for name in names[:MAX_NAMES])
     more = len(names) - MAX_NAMES

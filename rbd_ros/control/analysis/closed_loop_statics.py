@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Poses of a robot with loops, and the actuator torques that hold it there.
 
-The independent joints say what a pose is; all others follow by closing the loops. What holds is
-that which gravity does along the motions that the loops leave, shared out among the actuators.
+The independent joints define a pose; the loops determine all others. Gravity is projected on the
+motions that the loops allow, and the result is distributed among the actuators.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from rbd_ros.robot import Robot
 class ClosedPoses:
     """Poses of a robot with loops, each joint of which has one degree of freedom.
 
-    :raises ValueError: if a degree of freedom that the loops leave has no actuator to hold it
-    :raises LoopClosureError: if the loops cannot be closed at all
+    :raises ValueError: if no actuator can hold a degree of freedom of the closed mechanism
+    :raises LoopClosureError: if the loops cannot be closed
     """
 
     def __init__(self, robot: Robot):
@@ -46,10 +46,10 @@ class ClosedPoses:
             )
 
     def closed(self, poses: FloatArray) -> FloatArray:
-        """Return the poses with the dependent joints where the loops have them, (N, nv).
+        """Return the poses with closed loops, (N, nv).
 
-        :param poses: of which the independent joints count, (N, nv)
-        :raises ValueError: for a pose that closes no loop, by its number
+        :param poses: poses, whose independent joints count, (N, nv)
+        :raises ValueError: with the number of a pose that cannot be closed
         """
         found = []
         for k, pose in enumerate(poses):
@@ -60,7 +60,7 @@ class ClosedPoses:
         return np.array(found)
 
     def possible(self, poses: FloatArray) -> FloatArray:
-        """Return those of some poses that close the loops within all limits, (M, nv).
+        """Return the poses that close the loops within all limits, (M, nv).
 
         :raises ValueError: if there is none
         """
@@ -82,16 +82,16 @@ class ClosedPoses:
 
     def _close(self, pose: FloatArray) -> FloatArray:
         closing = self._closing
-        closing.q = closing.home  # not that of the pose before: the order must not matter
+        closing.q = closing.home  # independent of the previous pose
         q: FloatArray = closing.complete(pose, np.zeros(len(pose))).q
         return q
 
     def held_by(self, torque: Callable[[FloatArray], FloatArray]) -> Callable[[Any], FloatArray]:
-        """Return the torques of the actuators by closed poses, (N, nv) -> (N, nv).
+        """Return the function of actuator torques at closed poses, (N, nv) -> (N, nv).
 
-        Of other joints zero.
+        Torques of passive joints are zero.
 
-        :param torque: those of all joints, as if there were no loops, likewise
+        :param torque: the torques of all joints without loops, likewise
         """
         closing = self._closing
 

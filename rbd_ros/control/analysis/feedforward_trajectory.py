@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Trajectories with the efforts that they take, which controllers add to their feedback."""
+"""Trajectories with efforts, which controllers add to their feedback."""
 
 from __future__ import annotations
 
@@ -58,20 +58,20 @@ def add_feedforward(
     missing_joints: Optional[Mapping[str, float]] = None,
     point_spacing: Optional[float] = None,
 ) -> FeedforwardTrajectory:
-    """Return the trajectory with the efforts that it takes.
+    """Return the trajectory with its efforts.
 
-    Velocities and accelerations that are not given are those of the smooth motion through the
-    points; where its acceleration jumps at a point, the mean counts. The last point of a motion
-    that ends at rest has the effort that holds the robot there, since controllers send it for as
+    Missing velocities and accelerations are those of the smooth motion through the points; at a
+    jump of the acceleration, the mean counts. If a motion ends at rest, the effort of its last
+    point holds the robot there, since controllers keep sending it.
     long as they stay.
 
-    :param feedforward: the robot and what acts on it
+    :param feedforward: the robot, and its forces besides the motion
     :param trajectory: motion of some or all of its joints, in any order
-    :param missing_joints: positions of the joints that it leaves out, by name [rad or m]
-    :param point_spacing: maximum time between points [s]: more of them are put in between, and
-        all get velocities and accelerations, because controllers interpolate efforts on straight
-        lines; None: the points as they are, but positions that wrap at pi continue beyond it
-    :raises TrajectoryError: naming the joint or point and what to do
+    :param missing_joints: positions of the joints that it does not name [rad or m]
+    :param point_spacing: maximum time between points [s]: points are inserted, and all points get
+        velocities and accelerations, since controllers interpolate efforts linearly; None: no
+        points, but positions that wrap at pi continue beyond it
+    :raises TrajectoryError: with the joint or point, and the cure
 
     >>> from rbd_ros.control import add_feedforward, Feedforward, JointTrajectory
     >>> arm = Robot.from_urdf(resource_path('urdf', 'two_link_arm.urdf'))
@@ -112,7 +112,7 @@ def completed(
 
     Positions that wrap at pi continue beyond it (`JointTrajectory.unwrapped`).
 
-    :raises TrajectoryError: for a joint that the robot has not, or one whose position is missing
+    :raises TrajectoryError: for an unknown joint, or one whose position is missing
     """
     robot, given = feedforward.robot, dict(missing_joints or {})
     for name in trajectory.joint_names:
@@ -144,7 +144,7 @@ def completed(
 
 
 def check_moves(model: Model, name: str) -> None:
-    """Reject a mimic joint, whose motion is that of another one, and one without an actuator."""
+    """Reject a mimic joint, which follows another one, and a joint without an actuator."""
     for coupling in model.couplings:
         if model.body(coupling.body).joint_name == name:
             master = model.body(coupling.master).joint_name
@@ -174,7 +174,7 @@ def _at_points(trajectory: JointTrajectory) -> MotionSample:
     if v is None:
         v = np.concatenate([starts, ends[-1:]])
     if a is None:
-        # Both sides where there are both.
+        # Mean of both sides.
         a = np.concatenate([onwards, before[-1:]])
         a[1:-1] = 0.5 * (before[:-1] + onwards[1:])
     return q, v, a
@@ -206,9 +206,9 @@ def subdivided(
 ) -> Tuple[IndexArray, FloatArray, IndexArray]:
     """Return at least `minimum` equal pieces of at most `point_spacing` [s] for each segment.
 
-    :return: of each piece, the number of its segment and the time from the beginning of that to
-        its own, (M,) each; of each segment, the number of its pieces
-    :raises TrajectoryError: for more pieces than can be processed
+    :return: for each piece, its segment and its begin relative to that of the segment, (M,) each;
+        for each segment, the number of its pieces
+    :raises TrajectoryError: for too many pieces
     """
     durations = np.diff(trajectory.times)
     required = np.ceil(durations / point_spacing * (1.0 - 1e-12))

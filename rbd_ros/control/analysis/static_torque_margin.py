@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check that a robot can hold itself still: gravity torque against effort limits over many poses.
 
-What no joint has to do is left out: no motion, no friction, which helps to hold but is not to be
-relied on. A spring at a joint is part of what is held. What a description does not say (the mass
-of a link that has shapes) is not judged, and not taken for zero.
+Motion and friction are excluded, since friction is no reliable support. Joint springs are
+included. If masses are unknown (a link with shapes has none), joints are not judged instead of
+assuming zero.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from rbd_ros.model.payload import check_payload
 from rbd_ros.model.unknown_masses import require_masses, unjudged_joints
 from rbd_ros.robot import Robot
 
-#: Share of the limit by which a torque may exceed it, for what rounding leaves.
+#: Relative tolerance of the limits for rounding.
 TOLERANCE = 1e-9
-#: Torque that counts as none, where the limit is zero [N m or N].
+#: Torque that counts as zero, for a limit of zero [N m or N].
 NOTHING = 1e-9
-_REACH = np.pi  # either side of the neutral position, of a joint without limits [rad or m]
+_REACH = np.pi  # from neutral, for a joint without limits [rad or m]
 _POINTS, _SWEEPS, _SHRINKS = 17, 2, 4
 
 
 class UnjudgedError(ValueError):
-    """Error of a robot that cannot be judged; the message gives the reason."""
+    """A robot cannot be judged; the message gives the reason."""
 
 
 class StaticTorqueMargin(NamedTuple):
-    """Torques that hold a robot still in some poses, beside what its joints can exert.
+    """Torques that hold a robot still in some poses, and the effort limits.
 
     :param joints: name of the joint of each degree of freedom, (nv,)
     :param configurations: poses, (N, nq) [rad or m]
-    :param torques: torques that hold the robot there, (N, nv) [N m or N]
-    :param limits: effort limits, (nv,) [N m or N]; infinite where none is given
-    :param unjudged: why a joint cannot be judged, by joint: masses that it carries are not known
+    :param torques: holding torques, (N, nv) [N m or N]
+    :param limits: effort limits, (nv,) [N m or N]; infinite without a limit
+    :param unjudged: reasons, by joint, why it cannot be judged: it carries unknown masses
 
     >>> from rbd_ros.control import static_torque_margin
     >>> found = static_torque_margin(robot, np.array([np.zeros(6), q]))
@@ -61,20 +61,20 @@ class StaticTorqueMargin(NamedTuple):
 
     @property
     def worst_poses(self) -> Any:
-        """Number of the pose where each joint exerts most, (nv,)."""
+        """Index of the pose with the largest torque of each joint, (nv,)."""
         return np.argmax(np.abs(self.torques), axis=0)
 
     @property
     def maxima(self) -> FloatArray:
-        """Torque of each joint in its worst pose, with its sign, (nv,) [N m or N]."""
+        """Torque of each joint in its worst pose, signed, (nv,) [N m or N]."""
         found: FloatArray = self.torques[self.worst_poses, np.arange(len(self.joints))]
         return found
 
     @property
     def loads(self) -> FloatArray:
-        """Torques as shares of the limits, (N, nv); zero where there is no limit.
+        """Torques as fractions of the limits, (N, nv); zero without a limit.
 
-        Where the limit is zero, they are zero without torque and infinite with some.
+        For a limit of zero, they are zero without torque and infinite with torque.
         """
         size = np.abs(self.torques)
         found: FloatArray = np.where(size > NOTHING, np.inf, 0.0)
@@ -83,21 +83,21 @@ class StaticTorqueMargin(NamedTuple):
 
     @property
     def margins(self) -> FloatArray:
-        """Share of each limit that is left in the joint's worst pose, (nv,); negative if too much.
+        """Fraction of each limit that is left in the worst pose, (nv,); negative if exceeded.
 
-        It is 1 where no limit is given.
+        It is 1 without a limit.
         """
         found: FloatArray = 1.0 - self.loads.max(axis=0, initial=0.0)
         return found
 
     @property
     def held(self) -> Any:
-        """True if each pose is known to be held, (N,): none while a joint cannot be judged."""
+        """Whether each pose is known to be held, (N,): False while a joint cannot be judged."""
         return self.within_limits & (not self.unjudged)
 
     @property
     def within_limits(self) -> Any:
-        """True if the torques of each pose are within limits, as far as masses are known, (N,)."""
+        """Whether the torques of each pose are within limits, as far as masses are known, (N,)."""
         return (self.loads <= 1.0 + TOLERANCE).all(axis=1)
 
 
@@ -110,16 +110,16 @@ def static_torque_margin(
 ) -> StaticTorqueMargin:
     """Return the torques that hold a robot still in some poses, against its effort limits.
 
-    :param robot: robot on a base that is held; with loops, torques are those of its actuators
+    :param robot: robot on a fixed base; with loops, torques are those of its actuators
     :param configurations: poses, (N, nq) or (nq,) [rad or m]; with loops, the independent joints
-        count, and the others are where the loops have them
+        count, and the others are computed
     :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]; None: the robot's
-    :param payload: its ten inertial parameters, as `payload_parameters` makes them; None: none
+    :param payload: ten inertial parameters, see `payload_parameters`; None: no payload
     :param payload_link: link that carries it
-    :raises UnjudgedError: for a body that floats, a robot without joints, or one whose moving
-        links have no mass although there is gravity
-    :raises ValueError: for an unknown link, what is not finite, loops that a pose does not close,
-        or a degree of freedom of theirs without an actuator
+    :raises UnjudgedError: for a floating base, a robot without joints, or one whose moving links
+        have no mass although there is gravity
+    :raises ValueError: for an unknown link, numbers that are not finite, a pose with open loops,
+        or a degree of freedom of the mechanism without an actuator
 
     >>> from rbd_ros.control import static_torque_margin, payload_parameters
     >>> found = static_torque_margin(robot, q)

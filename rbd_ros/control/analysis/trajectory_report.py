@@ -39,10 +39,10 @@ class Margin:
 
     :param joint: name of the joint
     :param quantity: 'effort', 'velocity' or 'position'
-    :param margin: limit less value; negative beyond it [N m, N, rad/s, m/s, rad or m]
+    :param margin: limit minus value; negative beyond it [N m, N, rad/s, m/s, rad or m]
     :param value: the value there
     :param limit: the limit, with the sign of the value
-    :param time: when, in the time of the trajectory [s]
+    :param time: time of the trajectory [s]
 
     >>> from rbd_ros.control import Margin
     >>> Margin('elbow', 'velocity', -0.25, 2.25, 2.0, 0.5).within_limits  # 2.25 > 2 rad/s
@@ -58,22 +58,22 @@ class Margin:
 
     @property
     def within_limits(self) -> bool:
-        """True if the limit is kept, but for rounding."""
+        """True if the limit is kept, up to rounding."""
         return self.margin >= -TOLERANCE * max(abs(self.limit), 1.0)
 
 
 @dataclass(frozen=True)
 class TrajectoryReport:
-    """Findings of `check_trajectory`.
+    """Result of `check_trajectory`.
 
-    :param margins: of each joint of the trajectory and each limit that it has, the worst
+    :param margins: the worst one of each joint of the trajectory and each of its limits
     :param duration: time from the first point to the last [s]
-    :param min_time_scale: minimum factor of all times with which all limits are kept; 0: any
-        factor; None: there is none
-    :param safe_time_scale: minimum factor above which every factor keeps the limits; None: there
-        is none, because a limit is exceeded at rest
-    :param obstacles: limits that are exceeded however slow the motion is: by positions, and by
-        efforts that hold the robot against gravity and Coulomb friction alone
+    :param min_time_scale: minimum factor of all times that keeps all limits; 0: any factor; None:
+        there is none
+    :param safe_time_scale: minimum factor such that all larger ones keep the limits; None: none,
+        because a limit is exceeded at rest
+    :param obstacles: limits that are exceeded at any speed: by positions, or by efforts that hold
+        the robot against gravity and Coulomb friction
 
     >>> from rbd_ros.control import check_trajectory
     >>> line = JointTrajectory(arm, [0.0, 1.0], [q, q + 0.2])
@@ -94,10 +94,7 @@ class TrajectoryReport:
         return all(margin.within_limits for margin in self.margins)
 
     def margins_of(self, quantity: str) -> Dict[str, Margin]:
-        """Return the worst margins of 'effort', 'velocity' or 'position' by joint.
-
-        Without a limit, none.
-        """
+        """Return the worst margins of 'effort', 'velocity' or 'position' by joint, if limited."""
         return {m.joint: m for m in self.margins if m.quantity == quantity}
 
 
@@ -108,17 +105,17 @@ def check_trajectory(
     *,
     velocity_limits: Any = None,
 ) -> TrajectoryReport:
-    """Return worst margins of a trajectory to the limits of its joints, and how fast it could be.
+    """Return the worst margins of a trajectory to the limits of its joints, and its time scales.
 
-    Extremes of positions and velocities are exact. Efforts are looked at in a thousand places and
-    more, among them both sides of each point. Joints that the trajectory leaves out are judged by
-    effort, as they must be held.
+    Extrema of positions and velocities are exact. Efforts are sampled at a thousand or more times,
+    including both sides of each point. Joints that the trajectory does not name are checked for
+    effort, since they are held.
 
-    :param feedforward: the robot, what acts on it, and its effort limits
+    :param feedforward: the robot, its forces besides the motion, and its effort limits
     :param trajectory: motion of some or all of its joints, in any order
-    :param missing_joints: positions of the joints that it leaves out, by name [rad or m]
+    :param missing_joints: positions of the joints that it does not name [rad or m]
     :param velocity_limits: maximum speeds, (nv,) in the order of the robot; None: the robot's
-    :raises TrajectoryError: naming the joint or point and what to do
+    :raises TrajectoryError: with the joint or point, and the cure
 
     >>> from rbd_ros.control import check_trajectory, Feedforward, JointTrajectory
     >>> arm = Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf'))
@@ -162,17 +159,17 @@ def effort_samples(
     trajectory: JointTrajectory,
     missing_joints: Optional[Mapping[str, float]] = None,
 ) -> Tuple[FloatArray, FloatArray]:
-    """Return the efforts that `check_trajectory` looks at, in the order of time.
+    """Return the efforts that `check_trajectory` samples, ordered by time.
 
-    At a point there are two where acceleration or friction jumps, and at the ends those at rest.
+    A point has two samples if acceleration or friction jumps there; the ends have samples at rest.
 
     :param feedforward: see `check_trajectory`
-    :param missing_joints: positions of the joints that it leaves out, by name
+    :param missing_joints: positions of the joints that it does not name
     :return: times, (N,) [s], and efforts of all joints, (N, nv) [N m or N]
     """
     whole = completed(feedforward, trajectory, missing_joints)
     times, segment, parts = _sampled(feedforward, whole)
-    # What ends at a point comes before what begins there, whatever rounding makes of the time.
+    # Samples that end a segment precede those that begin the next one, despite rounding.
     order = np.lexsort((segment, np.round(times, 9)))
     return times[order], parts.total[order]
 
@@ -184,12 +181,10 @@ def _factor(speed: float) -> float:
 def _sampled(
     feedforward: Feedforward, trajectory: JointTrajectory
 ) -> Tuple[FloatArray, NDArray[np.intp], EffortParts]:
-    """Return the times, segments and efforts of samples.
+    """Return the times, segments and efforts of samples: at points, in between and at the ends.
 
-    Both at each point, in between, before and after.
-
-    The robot waits at the first point until the motion begins, and stays at the last one, unless
-    the motion is not at rest there.
+    The robot rests at the first point before the motion and at the last one after it, unless the
+    motion does not end at rest.
     """
     q, ends = trajectory.positions, trajectory.times[[0, -1]]
     if len(q) == 1:

@@ -12,19 +12,19 @@ from rbd_ros.array_types import FloatArray
 
 Holding = Callable[[FloatArray], FloatArray]
 
-#: Maximum time by which one call goes on [s], whatever pause there was.
+#: Maximum time by which one call advances [s], also after a pause.
 MAX_STEP = 0.1
 
 
 class BumplessTransfer:
-    """Bumpless transfer to another model: the torque to add so that there is no step, fading away.
+    """Bumpless transfer to another model: a fading torque that removes the step.
 
-    At a change the difference of the torques before and after is taken at the measured position,
-    and added with a weight that falls from 1 to 0 without steps of its rate:
-    w(s) = 1 - 3 s^2 + 2 s^3, s from 0 to 1. A change amid another one begins again from the torque
+    At a change, the difference of the torques before and after is computed at the measured
+    position and added with a weight that falls smoothly from 1 to 0: w(s) = 1 - 3 s^2 + 2 s^3, s
+    from 0 to 1. A change during a transfer restarts it from the present torque.
     that is added then.
 
-    :param holding: function that gives the torque against gravity, (nv,), at a configuration
+    :param holding: function of the gravity torque, (nv,), at a configuration
     """
 
     def __init__(self, holding: Holding):
@@ -35,28 +35,27 @@ class BumplessTransfer:
 
     @property
     def is_active(self) -> bool:
-        """True if there is something to be added."""
+        """True if there is a torque to add."""
         return self._jump is not None
 
     def begin_from(self, torque: FloatArray) -> None:
-        """Add `torque`, (nv,) [N m or N], which fades from now on, to earlier fading torques."""
+        """Add `torque`, (nv,) [N m or N], to the fading torque, and restart the transfer."""
         self._jump, self._gone = torque + self._added(), 0.0
 
     def __call__(
         self, holding: Holding, q: FloatArray, dt: float, duration: float
     ) -> Optional[FloatArray]:
-        """Return the torque to be added, (nv,) [N m or N], or None if it has faded away.
+        """Return the torque to add, (nv,) [N m or N], or None after the transfer.
 
-        :param holding: torque against gravity with the present model; a change of it is one of
-            identity
+        :param holding: gravity torque of the present model; another function object is a change
         :param q: measured configuration, (nq,)
-        :param dt: time since the call before [s]; what is not positive does not count
-        :param duration: time that a change takes [s]; 0: none
+        :param dt: time since the previous call [s]; ignored unless positive
+        :param duration: duration of the transfer [s]; 0: none
         """
         if holding is not self.holding:
             jump = self.holding(q) - holding(q)
             self.holding = holding
-            # A model that gives no number is reported by the law; nothing of it may stay here.
+            # A model with NaN is reported by the law; the transfer must not keep it.
             self.begin_from(np.where(np.isfinite(jump), jump, 0.0))
         elif self._jump is not None and dt > 0.0:
             self._gone += min(dt, MAX_STEP) / duration if duration > 0.0 else 1.0

@@ -4,10 +4,10 @@
 
     G_u^T u = G^T (ID(q, v, G a + g) + friction) + damping       (book 8.12, eq 8.63)
 
-with a the desired acceleration of the independent joints and its correction by the feedback. Where
-more actuators than needed do the same, the torques are those with the smallest sum of squares.
-Where there are too few, no acceleration can be asked for: gravity and friction are balanced as far
-as can be, and damping acts on the independent joints that have actuators.
+with a the desired acceleration of the independent joints plus the correction of the feedback. With
+redundant actuators, the torques have the smallest sum of squares. An underactuated robot cannot
+follow accelerations: gravity and friction are compensated as far as possible, and damping acts on
+the actuated independent joints.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from rbd_ros.robot.wraparound import Wraparound
 
 #: Maximum time by which one call advances the integral [s].
 MAX_STEP = 0.02
-#: Largest correction by the integral, as kp times this error [rad or m].
+#: Maximum correction by the integral, as kp times this error [rad or m].
 MAXIMUM_INTEGRAL = 0.5
 
 
 class IndependentJoints:
-    """The independent joints of a robot with loops, as a robot that settings and motions are for.
+    """The independent joints of a robot with loops, with the interface of a robot for settings.
 
-    :param closing: which joints are independent
+    :param closing: closure of the loops
     """
 
     def __init__(self, closing: LoopClosing):
@@ -57,15 +57,15 @@ class IndependentJoints:
         self._inertia = G.T @ np.asarray(robot.mass_matrix(closing.home)) @ G
 
     def neutral(self) -> FloatArray:
-        """Return the positions where the loops are closed next to neutral, (nv,)."""
+        """Return the closed configuration near neutral, (nv,)."""
         return self._home.copy()
 
     def random_configuration(self, rng: Any = None) -> FloatArray:
-        """Return the same: not everywhere the loops can be closed, (nv,)."""
+        """Return the same, since loops cannot be closed everywhere, (nv,)."""
         return self._home.copy()
 
     def mass_matrix(self, q: Any) -> FloatArray:
-        """Return G^T H G there, once for each configuration, (N, nv, nv)."""
+        """Return G^T H G there, repeated for each configuration, (N, nv, nv)."""
         return np.broadcast_to(self._inertia, (*np.shape(q)[:-1], self.nv, self.nv))
 
 
@@ -75,7 +75,7 @@ class ClosedLoopLaw:
     :param closing: independent and actuated joints of the robot
     :param settings: settings for its `IndependentJoints`
     :param payload_link: link that carries the payload of the settings; None: no payload
-    :param own_weight: whether gravity of the robot's own links is compensated, see `TorqueLaw`
+    :param own_weight: whether to compensate gravity of the robot's own links, see `TorqueLaw`
     :raises ValueError: for an unknown link, or feedback 'pd'
     """
 
@@ -93,7 +93,7 @@ class ClosedLoopLaw:
         self._weight: Any = self.robot.function('gravity_torque', ('gravity',))
         self._own_weight = own_weight
         self._wraparound = Wraparound(self.robot.position_periods[closing.independent])
-        #: Part of the joints' friction that is compensated; another one may be assigned
+        #: Compensated fraction of the joints' friction; assignable
         self.friction_compensation_scale = 1.0
         self._rest: FloatArray = np.zeros(self.robot.nv)
         self._added: FloatArray = np.zeros(self.robot.nv)
@@ -104,7 +104,7 @@ class ClosedLoopLaw:
 
     @property
     def settings(self) -> LawSettings:
-        """All settings; others may be assigned at any time."""
+        """All settings; assignable at any time."""
         return self._settings
 
     @settings.setter
@@ -122,7 +122,7 @@ class ClosedLoopLaw:
             self.settings = settings
 
     def check(self, settings: LawSettings) -> None:
-        """Reject settings that are not for this robot, by a ValueError."""
+        """Reject settings that do not fit this robot, by a ValueError."""
         if settings.feedback in ('pd', 'task_impedance'):
             raise ValueError(
                 f'feedback {settings.feedback} does not support robots with loops; use '
@@ -150,17 +150,16 @@ class ClosedLoopLaw:
         a_desired: FloatArray,
         dt: Optional[float] = None,
     ) -> FloatArray:
-        """Return the torques of all joints before limits, (nv,) [N m or N].
+        """Return the torques before limits, zero for passive joints, (nv,) [N m or N].
 
-        Zero where there is no actuator.
-
-        :param q: measured configuration, which closes the loops, (nv,)
+        :param q: measured configuration with closed loops, (nv,)
         :param v: measured velocity, likewise
         :param q_desired: desired positions of the independent joints, (n - r,)
         :param v_desired: desired velocities of the independent joints, (n - r,)
         :param a_desired: desired accelerations of the independent joints, (n - r,)
-        :param dt: time since the state before [s]; None or not positive: no integral is taken
-        :raises FloatingPointError: if it is not finite; the integral is as before
+        :param dt: time since the previous state [s]; None or not positive: the integral is
+            constant
+        :raises FloatingPointError: if a torque is not finite; the integral is unchanged
         """
         settings, y = self._settings, self.closing.independent
         G, rest = self.closing.velocities(q), self._rest
@@ -188,7 +187,7 @@ class ClosedLoopLaw:
             tau = tau + self.friction_compensation_scale * friction
         if settings.feedback == 'damping':
             tau = tau.copy()
-            # A passive joint that moves by itself cannot be damped, and must not disturb others.
+            # A passive joint cannot be damped, and must not disturb others.
             acting = np.isin(y, self.closing.actuated)
             tau[y] -= settings.kd * v[y] * acting
         desired = self._actuators(G, tau) + self._added
@@ -213,7 +212,7 @@ class ClosedLoopLaw:
         return actuator_forces(G, tau, self.closing.actuated).tau
 
     def gravity_torque(self, q: FloatArray) -> FloatArray:
-        """Return torques of the actuators that hold robot and payload against gravity, (nv,)."""
+        """Return the actuator torques that compensate gravity of robot and payload, (nv,)."""
         return self._holding(q)
 
     def _against_gravity(self, settings: LawSettings, q: FloatArray) -> FloatArray:
@@ -223,11 +222,11 @@ class ClosedLoopLaw:
 
     @property
     def gravity_function(self) -> Callable[[FloatArray], FloatArray]:
-        """Function `gravity_torque` of the present settings; a change of them replaces it."""
+        """Function `gravity_torque` of the present settings; a change replaces the object."""
         return self._holding
 
     def set_torque_offset(self, torque: FloatArray) -> None:
-        """Set a torque that is added to that of the law, (nv,) [N m or N]."""
+        """Set a torque to add to that of the law, (nv,) [N m or N]."""
         self._added = np.array(torque)
 
     def set_gravity(self, gravity: FloatArray) -> None:
@@ -235,11 +234,11 @@ class ClosedLoopLaw:
         self._gravity = np.array(gravity)
 
     def set_applied_torque(self, torque: FloatArray) -> None:
-        """Report the torque that was sent; the integral does not grow where it was clipped."""
+        """Report the torque that was sent; the integral does not grow at its limits."""
         self._cut = bool(np.any(torque != self._desired))
 
     def reset(self) -> None:
-        """Reset the integral and all other memory of earlier calls."""
+        """Reset the integral and all other state of earlier calls."""
         self._integral = np.zeros(len(self.closing.independent))
         self._desired = self._rest
         self._cut = False

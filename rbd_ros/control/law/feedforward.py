@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Effort that a motion takes: inverse dynamics with the friction of the joints, without feedback.
+"""Effort of a motion: inverse dynamics with joint friction, without feedback.
 
-The same terms as a `TorqueLaw` with feedforward inverse_dynamics at the desired motion, for whole
-arrays of states, and apart from each other by how they change with the speed of the motion.
+It has the terms of a `TorqueLaw` with feedforward inverse_dynamics at the desired motion, for
+arrays of states, split by their scaling with the speed of the motion.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from rbd_ros.control.robot_joints import listed
 from rbd_ros.model.unknown_masses import require_masses
 from rbd_ros.robot import Robot
 
-# States that one call of the machine code takes: others must get their turn, see `time_sliced`.
+# States per call of the machine code, so that other threads run, see `time_sliced`.
 NUMBERS = 32
 
 
 class EffortParts(NamedTuple):
-    """Effort by how it changes if the motion is s times as slow, each (N, nv) [N m or N].
+    """Effort split by its scaling if the motion is s times as slow, each (N, nv) [N m or N].
 
-    :param static: gravity, and Coulomb friction with the sign of the velocity: not at all
-    :param viscous: viscous friction: as 1/s
-    :param inertial: inertia, Coriolis and centrifugal effort: as 1/s^2
+    :param static: gravity, and Coulomb friction with the sign of the velocity: constant
+    :param viscous: viscous friction: proportional to 1/s
+    :param inertial: inertia, Coriolis and centrifugal effort: proportional to 1/s^2
 
     >>> parts = Feedforward(robot).parts(q[None], v[None], a[None])
     >>> parts.total[0]  # [N m]
@@ -50,10 +50,10 @@ class EffortParts(NamedTuple):
 class Feedforward:
     """Efforts of a robot's joints in a motion.
 
-    Mimic joints and gears are included in the efforts of the joints that they follow. Of the
-    settings, gravity, payload, friction and effort limits count.
+    The efforts include mimic joints and gears. Gravity, payload, friction and effort limits of the
+    settings are used.
 
-    :param robot: robot with one degree of freedom a joint, without loops
+    :param robot: robot without loops, with one degree of freedom per joint
     :param settings: see `LawSettings.for_robot`; None: friction, gravity and limits of the robot
     :param payload_link: link that carries the payload of the settings; None: no payload
     :raises ValueError: for another kind of robot, one without masses, or an unknown link
@@ -109,8 +109,8 @@ class Feedforward:
     def parts(self, q: FloatArray, v: FloatArray, a: FloatArray) -> EffortParts:
         """Return efforts at N states, split by their scaling with speed; arguments as `efforts`.
 
-        Coulomb friction counts whole as soon as a joint moves: the smooth beginning that `efforts`
-        gives it is over at a thousandth of a radian per second.
+        Coulomb friction is complete for any nonzero velocity; in `efforts`, its smooth transition
+        ends at about 0.001 rad/s.
 
         >>> parts = Feedforward(robot).parts(q[None], v[None], a[None])
         >>> slow = Feedforward(robot).efforts(q[None], v[None] / 2, a[None] / 4)  # half as fast
@@ -127,9 +127,9 @@ class Feedforward:
 
 
 def check_robot(robot: Robot) -> None:
-    """Reject a robot whose joints cannot be those of a trajectory.
+    """Reject a robot that a joint trajectory cannot describe.
 
-    :raises ValueError: naming the joints and what to do
+    :raises ValueError: with the joints, and the cure
     """
     if robot.model.loops:
         raise ValueError(

@@ -12,11 +12,11 @@ from rbd_ros.array_types import FloatArray
 from rbd_ros.control.robot_joints import free_inertia, inertia_of_all_joints, workspace
 from rbd_ros.robot import Robot
 
-#: Default frequency of the closed loop [rad/s]. The loop crosses over at 55 rad/s and bears 22 ms
-#: of dead time; at 200 Hz with one period of delay, 48 degrees of phase margin are left.
+#: Default frequency of the closed loop [rad/s]. The crossover is at 55 rad/s, and 22 ms of dead
+#: time are tolerated; at 200 Hz with one period of delay, the phase margin is 48 degrees.
 NATURAL_FREQUENCY = 18.0
 
-#: Default damping of the closed loop as part of the critical one: no overshoot.
+#: Default damping ratio of the closed loop: critical, without overshoot.
 DAMPING_RATIO = 1.0
 
 
@@ -26,18 +26,16 @@ def default_gains(
     natural_frequency: float = NATURAL_FREQUENCY,
     damping_ratio: float = DAMPING_RATIO,
 ) -> Tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the gains of the position error, the velocity error and the integral.
-
-    Kp, kd, ki, each (nv,).
+    """Return the gains kp, kd, ki of position error, velocity error and integral, each (nv,).
 
     With w the frequency and z the ratio, they are the coefficients of
     (p^2 + 2 z w p + w^2)(p + w) = p^3 + kd p^2 + kp p + ki, with 'pd' times the minimum inertia of
     each joint and raised where friction and gravity require it; docs/control_law.md explains how.
 
-    :param feedback: 'computed_torque' or 'pd'; of others, the gains are zero
-    :param natural_frequency: frequency of the closed loop [rad/s]
-    :param damping_ratio: damping of the closed loop as part of the critical one
-    :raises ValueError: for numbers that are not positive and finite, or joints that move no mass
+    :param feedback: 'computed_torque' or 'pd'; otherwise the gains are zero
+    :param natural_frequency: natural frequency of the closed loop [rad/s]
+    :param damping_ratio: damping ratio of the closed loop
+    :raises ValueError: for numbers that are not positive and finite, or a joint without mass
 
     >>> kp, kd, ki = default_gains(robot)
     >>> kp[0], kd[0], ki[0]  # 1/s^2, 1/s, 1/s^3
@@ -58,14 +56,14 @@ def default_gains(
 def _diagonal_gains(
     robot: Robot, H: FloatArray, kp: float, kd: float, ki: float, damping_ratio: float
 ) -> Tuple[FloatArray, FloatArray, FloatArray]:
-    """Return gains of each joint alone, valid in all configurations, from unit-inertia gains."""
+    """Return gains of separate joints, valid in all configurations, from unit-inertia gains."""
     inertia = free_inertia(robot, workspace(robot)).min(axis=0)
     stiffness, damping = kp * inertia, kd * inertia
     raised = needed_stiffness(
         stiffness + friction_stiffness(robot.damping, kp),
         gravity_gradient(robot, workspace(robot, 500)),
     )
-    # What gravity added is damped as the rest is.
+    # The additional stiffness for gravity is damped like the rest.
     added = raised - friction_stiffness(robot.damping, kp)
     damping = np.maximum(damping, 2.0 * damping_ratio * np.sqrt(np.maximum(added, 0.0) * inertia))
     slowest = min_damping_rate(H, damping + robot.damping)
@@ -73,14 +71,14 @@ def _diagonal_gains(
 
 
 def min_damping_rate(H: FloatArray, damping: FloatArray) -> float:
-    """Return the minimum rate r at which damping alone brings the robot to rest, over all H [1/s].
+    """Return the minimum rate r at which damping brings the robot to rest, over all H [1/s].
 
     H p^3 + Kd p^2 + Kp p + Ki is stable if Ki < r Kp with this r: multiplied from both sides by
     an eigenvector, it is a polynomial of four positive numbers h, d, k, i with d > r h and
     i < r k, therefore d k > h i (Hurwitz).
 
     :param H: mass matrices, (N, nv, nv)
-    :param damping: damping of the joints, viscous friction included, (nv,)
+    :param damping: damping of the joints including viscous friction, (nv,)
     """
     if not damping.all():
         return 0.0
@@ -89,10 +87,10 @@ def min_damping_rate(H: FloatArray, damping: FloatArray) -> float:
 
 
 def friction_stiffness(viscous: FloatArray, kp: Union[float, FloatArray]) -> FloatArray:
-    """Return the stiffness to add because of viscous friction, D sqrt(kp), (nv,) [N m/rad or N/m].
+    """Return the additional stiffness for viscous friction, D sqrt(kp), (nv,) [N m/rad or N/m].
 
-    Viscous friction D damps as kd does. Where it is the larger of the two, kp alone would leave
-    the joint slow; with this stiffness a joint with nothing but friction gets the pole sqrt(kp).
+    Viscous friction D damps like kd. If it dominates, kp alone leaves the joint slow; with this
+    stiffness a joint with friction only gets the pole sqrt(kp).
 
     :param viscous: viscous friction, (nv,) [N m s/rad or N s/m]
     :param kp: gain for unit inertia, one number or (nv,) [1/s^2]
@@ -111,19 +109,18 @@ def _positive(**values: float) -> Tuple[float, ...]:
 def pd_gains(
     robot: Robot, configurations: Any, natural_frequency: float, damping_ratio: float = 1.0
 ) -> Tuple[FloatArray, FloatArray]:
-    """Return stiffness and damping that give all joints the same frequency and damping ratio.
+    """Return stiffness and damping with the same frequency and damping ratio for all joints.
 
-    The inertia of joint i is 1 / (H^-1)_ii: what its motor feels when all other joints are free,
-    which is less than H_ii. With it the coupled robot has no mode faster than sqrt(nv) times the
-    frequency asked for, so that gains stay modest even for the last, light joints; the median is
-    taken over the configurations given.
+    The inertia of joint i is 1 / (H^-1)_ii, with all other joints free, which is less than H_ii.
+    With it, no mode of the coupled robot is faster than sqrt(nv) times the frequency, so gains
+    stay moderate even for the last, light joints. The median over the configurations is used.
 
     :param configurations: typical configurations, (N, nq) or (nq,)
-    :param natural_frequency: frequency of each joint [rad/s]
-    :param damping_ratio: damping of each joint as part of the critical one
+    :param natural_frequency: natural frequency of each joint [rad/s]
+    :param damping_ratio: damping ratio of each joint
     :return: kp (nv,) [N m/rad or N/m] and kd (nv,) [N m s/rad or N s/m]
-    :raises ValueError: for a frequency or damping ratio that is negative or not finite, or joints
-        that move no mass
+    :raises ValueError: for a frequency or damping ratio that is negative or not finite, or a joint
+        without mass
 
     >>> kp, kd = pd_gains(robot, q, natural_frequency=20.0)
     >>> kp  # [N m/rad]
@@ -138,10 +135,10 @@ def pd_gains(
     return kp, 2.0 * damping_ratio * natural_frequency * inertia
 
 
-#: Share of the stiffness that must be left over, for what the model does not know.
+#: Fraction of the stiffness reserved for model errors.
 MARGIN = 0.2
 
-#: Step of the central differences of gravity torque [rad or m].
+#: Step of the central differences of the gravity torque [rad or m].
 STEP = 1e-4
 
 
@@ -154,12 +151,12 @@ def gravity_gradient(
 ) -> FloatArray:
     """Return the gravity gradient dg/dq, (N, nv, nv), by central differences.
 
-    As the second derivative of the potential energy it is symmetric; what the differences leave
-    of asymmetry is removed.
+    As the second derivative of the potential energy it is symmetric; the asymmetry of the
+    differences is removed.
 
     :param configurations: configurations, (N, nq)
     :param gravity: acceleration of gravity, (3,) [m/s^2]; None: that of the robot
-    :param payload: ten inertial parameters, (10,); None: none
+    :param payload: ten inertial parameters, (10,); None: no payload
     :param payload_link: link that carries the payload
     """
     q = np.asarray(configurations, dtype=float)
@@ -170,7 +167,7 @@ def gravity_gradient(
         runtime.append(f'payload:{payload_link}')
         inputs.append(np.asarray(payload, dtype=float))
     torque = robot.function('gravity_torque', runtime)
-    # All displacements of all configurations in one batch, which costs less than many calls.
+    # One batch of all displacements, which is faster than many calls.
     steps = STEP * np.concatenate([np.eye(nv), -np.eye(nv)])
     moved = robot.integrate(np.repeat(q, 2 * nv, axis=0), np.tile(steps, (count, 1)))
     g = torque(moved, *inputs).reshape(count, 2, nv, nv)
@@ -182,14 +179,14 @@ def gravity_gradient(
 def needed_stiffness(kp: FloatArray, gradients: FloatArray, margin: float = MARGIN) -> FloatArray:
     """Return the stiffness >= kp for which (1 - margin) kp + dg/dq is semidefinite, (nv,).
 
-    Only joints that matter are raised: where the minimum eigenvalue is negative, the joint that
-    moves most in its eigenvector gets what makes it zero.
+    If the minimum eigenvalue is negative, the joint with the largest component of its eigenvector
+    gets the stiffness that makes it zero; other joints are unchanged.
 
     :param kp: gains, (nv,)
     :param gradients: dg/dq in several configurations, (N, nv, nv)
-    :param margin: share of the stiffness that must be left over
+    :param margin: fraction of the stiffness that is reserved
     """
-    # Joints have different units and sizes: each is scaled by its own part of the gradient.
+    # Joints have different units and sizes: each is scaled by its part of the gradient.
     size = np.sqrt(np.abs(np.einsum('nii->ni', gradients)).max(axis=0, initial=0.0))
     size = np.maximum(size, 1e-6 * max(size.max(initial=0.0), 1e-12))
     scaled = gradients / (size[:, None] * size)
@@ -201,14 +198,13 @@ def needed_stiffness(kp: FloatArray, gradients: FloatArray, margin: float = MARG
         weak = minimum < -1e-6
         if not weak.any():
             break
-        # Raising one joint never makes a configuration worse that is stable already, so only the
-        # others are looked at again.
+        # Raising a joint never destabilizes a stable configuration, so only the others remain.
         scaled = scaled[weak]
         worst = stiffness[weak][np.argmin(minimum[weak])]
         values, vectors = np.linalg.eigh(worst)
         joint = int(np.argmax(np.abs(vectors[:, 0])))
-        # By the Schur complement of the joint, this much makes the eigenvalue zero if no other one
-        # is negative; otherwise by part of it, and the loop goes on.
+        # By the Schur complement of the joint, this makes the eigenvalue zero if no other one is
+        # negative; otherwise it is a part of that, and the loop continues.
         reach = -np.einsum('ij,j,ij->i', vectors, 1.0 / values, vectors)[joint]
         raise_by = 1.0 / reach if reach > 0.0 else -values[0]
         kept[joint] += 1.001 * raise_by + 1e-6

@@ -11,11 +11,11 @@ import numpy as np
 from rbd_ros.array_types import FloatArray
 from rbd_ros.spatial.rotation import rpy_rotation
 
-#: How far the length of a quaternion may be from one, and the magnitude of a measured
-#: acceleration from gravity, as a part of it.
+#: Tolerance of the norm of a quaternion, and relative tolerance of a measured acceleration to
+#: gravity.
 QUATERNION_TOLERANCE, MAGNITUDE_TOLERANCE = 0.05, 0.1
 
-#: Angular velocity above which an acceleration says nothing about gravity [rad/s].
+#: Angular velocity above which an acceleration does not measure gravity [rad/s].
 STILL = 0.2
 
 #: Time constant of the filter of accelerations [s].
@@ -41,7 +41,7 @@ def down_of_orientation(quaternion: Sequence[float]) -> FloatArray:
     """Return the unit vector downwards in the axes of an IMU, (3,).
 
     :param quaternion: orientation of the IMU in the world, z upwards: x, y, z, w
-    :raises ValueError: if it is no unit quaternion
+    :raises ValueError: if it is not a unit quaternion
     """
     x, y, z, w = (float(part) for part in quaternion)
     length = float(np.sqrt(x * x + y * y + z * z + w * w))
@@ -52,11 +52,11 @@ def down_of_orientation(quaternion: Sequence[float]) -> FloatArray:
 
 
 def down_from_acceleration(acceleration: Sequence[float], gravity: float) -> FloatArray:
-    """Return vector downwards in the axes of an accelerometer at rest, about of length one, (3,).
+    """Return the vector downwards in the axes of an accelerometer at rest, about a unit vector.
 
-    :param acceleration: what it measures, upwards at rest, (3,) [m/s^2]
+    :param acceleration: measured acceleration, upwards at rest, (3,) [m/s^2]
     :param gravity: magnitude of gravity [m/s^2]
-    :raises ValueError: if its magnitude is not about that of gravity
+    :raises ValueError: if its magnitude differs from that of gravity
     """
     measured: FloatArray = np.array(acceleration, dtype=float)
     magnitude = float(np.linalg.norm(measured))
@@ -69,7 +69,7 @@ def down_from_acceleration(acceleration: Sequence[float], gravity: float) -> Flo
 
 
 class FilteredDirection:
-    """Low pass of first order for vectors, which begins at the first one.
+    """First-order low-pass filter of vectors, which begins at the first one.
 
     :param time_constant: time constant [s]
     """
@@ -79,7 +79,7 @@ class FilteredDirection:
         self._value: Optional[FloatArray] = None
 
     def __call__(self, value: FloatArray, dt: float) -> FloatArray:
-        """Return filtered vector, (3,), after another one that came `dt` [s] after the last."""
+        """Return the filtered vector, (3,), for a value `dt` [s] after the last one."""
         if self._value is None:
             self._value = value.copy()
         weight = max(dt, 0.0) / (max(dt, 0.0) + self._time_constant)
@@ -88,16 +88,16 @@ class FilteredDirection:
 
 
 class TurningDirection:
-    """Unit vector that turns towards a goal at a limited rate, along the shortest way.
+    """Unit vector that rotates towards a goal at a limited rate, along the shortest path.
 
-    :param direction: where it is at first, (3,), not zero
+    :param direction: initial direction, (3,), not zero
     :param rate: maximum rate [rad/s]
     """
 
     def __init__(self, direction: Sequence[float], rate: float):
         self.direction = unit(direction)
         self.rate = rate
-        #: Where it turns to, a unit vector, (3,); another one may be assigned at any time
+        #: Goal, a unit vector, (3,); assignable at any time
         self.goal = self.direction
 
     def advance(self, dt: float) -> FloatArray:
@@ -112,7 +112,7 @@ class TurningDirection:
             self.direction = goal
             return goal
         length = float(np.linalg.norm(across))
-        if length < 1e-9:  # turned over: any way is as short as the others
+        if length < 1e-9:  # opposite: all paths have the same length
             across = np.cross(here, np.eye(3)[int(np.argmin(np.abs(here)))])
             length = float(np.linalg.norm(across))
         self.direction = unit(np.cos(step) * here + np.sin(step) * across / length)
@@ -120,9 +120,9 @@ class TurningDirection:
 
 
 def unit(vector: Sequence[float]) -> FloatArray:
-    """Return the vector of length one along another, (3,).
+    """Return the unit vector along a vector, (3,).
 
-    :raises ValueError: for a vector that has no direction
+    :raises ValueError: for a zero vector
     """
     result: FloatArray = np.array(vector, dtype=float)
     length = float(np.linalg.norm(result))

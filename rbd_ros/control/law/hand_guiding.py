@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Guiding by hand: a soft hold that follows, damping, and brakes on speed and kinetic energy.
+"""Hand guiding: a soft hold that follows the hand, damping, and brakes on speed and energy.
 
-It is added to gravity compensation. docs/control_law.md has the equations and bounds.
+It adds to gravity compensation. docs/control_law.md has the equations and bounds.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from rbd_ros.control.robot_joints import dof_names, free_inertia, workspace
 from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import whole_periods, Wraparound
 
-#: Natural frequency of the default hold [rad/s], critically damped, for the mean inertia.
+#: Natural frequency of the default hold [rad/s], critically damped for the mean inertia.
 HOLD_FREQUENCY = 3.0
 
-#: Default rate at which velocity decays [1/s].
+#: Default decay rate of velocity [1/s].
 DAMPING_RATE = 2.0 * HOLD_FREQUENCY
 
-#: Rate at which the full brake takes velocity away [1/s].
+#: Decay rate of velocity at the full brake [1/s].
 BRAKE_RATE = 50.0
 
-#: Maximum product of the period of the states with the rate of damping and brake, and with the
-#: frequency of the hold, so that both are stable with a period of dead time.
+#: Maximum product of the state period with the rates of damping and brake, and with the frequency
+#: of the hold; both are then stable with a period of dead time.
 MAX_PART = 0.3
 
-#: Part of a limit beyond it, over which the brake rises to its full rate.
+#: Relative excess of a limit over which the brake rises to its full rate.
 MARGIN = 0.2
 
-#: A pause after which the hold begins where the arm is [s].
+#: After a longer pause, the hold restarts at the present position [s].
 MAX_STEP = 0.1
 
-#: Rows of `GuidingMemory.joints`, and places in its `rates` and `state`.
+#: Rows of `GuidingMemory.joints`, and indices in `rates` and `state`.
 STIFFNESS, BAND, SPEED, INERTIA = range(4)
 DAMPING, ENERGY_LIMIT = range(2)
 SHARE, HOLDS, PERIOD, ENERGY, BRAKING, EXCESS = range(6)
@@ -50,11 +50,11 @@ class GuidingSettings:
     """Settings of `HandGuiding`; create them with `for_robot`, which completes and checks them.
 
     :param stiffness: stiffness of the hold, (nv,) [N m/rad or N/m]
-    :param damping: rate at which velocity decays at any speed [1/s]
-    :param deadband: displacement beyond which the hold follows, (nv,) [rad or m]
+    :param damping: decay rate of velocity [1/s]
+    :param deadband: displacement above which the hold follows, (nv,) [rad or m]
     :param max_velocity: speed above which it brakes, (nv,) [rad/s or m/s]
     :param max_kinetic_energy: kinetic energy above which it brakes [J]
-    :param inertia: minimum inertia of the joints, the others free, (nv,) [kg m^2 or kg]
+    :param inertia: minimum inertia of the joints, with the others free, (nv,) [kg m^2 or kg]
     """
 
     stiffness: FloatArray
@@ -77,11 +77,10 @@ class GuidingSettings:
     ) -> GuidingSettings:
         """Return the settings from one number for all joints or one for each, (nv,).
 
-        A stiffness that is None is w^2 m, with w = `HOLD_FREQUENCY` and m the mean inertia of a
-        joint over the workspace, the others free.
+        The default stiffness is w^2 m, with w = `HOLD_FREQUENCY` and m the mean inertia of a joint
+        over the workspace, with the others free.
 
-        :raises ValueError: for an impossible number, or a joint that moves no mass; the message
-            names the joint
+        :raises ValueError: for an invalid number or a joint without mass, with the joint's name
 
         >>> GuidingSettings.for_robot(robot, max_velocity=0.8).max_velocity
         array([0.8, 0.8, 0.8, 0.8, 0.8, 0.8])
@@ -134,14 +133,14 @@ class GuidingMemory(NamedTuple):
     :param inertia: buffer for its output, (nv, nv)
     :param joints: stiffness, band, speed and minimum inertia of the settings, (4, nv)
     :param rates: damping and energy of the settings, (2,)
-    :param periods: periods of positions, 0 where there are none, (nv,) [rad]
+    :param periods: periods of positions, 0: not periodic, (nv,) [rad]
     :param inverse_periods: 1 / period, likewise, (nv,) [1/rad]
     :param reference: position of the hold, (nv,)
     :param torque: the torque, (nv,) [N m or N]
-    :param state: part of the whole torque, from 0 to 1; 1 if there is a hold, or 0; longest
-        period of late [s]; kinetic energy [J]; rate of the brake [1/s]; factor by which a limit is
-        exceeded; (6,)
-    :param fastest: joint for whose speed it brakes, -1 for energy, (1,)
+    :param state: fraction of the torque, from 0 to 1; 1 if there is a hold, otherwise 0; longest
+        recent period [s]; kinetic energy [J]; rate of the brake [1/s]; relative excess of the
+        limit; (6,)
+    :param fastest: joint whose speed causes braking, -1: the energy, (1,)
     """
 
     exist: bool
@@ -164,13 +163,13 @@ def guide(guiding: GuidingMemory, q: FloatArray, v: FloatArray, dt: float) -> in
     :param guiding: its memory
     :param q: measured position, (nv,)
     :param v: measured velocity, (nv,)
-    :param dt: time since the call before [s]
-    :return: 1 if it brakes, or 0
+    :param dt: time since the previous call [s]
+    :return: 1 if it brakes, otherwise 0
     """
     n, state = len(guiding.torque), guiding.state
     begins = state[HOLDS] == 0.0 or not 0.0 <= dt <= MAX_STEP
     state[HOLDS] = 1.0
-    # The longest of the last periods: all must be stable at each of them.
+    # The longest of the recent periods, since all must be stable at each of them.
     if 0.0 < dt <= MAX_STEP:
         state[PERIOD] = max(dt, 0.98 * state[PERIOD])
     rate = MAX_PART / state[PERIOD] if state[PERIOD] > 0.0 else inf
@@ -205,17 +204,17 @@ guide_once = entry_point(guide)
 
 
 class HandGuiding(NonCopyable):
-    """Torque for an arm that is guided by hand, to be added to that against gravity.
+    """Torque for hand guiding, to be added to gravity compensation.
 
         torque = k (r - q) - (d + beta) H(q) v
 
-    r is where the arm is held: it stays until q is farther away than the band, and then follows at
-    that distance. The damping d takes all velocities away alike. The brake beta is zero up to the
-    limits of speed and kinetic energy, and full `MARGIN` beyond the first that is exceeded.
+    The hold r stays until q is farther away than the deadband, and then follows at that distance.
+    The damping d reduces all velocities at the same rate. The brake beta is zero up to the limits
+    of speed and kinetic energy, and full at a relative excess of `MARGIN`.
 
     :param robot: robot whose positions can be subtracted (one degree of freedom a joint)
-    :param settings: see `GuidingSettings.for_robot`; others may be assigned between calls, and
-        must be before the first one if there are none yet
+    :param settings: see `GuidingSettings.for_robot`; assignable between calls; required before the
+        first one
 
     >>> from rbd_ros.control.law.hand_guiding import GuidingSettings, HandGuiding
     >>> settings = GuidingSettings.for_robot(robot, stiffness=10.0, deadband=0.1)
@@ -236,7 +235,7 @@ class HandGuiding(NonCopyable):
         self.robot, n = robot, robot.nv
         self._names = dof_names(robot)
         wraparound = Wraparound(robot.position_periods)
-        #: For compiled code that adds the torque; only for the thread that calls.
+        #: For compiled code that adds the torque; only for the calling thread.
         self.memory = GuidingMemory(
             True,
             int(robot.kernel('mass_matrix').address),
@@ -268,7 +267,7 @@ class HandGuiding(NonCopyable):
 
     @property
     def reference(self) -> Optional[FloatArray]:
-        """Position r of the hold, (nv,); None: where the arm is at the next call."""
+        """Position r of the hold, (nv,); None: the position of the next call."""
         return self.memory.reference.copy() if self.memory.state[HOLDS] else None
 
     @property
@@ -282,7 +281,7 @@ class HandGuiding(NonCopyable):
         return self.memory.state.item(BRAKING)
 
     def release(self) -> None:
-        """Start the hold at the position of the next call."""
+        """Restart the hold at the position of the next call."""
         self.memory.state[HOLDS] = 0.0
 
     def __call__(self, q: FloatArray, v: FloatArray, dt: float, share: float = 1.0) -> FloatArray:
@@ -290,10 +289,9 @@ class HandGuiding(NonCopyable):
 
         :param q: measured position, (nv,)
         :param v: measured velocity, (nv,)
-        :param dt: time since the call before [s]; after more than `MAX_STEP`, or a time that
-            ran back, the hold begins where the arm is
-        :param share: part of the whole torque, from 0 to 1; it may only fall for the energy not
-            to grow
+        :param dt: time since the previous call [s]; after more than `MAX_STEP`, or a negative
+            time, the hold restarts at the present position
+        :param share: factor of the torque, from 0 to 1; the energy may grow if it rises
         """
         self.memory.state[SHARE] = share
         q, v = (np.ascontiguousarray(x, dtype=float) for x in (q, v))
@@ -314,7 +312,7 @@ class HandGuiding(NonCopyable):
 
 
 _NONE: FloatArray = np.zeros(0)
-#: Memory of hand guiding that does not exist.
+#: Memory without hand guiding.
 NO_GUIDING = GuidingMemory(
     False,
     0,

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Joints whose gains are too low for the gradient of gravity that the law does not compensate."""
+"""Joints with too low gains for the gravity gradient that the law does not compensate."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ class InsufficientStiffness(NamedTuple):
 
     :param joint: name of the joint
     :param kp: its gain [N m/rad or N/m]
-    :param needed: gain with which, those of the other weak joints raised likewise, the robot is
-        stable with the margin
+    :param needed: gain for stability with the margin, if the other weak joints are raised too
     """
 
     joint: str
@@ -35,13 +34,14 @@ def insufficient_stiffness_joints(
 ) -> Tuple[InsufficientStiffness, ...]:
     """Return joints whose position gain does not hold against gravity somewhere in the workspace.
 
-    Empty unless gravity is taken at the desired position, or nowhere: feedback 'pd' without
-    feedforward 'gravity'. An integral does not help: it makes the fall slower, not less certain.
+    Empty for laws that compensate gravity at the measured position, or not at all: only feedback
+    'pd' without feedforward 'gravity' is concerned. An integral slows the fall, but does not
+    prevent it.
 
     :param settings: settings of a law
     :param payload_link: link that carries the payload of the settings
-    :param margin: share of the stiffness that must be left over
-    :param count: number of configurations that are examined
+    :param margin: fraction of the stiffness that is reserved for model errors
+    :param count: number of sampled configurations
 
     >>> soft = LawSettings.for_robot(robot, feedback='pd', kp=30.0, kd=5.0)
     >>> from rbd_ros.control import insufficient_stiffness_joints
@@ -64,7 +64,7 @@ def insufficient_stiffness_joints(
 
 
 def describe_insufficient_stiffness(joints: Sequence[InsufficientStiffness]) -> str:
-    """Return one sentence about weak joints, for a log; empty if there are none.
+    """Return one sentence about weak joints for a log; empty if there are none.
 
     >>> from rbd_ros.control import describe_insufficient_stiffness, insufficient_stiffness_joints
     >>> soft = LawSettings.for_robot(robot, feedback='pd', kp=30.0, kd=5.0)

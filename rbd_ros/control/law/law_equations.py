@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The torque law on scalars of any kind, from which `TorqueLaw` has machine code made.
+"""The torque law on scalars of any type; `TorqueLaw` compiles it.
 
     torque   = model + feedback + friction + integral + added
     feedback = elastic + damping
@@ -9,10 +9,9 @@
                kp e            and  kd de        otherwise; D goes with viscous friction
     friction = viscous v + coulomb tanh(v / transition)
 
-where e and de are desired less measured position and velocity, and added is what the caller has
-computed besides. docs/control_law.md has the reasons.
-What is measured and what is desired, and whether a term is requested at all, the caller decides by
-the arrays that it passes.
+where e and de are desired minus measured position and velocity, and added is an input of the
+caller. docs/control_law.md has the reasons. The caller selects measured or desired motion, and
+disables terms, by the arrays that it passes.
 """
 
 from __future__ import annotations
@@ -35,30 +34,30 @@ from rbd_ros.spatial.scalar import absolute, clip, maximum, Scalar, tanh, where_
 
 Scalars = Sequence[Scalar]
 
-#: How long the desired motion must have been at rest for the whole deadband to count [s], and the
-#: part of it that counts before.
+#: Time for which the desired motion must be at rest for the full deadband [s], and the fraction of
+#: the deadband before.
 SETTLING_TIME, NARROW = 2.0, 0.25
 
 #: Square of the desired velocity below which the motion is at rest, above rounding [(rad/s)^2].
 REST = 1e-12
 
-#: What the law is called with, each an array: the state at which the model is taken, measured and
-#: desired motion of the feedback, the velocity whose friction is compensated, and so on.
+#: Input arrays of the law: the state of the model, measured and desired motion of the feedback,
+#: the velocity of the friction compensation, and so on.
 INPUTS = (
     'model_q', 'model_v', 'model_a', 'q', 'v', 'q_desired', 'v_desired', 'friction_v', 'added',
     'applied', 'before', 'dt', 'numbers', 'gravity',
 )  # fmt: skip
 
-#: Numbers of the settings, in the order of the input 'numbers': of each joint, and of all.
+#: Numbers of the settings, in the order of the input 'numbers': for each joint, and for all.
 JOINT_NUMBERS = (
     'kp', 'kd', 'viscous', 'coulomb', 'friction_stiffness', 'share', 'inverse_share',
     'integral_rate', 'integral_bound',
 )  # fmt: skip
 COMMON_NUMBERS = ('model', 'transition_rate', 'deadband')
 
-#: Outputs, in this order: vectors with one number a joint, then single numbers: the time for which
-#: the desired motion has been at rest, and how many results are not finite. The input 'before' is
-#: the output of the call before.
+#: Outputs, in order: vectors with one number per joint, then scalars: the time for which the
+#: desired motion has been at rest, and the number of results that are not finite. The input
+#: 'before' is the output of the previous call.
 VECTORS = ('torque', 'model', 'feedback', 'friction', 'integral', 'next_integral')
 SINGLES = ('resting', 'not_finite')
 
@@ -72,7 +71,7 @@ class Layout:
 
     :param nq: number of position variables
     :param nv: degrees of freedom
-    :param task: whether the settings have numbers of the impedance of a frame
+    :param task: whether the settings include the impedance of a frame
     """
 
     nq: int
@@ -117,7 +116,7 @@ class Layout:
         return numbers
 
     def unpacked(self, numbers: Scalars) -> Dict[str, Any]:
-        """Return vectors and single numbers of the settings by name: the inverse of `numbers`."""
+        """Return vectors and scalars of the settings by name: the inverse of `numbers`."""
         n = self.nv
         values: Dict[str, Any] = {
             name: numbers[k * n : (k + 1) * n] for k, name in enumerate(JOINT_NUMBERS)
@@ -139,10 +138,10 @@ def law_definition(
 
     Its inputs are `INPUTS`, then the payload if there is a link for it.
 
-    :param computed: whether errors go through the mass matrix
-    :param payload_link: link that carries a payload, if one does
-    :param own_weight: whether the weight of the robot's own links is part of the model
-    :param task_frame: frame whose impedance the settings have numbers for, if they have
+    :param computed: whether errors are multiplied by the mass matrix
+    :param payload_link: link that carries a payload; None: no payload
+    :param own_weight: whether the model includes the weight of the robot's own links
+    :param task_frame: frame of the impedance in the settings; None: none
     :param impedance: whether errors are those of that frame
     """
     layout = Layout(model.nq, model.nv, task_frame is not None)
@@ -195,11 +194,11 @@ def law_definition(
 
 
 def holding_definition(model: Model, payload_link: Optional[str]) -> Definition:
-    """Return the definition of the torque that holds a payload alone against gravity.
+    """Return the definition of the gravity torque of a payload only.
 
     Its inputs are the configuration, gravity, and the payload if there is a link for it.
 
-    :param payload_link: link that carries the payload, if one does
+    :param payload_link: link that carries the payload; None: no payload
     """
     payload = () if payload_link is None else (f'payload:{payload_link}',)
     inputs = [('q', model.nq), ('gravity', 3), *((name, 10) for name in payload)]
@@ -227,7 +226,7 @@ def _task_forces(
     desired: task_impedance.TaskMotion,
     H: Scalars,
 ) -> Tuple[Scalars, Scalars]:
-    """Return the torques of an impedance's springs and dampers, the springs' within limits."""
+    """Return the torques of an impedance's springs and dampers; those of springs are limited."""
     settings = layout.unpacked(given['numbers'])
     requested = [
         [gain * (given[f'{x}_desired'][j] - given[x][j]) for j, gain in enumerate(settings[name])]
@@ -253,14 +252,14 @@ def torque_law(
     H: Optional[Scalars],
     forces: Optional[Tuple[Scalars, Scalars]] = None,
 ) -> List[Scalar]:
-    """Return the torque, its terms, and what the next call must know, in the order of the output.
+    """Return the torque, its terms, and the state for the next call, in the order of the output.
 
-    :param layout: where each quantity is in the arrays
+    :param layout: layout of the arrays
     :param given: the inputs by name
     :param tau: inverse dynamics of the model, (nv,)
     :param H: mass matrix, flat (nv nv,); None without computed torque
-    :param forces: torques for the errors of position and velocity, each (nv,), in place of those
-        by gains; None: by gains
+    :param forces: torques for the errors of position and velocity, each (nv,); None: computed by
+        the gains
     """
     joints = range(layout.nv)
     settings = layout.unpacked(given['numbers'])
@@ -277,7 +276,7 @@ def torque_law(
     if layout.nq == layout.nv:
         error = [given['q_desired'][j] - given['q'][j] for j in joints]
     else:
-        error = given['q_desired']  # the caller has taken the difference
+        error = given['q_desired']  # the caller has subtracted
     velocity_error = [v_desired[j] - given['v'][j] for j in joints]
     kp, kd = settings['kp'], settings['kd']
     model = [settings['model'] * tau[j] for j in joints]
@@ -300,9 +299,9 @@ def torque_law(
 
     settled = resting - SETTLING_TIME
     deadband = where_positive(settled, 1.0, NARROW) * settings['deadband']
-    # Joints within the deadband count as without error, and their integral rests. Were their
-    # errors to count, those of heavy joints held by stiction could balance that of a light one,
-    # whose integral would then rest far from its goal. Where torque is short it waits.
+    # Errors within the deadband count as zero, and the integral is constant there. Otherwise
+    # errors of heavy joints with stiction could balance that of a light one, whose integral would
+    # stop far from its goal. At the effort limit, the integral waits.
     outside = [
         where_positive(waits[j], 0.0, where_positive(absolute(error[j]) - deadband, 1.0, 0.0))
         for j in joints
@@ -314,7 +313,7 @@ def torque_law(
     following = []
     for j in joints:
         step = outside[j] * change[j] * (settings['integral_rate'][j] * dt)
-        # Anti-windup: the integral must not grow in the direction in which torque was cut off.
+        # Anti-windup: the integral must not grow in the direction of the saturation.
         lost = given['applied'][j] - before[j]
         step = where_positive(-(step * lost), 0.0, step)
         following.append(clip(integral[j] + step, settings['integral_bound'][j]))
@@ -322,7 +321,7 @@ def torque_law(
     feedback = [elastic[j] + damping[j] for j in joints]
     result = [*torque, *model, *feedback, *friction, *integral, *following]
     result.append(where_positive(moving, 0.0, resting + dt))
-    # Counts NaN, too, as comparisons with it are false.
+    # Counts NaN, too, since comparisons with it are false.
     result.append(sum(where_positive(MAXIMUM_TORQUE - absolute(x), 0.0, 1.0) for x in result))
     return result
 
@@ -330,14 +329,13 @@ def torque_law(
 def _affordable(
     inertial: Scalars, frictional: Scalars, settings: Dict[str, Any]
 ) -> Tuple[Scalars, Scalars]:
-    """Return the torque of the position error, limited to its share of the effort limits.
+    """Return the torque of the position error, limited to its fraction of the effort limits.
 
-    The part that goes through the mass matrix is scaled down by one factor for all joints: the
-    torque of one joint relies on the acceleration of all others, and they would be thrown off if
-    it could not follow. The error then decays at the speed at which damping cancels that torque,
-    so there is torque left to brake. The part for a joint's own friction is cut at that joint
-    alone. Where torque is short, the error is a long way to go and not an error of the model, so
-    the integral waits.
+    The part with the mass matrix is scaled by one factor for all joints: the torque of one joint
+    relies on the accelerations of all others, which a single saturated joint would disturb. The
+    error then decays at the speed at which damping cancels that torque, which leaves torque for
+    braking. The part for a joint's own friction is limited for each joint. While torque is
+    limited, the error is a distance and not a model error, so the integral waits.
 
     :param inertial: H kp e, (nv,)
     :param frictional: part of the torque for viscous friction, (nv,)
@@ -358,21 +356,21 @@ def _dot(a: Scalars, b: Scalars) -> Scalar:
     return sum(x * y for x, y in zip(a, b))
 
 
-# Kernels of laws, by robot, and by their definition and its arguments.
+# Kernels of laws, by robot, definition and arguments.
 LawKernel = Union[Kernel, InterpretedKernel]
 _kernels: WeakKeyDictionary[Robot, Dict[Tuple[Any, ...], LawKernel]] = WeakKeyDictionary()
 
 
 def law_kernel(robot: Robot, *variant: Any) -> LawKernel:
-    """Return machine code of a variant of the law, made once for a robot; see `law_definition`."""
+    """Return machine code of a variant of the law, cached for a robot; see `law_definition`."""
     return _made_once(robot, law_definition, *variant)
 
 
 def holding_kernel(robot: Robot, payload_link: Optional[str], own_weight: bool) -> LawKernel:
-    """Return machine code of the torque against gravity, by configuration, gravity and payload.
+    """Return machine code of the gravity torque, by configuration, gravity and payload.
 
-    :param payload_link: link that carries the payload; None: there is none, nor its argument
-    :param own_weight: whether the robot's own links count
+    :param payload_link: link that carries the payload; None: no payload and no such argument
+    :param own_weight: whether to include the robot's own links
     """
     if own_weight:
         payload: Tuple[str, ...] = () if payload_link is None else (f'payload:{payload_link}',)

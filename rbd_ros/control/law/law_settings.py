@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""All settings of a torque law as one value, checked against the robot as a whole."""
+"""All settings of a torque law as one value, checked against the robot."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ TERM_DESCRIPTIONS = {
 }
 
 #: Velocity at which 76 % of Coulomb friction is compensated [rad/s or m/s]. The desired velocity
-#: is without noise and may switch it almost at once; the measured one would make it chatter.
+#: has no noise and may switch it almost at once; the measured one would make it chatter.
 TRANSITION_VELOCITY = {'desired': 3e-4, 'measured': 0.05, 'none': 0.05}
 
-#: Position error below which the integral rests, so that stiction makes no limit cycle [rad or m].
+#: Position error below which the integral is constant, against stiction limit cycles [rad or m].
 INTEGRAL_DEADBAND = 8e-4
 
-#: Gains of the joints beside the impedance of a frame [1/s^2, 1/s].
+#: Gains of the joints in addition to the impedance of a frame [1/s^2, 1/s].
 NULL_STIFFNESS, NULL_DAMPING = 10.0, 6.0
 
-#: Maximum values that a robot on this planet could need, by setting: more is a typing error.
+#: Maximum values of settings; larger ones are typing errors.
 MAXIMUM = {
     'kp': 1e9,
     'kd': 1e9,
@@ -71,7 +71,7 @@ MAXIMUM = {
 class LawSettings:
     """Settings of a `TorqueLaw`; create them with `for_robot`, which checks them.
 
-    Arrays are read-only, so that a law may use them while another thread replaces the whole.
+    Arrays are read-only, so that a law may use them while another thread replaces the settings.
 
     :param feedforward: one of FEEDFORWARDS
     :param feedback: one of FEEDBACKS
@@ -84,11 +84,11 @@ class LawSettings:
     :param payload: ten inertial parameters, see `payload_parameters`, (10,); None: no payload
     :param viscous: viscous friction of the joints, (nv,) [N m s/rad or N s/m]
     :param coulomb: Coulomb friction of the joints, (nv,) [N m or N]
-    :param transition_velocity: velocity at which 76 % of Coulomb friction acts [rad/s or m/s]
+    :param transition_velocity: velocity with 76 % of the Coulomb friction [rad/s or m/s]
     :param effort_limits: maximum torques, beyond which the integral does not grow, (nv,) [N m
-        or N], infinite where there is none
-    :param integral_deadband: position error below which the integral rests once the desired motion
-        has been at rest for a while; a quarter of it before [rad or m]
+        or N], infinite without a limit
+    :param integral_deadband: position error below which the integral is constant once the desired
+        motion has been at rest for a while; a quarter of it before [rad or m]
     :param task: impedance of a frame, for feedback 'task_impedance'
     """
 
@@ -129,12 +129,12 @@ class LawSettings:
     ) -> LawSettings:
         """Complete and check settings for a robot.
 
-        A setting of the joints is one number for all of them or one for each, (nv,). Gains that
-        are None are those of `default_gains`, and everything else that is None is the robot's; if
-        kp or kd is given but not ki, ki is zero.
+        A setting of the joints is one number for all of them or one for each, (nv,). Default gains
+        are those of `default_gains`, and other defaults are those of the robot; if kp or kd is
+        given without ki, ki is zero.
 
-        :raises ValueError: for an unknown word or an impossible number; the message names the
-            setting, the joint and what to do about it
+        :raises ValueError: for an unknown word or an invalid number, with the setting, the joint
+            and the cure
 
         >>> soft = LawSettings.for_robot(robot, feedback='pd', kp=80.0, kd=10.0, friction='none')
         >>> soft.kp, soft.ki
@@ -186,7 +186,7 @@ class LawSettings:
 
 
 def _gains(robot: Robot, feedback: str, given: Dict[str, Any]) -> Dict[str, FloatArray]:
-    """Return the gains kp, kd and ki: those given, the defaults, or zeros."""
+    """Return the gains kp, kd and ki: given ones, defaults, or zeros."""
     if all(values is None for values in given.values()):
         names = ('kp', 'kd', 'ki')
         if feedback in ('pd', 'computed_torque'):
@@ -205,9 +205,9 @@ def _gains(robot: Robot, feedback: str, given: Dict[str, Any]) -> Dict[str, Floa
 
 
 def check_integral(robot: Robot, settings: LawSettings) -> None:
-    """Reject an integral gain with which the model of the robot is unstable.
+    """Reject an integral gain that makes the model of the robot unstable.
 
-    :raises ValueError: naming the joint
+    :raises ValueError: with the joint
     """
     if settings.feedback not in ('pd', 'computed_torque') or not settings.ki.any():
         return
@@ -216,14 +216,14 @@ def check_integral(robot: Robot, settings: LawSettings) -> None:
     if bad.any():
         _reject_integral(robot, ki, bad, 'give kp too, since an integral without kp oscillates')
     if settings.feedback == 'computed_torque':
-        # All joints are alike: p^3 + kd p^2 + kp p + ki, stable by Hurwitz if kd kp > ki.
+        # All joints are equal: p^3 + kd p^2 + kp p + ki is stable by Hurwitz if kd kp > ki.
         bad = (ki > 0.0) & (ki >= kp * kd)
         if bad.any():
             _reject_integral(robot, ki, bad, f'keep it below kp kd = {(kp * kd)[bad][0]:.6g}')
         return
     H = robot.mass_matrix(workspace(robot, 50))
     if not np.einsum('nii->ni', H).all():
-        return  # a joint without mass has no equation of motion to judge
+        return  # a joint without mass has no equation of motion
     growth, motion = _fastest_growth(H, kd + settings.viscous, kp, ki)
     if growth > 0.0:
         most = min_damping_rate(H, kd + settings.viscous) * kp
@@ -262,7 +262,7 @@ def _fastest_growth(
 def _for_joints(
     robot: Robot, name: str, values: Any, maximum: Optional[float] = None
 ) -> FloatArray:
-    """Return the numbers for all joints, (nv,), from one for all or one for each."""
+    """Return an array for all joints, (nv,), from one number or one for each."""
     if maximum is None:
         maximum = MAXIMUM[name]
     try:

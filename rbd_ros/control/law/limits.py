@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Limits of torque and of its rate of change in real time."""
+"""Limits of torque, and of its rate of change in wall time."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import numpy as np
 from rbd_ros.array_types import BoolArray, FloatArray
 from rbd_ros.compiler.loops import compiled, entry_point, NonCopyable, Record
 
-#: In place of an infinite limit: no torque that is sent is infinite [N m or N].
+#: Replaces an infinite limit: no torque that is sent is infinite [N m or N].
 UNLIMITED = 1e300
 
-#: Result of `limit` for a torque that is no number.
+#: Result of `limit` for NaN.
 NOT_A_NUMBER = -1
 
 
@@ -25,8 +25,8 @@ NOT_A_NUMBER = -1
 class TorqueLimits:
     """Limits of a `TorqueLimiter`; the arrays are copied and read-only.
 
-    :param effort_limits: maximum torques, (nv,) [N m or N], inf where there is none
-    :param rate: maximum rate of change, one number or (nv,) [N m/s or N/s]; None: any
+    :param effort_limits: maximum torques, (nv,) [N m or N], inf: no limit
+    :param rate: maximum rate of change, one number or (nv,) [N m/s or N/s]; None: no limit
     :raises ValueError: for a wrong shape, NaN or a negative limit
 
     >>> TorqueLimits(robot.effort_limits, rate=1000.0).rate
@@ -65,11 +65,11 @@ class LimiterMemory(NamedTuple):
     """Memory of a `TorqueLimiter`, for compiled code that limits torques.
 
     :param desired: requested torque, (nv,) [N m or N]
-    :param last: torque that it became, (nv,) [N m or N]
+    :param last: limited torque, (nv,) [N m or N]
     :param limits: effort limits, (nv,) [N m or N], finite
-    :param rate: maximum rate of change, (nv,) [N m/s or N/s]; negative: any
-    :param last_state: of the last torque: its time [s]; 1.0 if there is one, or 0.0; at how many
-        joints the requested torque was beyond the effort limits; (3,)
+    :param rate: maximum rate of change, (nv,) [N m/s or N/s]; negative: no limit
+    :param last_state: time of the last torque [s]; 1.0 if there is one, otherwise 0.0; number of
+        joints with a requested torque beyond the effort limits; (3,)
     """
 
     desired: FloatArray
@@ -83,21 +83,21 @@ class LimiterMemory(NamedTuple):
 def limit(limiter: LimiterMemory, torque: FloatArray, now: float) -> int:
     """Limit a torque; the result is `limiter.last`.
 
-    The maximum change comes last, so it holds for any two torques. A torque that was within other
-    limits, which have been lowered since, comes down by that change.
+    The rate limit is applied last, so it holds for any two torques. After a reduction of the
+    effort limits, a torque beyond them decreases at that rate.
 
     :param limiter: memory of the limiter
     :param torque: requested torque, at least (nv,) [N m or N]
     :param now: time of a monotonic clock [s]
-    :return: at how many joints the requested torque was beyond the effort limits; `NOT_A_NUMBER`
-        if it is none, and then nothing has been changed
+    :return: number of joints with a requested torque beyond the effort limits; `NOT_A_NUMBER` for
+        NaN, and then nothing has changed
     """
     n = len(limiter.last)
     for j in range(n):
         if isnan(torque[j]):
             return NOT_A_NUMBER
     elapsed = now - limiter.last_state[0]
-    if not elapsed > 0.0:  # NaN is no time either
+    if not elapsed > 0.0:  # also for NaN
         elapsed = 0.0
     beyond = 0
     for j in range(n):
@@ -107,7 +107,7 @@ def limit(limiter: LimiterMemory, torque: FloatArray, now: float) -> int:
             change = limiter.rate[j] * elapsed
             high, low = limiter.last[j] + change, limiter.last[j] - change
             allowed = high if allowed > high else low if allowed < low else allowed
-        # Of the requested torque, whatever the change has made of it.
+        # The requested torque, before the rate limit.
         if abs(x) > most:
             beyond += 1
         limiter.desired[j], limiter.last[j] = x, allowed
@@ -118,7 +118,7 @@ def limit(limiter: LimiterMemory, torque: FloatArray, now: float) -> int:
 
 @compiled
 def limiter_sent(limiter: LimiterMemory, now: float) -> None:
-    """Note that the last torque has been sent; the time never runs back.
+    """Set the time at which the last torque was sent; the time never goes back.
 
     :param limiter: memory of the limiter
     :param now: time of a monotonic clock [s]
@@ -132,15 +132,14 @@ limit_torque = entry_point(limit)
 
 
 class TorqueLimiter(NonCopyable):
-    """Limiter of torques to the effort limits, and of their rate of change in real time.
+    """Limiter of torques to the effort limits, and of their rate of change in wall time.
 
     Any two torques that it returns differ by no more than the rate allows in the time between
-    them, whatever becomes of the limits. With constant effort limits no torque is beyond them; one
-    that is, as they have just been lowered, comes down at the rate. One thread calls it; others
-    may assign `limits` meanwhile.
+    them, even if limits change. With constant effort limits no torque exceeds them; after a
+    reduction, torques decrease at the rate. One thread calls it; others may assign `limits`.
 
-    :param effort_limits: maximum torques, (nv,) [N m or N], inf where none
-    :param rate: maximum rate of change, one number or (nv,) [N m/s or N/s]; None: any
+    :param effort_limits: maximum torques, (nv,) [N m or N], inf: no limit
+    :param rate: maximum rate of change, one number or (nv,) [N m/s or N/s]; None: no limit
     :raises ValueError: for a wrong shape, NaN or a negative limit
 
     >>> limiter = TorqueLimiter(np.full(6, 10.0), rate=1000.0)  # [N m], [N m/s]
@@ -166,7 +165,7 @@ class TorqueLimiter(NonCopyable):
     def __init__(self, effort_limits: Any, rate: Any = None):
         limits = TorqueLimits(effort_limits, rate)
         desired, last, finite, rate = np.zeros((4, limits.effort_limits.size))
-        #: For compiled code that limits torques; only for the thread that calls.
+        #: For compiled code that limits torques; only for the calling thread.
         self.memory = LimiterMemory(desired, last, finite, rate, np.zeros(3))
         self.record = Record(self.memory)
         self._limit = limit_torque.bind(self.record, release_gil=False)
@@ -181,13 +180,13 @@ class TorqueLimiter(NonCopyable):
 
     @property
     def saturated(self) -> BoolArray:
-        """At which joints the last requested torque was beyond the effort limits, (nv,) bool."""
+        """Whether the last requested torque was beyond the effort limits, (nv,) bool."""
         beyond: BoolArray = np.abs(self.memory.desired) > self._limits.effort_limits
         return beyond
 
     @property
     def limits(self) -> TorqueLimits:
-        """Limits in force; others, of the same number of joints, may be assigned at any time.
+        """Present limits; assignable at any time with the same number of joints.
 
         :raises ValueError: for another number of joints
         """
@@ -209,18 +208,18 @@ class TorqueLimiter(NonCopyable):
 
     @property
     def last(self) -> Optional[FloatArray]:
-        """Last torque returned, (nv,) [N m or N]; None if there is none since a reset."""
+        """Last torque returned, (nv,) [N m or N]; None after a reset."""
         return self._last.copy() if self._standing[1] else None
 
     def __call__(self, torque: FloatArray, now: float) -> FloatArray:
         """Return the torque within the limits, (nv,) [N m or N].
 
-        The rate limits the change from the torque returned last; the first one may be any. If no
-        time has passed since then, or `now` is earlier, the last torque is returned again.
+        The rate limits the change from the last returned torque; the first one is not limited by
+        it. If no time has passed or `now` is earlier, the last torque is returned again.
 
         :param torque: requested torque, (nv,) [N m or N]
         :param now: time of a monotonic clock [s]
-        :raises FloatingPointError: if the torque is NaN; nothing is changed
+        :raises FloatingPointError: if the torque is NaN; nothing has changed
         """
         torque = np.ascontiguousarray(torque, dtype=float)
         if torque.shape != self._last.shape:
@@ -232,10 +231,10 @@ class TorqueLimiter(NonCopyable):
         return self._last.copy()
 
     def mark_sent(self, now: float) -> None:
-        """Note that the last torque has been sent: its change counts from then on.
+        """Set the time at which the last torque was sent, from which the rate counts.
 
-        Who sends it some time after it was computed says so, lest two messages shortly after each
-        other differ by what the time in which the first one was delayed would allow.
+        Use it if a torque is sent some time after its computation. Otherwise the next message
+        could change by the rate times that delay, too.
 
         :param now: time of a monotonic clock [s]
         """
@@ -243,37 +242,35 @@ class TorqueLimiter(NonCopyable):
 
     @property
     def last_with_time(self) -> Optional[Tuple[FloatArray, float]]:
-        """Last torque, (nv,), and its time [s]; None if there is none since a reset."""
+        """Last torque, (nv,), and its time [s]; None after a reset."""
         return (self._last.copy(), float(self._standing[0])) if self._standing[1] else None
 
     def resume(self, torque: FloatArray, time: float) -> None:
-        """Continue from a torque that a previous limiter sent.
+        """Continue from a torque that a previous limiter returned.
 
-        :param torque: that torque, (nv,) [N m or N]
-        :param time: when it was sent, by the same clock [s]
+        :param torque: the torque, (nv,) [N m or N]
+        :param time: time at which it was sent, on the same clock [s]
         """
         self._last[:], self._standing[:2] = torque, (time, 1.0)
 
     def step_towards(self, target: FloatArray, now: float) -> FloatArray:
-        """Return the next torque towards a final one, as fast as the rate allows, (nv,).
+        """Return the next torque towards a final one, limited by the rate, (nv,) [N m or N].
 
-        In [N m or N].
+        Call it repeatedly until it returns the target within the effort limits; without a rate,
+        the first call does.
 
-        Call it again until it returns the target within the effort limits; without a rate that
-        is at once.
-
-        :param target: torque to end at, (nv,)
+        :param target: final torque, (nv,)
         :param now: time of a monotonic clock [s]
         """
         return self(target, now)
 
     def has_reached(self, target: FloatArray) -> bool:
-        """Return whether the torque returned last is `target` within the effort limits."""
+        """Return whether the last returned torque is `target` within the effort limits."""
         limits = self._limits.effort_limits
         return bool(self._standing[1]) and bool(
             (self._last == np.minimum(np.maximum(target, -limits), limits)).all()
         )
 
     def reset(self) -> None:
-        """Forget the last torque, so that the next one may be any."""
+        """Forget the last torque, so that the rate does not limit the next one."""
         self._standing[:2] = -math.inf, 0.0

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Quantities that a torque law derives from its settings beforehand; its memory and its call."""
+"""Quantities that a torque law computes from its settings in advance; its memory and its call."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ from rbd_ros.control.law.law_settings import LawSettings
 from rbd_ros.control.law.task_impedance import COUNT
 from rbd_ros.robot.wraparound import whole_periods
 
-#: Share of the effort limits for the position error with computed torque; the rest is left for the
-#: other terms, and to brake.
+#: Fraction of the effort limits for the position error with computed torque; the rest is reserved
+#: for the other terms, and for braking.
 ELASTIC_FRACTION = 0.5
 
-#: Bounds of the integral and of the position error's torque in place of infinite effort limits,
-#: which a kernel does not take [N m or N].
+#: Bounds of the integral and of the position error's torque for infinite effort limits, which a
+#: kernel does not accept [N m or N].
 MAXIMUM_INTEGRAL, MAX_ELASTIC_EFFORT = 1e6, 1e150
 
-#: Maximum time by which one call advances the integral [s], whatever pause there was.
+#: Maximum time by which one call advances the integral [s], also after a pause.
 MAX_STEP = 0.02
 
-#: What may be passed to a law. `goal` is the desired position less whole turns, as near to the
-#: measured one as can be (see `Wraparound`), or the difference to it for joints whose positions
-#: cannot be subtracted, and `still` is a goal that has been reached.
+#: Possible inputs of a law. `goal` is the desired position at the turn nearest to the measured one
+#: (see `Wraparound`), or the difference to it if positions cannot be subtracted, and `still` is a
+#: goal that has been reached.
 SOURCES = ('q', 'v', 'q_desired', 'v_desired', 'a_desired', 'goal', 'still', 'neutral', 'rest')
-Q, V, Q_DESIRED, GOAL = 0, 1, 2, 5  # literals, which compiled code knows
+Q, V, Q_DESIRED, GOAL = 0, 1, 2, 5  # literals for compiled code
 
 
 class PreparedLaw:
-    """Quantities of one call, derived from settings and replaced together with them.
+    """Quantities computed from settings in advance, and replaced together with them.
 
     :param kernel: machine code of the law
     :param layout: layout of its arrays
-    :param inputs: gravity, (3,), and the payload, (10,), if there is one; they are copied
-    :param holding: machine code of the torque against gravity
+    :param inputs: gravity, (3,), and the payload, (10,), if any; they are copied
+    :param holding: machine code of the gravity torque
     """
 
     def __init__(
@@ -58,11 +58,11 @@ class PreparedLaw:
         self.address = int(kernel.address)
         computed = settings.feedback == 'computed_torque'
         has_errors = settings.feedback in ('computed_torque', 'pd', 'task_impedance')
-        #: Whether there is an integral at each joint, (nv,) bool.
+        #: Whether each joint has an integral, (nv,) bool.
         self.integrates = (settings.ki > 0.0) & (settings.kp > 0.0) & has_errors
         stiffness: FloatArray = np.zeros(n)
-        # Friction that is compensated at the measured velocity no longer damps, and so needs no
-        # stiffness to go with it.
+        # Friction that is compensated at the measured velocity does not damp, and needs no
+        # additional stiffness.
         if computed and settings.friction != 'measured':
             stiffness = friction_stiffness(settings.viscous, settings.kp)
         share = np.minimum(ELASTIC_FRACTION * settings.effort_limits, MAX_ELASTIC_EFFORT)
@@ -86,12 +86,12 @@ class PreparedLaw:
             'deadband': settings.integral_deadband,
             'task': np.zeros(COUNT) if settings.task is None else settings.task.numbers,
         })  # fmt: skip
-        #: The last arguments of the kernel, the same in all calls.
+        #: The last arguments of the kernel, constant for these settings.
         self.constants = (numbers, *(np.array(x) for x in inputs))
         models, gravity = self.constants[1:], cast(Callable[..., FloatArray], holding.function)
-        #: Torque that holds robot and payload against gravity, (nv,), at a configuration.
+        #: Gravity torque of robot and payload, (nv,), at a configuration.
         self.holding: Callable[[FloatArray], FloatArray] = lambda q: gravity(q, *models)
-        #: Which of `SOURCES` the first arguments of the kernel are.
+        #: Indices in `SOURCES` of the first arguments of the kernel.
         self.sources = [SOURCES.index(name) for name in _sources(settings)]
         #: Selects these from the values of all sources.
         self.pick = itemgetter(*self.sources)
@@ -122,20 +122,20 @@ class LawMemory(NamedTuple):
     """Memory of a `TorqueLaw`, on which `law_torque` works.
 
     :param address: address of the kernel, for `call_kernel`
-    :param inputs: inputs of the kernel, packed; all but the motion and the time are filled in
+    :param inputs: inputs of the kernel, packed; all but motion and time are constant
     :param result: buffer for the output of the kernel, which begins with the torque
     :param motion: measured and desired motion, in the order of `SOURCES`, (9, nq or nv); the
-        first five rows are to be filled in, and the sixth unless positions can be subtracted
-    :param sources: which rows of `motion` the first inputs are, (8,)
-    :param sizes: how many of their numbers count, (8,)
+        caller writes the first five rows, and the sixth unless positions can be subtracted
+    :param sources: rows of `motion` of the first inputs, (8,)
+    :param sizes: lengths of these inputs, (8,)
     :param linear: whether positions are a vector space, and can be subtracted
-    :param applied: part of the inputs: torque that was sent last, (nv,) [N m or N]
-    :param before: part of the inputs: last output of the kernel
-    :param dt: part of the inputs: time since then, (1,) [s]
-    :param periods: periods of positions, 0 where there are none, (nv,) [rad]
+    :param applied: view of the inputs: torque that was sent last, (nv,) [N m or N]
+    :param before: view of the inputs: last output of the kernel
+    :param dt: view of the inputs: time since then, (1,) [s]
+    :param periods: periods of positions, 0: not periodic, (nv,) [rad]
     :param rates: 1 / period, likewise, (nv,) [1/rad]
-    :param holding: address of the kernel of the torque against gravity
-    :param holding_inputs: its inputs, packed; all but the configuration are filled in
+    :param holding: address of the kernel of the gravity torque
+    :param holding_inputs: its inputs, packed; all but the configuration are constant
     """
 
     address: int
@@ -159,8 +159,8 @@ def law_torque(law: LawMemory, dt: float) -> int:
     """Compute the torque of a law, before limits.
 
     :param law: its memory, with the motion
-    :param dt: time since the state before [s]; what is not positive does not count
-    :return: 1 if it is finite; if not, 0, and the law remembers nothing of it
+    :param dt: time since the previous state [s]; ignored unless positive
+    :return: 1 if it is finite; otherwise 0, and the state of the law is unchanged
     """
     if law.linear:
         for j in range(len(law.applied)):
@@ -172,7 +172,7 @@ def law_torque(law: LawMemory, dt: float) -> int:
         for j in range(law.sizes[k]):
             law.inputs[at] = law.motion[law.sources[k], j]
             at += 1
-    # `not dt > 0` is true of NaN, too.
+    # `not dt > 0` is true for NaN, too.
     law.dt[0] = min(dt, MAX_STEP) if dt > 0.0 else 0.0
     call_kernel(law.address, law.inputs, law.result)
     if not law.result[len(law.result) - 1] == 0.0:
@@ -186,7 +186,7 @@ def law_torque(law: LawMemory, dt: float) -> int:
 
 @compiled
 def holding_torque(law: LawMemory, torque: FloatArray) -> None:
-    """Compute the torque that holds robot and payload against gravity where they are.
+    """Compute the gravity torque of robot and payload at the measured configuration.
 
     :param law: memory of the law, with the motion
     :param torque: the result, (nv,) [N m or N]

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Position commands that make servos without torque input bear a torque: an offset tau / k."""
+"""Position commands that make servos without torque input produce a torque: an offset tau / k."""
 
 from __future__ import annotations
 
@@ -19,16 +19,14 @@ def servo_command(
 ) -> FloatArray:
     """Return the position command at which a soft servo reaches its target under load, (n,).
 
-    In [rad or m].
+    A servo with the torque k (command - q) rests at the target q for the command
+    target + tau / k, with tau the load torque there. Units are [rad or m].
 
-    A servo that pulls with k (command - q) stands at the target q if it gets target + tau / k,
-    with tau the torque that it takes there.
-
-    :param target: where joints are to be, (n,) [rad or m]
-    :param torque: torque that they need, (n,) [N m or N]
+    :param target: target positions, (n,) [rad or m]
+    :param torque: load torques, (n,) [N m or N]
     :param stiffness: stiffness k of the servos, (n,), positive [N m/rad or N/m]
     :param max_position_offset: maximum distance from the target [rad or m]
-    :param lower: lower limits of the joints, (n,), which have the last word, -inf where none
+    :param lower: lower limits of the joints, applied last, (n,), -inf: no limit
     :param upper: upper limits, likewise
     """
     offset = np.clip(torque / stiffness, -max_position_offset, max_position_offset)

@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Soft stops: bounds of torque by which joints stay within limits of position and of speed.
+"""Soft stops: torque bounds that keep joints within limits of position and of speed.
 
-They bound every torque last, before the effort limits. docs/control_law.md has the equations.
+They bound every torque, directly before the effort limits. docs/control_law.md has the equations.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from rbd_ros.compiler.loops import call_kernel, compiled, entry_point, NonCopyab
 from rbd_ros.control.robot_joints import dof_names
 from rbd_ros.robot import Robot
 
-#: Rate at which excess speed is taken away [1/s]: stable with a dead time of some milliseconds.
+#: Decay rate of excess speed [1/s]: stable with a dead time of some milliseconds.
 BRAKE_RATE = 50.0
 
-#: Speed towards a limit by distance from it [1/s]; a quarter of the brake's rate makes the
-#: approach critically damped, so that it does not overshoot.
+#: Maximum approach speed per distance from a limit [1/s]; a quarter of the brake's rate makes the
+#: approach critically damped, without overshoot.
 APPROACH_RATE = 12.5
 
-#: Part of the effort beside the weight that braking before a limit may take; the rest is left for
-#: what other joints do to it.
+#: Fraction of the effort besides the weight for braking before a limit; the rest is reserved for
+#: the forces of other joints.
 BRAKE_FRACTION = 0.5
 
-#: Speed at which a joint beyond its soft limit is led back, at most [rad/s or m/s].
+#: Maximum return speed of a joint beyond its soft limit [rad/s or m/s].
 RETURN_SPEED = 0.1
 
-#: Speed left up to the permitted one at which bounds begin; from twice that on there are none.
+#: Difference to the permitted speed at which bounds begin; above twice that there are none.
 BAND = 0.5
 
-#: In place of infinite limits, so that all bounds are numbers.
+#: Replace infinite limits, so that all bounds are finite.
 UNLIMITED_POSITION, UNLIMITED_SPEED, UNLIMITED_TORQUE = 1e9, 1e6, 1e12
 
 
@@ -47,14 +47,14 @@ class StopsMemory(NamedTuple):
     :param exist: whether there are soft stops; if not, the arrays are empty
     :param mass_matrix: address of the kernel, for `call_kernel`
     :param inertia: buffer for its output, (nv, nv)
-    :param weight: torque that holds the robot where it is, (nv,) [N m or N]
+    :param weight: gravity torque at the measured position, (nv,) [N m or N]
     :param torque: torque within the bounds, (nv,) [N m or N]
     :param lower: minimum positions, (nv,) [rad or m]
     :param upper: maximum positions, likewise
     :param speed: maximum speeds, (nv,) [rad/s or m/s]
     :param drag: half of the viscous friction, (nv,) [N m s/rad or N s/m]
     :param friction: Coulomb friction, (nv,) [N m or N]
-    :param counts: 1 if the last torque was beyond its bounds, or 0; how many were; (2,)
+    :param counts: 1 if the last torque was beyond its bounds, otherwise 0; number of these; (2,)
     """
 
     exist: bool
@@ -72,7 +72,7 @@ class StopsMemory(NamedTuple):
 
 @compiled
 def _bound(left: float, rate: float, friction: float, reserve: float) -> float:
-    """Return the maximum torque beside the weight, with the speed `left` to the permitted."""
+    """Return the maximum torque besides the weight, at the difference `left` to the speed."""
     near = min(max(left / BAND, 0.0), 1.0)
     far = min(max(left / BAND - 1.0, 0.0), 1.0)
     return rate * left + friction * near + reserve * far
@@ -80,10 +80,7 @@ def _bound(left: float, rate: float, friction: float, reserve: float) -> float:
 
 @compiled
 def _permitted(distance: float, braking: float, speed: float) -> float:
-    """Return the speed towards a limit from which a joint can stop before it.
-
-    Negative beyond the limit.
-    """
+    """Return the maximum speed from which a joint can stop before a limit; negative beyond it."""
     stoppable = sqrt(2.0 * braking * max(distance, 0.0))
     return min(max(APPROACH_RATE * distance, -min(RETURN_SPEED, speed)), min(speed, stoppable))
 
@@ -98,20 +95,20 @@ def bound(
     :param torque: requested torque, at least (nv,) [N m or N]
     :param q: measured position, likewise
     :param v: measured velocity, likewise
-    :param limits: torques with which joints can brake, (nv,) [N m or N]
-    :return: 1 if the torque was beyond its bounds, or 0
+    :param limits: maximum braking torques, (nv,) [N m or N]
+    :return: 1 if the torque was beyond its bounds, otherwise 0
     """
     call_kernel(stops.mass_matrix, q, stops.inertia)
     stops.counts[0] = 0
     for j in range(len(stops.torque)):
         x, weight, m = torque[j], stops.weight[j], stops.inertia[j, j]
         stops.torque[j] = x
-        # What is no number is reported by what comes next.
+        # The next step reports NaN.
         if not isfinite(x + weight + m + v[j]):
             stops.torque[j] = nan
             continue
         limit = min(limits[j], UNLIMITED_TORQUE)
-        # a joint that moves no mass can stop at once
+        # a joint without inertia can stop at once
         braking = BRAKE_FRACTION * max(limit - abs(weight), 0.0) / (m if m > 0.0 else 1e-9)
         rate = BRAKE_RATE * m + stops.drag[j]
         upwards = _permitted(stops.upper[j] - q[j], braking, stops.speed[j]) - v[j]
@@ -133,9 +130,9 @@ bound_torque = entry_point(bound)
 class SoftLimits:
     """Limits that soft stops keep; create them with `for_robot`.
 
-    :param lower: minimum positions, (nv,) [rad or m], -inf where none
+    :param lower: minimum positions, (nv,) [rad or m], -inf: no limit
     :param upper: maximum positions, likewise
-    :param speed: maximum speeds, (nv,) [rad/s or m/s], inf where none
+    :param speed: maximum speeds, (nv,) [rad/s or m/s], inf: no limit
     """
 
     lower: FloatArray
@@ -146,18 +143,16 @@ class SoftLimits:
     def for_robot(
         cls, robot: Robot, margin: float = 0.05, *, positions: bool = True, speeds: bool = True
     ) -> SoftLimits:
-        """Return the limits of a robot.
+        """Return the soft limits of a robot's description, or `margin` inside the hard ones.
 
-        The soft ones of its description, else `margin` within the hard ones.
+        The margin is at most a quarter of the range. A speed limit 0 in the description counts as
+        missing.
 
-        A joint with little room keeps a quarter of it at each side. A speed limit 0 in the
-        description counts as not given.
-
-        :param robot: a robot whose joints have one degree of freedom each
-        :param margin: distance from the limits of position [rad or m]
-        :param positions: whether to keep positions
-        :param speeds: whether to keep speeds
-        :raises ValueError: for an impossible margin
+        :param robot: a robot with one degree of freedom per joint
+        :param margin: distance from the position limits [rad or m]
+        :param positions: whether to limit positions
+        :param speeds: whether to limit speeds
+        :raises ValueError: for an invalid margin
 
         >>> from rbd_ros.control.law.soft_stops import SoftLimits
         >>> limits = SoftLimits.for_robot(robot, margin=0.1)
@@ -191,10 +186,10 @@ def soft_limits(robot: Robot) -> Tuple[FloatArray, FloatArray]:
 
 
 class SoftStops(NonCopyable):
-    """Bounds of torque by which joints brake before limits of position and at those of speed.
+    """Torque bounds with which joints brake before position limits and at speed limits.
 
-    :param robot: a robot whose joints have one degree of freedom each
-    :param limits: what is kept
+    :param robot: a robot with one degree of freedom per joint
+    :param limits: the limits
 
     >>> from rbd_ros.control.law.soft_stops import SoftLimits, SoftStops
     >>> stops = SoftStops(robot, SoftLimits.for_robot(robot))
@@ -206,7 +201,7 @@ class SoftStops(NonCopyable):
 
     def __init__(self, robot: Robot, limits: SoftLimits):
         n = robot.nv
-        #: For compiled code that bounds torques; only for the thread that calls.
+        #: For compiled code that bounds torques; only for the calling thread.
         self.memory = StopsMemory(
             True,
             int(robot.kernel('mass_matrix').address),
@@ -239,11 +234,10 @@ class SoftStops(NonCopyable):
         """Return the torque within the bounds, (nv,) [N m or N]; NaN stays NaN.
 
         :param torque: requested torque, (nv,) [N m or N]
-        :param weight: torque that holds the robot where it is, (nv,) [N m or N]
+        :param weight: gravity torque at the measured position, (nv,) [N m or N]
         :param q: measured position, (nv,)
         :param v: measured velocity, (nv,)
-        :param effort_limits: torques with which joints can brake, (nv,) [N m or N]; None: the
-            robot's
+        :param effort_limits: maximum braking torques, (nv,) [N m or N]; None: the robot's
         """
         limits = self._limits if effort_limits is None else effort_limits
         self.memory.weight[:] = weight
@@ -254,7 +248,7 @@ class SoftStops(NonCopyable):
 
 
 _NONE: FloatArray = np.zeros(0)
-#: Memory of soft stops that do not exist.
+#: Memory without soft stops.
 NO_STOPS = StopsMemory(
     False,
     0,

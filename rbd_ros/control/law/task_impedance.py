@@ -1,29 +1,31 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Impedance of a frame: a robot that yields at its tool as a spring and a damper would.
+"""Impedance of a frame: the robot yields at its tool like a spring and a damper.
 
     torque = J^T (K' e + D de) + (H - J^T L J) (kp (qd - q) + kd (vd - v))
 
-with e the pose of the frame at the desired joints less the measured one, de likewise its velocity,
-stiffness and damping along the axes of the base, J the Jacobian of the frame, H the mass matrix
-and L = A^-1 the operational-space inertia, A = J H^-1 J^T the mobility. The second part is what
-joints do that the frame does not feel (the null space, dynamically consistent). At singular
-configurations L is that of a damped inverse, and so bounded; the first part exists in all.
+with e the pose of the frame at the desired joints minus the measured one, de likewise its
+velocity, stiffness and damping along the axes of the base, J the Jacobian of the frame, H the mass
+matrix and L = A^-1 the operational-space inertia, A = J H^-1 J^T the mobility. The second part is
+the motion of the joints that does not accelerate the frame (the dynamically consistent null
+space). At singular configurations, L is a damped inverse, and so bounded; the first part is always
+defined.
 
-A spring that is stiff for the inertia at its end swings faster than a sampled loop can follow: a
-wrist turns about its own axis with hardly any. So no mode of the springs is faster than the
+A spring that is stiff for the inertia at its end oscillates faster than a sampled loop can follow:
+a wrist has hardly any inertia about its own axis. So no mode of the springs is faster than the
 bandwidth m: each spring K has another one in series, K'^-1 = K^-1 + A / m^2.
 
 A damping ratio z adds 2 z (L # K') to D, with the geometric mean of two matrices,
-L # K = L^1/2 (L^-1/2 K L^-1/2)^1/2 L^1/2, with which all modes of the springs with the robot's
-inertia are damped alike. With s = K^1/2 and X = s A s, whose modes have frequencies x^1/2,
+L # K = L^1/2 (L^-1/2 K L^-1/2)^1/2 L^1/2, with which all modes of the springs and the robot's
+inertia have the same damping ratio. With s = K^1/2 and X = s A s, whose modes have frequencies
+x^1/2,
 
     K' = s m^2 / (X + m^2) s,   L # K' = s m / (X (X + m^2))^1/2 s,
 
 the second by 1 / (x (x + m^2))^1/2 = 2/pi times the integral of 1 / (x + m^2 sin^2 a) over a
 from 0 to pi/2, by the trapezoidal rule in log tan a: inverses that exist in any configuration.
 
-The text is written over scalars, as law.py is, of which it becomes a part.
+The code uses scalars of any type, as law_equations.py, which includes it.
 """
 
 from __future__ import annotations
@@ -41,25 +43,25 @@ from rbd_ros.spatial.scalar import four_quadrant_angle, inner, Scalar, sqrt, whe
 Scalars = Sequence[Scalar]
 Rows = List[List[Scalar]]
 
-#: Part of each axis' mobility that is added to it before it is inverted, and the mobility that is
-#: always added [1/(kg m^2) and 1/kg].
+#: Relative term added to each axis' mobility before the inversion, and the constant term
+#: [1/(kg m^2) and 1/kg].
 RELATIVE_DAMPING, MOBILITY = 1e-3, 1e-6
 
-#: Nodes of the rule, m tan a: modes from about the first frequency on are damped as they should
+#: Nodes of the rule, m tan a: modes above about the first frequency have the requested damping
 #: [rad/s].
 RATES = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0)
 
-#: Sine of an angle below which it is its own angle.
+#: Sine below which an angle equals its sine.
 SMALL_SINE = 1e-6
 
-#: Numbers of the settings that the law takes besides those of the joints: stiffness and damping of
-#: the six axes, the damping ratio, and the bandwidth.
+#: Count of the law's numbers besides those of the joints: stiffness and damping of the six axes,
+#: the damping ratio, and the bandwidth.
 COUNT = 14
 
-#: Default of the bandwidth [rad/s]: 6 ms of dead time are borne.
+#: Default of the bandwidth [rad/s]: 6 ms of dead time are tolerated.
 BANDWIDTH = 100.0
 
-#: Maximum stiffness and damping: more is a typing error.
+#: Maximum stiffness and damping; larger ones are typing errors.
 MAXIMUM = 1e9
 
 
@@ -69,9 +71,8 @@ class TaskImpedance:
 
     :param stiffness: about and along x, y, z [N m/rad, N/m]
     :param damping: likewise [N m s/rad, N s/m]
-    :param damping_ratio: damping to add to that, as part of the critical one of the springs with
-        the robot's inertia
-    :param bandwidth: frequency beyond which no mode of the springs lies [rad/s]
+    :param damping_ratio: additional damping, as a ratio for the springs with the robot's inertia
+    :param bandwidth: maximum frequency of the modes of the springs [rad/s]
     """
 
     stiffness: FloatArray
@@ -89,7 +90,7 @@ class TaskImpedance:
     ) -> TaskImpedance:
         """Check the numbers; one for all axes or one for each.
 
-        :raises ValueError: naming what is wrong
+        :raises ValueError: with the invalid number
 
         >>> TaskImpedance.of([40.0] * 3 + [400.0] * 3, damping_ratio=1.0).damping_ratio
         1.0
@@ -105,7 +106,7 @@ class TaskImpedance:
 
     @property
     def numbers(self) -> FloatArray:
-        """Numbers that the law takes, (14,)."""
+        """Numbers for the law, (14,)."""
         return np.concatenate([self.stiffness, self.damping, [self.damping_ratio, self.bandwidth]])
 
 
@@ -143,14 +144,14 @@ def task_forces(
 ) -> Tuple[List[Scalar], List[Scalar]]:
     """Return the torques of the springs and of the dampers of a `TaskImpedance`, each (nv,).
 
-    :param measured: of the frame at the measured joints
-    :param desired: of the frame at the desired joints
+    :param measured: motion of the frame at the measured joints
+    :param desired: motion of the frame at the desired joints
     :param H: mass matrix, flat (nv nv,)
     :param v: measured velocity, (nv,)
     :param v_desired: desired velocity, (nv,)
-    :param null_stiffness: acceleration that the joints want for their positions, (nv,)
-    :param null_damping: acceleration that they want for their velocities, (nv,)
-    :param numbers: those of the impedance, (14,)
+    :param null_stiffness: acceleration of the joints for their position errors, (nv,)
+    :param null_damping: acceleration of the joints for their velocity errors, (nv,)
+    :param numbers: numbers of the impedance, (14,)
     """
     n = len(v)
     J, desired_J = _rows(measured.jacobian, n), _rows(desired.jacobian, n)
@@ -196,7 +197,7 @@ def pose_error(measured: Scalars, desired: Scalars) -> List[Scalar]:
 
 
 def _mobility(H: Rows, J: Rows) -> Rows:
-    """Return J H^-1 J^T, damped: the acceleration that a unit of force gives, (6, 6)."""
+    """Return J H^-1 J^T, damped: the acceleration per force, (6, 6)."""
     factor = _cholesky(H)
     halves = [_forward(factor, row) for row in J]
     result = [[inner(a, b) for b in halves] for a in halves]
@@ -248,7 +249,7 @@ def _forward(L: Rows, b: Scalars) -> List[Scalar]:
 
 
 def _solve(L: Rows, b: Scalars) -> List[Scalar]:
-    """Return the solution of L L^T x = b, L as `_cholesky` returns it."""
+    """Return the solution of L L^T x = b, with L from `_cholesky`."""
     y = _forward(L, b)
     x: List[Scalar] = [0.0] * len(y)
     for i in reversed(range(len(y))):

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The torque law as an object with memory: settings, integral, and the terms of the last torque.
+"""The torque law as an object with state: settings, integral, and the terms of the last torque.
 
-The law itself is in law.py, what follows from settings in prepared_law.py, limits of torque are in
-limits.py: a law computes the torque it wants, and `TorqueLaw.applied` reports what became of it.
+law_equations.py has the law, prepared_law.py the quantities that depend on settings, limits.py the
+torque limits. A law computes a torque before limits, and `set_applied_torque` reports the result.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class TorqueLaw(NonCopyable):
 
     :param settings: see LawSettings
     :param payload_link: link that carries the payload of the settings; None: no payload
-    :param task_frame: link whose impedance the settings may be of; None: none
-    :param own_weight: whether gravity of the robot's own links is compensated; False for a robot
-        that does that itself: then it is that of the payload alone
-    :raises ValueError: for an unknown link, or settings that are not for this robot
+    :param task_frame: link of a task impedance in the settings; None: none
+    :param own_weight: whether to compensate gravity of the robot's own links; False for a robot
+        that compensates its own weight: only that of the payload remains
+    :raises ValueError: for an unknown link, or settings that do not fit this robot
 
     >>> law = TorqueLaw(robot, settings)
     >>> law(q, rest, q + 0.01, dt=0.002)  # 0.01 rad away from the goal [N m]
@@ -63,14 +63,14 @@ class TorqueLaw(NonCopyable):
         self.payload_link, self.task_frame = payload_link, task_frame
         self._layout = Layout(robot.nq, robot.nv, task_frame is not None)
         self._neutral, self._rest = robot.neutral(), np.zeros(robot.nv)
-        # If positions have as many numbers as velocities, the law subtracts them itself.
+        # If positions have as many numbers as velocities, the law subtracts them.
         self._simple = robot.nq == robot.nv
         self._wraparound = Wraparound(robot.position_periods)
         payload: Tuple[str, ...] = ()
         if payload_link is not None:
             robot.model.link(payload_link)
             payload = (f'payload:{payload_link}',)
-        # All variants, whatever the settings, so that no change of them waits for the compiler.
+        # All variants, so that a change of settings never compiles.
         self._laws = {
             name: law_kernel(
                 robot, name == 'computed_torque', payload_link, own_weight, task_frame
@@ -87,7 +87,7 @@ class TorqueLaw(NonCopyable):
                 robot, False, payload_link, own_weight, task_frame, True
             )
         self._holding = holding_kernel(robot, payload_link, own_weight)
-        # Memory lies among the kernel's inputs, where compiled code finds it: see `memory`.
+        # The memory is a view of the kernel's inputs, for compiled code: see `memory`.
         sizes = [*self._layout.input_sizes.values(), *(10 for _ in payload)]
         self._inputs = np.zeros(sum(sizes))
         parts: List[FloatArray] = np.split(self._inputs, np.cumsum(sizes[:-1]))
@@ -103,7 +103,7 @@ class TorqueLaw(NonCopyable):
         self._motion[SOURCES.index('neutral'), q] = self._neutral
         if self._simple:
             self._motion[SOURCES.index('still')] = self._neutral
-        # What a call fills in: the first rows of the motion.
+        # The rows of the motion that a call writes.
         self._filled = [self._motion[k, which] for k, which in enumerate((q, v, q, v, v, v))]
         self._active = self._prepared(settings)
         self._begin(self._active)
@@ -112,12 +112,12 @@ class TorqueLaw(NonCopyable):
 
     @property
     def settings(self) -> LawSettings:
-        """All settings; others may be assigned at any time, also from another thread.
+        """All settings; assignable at any time, also from another thread.
 
         The integral torque is kept if the new feedback has an integral, and feedforward and
-        friction stay the same: it is what the model lacks, whatever the gains.
+        friction are unchanged: it compensates the model error, which does not depend on gains.
 
-        :raises ValueError: for settings that are not for this robot; the old ones stay
+        :raises ValueError: for settings that do not fit this robot; the old ones stay
         """
         return self._active.settings
 
@@ -126,9 +126,9 @@ class TorqueLaw(NonCopyable):
         self._active = self._prepared(settings)
 
     def replace_settings(self, settings: LawSettings, lock: ContextManager[Any]) -> None:
-        """Assign settings while holding a lock, which is taken when all is prepared.
+        """Assign settings while holding a lock, which is acquired after the preparation.
 
-        :raises ValueError: for settings that are not for this robot; the old ones stay
+        :raises ValueError: for settings that do not fit this robot; the old ones stay
         """
         active = self._prepared(settings)
         with lock:
@@ -192,13 +192,12 @@ class TorqueLaw(NonCopyable):
 
         :param q: measured configuration, (nq,)
         :param v: measured velocity, (nv,)
-        :param q_desired: desired configuration, (nq,); None: where the robot is
-        :param v_desired: desired velocity, (nv,); None: at rest
-        :param a_desired: desired acceleration, (nv,); None: none
-        :param dt: time since the state before [s], for the integral; None or not positive: the
-            integral does not advance
-        :raises FloatingPointError: if it is not finite, naming the joints; the integral is as
-            before
+        :param q_desired: desired configuration, (nq,); None: the measured one
+        :param v_desired: desired velocity, (nv,); None: zero
+        :param a_desired: desired acceleration, (nv,); None: zero
+        :param dt: time since the previous state [s], for the integral; None or not positive: the
+            integral is constant
+        :raises FloatingPointError: if it is not finite, with the joints; the integral is unchanged
         """
         if self._active is not self._current:
             self._take_over(self._active)
@@ -219,13 +218,13 @@ class TorqueLaw(NonCopyable):
 
     @property
     def problem(self) -> str:
-        """Text on the last torque that was not finite."""
+        """Text about the last torque that was not finite."""
         return f'{self._which(self._memory.result)} is not finite'
 
     def _take_over(self, active: PreparedLaw) -> None:
         """Change to other settings, at the beginning of a call."""
         before, after = self._current.settings, active.settings
-        # The integral is what one model lacks, and says nothing about another one.
+        # The integral compensates the error of one model, and does not apply to another one.
         same_model = (before.feedforward, before.friction) == (after.feedforward, after.friction)
         kept = np.where(active.integrates & same_model, self.integral, 0.0)
         kept = np.clip(kept, -active.bound, active.bound)
@@ -255,9 +254,9 @@ class TorqueLaw(NonCopyable):
         self._compute = compute_torque.bind(Record(self._memory), release_gil=False)
 
     def memory(self) -> LawMemory:
-        """Return memory with the present settings, the same object as long as they do not change.
+        """Return the memory with the present settings, the same object while they are unchanged.
 
-        Only for the thread that computes, and for robots whose positions can be subtracted.
+        Only for the calling thread, and for robots whose positions can be subtracted.
         """
         if self._active is not self._current:
             self._take_over(self._active)
@@ -270,7 +269,7 @@ class TorqueLaw(NonCopyable):
         return f'torque of joint {", ".join(bad or names)}'
 
     def gravity_torque(self, q: FloatArray) -> FloatArray:
-        """Return the torque that holds robot and payload against gravity, (nv,) [N m or N].
+        """Return the gravity torque of robot and payload, (nv,) [N m or N].
 
         :param q: configuration, (nq,)
 
@@ -282,15 +281,15 @@ class TorqueLaw(NonCopyable):
 
     @property
     def gravity_function(self) -> Callable[[FloatArray], FloatArray]:
-        """Function `gravity_torque` of the present settings; a change of them replaces it."""
+        """Function `gravity_torque` of the present settings; a change replaces the object."""
         return self._active.holding
 
-    # -- what is changed from call to call --------------------------------------------------------
+    # -- inputs of each call ----------------------------------------------------------------------
 
     def set_torque_offset(self, torque: FloatArray) -> None:
-        """Set a torque that is added to that of the law, (nv,) [N m or N], until it is set again.
+        """Set a torque that is added to that of the law until it is set again, (nv,) [N m or N].
 
-        Only for the thread that computes.
+        Only for the calling thread.
 
         >>> law = TorqueLaw(robot, settings)
         >>> before = law(q, rest)
@@ -303,7 +302,7 @@ class TorqueLaw(NonCopyable):
     def set_gravity(self, gravity: FloatArray) -> None:
         """Set gravity for the following calls, until other settings are assigned.
 
-        Only for the thread that computes; it costs nothing of what new settings cost.
+        Only for the calling thread; it is much cheaper than new settings.
 
         :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
 
@@ -318,7 +317,7 @@ class TorqueLaw(NonCopyable):
         for each in (active.constants[1], *self._gravity_inputs):
             each[:] = gravity
 
-    # -- what became of the torque ----------------------------------------------------------------
+    # -- feedback about the torque ----------------------------------------------------------------
 
     def set_applied_torque(self, torque: FloatArray) -> None:
         """Report the torque that was sent, so that the integral does not wind up.
@@ -328,7 +327,7 @@ class TorqueLaw(NonCopyable):
         self._applied[:] = torque
 
     def reset(self) -> None:
-        """Reset the integral and all other memory of earlier calls."""
+        """Reset the integral and all other state of earlier calls."""
         self._before[:] = 0.0
         self._applied[:] = 0.0
 

@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Blending of one motion into another without a jump.
 
-An `Offset` is what is left of the old motion: the difference of position and velocity at the
-moment of change, which decays to nothing while the new path is already followed. The new path is
-followed more slowly meanwhile, by just as much that both together keep the limits of velocity:
-with the path within limits L and followed at the rate r, |r v + dx/dt| <= r L + |dx/dt|, so
-r = 1 - max |dx/dt| / L over the joints. A `Ramp` starts or stops everything by a factor between 0
-and 1 on the speed, the tempo (speed scaling).
+An `Offset` is the difference of position and velocity to the old motion at the moment of change.
+It decays to zero while the new path is followed. The path is slowed meanwhile such that both
+together keep the velocity limits: with the path within limits L and followed at the rate r,
+|r v + dx/dt| <= r L + |dx/dt|, so r = 1 - max |dx/dt| / L over the joints. A `Ramp` starts or
+stops the motion by a speed factor between 0 and 1, the tempo (speed scaling).
 """
 
 from __future__ import annotations
@@ -19,17 +18,16 @@ import numpy as np
 from rbd_ros.array_types import FloatArray
 from rbd_ros.control.motion.trajectory import MotionSample
 
-# Share of the limit of velocity with which a distance is made up, 1.875 / 4 at the fastest. With
-# an offset that moves away at first, up to the limit, the velocity of its return stays within.
+# Fraction of the velocity limit for the decay of a distance, 1.875 / 4 at the maximum. An offset
+# that first moves away, up to the limit, then returns within it.
 DISTANCE_TIME = 4.0
-# Speed at which a joint makes up a distance if it has no limit, or one so low that it would take
-# for ever.
+# Speed for the decay if a joint has no limit, and minimum speed for joints with a very low one.
 USUAL_SPEED, LOWEST_SPEED = 1.0, 0.05  # [rad/s or m/s]
-NEGLIGIBLE = 1e-12  # offset not worth the effort [rad, m, rad/s or m/s]
+NEGLIGIBLE = 1e-12  # negligible offset [rad, m, rad/s or m/s]
 
 
 class Still:
-    """A path that stays where it is.
+    """A path that stays at a position.
 
     :param q: position, (n,)
     """
@@ -48,9 +46,9 @@ class Still:
 class Ramp:
     """Speed scaling of a motion, `tempo`, that rises from 0 to 1 or falls from 1 to 0 smoothly.
 
-    :param duration: time that it takes [s]
-    :param begin: tempo at first
-    :param end: tempo at last
+    :param duration: duration [s]
+    :param begin: initial tempo
+    :param end: final tempo
     """
 
     def __init__(self, duration: float, begin: float, end: float):
@@ -60,15 +58,15 @@ class Ramp:
 
     @classmethod
     def up(cls, duration: float) -> Ramp:
-        """Ramp from rest to full speed, in `duration` [s]."""
+        """Create a ramp from rest to full speed, in `duration` [s]."""
         return cls(duration, 0.0, 1.0)
 
     @classmethod
     def down(cls, present: Optional[Ramp], duration: float) -> Ramp:
-        """Ramp to rest from wherever another ramp is.
+        """Create a ramp to rest from the present tempo.
 
-        :param present: the ramp that this one replaces; None: the motion has full speed
-        :param duration: time that it takes [s]
+        :param present: the replaced ramp; None: the motion has full speed
+        :param duration: duration [s]
         """
         if present is not None and present.stops:
             return present
@@ -85,7 +83,7 @@ class Ramp:
         return self._u >= 1.0
 
     def advance(self, step: float) -> Tuple[float, float, float]:
-        """Advance by `step` [s]: the motion's own step [s], the tempo, and its rate [1/s]."""
+        """Advance by `step` [s]; return the motion's step [s], the tempo and its rate [1/s]."""
         before = self._area
         u = self._u + step / self._duration
         beyond = max(u - 1.0, 0.0)
@@ -99,7 +97,7 @@ class Ramp:
 
 
 class Bounds(NamedTuple):
-    """Limits that a path keeps, and that path and offset together are to keep, each (n,).
+    """Limits of a path, and of path and offset together, each (n,).
 
     :param lower: minimum positions [rad or m]
     :param upper: maximum positions
@@ -116,12 +114,12 @@ class Bounds(NamedTuple):
 
 
 class Coasting:
-    """A path at constant velocity as far as a `Ramp.down` allows, within limits.
+    """A path at constant velocity, as far as a `Ramp.down` permits, within limits.
 
-    :param q: position at first, (n,)
+    :param q: initial position, (n,)
     :param v: velocity, (n,) [rad/s or m/s]
-    :param bounds: what positions keep; a joint that is beyond does not go further
-    :param ramp_time: duration of the ramp, half of which is the time of the path [s]
+    :param bounds: position limits; a joint beyond them does not move further
+    :param ramp_time: duration of the ramp; the time of the path is half of it [s]
     """
 
     def __init__(self, q: FloatArray, v: FloatArray, bounds: Bounds, ramp_time: float):
@@ -139,13 +137,13 @@ class Coasting:
 class Offset:
     """Difference between an old motion and a new path, which decays in a certain time.
 
-    That of each joint is a quintic polynomial of time whose acceleration is zero at both ends. An
-    offset does not change; `after` gives the one of a later time.
+    For each joint it is a quintic polynomial of time with zero acceleration at both ends. An
+    offset is constant; `after` returns that of a later time.
 
-    :param distance: difference of positions at first, (n,)
-    :param velocity: its rate of change at first, (n,)
-    :param bounds: what path and offset together keep
-    :param duration: time that it takes [s]
+    :param distance: initial difference of positions, (n,)
+    :param velocity: its initial rate of change, (n,)
+    :param bounds: limits of path and offset together
+    :param duration: duration [s]
     """
 
     def __init__(
@@ -167,13 +165,13 @@ class Offset:
         """Return the offset from an old motion to a path, or None if there is no difference.
 
         :param old: position and velocity of the old motion, each (n,)
-        :param new: those of the path
-        :param bounds: what the path keeps
-        :param ramp_time: time in which a joint reaches its limit of velocity, about [s]
+        :param new: position and velocity of the path
+        :param bounds: limits of the path
+        :param ramp_time: approximate time in which a joint reaches its velocity limit [s]
         """
         (q0, v0), (q, v) = old, new
-        # Where the old motion or the path is beyond the limits already, they are widened: it must
-        # be possible to go on from there.
+        # Limits that the old motion or the path exceeds already are widened, so that it can
+        # continue.
         lower, upper = np.minimum(np.minimum(q0, q), bounds.lower), np.maximum(q0, q)
         upper = np.maximum(upper, bounds.upper)
         limits = np.maximum(np.maximum(bounds.velocity, LOWEST_SPEED), np.abs(v0))
@@ -222,7 +220,7 @@ class Offset:
         result._terms, result._duration = self._terms, self._duration
         result._bounds, result._per_limit = self._bounds, self._per_limit
         result._set(min(self._u + step / self._duration, 1.0))
-        # Not the integral of the rate, but what is left of the limits in this very step.
+        # From the limits within this step, not from the integral of the rate.
         used = (np.abs(result._now[0] - self._now[0]) * self._per_limit).max()
         return result, max(step - float(used), 0.0)
 

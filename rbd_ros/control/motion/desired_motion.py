@@ -1,15 +1,14 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Desired motion of a robot: a held position or a trajectory, and never a jump between them.
+"""Desired motion of a robot: a held position or a trajectory, without jumps.
 
-The motion has a time of its own. Each state of the robot moves it on by the time since the state
-before, but by no more than a few usual intervals, and never back: a wrong stamp, a pause of the
-controller or a clock that was set forward delay the motion instead of making the robot leap. What
-changes the motion (a new trajectory, a stop, states that come back after a failure) starts from
-the position and velocity that were desired last. See blending.py for how one motion becomes
-another. Trajectories of different joints go on side by side (grouped_motion.py).
+The motion has its own clock. Each state advances it by the time since the previous state, at most
+by a few usual intervals, and never back: a wrong stamp, a pause of the controller or a clock that
+was set forward delay the motion without a jump. A change (a new trajectory, a stop, states after a
+failure) starts from the last desired position and velocity; blending.py defines the transition.
+Trajectories of different joints run in parallel (grouped_motion.py).
 
-Nothing here knows ROS, and time stamps are whole nanoseconds on the time line of the states.
+This module does not depend on ROS; time stamps are integer nanoseconds on the clock of the states.
 """
 
 from __future__ import annotations
@@ -40,17 +39,17 @@ from rbd_ros.control.robot_joints import shown
 from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import Wraparound
 
-MAX_HELD = 1e6  # maximum position that may be held, as in StateGuard [rad or m]
+MAX_HELD = 1e6  # maximum held position, as in StateGuard [rad or m]
 
 
 class DesiredMotion:
-    """Desired position, velocity and acceleration of a robot, which never jump.
+    """Desired position, velocity and acceleration of a robot, without jumps.
 
     `advance`, `hold`, `stop_at`, `resume_after_gap`, `restart_time`, `ended` and `stage` are for
-    the thread of the control loop. `plan` is slow and meant for another one, `follow` and
+    the thread of the control loop. `plan` is slow and meant for another thread; `follow` and
     `cancel` are for any.
 
-    :param robot: the robot, with one degree of freedom a joint
+    :param robot: the robot, with one degree of freedom per joint
     :param options: fields of `MotionOptions`
 
     >>> motion = DesiredMotion(robot)
@@ -82,43 +81,43 @@ class DesiredMotion:
                 for limits in (robot.lower_limits, robot.upper_limits, robot.velocity_limits)
             )
         )
-        #: Differences of positions, without whole turns of joints that turn for ever
+        #: Differences of positions, without whole turns of continuous joints
         self.wraparound = Wraparound(robot.position_periods)
         self._planner = MotionPlanner(self._names, self._limits, self.wraparound)
         self._motion = GroupedMotion(robot.neutral(), self._limits, self.wraparound)
-        self._inbox: Tuple[MotionPlan, ...] = ()  # of `follow`, for the next state
+        self._inbox: Tuple[MotionPlan, ...] = ()  # plans of `follow`, for the next state
         self._inbox_lock = Lock()
         self._intervals = StateIntervals()
-        # Numbers of the joints' motions; replaced, not changed, as others read them.
+        # Numbers of the joints' motions; replaced as a whole, since other threads read them.
         self._epochs: Indices = np.zeros(len(self._names), dtype=np.intp)
         self._clock = 0.0
         self._stamp: Optional[int] = None
         self._canceled: Deque[MotionPlan] = deque()
-        # Plans that are to begin, no two of which share a joint.
+        # Scheduled plans, no two of which share a joint.
         self._scheduled: Tuple[MotionPlan, ...] = ()
         self._ended = False
         self._publish()
 
     def _publish(self) -> None:
-        """Show the present motion to other threads: one tuple, so that it is of one moment."""
+        """Publish the present motion to other threads: one tuple, so that it is consistent."""
         self._snapshot = (self._epochs, [group.snapshot() for group in self._motion.groups])
 
-    # -- the motion as it is ----------------------------------------------------------------------
+    # -- the present motion -----------------------------------------------------------------------
 
     @property
     def is_following(self) -> bool:
-        """True if there is a trajectory that has not ended, or one that is to begin."""
+        """True if a trajectory is running or scheduled."""
         return self._motion.follows or bool(self._scheduled or self._inbox)
 
     @property
     def time_left(self) -> float:
-        """Time that the present trajectories still take [s]; 0 if there are none."""
+        """Remaining time of the present trajectories [s]; 0 without one."""
         motions = (group.motion for group in self._motion.groups if group.follows)
         return max((0.0, *(motion.end - motion.s for motion in motions)))
 
     @property
     def position(self) -> FloatArray:
-        """Desired position as of the last state, (n,)."""
+        """Desired position at the last state, (n,)."""
         return self._motion.q
 
     @property
@@ -127,17 +126,17 @@ class DesiredMotion:
         return self._clock
 
     def path_time(self, plan: MotionPlan) -> float:
-        """Return the time of a plan's trajectory that is reached [s]; at the end, its duration."""
+        """Return the present time of a plan's trajectory [s]; at the end, its duration."""
         group = self._motion.group_of(plan)
         if group is not None and not group.arrived:
             return group.motion.s
         return 0.0 if plan.trajectory is None else plan.trajectory.end_time
 
     def stage(self, plan: MotionPlan) -> str:
-        """Return how far a plan that was given to `follow` has come.
+        """Return the stage of a plan that was passed to `follow`.
 
-        :return: 'scheduled', 'followed', 'arrived' while its end is held, or 'over' when something
-            else has taken any of its joints
+        :return: 'scheduled', 'followed', 'arrived' while its end is held, or 'over' when another
+            motion has taken any of its joints
         """
         group = self._motion.group_of(plan)
         if group is not None:
@@ -152,19 +151,19 @@ class DesiredMotion:
         return self._motion.resting and not coming and not self._intervals.in_debt
 
     def advance_at_rest(self, stamp: int, elapsed: float, dt: float, states: int) -> None:
-        """Note states without a call of `advance`, while `is_at_rest`.
+        """Advance over states without a call of `advance`, while `is_at_rest`.
 
-        :param stamp: time of the last of them [ns]
-        :param elapsed: time from the last state that it was called for to that one [s]
-        :param dt: time between the last two of them [s], within the bound of any state
-        :param states: how many there were
+        :param stamp: time of the last state [ns]
+        :param elapsed: time from the last call of `advance` to this state [s]
+        :param dt: time between the last two states [s], within the bound of any state
+        :param states: number of states
         """
         self._clock += elapsed
         self._stamp = stamp
         self._intervals.usual(dt, states)
 
     def ended(self) -> bool:
-        """Report, once, that the last trajectory has ended: a position is held from then on."""
+        """Return, once, whether the last trajectory has ended, so that its end is held."""
         ended, self._ended = self._ended, False
         return ended
 
@@ -173,7 +172,7 @@ class DesiredMotion:
     def hold(self, q: Any) -> bool:
         """Drop all trajectories and hold position `q`, (n,).
 
-        :return: whether that was done: a position that no robot can have changes nothing
+        :return: whether it did: an implausible position changes nothing
         """
         q = np.asarray(q, dtype=float)
         if not self._plausible(q):
@@ -184,7 +183,7 @@ class DesiredMotion:
         return True
 
     def _drop(self, joints: Indices) -> None:
-        """Drop the scheduled plans of joints, and those that continue an earlier motion."""
+        """Drop scheduled plans of joints, and plans that continue an earlier motion of them."""
         epochs = self._epochs.copy()
         epochs[joints] += 1
         self._epochs = epochs
@@ -199,7 +198,7 @@ class DesiredMotion:
     def stop_at(self, q: Any, v: Any, plan: Optional[MotionPlan] = None) -> None:
         """Drop trajectories and stop near the present position, from the present velocity.
 
-        A position or velocity that no robot can have counts as the desired one.
+        An implausible position or velocity is replaced by the desired one.
 
         :param q: measured position, (n,) [rad or m]
         :param v: measured velocity, (n,) [rad/s or m/s]
@@ -227,11 +226,11 @@ class DesiredMotion:
         return q.shape == self._motion.q.shape and bool(np.abs(q).max(initial=0.0) <= MAX_HELD)
 
     def resume_after_gap(self, q_measured: Any, gap: float) -> str:
-        """Continue after states were missing, and with them the torque.
+        """Continue after a time without states, and thus without torque.
 
-        :param q_measured: where the robot is now, (n,)
-        :param gap: how long there were no states [s]; inf if there never were any
-        :return: what was done about a trajectory, for the log; empty if there was none
+        :param q_measured: measured position, (n,)
+        :param gap: time without states [s]; inf if there never were any
+        :return: effect on a trajectory, for the log; empty without one
         """
         options = self.options
         if options.state_loss_policy == 'resume' and not gap <= options.max_state_gap:
@@ -239,12 +238,12 @@ class DesiredMotion:
         return self._resume(q_measured, 'states were missing')
 
     def restart_time(self, q_measured: Any) -> str:
-        """Continue although the time of the states began again (a simulation or bag restarted).
+        """Continue after a reset of the states' time (a simulation or bag restarted).
 
-        A trajectory that was to begin at a certain time is dropped in any case.
+        A trajectory that is scheduled for a certain time is always dropped.
 
-        :param q_measured: where the robot is now, (n,)
-        :return: what was done about a trajectory, for the log; empty if there was none
+        :param q_measured: measured position, (n,)
+        :return: effect on a trajectory, for the log; empty without one
         """
         event = 'the time of the states was reset'
         self._stamp = None
@@ -258,7 +257,7 @@ class DesiredMotion:
         return text
 
     def _resume(self, q_measured: Any, event: str) -> str:
-        """Continue from the measured position if the options say so and it is near enough."""
+        """Continue from the measured position if the options permit it and it is near enough."""
         options = self.options
         if options.state_loss_policy != 'resume':
             return self._hold_measured(q_measured, event)
@@ -282,7 +281,7 @@ class DesiredMotion:
     def _hold_measured(self, q: Any, event: str) -> str:
         followed = self.is_following
         if not self.hold(q):
-            self.hold(self._motion.q)  # where the robot is nobody knows; it is to stop in any case
+            self.hold(self._motion.q)  # unknown position: stop in any case
         return f'{event}: the trajectory is dropped and the measured position held' * followed
 
     # -- the loop ---------------------------------------------------------------------------------
@@ -293,7 +292,7 @@ class DesiredMotion:
         The arrays must not be written to.
 
         :param stamp: time of the state [ns]
-        :param dt: time since the state before [s], whatever it may be
+        :param dt: time since the previous state [s], may be invalid
 
         >>> motion = DesiredMotion(robot)
         >>> motion.hold(q)
@@ -313,7 +312,7 @@ class DesiredMotion:
         for late, plan in self._due(stamp, step) if self._scheduled else ():
             self._unschedule(plan.joints)
             self._move(step - late)
-            # Later than it should by the motion's own time: it was planned for too long.
+            # Later than scheduled on the motion's clock: planning took too long.
             overdue = (stamp - (plan.begin or 0)) / NANOSECONDS
             missed = min(self._clock - plan.clock, overdue) - late
             self._motion.enter(plan, max(missed, 0.0), self.options.ramp_time)
@@ -329,7 +328,7 @@ class DesiredMotion:
             self._ended = not self._scheduled and not self._motion.follows
 
     def _due(self, stamp: int, step: float) -> List[Tuple[float, MotionPlan]]:
-        """Return plans that are to begin, in this order, and the times since then, see `_late`."""
+        """Return due plans in order, and the times since their scheduled start, see `_late`."""
         due = []
         for plan in self._scheduled:
             late = self._late(plan, stamp, step)
@@ -338,9 +337,9 @@ class DesiredMotion:
         return sorted(due, key=lambda each: -each[0])
 
     def _late(self, plan: MotionPlan, stamp: int, step: float) -> Optional[float]:
-        """Time since the scheduled start of a plan, at most `step`; None before the start.
+        """Return the time since the scheduled start of a plan, at most `step`; None before it.
 
-        A stamp that leaps says nothing: the next state shows whether it was right.
+        A stamp that jumps is ignored: the next state shows whether it was right.
         """
         before = self._stamp
         if plan.begin is None or before is None:
@@ -357,7 +356,7 @@ class DesiredMotion:
         return min(late, step)
 
     def _take(self) -> None:
-        """Take up the plans that `follow` put into the inbox."""
+        """Start the plans that `follow` has put into the inbox."""
         with self._inbox_lock:
             plans, self._inbox = self._inbox, ()
         for plan in plans:
@@ -374,7 +373,7 @@ class DesiredMotion:
                 self._motion.enter(plan, s, self.options.ramp_time)
 
     def _drop_canceled(self) -> None:
-        """Stop the plans that `cancel` named, or forget those that are still to begin."""
+        """Stop canceled plans, or drop those that are still scheduled."""
         for _ in range(len(self._canceled)):
             plan = self._canceled.popleft()
             group = self._motion.group_of(plan)
@@ -384,7 +383,7 @@ class DesiredMotion:
             elif any(each is plan for each in self._scheduled):
                 self._unschedule(plan.joints)
             elif any(each is plan for each in self._inbox):
-                self._canceled.append(plan)  # it came a moment ago: the next state stops it
+                self._canceled.append(plan)  # just started: the next state stops it
 
     # -- new motions ------------------------------------------------------------------------------
 
@@ -402,24 +401,24 @@ class DesiredMotion:
         check_limits: bool = True,
         start_tolerance: float = 0.0,
     ) -> MotionPlan:
-        """Prepare and check a trajectory that replaces the motion of its joints when it begins.
+        """Prepare and check a trajectory that replaces the motion of its joints.
 
         This may take long and does not change the motion; `follow` starts the result. A trajectory
         without points is a stop.
 
-        :param joint_names: names of the joints that it moves
+        :param joint_names: names of its joints
         :param times: times of the points since `begin`, (P,) [s]
-        :param positions: (P, n), or rows of any kind, as in messages [rad or m]
+        :param positions: (P, n), or rows of any type, as in messages [rad or m]
         :param velocities: likewise; None or empty rows: not given
         :param accelerations: likewise
         :param now: time of the last state [ns]
         :param begin: time at which the trajectory begins [ns]; 0: now
-        :param allow_partial: whether joints may be absent; their motion goes on. Joints of a
-            trajectory that this one replaces in part come to rest
-        :param check_limits: whether it must keep the limits of the robot
-        :param start_tolerance: how far from the desired position it may begin [rad or m]; 0: at
-            any distance. The robot goes there smoothly
-        :raises TrajectoryError: if it cannot be followed; `code` is its short kind
+        :param allow_partial: whether joints may be absent; their motion continues. If this
+            trajectory replaces a part of another one, its other joints come to rest
+        :param check_limits: whether to check the limits of the robot
+        :param start_tolerance: maximum distance of its start from the desired position [rad or m];
+            0: any distance. The robot moves there smoothly
+        :raises TrajectoryError: if it cannot be followed; `code` is a short classification
 
         >>> DesiredMotion(robot).plan(arm[:1], [1.0], [[9.0]], now=0, allow_partial=True)
         Traceback (most recent call last):
@@ -446,9 +445,9 @@ class DesiredMotion:
         )
 
     def follow(self, plan: MotionPlan) -> str:
-        """Start a plan: the next state takes it up.
+        """Start a plan at the next state.
 
-        :return: what will be done, for the log
+        :return: description for the log
         :raises TrajectoryError: if the motion that it continues has been dropped meanwhile
         """
         if not plan.continues(self._epochs):
@@ -458,7 +457,7 @@ class DesiredMotion:
                 code='motion interrupted',
             )
         with self._inbox_lock:
-            # What begins later only replaces what comes later, and nothing that of other joints.
+            # A scheduled plan only replaces later plans of its joints.
             later = plan.begin is not None
             kept = [
                 each
@@ -469,7 +468,7 @@ class DesiredMotion:
         return plan.text
 
     def cancel(self, plan: MotionPlan) -> None:
-        """Stop a plan smoothly, or forget it if it is still to begin; others are not touched.
+        """Stop a plan smoothly, or drop it before its begin; others are unchanged.
 
         >>> motion = DesiredMotion(robot)
         >>> motion.hold(q)

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Extrema of a joint's position and velocity on a trajectory: exact ones, not samples."""
+"""Exact extrema of a joint's position and velocity on a trajectory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rbd_ros.array_types import FloatArray
 from rbd_ros.control.motion import polynomials
 from rbd_ros.control.motion.trajectory import JointTrajectory
 
-#: A value, and when it is taken [s].
+#: A value, and its time [s].
 Extremum = Tuple[float, float]
 
 
@@ -21,8 +21,8 @@ def extrema(
 ) -> Tuple[Extremum, Extremum]:
     """Return the minimum and maximum of a joint's position or velocity, with their times.
 
-    :param joint: number of the joint in it
-    :param velocity: whether the velocity is meant
+    :param joint: index of the joint
+    :param velocity: velocity instead of position
 
     >>> from rbd_ros.control.motion.extrema import extrema
     >>> extrema(JointTrajectory(['a'], [0.0, 2.0], [[0.0], [1.0]]), 0, velocity=True)
@@ -47,7 +47,7 @@ def _maximum(c: FloatArray, times: FloatArray) -> Extremum:
     ends = np.append(control[0], control[-1, -1])
     k = int(ends.argmax())
     best, when = float(ends[k]), float(times[k])
-    # No polynomial exceeds its control values, so few have to be looked at.
+    # No polynomial exceeds its control values, so few need evaluation.
     bounds = control.max(axis=0)
     for k in np.argsort(-bounds, kind='stable'):
         if bounds[k] <= best + polynomials.UNDECIDED:

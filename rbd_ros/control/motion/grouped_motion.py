@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Motion of a robot in groups of joints, each of which follows a path of its own.
+"""Motion of a robot in groups of joints, each with its own path.
 
-Each joint is in exactly one group. A plan takes its joints out of the groups that have them, and
-they become a group: its path has its own time, ramp and offset, and nothing of it waits for
-another group. What is left of a group that has lost joints comes to rest on its path.
+Each joint is in exactly one group. A plan makes its joints a group with its own time, ramp and
+offset, independent of other groups. The remaining joints of a split group come to rest on its
+path.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ from rbd_ros.robot.wraparound import Wraparound
 class JointGroup:
     """Joints that move along one path.
 
-    :param joints: which joints of the robot, (m,)
+    :param joints: indices of the joints in the robot, (m,)
     :param motion: their motion
     :param plan: plan that they follow; None: none
     """
 
     def __init__(self, joints: Indices, motion: PathMotion, plan: Optional[MotionPlan] = None):
         self.joints, self.motion, self.plan = joints, motion, plan
-        #: Which joints of `motion` they are, (m,): not all where some were taken away
+        #: Their indices in `motion`, (m,): not all after a split
         self.rows: Indices = np.arange(len(joints))
-        #: Whether the end of the plan is reached, and held
+        #: Whether the end of the plan is reached and held
         self.arrived = False
 
     @property
     def follows(self) -> bool:
-        """True if there is a trajectory that has not ended."""
+        """True if a trajectory is running."""
         return isinstance(self.motion.path, JointTrajectory)
 
     def without(self, taken: NDArray[np.bool_], ramp_time: float) -> Tuple[JointGroup, ...]:
-        """Return the rest of the group, if anything is left.
+        """Return the rest of the group, if any joint is left.
 
-        :param taken: which joints of the robot go, (n,)
-        :param ramp_time: time in which those that stay come to rest, if any goes [s]
+        :param taken: whether each joint of the robot is removed, (n,)
+        :param ramp_time: time in which the remaining ones come to rest, if any is removed [s]
         """
         stays = ~taken[self.joints]
         if not stays.all():
@@ -68,7 +68,7 @@ class JointGroup:
             return False
         ended = self.follows and rest is Rest.ARRIVED
         motion.rest_at(motion.q)
-        # Joints that pause while they are at their goal are there afterwards, too.
+        # A pause at the goal does not change that.
         self.arrived = self.arrived or ended
         if not self.arrived:
             self.plan = None
@@ -93,15 +93,15 @@ class JointGroup:
 class GroupedMotion:
     """Position, velocity and acceleration of all joints, each group along its own path.
 
-    :param q: position to begin with, at rest, (n,)
+    :param q: initial position, at rest, (n,)
     :param bounds: limits of position and velocity
-    :param wraparound: of the joints
+    :param wraparound: continuous joints
     """
 
-    q: FloatArray  # (n,), not to be written to
+    q: FloatArray  # (n,), read-only
     v: FloatArray
     a: FloatArray
-    resting: bool  # whether nothing moves
+    resting: bool  # whether all joints are at rest
     groups: Tuple[JointGroup, ...]
 
     def __init__(self, q: FloatArray, bounds: Bounds, wraparound: Wraparound):
@@ -116,7 +116,7 @@ class GroupedMotion:
         self._assemble()
 
     def _assemble(self) -> None:
-        """Set the motion of all joints from that of the groups."""
+        """Combine the motion of all joints from the groups."""
         if len(self.groups) == 1:
             motion = self.groups[0].motion
             self.q, self.v, self.a, self.resting = motion.q, motion.v, motion.a, motion.resting
@@ -138,11 +138,11 @@ class GroupedMotion:
 
     @property
     def follows(self) -> bool:
-        """True if any joint follows a trajectory that has not ended."""
+        """True if any joint follows a running trajectory."""
         return any(group.follows for group in self.groups)
 
     def rests(self, joints: Indices) -> bool:
-        """Return whether some of the joints are all at rest."""
+        """Return whether all of these joints are at rest."""
         return all(
             group.motion.resting
             for group in self.groups
@@ -150,13 +150,13 @@ class GroupedMotion:
         )
 
     def group_of(self, plan: MotionPlan) -> Optional[JointGroup]:
-        """Return the joints that follow a plan or hold its end; None if no more."""
+        """Return the joints that follow a plan or hold its end; None if there are none."""
         return next((group for group in self.groups if group.plan is plan), None)
 
     def _take(
         self, joints: Indices, ramp_time: float, plan: Optional[MotionPlan] = None
     ) -> PathMotion:
-        """Make a group of joints, at rest for now."""
+        """Make a group of joints, initially at rest."""
         if len(joints) == len(self._all):
             motion = PathMotion(self.q, self._limits, self._wraparound)
         else:
@@ -169,7 +169,7 @@ class GroupedMotion:
         return motion
 
     def enter(self, plan: MotionPlan, s: float, ramp_time: float) -> None:
-        """Move the joints of a plan along its trajectory from its time `s` on."""
+        """Move the joints of a plan along its trajectory, starting at its time `s`."""
         if plan.trajectory is not None:
             motion = self._take(plan.joints, ramp_time, plan)
             motion.v = self.v[plan.joints]
@@ -187,7 +187,7 @@ class GroupedMotion:
             group.slow_down(ramp_time)
 
     def resume_at(self, q: FloatArray, ramp_time: float) -> None:
-        """Continue all joints from another position, (n,); stopping joints are at rest."""
+        """Continue all joints from another position, (n,); stopping joints rest there."""
         for group in self.groups:
             group.resume_at(q, ramp_time)
         self._assemble()

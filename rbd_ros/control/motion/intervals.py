@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Advance of a motion with one state of the robot.
 
-States are usually a millisecond apart. When the time between two of them is anything else, the
-clock or the network says so, not the robot.
+States are usually a millisecond apart. Other intervals come from the clock or the network, not
+from the robot.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from __future__ import annotations
 from collections import deque
 from typing import Deque
 
-USUAL_INTERVALS = 5.0  # how many usual intervals a state may count for
-SHORTEST_BOUND = 0.01  # any state may advance the motion by this much, whatever is usual [s]
-MAX_DEBT = 1.0  # by how much the clocks of several publishers may disagree [s]
-REMEMBERED = 16  # last intervals whose mean is the usual one
+USUAL_INTERVALS = 5.0  # maximum number of usual intervals per state
+SHORTEST_BOUND = 0.01  # a state may always advance the motion by this time [s]
+MAX_DEBT = 1.0  # maximum difference between the clocks of several publishers [s]
+REMEMBERED = 16  # number of intervals in the mean
 
 
 class StateIntervals:
     """Bounded steps from intervals that may be negative, huge or NaN.
 
-    Publishers of parts of a state disagree about the time by a little, and their states come in
-    turns, so that time runs back and forth. Time that ran back is made up for before the motion
-    goes on, or it would run too fast.
+    Clocks of several publishers differ slightly, and their states alternate, so that time goes
+    back and forth. A backward step is compensated before the motion continues; otherwise it would
+    be too fast.
     """
 
     def __init__(self) -> None:
@@ -30,13 +30,13 @@ class StateIntervals:
         self._debt = 0.0
 
     def step(self, dt: float, max_step: float) -> float:
-        """Time by which the motion advances [s].
+        """Return the time by which the motion advances [s].
 
-        :param dt: time since the state before [s]
-        :param max_step: longest step, whatever is usual [s]
+        :param dt: time since the previous state [s]
+        :param max_step: maximum step for any usual interval [s]
         """
-        if not dt > 0.0:  # NaN also
-            # Further back than publishers disagree is another time line.
+        if not dt > 0.0:  # also for NaN
+            # A larger backward step is another time line.
             debt = self._debt - dt
             self._debt = debt if debt <= MAX_DEBT else 0.0
             return 0.0
@@ -51,9 +51,8 @@ class StateIntervals:
         return step
 
     def longest(self, max_step: float) -> float:
-        """Return the longest step that a state may now count for [s]."""
-        # The mean, as states may come in bursts; but one interval out of the ordinary must not
-        # make itself ordinary.
+        """Return the maximum step of the next state [s]."""
+        # The mean, since states may come in bursts, but one extraordinary interval must not count.
         recent = self._recent
         mean = (sum(recent) - max(recent)) / (len(recent) - 1) if len(recent) > 1 else 0.0
         return min(max(USUAL_INTERVALS * mean, SHORTEST_BOUND), max_step)
@@ -64,13 +63,13 @@ class StateIntervals:
         return self._debt > 0.0
 
     def usual(self, dt: float, states: int) -> None:
-        """Note that some states were an interval apart that is within `SHORTEST_BOUND`.
+        """Add intervals between states, within `SHORTEST_BOUND`.
 
         :param dt: the interval [s]
-        :param states: how many there were
+        :param states: number of states
         """
         self._recent.extend([dt] * min(states, REMEMBERED))
 
     def forget_debt(self) -> None:
-        """Begin another time line, on which no time has run back yet."""
+        """Begin another time line, without backward steps so far."""
         self._debt = 0.0

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Options of a desired motion: pauses of states, and rates of start and stop."""
+"""Options of a desired motion: gaps of states, and rates of start and stop."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ STATE_LOSS_POLICIES = ('resume', 'hold')
 
 @dataclass(frozen=True)
 class MotionOptions:
-    """Options of a desired motion: pauses of states, and rates of start and stop.
+    """Options of a desired motion: gaps of states, and rates of start and stop.
 
-    :param state_loss_policy: what follows when states were missing or their time restarted:
-        'resume' continues smoothly from the measured position if the gap was short and the robot
-        is near the desired position, otherwise it does the same as 'hold'; 'hold' drops the motion
-        and holds the measured position
+    :param state_loss_policy: policy when states were missing or their time restarted: 'resume'
+        continues smoothly from the measured position if the gap was short and the robot is near
+        the desired position, otherwise like 'hold'; 'hold' drops the motion and holds the
+        measured position
     :param max_state_gap: maximum gap after which a motion is resumed [s]
-    :param resume_tolerance: how far any joint may then be from where it should be [rad or m]
-    :param max_time_step: maximum time by which one state advances the motion, however rare states
-        are [s]
-    :param ramp_time: time in which a motion is stopped, or set going after a pause [s]
+    :param resume_tolerance: maximum distance of any joint from its desired position then [rad or
+        m]
+    :param max_time_step: maximum time by which one state advances the motion [s]
+    :param ramp_time: time in which a motion is stopped, or started after a pause [s]
 
     >>> from rbd_ros.control import MotionOptions
     >>> MotionOptions(ramp_time=0.5).state_loss_policy

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Trajectories prepared and checked beside the control loop, which then takes them over whole."""
+"""Trajectories prepared and checked outside the control loop, which then uses them whole."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from rbd_ros.robot.wraparound import Wraparound
 
 NANOSECONDS = 1_000_000_000
 Indices = NDArray[np.intp]
-MAX_DELAY = 3600.0  # a trajectory that begins later than this surely means another clock [s]
+MAX_DELAY = 3600.0  # a later begin indicates another clock [s]
 
 
 class MotionPlan(NamedTuple):
-    """A motion that has been prepared and checked, and that `DesiredMotion.follow` starts.
+    """A prepared and checked motion, which `DesiredMotion.follow` starts.
 
     :param trajectory: the motion; None: stop
-    :param joints: which joints of the robot it moves, (m,); all for a stop
+    :param joints: indices of its joints, (m,); all for a stop
     :param entry: time of the trajectory at which it is entered [s]
     :param begin: time of the states at which it begins [ns]; None: as soon as possible
-    :param clock: time of the motion's own clock at which it is to be entered [s]
-    :param starts_at_rest: whether it begins from rest, and therefore whenever it is taken up
+    :param clock: time of the motion's own clock at which it is entered [s]
+    :param starts_at_rest: whether it begins from rest, and therefore at any time
     :param epochs: numbers of the motions of its joints that it continues, (m,)
-    :param bounds: limits that the trajectory keeps
-    :param text: what will be done, for the log
+    :param bounds: limits of the trajectory
+    :param text: description for the log
     """
 
     trajectory: Optional[JointTrajectory]
@@ -52,22 +52,22 @@ class MotionPlan(NamedTuple):
     text: str
 
     def has_joints(self, joints: Indices) -> bool:
-        """Return whether it moves any of some joints."""
+        """Return whether it moves any of these joints."""
         return np.intersect1d(self.joints, joints).size > 0
 
     def continues(self, epochs: Indices) -> bool:
-        """Return whether the motions that it continues are those of all joints now, (n,)."""
+        """Return whether it still continues the present motions, given all epochs, (n,)."""
         return bool((epochs[self.joints] == self.epochs).all())
 
 
 class GroupSnapshot(NamedTuple):
     """Motion of a group of joints at one moment, for other threads.
 
-    :param joints: which joints of the robot they are, (m,)
-    :param rows: which joints of the path they are, (m,)
-    :param path: what is followed
-    :param s: time of the path that is reached [s]
-    :param offset: what is left of the motion before; None: nothing
+    :param joints: indices of the joints in the robot, (m,)
+    :param rows: indices of the joints in the path, (m,)
+    :param path: the path
+    :param s: present time of the path [s]
+    :param offset: difference to the previous motion; None: none
     :param q: position, of all joints of the path
     :param v: velocity, likewise
     """
@@ -94,7 +94,7 @@ class MotionSnapshot(NamedTuple):
     """The motion at one moment, for other threads.
 
     :param epochs: number of each joint's motion, which each interruption raises, (n,)
-    :param groups: groups of joints; one takes joints over from those before it
+    :param groups: groups of joints; a later one overrides earlier ones
     """
 
     epochs: Indices
@@ -108,7 +108,7 @@ class MotionSnapshot(NamedTuple):
         return q, v
 
     def once_taken_up(self, plan: MotionPlan) -> MotionSnapshot:
-        """Return the motion when the next state has taken up a plan that begins now."""
+        """Return the motion after the next state has started a plan that begins now."""
         q, v = (values[plan.joints] for values in self.expected(0.0))
         path = Still(q) if plan.trajectory is None else plan.trajectory
         rows = np.arange(len(plan.joints))
@@ -117,7 +117,7 @@ class MotionSnapshot(NamedTuple):
 
 
 class TrajectoryPoints(NamedTuple):
-    """Points of a trajectory, as `DesiredMotion.plan` is given them."""
+    """Points of a trajectory, as arguments of `DesiredMotion.plan`."""
 
     times: Any
     positions: Any
@@ -130,7 +130,7 @@ class MotionPlanner:
 
     :param names: names of the joints
     :param limits: their limits
-    :param wraparound: which of them turn for ever
+    :param wraparound: continuous joints
     """
 
     def __init__(self, names: Sequence[str], limits: Bounds, wraparound: Wraparound):
@@ -151,7 +151,7 @@ class MotionPlanner:
     ) -> MotionPlan:
         """See `DesiredMotion.plan`.
 
-        :param motion: the motion that the plan is to continue
+        :param motion: the motion that the plan continues
         :param clock: time of its own clock [s]
         """
         if not len(points.times):
@@ -184,7 +184,7 @@ class MotionPlanner:
         if wraparound.any:
             speeds = np.minimum(limits.velocity, MAX_VELOCITY)
             trajectory = trajectory.unwrapped(wraparound, speeds)
-            # The robot is on the turn of the trajectory, as in ros2_control's controller.
+            # The robot moves to the turn of the trajectory, as in ros2_control's controller.
             q = wraparound.nearest(q, trajectory.sample(entry)[0])
         trajectory = trajectory.starting_from(q, v, entry)
         bounds = _checked_bounds(trajectory, limits, check_limits)

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A motion along a path, which goes over to another path, stops and resumes without a jump."""
+"""A motion along a path, which changes to another path, stops and resumes without a jump."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Path = Union[JointTrajectory, Still, Coasting]
 
 
 class Rest(Enum):
-    """Way in which a motion has come to rest."""
+    """How a motion has come to rest."""
 
     STOPPED = 'stopped'  # by a ramp, somewhere on the path
     ARRIVED = 'arrived'  # at the end of the path
@@ -27,19 +27,19 @@ class Rest(Enum):
 class PathMotion:
     """Position, velocity and acceleration along a path with its own time.
 
-    :param q: position to begin with, at rest, (n,)
+    :param q: initial position, at rest, (n,)
     :param bounds: limits of position and velocity
-    :param wraparound: of the joints: a path on another turn begins at the turn nearest to it
+    :param wraparound: continuous joints; a path on another turn begins at the nearest turn
     """
 
-    q: FloatArray  # (n,), not to be written to
+    q: FloatArray  # (n,), read-only
     v: FloatArray
     a: FloatArray
     path: Path
-    s: float  # time of the path that is reached [s]
-    end: float  # that of the end of the path [s]
-    offset: Optional[Offset]  # what is left of the motion before; None: nothing
-    resting: bool  # whether nothing moves, and steps change nothing
+    s: float  # present time of the path [s]
+    end: float  # end time of the path [s]
+    offset: Optional[Offset]  # difference to the previous motion; None: none
+    resting: bool  # whether it is at rest, and steps change nothing
 
     def __init__(self, q: Any, bounds: Bounds, wraparound: Wraparound):
         self._limits, self._wraparound = bounds, wraparound
@@ -66,12 +66,12 @@ class PathMotion:
     def enter(
         self, path: Path, s: float, bounds: Bounds, ramp_time: float, at_rest: bool = False
     ) -> None:
-        """Continue along another path from its time `s` on, starting from where the motion is.
+        """Continue along another path from its time `s`, starting from the present motion.
 
         The motion keeps its velocity, or, `at_rest`, starts from rest with a `Ramp`.
 
-        :param bounds: limits that the path keeps
-        :param ramp_time: time of a ramp [s]
+        :param bounds: limits of the path
+        :param ramp_time: duration of a ramp [s]
         """
         q, v, _ = path.sample(s)
         self._ramp = Ramp.up(ramp_time) if at_rest else None
@@ -99,9 +99,9 @@ class PathMotion:
         self._ramp = Ramp.down(self._ramp, ramp_time)
 
     def move(self, step: float) -> Optional[Rest]:
-        """Advance by `step` of the motion's own time [s].
+        """Advance by `step` of the motion's clock [s].
 
-        :return: how it has come to rest; None while it moves on
+        :return: how it has come to rest; None while it moves
         """
         if self.resting or step <= 0.0:
             return None

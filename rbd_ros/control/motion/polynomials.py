@@ -1,11 +1,11 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Piecewise polynomials through points, and the values that they take between the points.
+"""Piecewise polynomials through points, and their values between the points.
 
-Coefficients have shape (segments, 4 or 6, n), lowest power first, of the time since the segment
-began. Control values are the Bernstein coefficients of a polynomial, the ordinates of its Bezier
-control points. Long arrays are processed in slices (`time_sliced`); the time is linear in the
-number of points.
+Coefficients have shape (segments, 4 or 6, n), lowest power first, of the time since the begin of
+the segment. Control values are the Bernstein coefficients of a polynomial, the ordinates of its
+Bezier control points. Long arrays are processed in slices (`time_sliced`); the time is linear in
+the number of points.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from numpy.typing import NDArray
 
 from rbd_ros.array_types import BoolArray, FloatArray
 
-NUMBERS = 16384  # of an array that are worked on at once, a fraction of a millisecond
-MAX_TURN = 0.5e-3  # time without a pause [s]
-PAUSE = 100e-6  # long enough for a waiting thread to wake up and take its turn [s]
+NUMBERS = 16384  # numbers per slice of an array, a fraction of a millisecond
+MAX_TURN = 0.5e-3  # maximum time without a pause [s]
+PAUSE = 100e-6  # long enough for a waiting thread to wake up [s]
 
 
 def time_sliced(rows: int, columns: int = 1) -> Iterable[slice]:
     """Return the successive slices of the rows of an array, with pauses if the work takes long.
 
-    A control loop in another thread never waits for long work. A call into NumPy that holds the
-    interpreter's lock delays the torque for as long as it lasts, and a thread that computes
-    without a break is interrupted only every few milliseconds.
+    A control loop in another thread never waits for long work: a call into NumPy that holds the
+    GIL delays the torque for its duration, and Python interrupts a thread without pauses only
+    every few milliseconds.
 
     :param rows: number of rows
     :param columns: numbers in each row
@@ -48,17 +48,18 @@ def _slices(rows: int, size: int) -> Iterator[slice]:
         yield slice(begin, min(begin + size, rows))
 
 
-# Distances over which the equations of a spline are uncoupled one after another. Each step squares
-# the ratio of coupling to diagonal, which is 1/2 at first: after six, nothing is left in a double.
+# Distances of the cyclic reduction of a spline's equations. Each step squares the ratio of
+# coupling to diagonal, which is 1/2 at first: after six steps it is below the precision of a
+# double.
 DISTANCES = (1, 2, 4, 8, 16, 32)
 REACH = sum(DISTANCES)
-# Number of cuts of a segment that may exceed a limit: at its extremum at first, then in halves.
+# Maximum numbers of cuts of a segment that may exceed a limit: at its extremum, and in halves.
 EXTREMUM_CUTS, MAX_CUTS = 8, 40
-UNDECIDED = 1e-9  # by so much a limit may be exceeded unnoticed [rad, m, rad/s or m/s]
+UNDECIDED = 1e-9  # tolerated excess of a limit [rad, m, rad/s or m/s]
 
 
 def quintic(times: FloatArray, q: FloatArray, v: FloatArray, a: FloatArray) -> FloatArray:
-    """Return coefficients of quintics of given position, velocity and acceleration at points.
+    """Return coefficients of quintics with given position, velocity and acceleration at points.
 
     :param times: times of the points, (P,) [s]
     :param q: positions, (P, n) [rad or m]
@@ -69,7 +70,7 @@ def quintic(times: FloatArray, q: FloatArray, v: FloatArray, a: FloatArray) -> F
     for here in time_sliced(len(result), 6 * q.shape[1]):
         after = slice(here.start + 1, here.stop + 1)
         h = (times[after] - times[here])[:, None]
-        # What is left for the three highest powers, from the Taylor series of the left end.
+        # The remainder for the three highest powers, from the Taylor series of the left end.
         dq = (q[after] - q[here] - h * v[here] - h**2 / 2 * a[here]) / h**3
         dv = (v[after] - v[here] - h * a[here]) / h**2
         da = (a[after] - a[here]) / h
@@ -82,7 +83,7 @@ def quintic(times: FloatArray, q: FloatArray, v: FloatArray, a: FloatArray) -> F
 
 
 def cubic(times: FloatArray, q: FloatArray, v: FloatArray) -> FloatArray:
-    """Return coefficients of the cubic Hermite polynomials; arguments as those of `quintic`."""
+    """Return coefficients of the cubic Hermite polynomials; arguments as in `quintic`."""
     result = np.empty((len(q) - 1, 4, q.shape[1]))
     for here in time_sliced(len(result), 4 * q.shape[1]):
         after = slice(here.start + 1, here.stop + 1)
@@ -119,7 +120,7 @@ def spline_velocities(
         v[0] = initial_velocity
     inner = len(q) - 2
     for here in time_sliced(inner, 4 * q.shape[1]):
-        # The equations of a slice, with as many on either side as it depends on.
+        # The equations of a slice, and those on either side on which it depends.
         start, stop = max(here.start - REACH, 0), min(here.stop + REACH, inner)
         here_times, here_q = times[start : stop + 2], q[start : stop + 2]
         h = (here_times[1:] - here_times[:-1])[:, None]
@@ -161,7 +162,7 @@ def _solve(lower: FloatArray, upper: FloatArray, right: FloatArray) -> FloatArra
 
 
 # -- values between the points --------------------------------------------------------------------
-# From here on time is that of the segment divided by its duration, from 0 to 1, and powers are the
+# From here on, time is relative to the duration of the segment, from 0 to 1, and powers are the
 # first axis of an array.
 
 
@@ -187,16 +188,16 @@ def _bernstein(powers: int) -> FloatArray:
 
 
 def control_values(c: FloatArray) -> FloatArray:
-    """Control values of polynomials, (powers, segments, n), from coefficients of that shape.
+    """Return control values of polynomials, (powers, segments, n), from coefficients.
 
-    The first and the last are values at the ends, and the polynomial stays between the minimum and
-    the maximum of them.
+    The first and the last are values at the ends, and the polynomial stays between their minimum
+    and maximum.
     """
     return (_bernstein(len(c)) @ c.reshape(len(c), -1)).reshape(c.shape)
 
 
 def slope_control_values(control: FloatArray) -> FloatArray:
-    """Control values of the derivative, (powers - 1, segments, n)."""
+    """Return control values of the derivative, (powers - 1, segments, n)."""
     slopes: FloatArray = (control[1:] - control[:-1]) * float(len(control) - 1)
     return slopes
 
@@ -205,7 +206,7 @@ def cut(control: FloatArray, u: Union[float, FloatArray]) -> FloatArray:
     """Cut polynomials in two by de Casteljau's algorithm, which only interpolates.
 
     :param control: control values, (powers, M)
-    :param u: where to cut, from 0 to 1, one number or (M,)
+    :param u: place of the cut, from 0 to 1, one number or (M,)
     :return: control values of all left parts, then of all right ones, (powers, 2 M)
     """
     powers, m = control.shape
@@ -219,7 +220,7 @@ def cut(control: FloatArray, u: Union[float, FloatArray]) -> FloatArray:
 
 
 def beyond(control: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolArray:
-    """Return whether each polynomial leaves its limits somewhere from 0 to 1, (segments, n) bool.
+    """Return whether each polynomial exceeds its limits between 0 and 1, (segments, n) bool.
 
     :param control: control values, (powers, segments, n)
     :param lower: lower limits, (n,)
@@ -239,10 +240,10 @@ def beyond(control: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolArr
 
 
 def _beyond(control: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolArray:
-    """Return whether each of the columns leaves its limits, (M,) bool; limits are (M,).
+    """Return whether each of the columns exceeds its limits, (M,) bool; limits are (M,).
 
-    A column whose control values do not decide it is cut in two near its extremum, until they do.
-    Where the cut is exact, both parts are monotonic, and their ends decide.
+    A column whose control values do not decide it is cut near its extremum until they do. After
+    an exact cut, both parts are monotonic, and their ends decide.
     """
     result = np.zeros(control.shape[1], dtype=bool)
     column: NDArray[np.intp] = np.arange(control.shape[1])
@@ -255,7 +256,7 @@ def _beyond(control: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolAr
         if not len(left):
             break
         control, column = control.take(left, axis=1), column.take(left)
-        # Usually three cuts or four are enough. If not, halves are sure to make progress.
+        # Usually three or four cuts are enough. If not, halves always make progress.
         halves = count >= EXTREMUM_CUTS
         u: Union[float, FloatArray] = 0.5
         if not halves:
@@ -267,9 +268,9 @@ def _beyond(control: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolAr
 def _estimated_extremum(control: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
     """Return estimated places, 0 to 1, of extrema of polynomials that may exceed limits, (M,).
 
-    The control values of the derivative change sign on both sides of the largest one of the
-    polynomial; joined by a straight line, they are zero at the estimate. At an end of the
-    polynomial this is the step of Newton's method.
+    The control values of the derivative change sign on both sides of the polynomial's largest one.
+    The estimate is the zero of the line between them. At an end of the polynomial this is a Newton
+    step.
     """
     powers, m = control.shape
     downwards = low - control.min(axis=0) > control.max(axis=0) - high
@@ -285,7 +286,7 @@ def _estimated_extremum(control: FloatArray, low: FloatArray, high: FloatArray) 
 
 
 def _doubtful(control: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolArray:
-    """Return whether the control values allow a polynomial to leave its limits."""
+    """Return whether the control values permit a polynomial to exceed its limits."""
     doubtful: BoolArray = control.min(axis=0) < lower - UNDECIDED
     doubtful |= control.max(axis=0) > upper + UNDECIDED
     return doubtful
@@ -298,9 +299,9 @@ def extrema(c: FloatArray) -> Tuple[float, float]:
 
 
 def turning_points(c: FloatArray) -> FloatArray:
-    """Return where the derivative of one polynomial, (powers,), is zero between 0 and 1."""
+    """Return the zeros between 0 and 1 of the derivative of one polynomial, (powers,)."""
     slope = c[1:] * np.arange(1.0, len(c))
-    # A leading coefficient that is only rounding would send a root to infinity.
+    # A leading coefficient from rounding would move a root to infinity.
     felt = np.flatnonzero(np.abs(slope) > 1e-15 * np.abs(slope).max())
     slope = slope[: felt[-1] + 1] if len(felt) else slope[:0]
     roots: Any = np.roots(slope[::-1]) if len(slope) > 1 else np.zeros(0)

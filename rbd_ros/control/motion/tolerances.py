@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Tolerances of a robot's deviation from its desired motion, along the way and at the goal.
+"""Tolerances of a robot's deviation from its desired motion, on the path and at the goal.
 
-The words are those of ROS: a path tolerance holds while the motion is under way, a goal tolerance
-when it has ended, and the time of the goal is how long the robot may take to get there then.
+The terms are those of ROS: a path tolerance holds during the motion, a goal tolerance at its end,
+and the goal time is the additional time for reaching the goal.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ import numpy as np
 from rbd_ros.array_types import FloatArray
 from rbd_ros.control.robot_joints import listed, shown
 
-#: One joint's tolerances as a goal gives them: name, of its position and of its velocity.
+#: One joint's tolerances of a goal: name, position and velocity.
 GivenTolerance = Tuple[str, float, float]
 
 
 class ToleranceError(ValueError):
-    """A tolerance that cannot be used; the message names the joint and the cure.
+    """An invalid tolerance; the message names the joint and the cure.
 
-    :param message: what is wrong
-    :param unknown_joint: whether it is of a joint that the robot does not have
+    :param message: description
+    :param unknown_joint: whether its joint is not in the trajectory
     """
 
     def __init__(self, message: str, unknown_joint: bool = False):
@@ -35,13 +35,13 @@ class ToleranceError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Tolerances:
-    """Tolerances of a motion's joints; infinite where there is none.
+    """Tolerances of a motion's joints; infinite: none.
 
     :param joint_names: names of the n joints
-    :param path: of the position on the way, (n,) [rad or m]
-    :param path_velocity: of the velocity on the way, (n,) [rad/s or m/s]
-    :param goal: of the position at the goal, (n,) [rad or m]
-    :param goal_velocity: of the velocity at the goal, (n,) [rad/s or m/s]
+    :param path: position on the path, (n,) [rad or m]
+    :param path_velocity: velocity on the path, (n,) [rad/s or m/s]
+    :param goal: position at the goal, (n,) [rad or m]
+    :param goal_velocity: velocity at the goal, (n,) [rad/s or m/s]
     :param goal_time: time after the end of the desired motion for reaching the goal [s]
     """
 
@@ -61,7 +61,7 @@ class Tolerances:
         stopped_velocity: float = 0.0,
         goal_time: float = 0.0,
     ) -> Tolerances:
-        """Return the tolerances of positions, one for all joints or one for each; 0 is none.
+        """Return position tolerances, one for all joints or one for each; 0: none.
 
         >>> Tolerances.of(['a', 'b'], path=0.1, goal=[0.01, 0.0]).goal
         array([0.01,  inf])
@@ -77,7 +77,7 @@ class Tolerances:
         )
 
     def of_joints(self, names: Iterable[str]) -> Tolerances:
-        """Return those of some of the joints, whose names are any others as well.
+        """Return the tolerances of some joints; other names are ignored.
 
         >>> Tolerances.of(['a', 'b'], goal=[0.1, 0.2]).of_joints(['b', 'c']).goal
         array([0.2])
@@ -94,7 +94,7 @@ class Tolerances:
 
     @property
     def bounded(self) -> bool:
-        """True if any position or velocity on the way, or any position at the goal, is bounded."""
+        """True if any tolerance is finite, except velocity at the goal."""
         return any(
             np.isfinite(values).any() for values in (self.path, self.path_velocity, self.goal)
         )
@@ -105,12 +105,9 @@ class Tolerances:
         goal: Iterable[GivenTolerance] = (),
         goal_time: float = 0.0,
     ) -> Tolerances:
-        """Return the tolerances with some replaced by those of a goal.
+        """Return the tolerances with some replaced by those of a goal; 0: unchanged, -1: none.
 
-        0 changes nothing, -1 is none.
-
-        :raises ToleranceError: for a joint that is unknown or a number that is neither positive
-            nor one of these
+        :raises ToleranceError: for an unknown joint or another number that is not positive
 
         >>> Tolerances.of(['a', 'b'], goal=0.1).overridden(goal=[('b', -1.0, 0.0)]).goal
         array([0.1, inf])
@@ -137,8 +134,8 @@ class Tolerances:
     def off_path(self, error: FloatArray, velocity_error: FloatArray) -> str:
         """Return the violated path tolerances as text; empty if none is.
 
-        :param error: desired less measured position, (n,) [rad or m]
-        :param velocity_error: the same of the velocity, (n,) [rad/s or m/s]
+        :param error: desired minus measured position, (n,) [rad or m]
+        :param velocity_error: desired minus measured velocity, (n,) [rad/s or m/s]
         """
         return self._beyond(error, self.path, 'from its path', 'constraints.trajectory') or (
             self._beyond(velocity_error, self.path_velocity, '/s from its velocity', '')
@@ -147,7 +144,7 @@ class Tolerances:
     def off_goal(self, error: FloatArray, velocity: FloatArray) -> str:
         """Return the violated goal tolerances as text; empty if none is.
 
-        :param error: goal less measured position, (n,) [rad or m]
+        :param error: goal minus measured position, (n,) [rad or m]
         :param velocity: measured velocity, (n,) [rad/s or m/s]
         """
         return self._beyond(error, self.goal, 'from its goal', 'constraints.goal') or (
@@ -170,7 +167,7 @@ class Tolerances:
 
 
 def _or_none(values: Any, size: int) -> FloatArray:
-    """Return the numbers of all joints with infinity in place of zero, (size,)."""
+    """Return the numbers of all joints, with infinity for zero, (size,)."""
     result = np.broadcast_to(np.asarray(values, dtype=float), (size,)).copy()
     result[result == 0.0] = math.inf
     return result

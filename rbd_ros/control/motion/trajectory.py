@@ -35,18 +35,18 @@ MotionSample = Tuple[FloatArray, FloatArray, FloatArray]
 class JointTrajectory:
     """Motion of named joints through points given at times.
 
-    With accelerations the points are joined by quintics, with velocities alone by cubic Hermite
-    polynomials, and with positions alone by the cubic spline that is twice differentiable and at
-    rest at both ends. Before its first point a trajectory stands still there, and after its last
-    point there.
+    With accelerations, quintics join the points; with velocities only, cubic Hermite polynomials;
+    with positions only, the twice differentiable cubic spline with rest at both ends. A trajectory
+    is at rest before its first point and after its last one.
 
     :param joint_names: names of the n joints
     :param times: times of the P points since the start, strictly increasing, (P,) [s]
     :param positions: positions at the points, (P, n) [rad or m]
     :param velocities: velocities, (P, n) [rad/s or m/s]; None or empty rows: not given
     :param accelerations: accelerations, (P, n) [rad/s^2 or m/s^2]; None or empty rows: not given
-    :param allow_nonzero_end_velocity: whether the last point may move although the joints stop
-    :raises TrajectoryError: if it cannot be followed; the message names joint, point and cure
+    :param allow_nonzero_end_velocity: whether the last point may have a velocity, although the
+        joints stop there
+    :raises TrajectoryError: if it cannot be followed, with joint, point and cure
 
     >>> line = JointTrajectory(['a', 'b'], [1.0, 3.0], [[0.0, 0.0], [1.0, 0.5]])
     >>> line.start_time, line.end_time, line.duration
@@ -104,11 +104,11 @@ class JointTrajectory:
         self._knots: Optional[array[float]] = None
 
     def prepare(self) -> None:
-        """Compute the polynomials now, which otherwise happens when they are first needed."""
+        """Compute the polynomials now instead of at their first use."""
         self._prepared()
 
     def _prepared(self) -> array[float]:
-        """Return the times of the points in a searchable array, the polynomials computed."""
+        """Return the times of the points in a searchable array; compute the polynomials first."""
         if self._knots is not None:
             return self._knots
         q, v, a = self.positions, self.velocities, self.accelerations
@@ -124,7 +124,7 @@ class JointTrajectory:
         self._segments = segments
         knots = array('d')
         knots.frombytes(self.times.tobytes())
-        self._knots = knots  # last: another thread that sees it uses what was computed above
+        self._knots = knots  # last: other threads see it after the polynomials
         return knots
 
     # -- times and samples ------------------------------------------------------------------------
@@ -147,8 +147,7 @@ class JointTrajectory:
     def sample(self, t: float) -> MotionSample:
         """Return the position, velocity and acceleration at time `t` [s], each (n,).
 
-        Before the first point and from the time of the last one on, velocity and acceleration are
-        zero.
+        Velocity and acceleration are zero before the first point, and at and after the last one.
         """
         knots = self._knots
         if knots is None:
@@ -161,7 +160,7 @@ class JointTrajectory:
         s = t - knots[k]
         s2 = s * s
         s3 = s2 * s
-        # Powers of s and their first two derivatives. A fresh array, so that threads may share.
+        # Powers of s and their first two derivatives. A new array, for thread safety.
         if self._quintic:
             s4 = s2 * s2
             basis = np.array(
@@ -179,15 +178,15 @@ class JointTrajectory:
     def within_segments(self, segment: Any, after: Any) -> MotionSample:
         """Return the positions, velocities and accelerations within segments, each (M, n).
 
-        At the ends of a segment they are those of its own polynomial, from its side.
+        At the ends of a segment they are those of its own polynomial.
 
-        :param segment: numbers of the segments, from 0, (M,)
-        :param after: times since their beginning, (M,) [s]
+        :param segment: indices of the segments, (M,)
+        :param after: times since their begin, (M,) [s]
         """
         self.prepare()
         c, t = self._segments[np.asarray(segment)], np.asarray(after, dtype=float)
         result = np.zeros((3, len(t), len(self.joint_names)))
-        # Horner's scheme for the polynomial and, with the derivatives' factors, both of these.
+        # Horner's scheme for the polynomial and its two derivatives.
         for k in range(c.shape[1])[::-1]:
             for order, factor in enumerate((1.0, k, k * (k - 1.0))):
                 if k >= order:
@@ -197,7 +196,7 @@ class JointTrajectory:
     def coefficients(self, joint: int) -> FloatArray:
         """Return coefficients of a joint's polynomials, lowest power first, (4 or 6, segments).
 
-        They are of the time since a segment began [s].
+        Their variable is the time since the begin of a segment [s].
         """
         self.prepare()
         return self._segments[:, :, joint].T
@@ -205,7 +204,7 @@ class JointTrajectory:
     # -- variants ---------------------------------------------------------------------------------
 
     def scale_time(self, factor: float) -> JointTrajectory:
-        """Return the trajectory through the same positions that takes `factor` times as long.
+        """Return the trajectory through the same positions with `factor` times the duration.
 
         >>> JointTrajectory(['a'], [0.0, 2.0], [[0.0], [1.0]]).scale_time(1.5).times
         array([0., 3.])
@@ -226,14 +225,14 @@ class JointTrajectory:
     def starting_from(
         self, positions: Any, velocities: Any = None, time: float = 0.0
     ) -> JointTrajectory:
-        """Return the trajectory begun at `time` from the robot's state, as ros2_control does.
+        """Return the trajectory from the robot's state at `time`, as ros2_control does.
 
         If the first point is not later than `time`, this is the trajectory itself; otherwise a
-        point is put in front of the others.
+        point is inserted before the others.
 
         :param positions: position of the joints, (n,)
         :param velocities: their velocity, (n,); None: at rest
-        :param time: when they are there, in the time of the trajectory [s]
+        :param time: time of this state in the trajectory [s]
         """
         if self.start_time - time < SHORTEST_SEGMENT:
             return self
@@ -259,13 +258,13 @@ class JointTrajectory:
         return result
 
     def unwrapped(self, wraparound: Wraparound, velocity: FloatArray) -> JointTrajectory:
-        """Return the trajectory whose joints do not turn back where only their angle was wrapped.
+        """Return the trajectory with wrapped angles of continuous joints unwrapped.
 
-        Where a joint without limits would have to be faster than it can be from one point to the
-        next, and would not on the way that is whole turns shorter, it goes there: that is what
-        points within +-pi look like where the joint passes pi. Everything else is meant as given.
+        A segment is shifted by whole turns if it exceeds the velocity limit of a continuous joint,
+        and the shifted one does not: points within +-pi look like that where the joint passes pi.
+        All other segments are unchanged.
 
-        :param wraparound: of the joints
+        :param wraparound: continuous joints
         :param velocity: maximum speeds, (n,) [rad/s or m/s]
 
         >>> from rbd_ros.robot.wraparound import Wraparound
@@ -300,13 +299,13 @@ class JointTrajectory:
     def for_joints(
         self, joint_names: Sequence[str], default_positions: Any = None
     ) -> JointTrajectory:
-        """Return the trajectory of more joints, or of the same ones in another order.
+        """Return the trajectory for more joints, or for the same ones in another order.
 
-        :param joint_names: names of the N requested joints, all of the trajectory among them
-        :param default_positions: positions of all joints, (N,), of which those count that the
-            trajectory leaves out; None: it must leave out none
-        :raises TrajectoryError: for a joint that is not requested, or one that is left out without
-            `default_positions`
+        :param joint_names: names of N joints, including all of the trajectory
+        :param default_positions: positions of all joints, (N,), used for those that the trajectory
+            does not name; None: it must name all
+        :raises TrajectoryError: for a joint of the trajectory that is not among them, or a missing
+            one without `default_positions`
         """
         requested = checked_names(joint_names)
         if requested == self.joint_names:
@@ -355,13 +354,13 @@ class JointTrajectory:
     # -- limits -----------------------------------------------------------------------------------
 
     def check_limits(self, lower: Any, upper: Any, velocity: Any, tolerance: float = 1e-6) -> None:
-        """Reject a trajectory that goes beyond limits, at the points or between them.
+        """Reject a trajectory that exceeds limits, at the points or between them.
 
-        :param lower: minimum positions, (n,) [rad or m], -inf where none
-        :param upper: maximum positions, (n,) [rad or m], inf where none
-        :param velocity: maximum speeds, (n,) [rad/s or m/s], inf where none
-        :param tolerance: how far beyond is still accepted [rad, m, rad/s or m/s]
-        :raises TrajectoryError: naming the joint, the point after which, the value and the limit
+        :param lower: minimum positions, (n,) [rad or m], -inf: no limit
+        :param upper: maximum positions, (n,) [rad or m], inf: no limit
+        :param velocity: maximum speeds, (n,) [rad/s or m/s], inf: no limit
+        :param tolerance: tolerated excess [rad, m, rad/s or m/s]
+        :raises TrajectoryError: with the joint, the point before, the value and the limit
         """
         lower, upper = np.asarray(lower) - tolerance, np.asarray(upper) + tolerance
         velocity = np.asarray(velocity) + tolerance
@@ -376,7 +375,7 @@ class JointTrajectory:
                 self._reject_segment(here.start + k, j, lower, upper, velocity)
 
     def speed_bounds(self) -> FloatArray:
-        """Return upper bounds of the joints' speeds, (n,) [rad/s or m/s], close to the maximum."""
+        """Return tight upper bounds of the joints' speeds, (n,) [rad/s or m/s]."""
         result = np.zeros(len(self.joint_names))
         for _, duration, control in self._pieces():
             slope = polynomials.slope_control_values(control) / duration[:, None]
@@ -386,7 +385,7 @@ class JointTrajectory:
         return result
 
     def _pieces(self) -> Iterator[Tuple[slice, FloatArray, FloatArray]]:
-        """Yield parts of the trajectory: which segments, their durations, their control values."""
+        """Yield parts of the trajectory: slice of segments, their durations and control values."""
         self.prepare()
         durations = self.times[1:] - self.times[:-1]
         for here in time_sliced(len(durations), self._segments[0].size if len(durations) else 1):

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of a joint trajectory's names, times and numbers, and the error that they raise.
+"""Checks of a joint trajectory's names, times and numbers, and their error.
 
-Trajectories come from anybody: every check takes time linear in what was given, and the messages
-have a bounded length.
+Trajectories come from untrusted senders: every check takes linear time, and the messages have a
+bounded length.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ MAX_NUMBERS = 4_000_000  # points times joints
 MAX_NAMES = 100_000
 MAX_TIME = 1e6  # [s]
 SHORTEST_SEGMENT = 1e-6  # [s]
-# More than any joint does, in rad or m and s. A position of 1e308 would overflow in the
-# arithmetic.
+# Above any real joint, in rad or m and s. A position of 1e308 would overflow.
 MAX_POSITION, MAX_VELOCITY, MAX_ACCELERATION = 1e5, 1e4, 1e7
 MAXIMUM = {
     'positions': (MAX_POSITION, 'rad or m'),
@@ -37,10 +36,10 @@ MAXIMUM = {
 class TrajectoryError(ValueError):
     """A trajectory that cannot be followed.
 
-    :param message: what is wrong, where, and what to do about it
-    :param joint: name of the joint concerned, if one is
-    :param point: number of the point concerned, from 0, if one is
-    :param code: short kind of the error, for counting
+    :param message: problem, place and cure
+    :param joint: name of the joint, if any
+    :param point: index of the point, from 0, if any
+    :param code: short classification of the error, for counting
     """
 
     def __init__(
@@ -57,7 +56,7 @@ class TrajectoryError(ValueError):
 
 
 def checked_names(joint_names: Sequence[str]) -> Tuple[str, ...]:
-    """Return the joint names as a tuple; there must be some, and each only once."""
+    """Return the joint names as a tuple; there must be some, without duplicates."""
     if len(joint_names) > MAX_NAMES:
         raise TrajectoryError(
             f'the trajectory names {len(joint_names)} joints, which is too many for a robot'
@@ -80,9 +79,9 @@ def _named_twice(name: str) -> TrajectoryError:
 
 
 def check_known(names: Sequence[str], requested: Sequence[str]) -> None:
-    """Reject names that are not among those requested, and duplicate names.
+    """Reject unknown and duplicate names.
 
-    At most one name more than there are requested is looked at: then one of them is wrong.
+    At most one name more than requested ones is checked: then one of them is wrong.
     """
     known, seen = frozenset(requested), set()
     for name in names:
@@ -152,7 +151,7 @@ def _check_durations(times: FloatArray) -> None:
 
 
 def check_size(points: int, joints: int) -> None:
-    """Reject more points than can be processed in a second or kept in memory."""
+    """Reject more points than can be processed in a second or stored."""
     if points > MAX_POINTS or points * joints > MAX_NUMBERS:
         raise TrajectoryError(
             f'the trajectory has {points} points for {joints} joints, more than {MAX_POINTS} '
@@ -164,12 +163,12 @@ def check_size(points: int, joints: int) -> None:
 def checked_values(
     what: str, values: Any, names: Sequence[str], points: int
 ) -> Optional[FloatArray]:
-    """Return the values of all points as (P, n), or None where none are given.
+    """Return the values of all points as (P, n); None if none are given.
 
     :param what: 'positions', 'velocities' or 'accelerations'
-    :param values: an array (P, n), or P rows of any kind; the copy is made slice by slice
-    :raises TrajectoryError: for missing, surplus, non-finite or implausible numbers, or if some
-        points have them and others have none
+    :param values: an array (P, n), or P rows of any type; copied slice by slice
+    :raises TrajectoryError: for missing, surplus, non-finite or implausible numbers, or if only
+        some points have values
     """
     if values is None:
         return None
@@ -187,7 +186,7 @@ def checked_values(
             result[here] = _block(rows[here], n)
         except (TypeError, ValueError) as error:
             raise TrajectoryError(f'{what} must be numbers: {str(error)[:200]}') from None
-        # One comparison says all is well: NaN compares false.
+        # One comparison also detects NaN.
         if not np.abs(result[here]).max() <= MAXIMUM[what][0]:
             _reject_values(what, result[here], here.start, names)
     return result
@@ -234,13 +233,10 @@ def _check_lengths(what: str, rows: Any, here: slice, n: int) -> None:
 
 
 def _block(rows: Any, n: int) -> FloatArray:
-    """Return the rows of equal length as one array, (rows, n).
-
-    Arrays of doubles, as in messages, joined.
-    """
+    """Return the rows of equal length, joined arrays of doubles as in messages, as one array."""
     if isinstance(rows, np.ndarray):
         return rows
-    # Sets instead of a loop: no call for each row.
+    # Sets instead of a loop, without a call for each row.
     if {type(row) for row in rows} == {array} and {row.typecode for row in rows} == {'d'}:
         return np.frombuffer(b''.join(rows)).reshape(-1, n)
     return np.array(rows, dtype=float)
@@ -261,7 +257,7 @@ def _reject_values(what: str, block: FloatArray, start: int, names: Sequence[str
 
 
 def check_end_at_rest(names: Sequence[str], velocities: FloatArray) -> None:
-    """Reject a last point that still moves, since after it the robot is to stand still."""
+    """Reject a last point with a velocity, since the robot stops there."""
     moving = np.flatnonzero(np.abs(velocities[-1]) > END_VELOCITY_TOLERANCE)
     if len(moving):
         joint, point = int(moving[0]), len(velocities) - 1

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trajectories in files: YAML as `ros2 topic echo` prints a JointTrajectory, or CSV.
 
-A CSV file has a line of names first: `time`, then `JOINT.position`, `JOINT.velocity`,
-`JOINT.acceleration` and `JOINT.effort` in any order; a `JOINT` alone is its position. Efforts that
-a file has are not read, as they are what is looked for.
+A CSV file begins with a line of names: `time`, then `JOINT.position`, `JOINT.velocity`,
+`JOINT.acceleration` and `JOINT.effort` in any order; a `JOINT` alone is its position. Efforts in
+the file are ignored, since they are computed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from rbd_ros.model.bounded_yaml import BoundedDepth
 FORMATS = ('yaml', 'csv')
 #: Maximum size of a file [bytes].
 MAX_BYTES = 64 << 20
-#: Names in CSV and in a message.
+#: Names in CSV and in messages.
 QUANTITIES = {
     'position': 'positions',
     'velocity': 'velocities',
@@ -45,14 +45,14 @@ class _Loader(BoundedDepth, _Base):  # type: ignore[misc]
 
 
 def format_of(path: str) -> str:
-    """Return the format of a file by its name: 'csv', or else 'yaml'."""
+    """Return the format of a file by its name: 'csv' or 'yaml'."""
     return 'csv' if path.lower().endswith('.csv') else 'yaml'
 
 
 def read_trajectory(path: str) -> JointTrajectory:
     """Return the trajectory from a file, CSV if its name ends with .csv, YAML otherwise.
 
-    :raises TrajectoryError: naming the file, the line, the key, and what to do
+    :raises TrajectoryError: with the file, the line, the key, and the cure
     """
     try:
         data = read_bytes(path, MAX_BYTES)
@@ -75,8 +75,8 @@ def parse_trajectory(text: str, form: str = 'yaml', label: str = 'trajectory') -
     r"""Return the trajectory from the text of a file.
 
     :param form: one of FORMATS
-    :param label: what the text is called in messages
-    :raises TrajectoryError: naming the line, the key, and what to do
+    :param label: name of the text in messages
+    :raises TrajectoryError: with the line, the key, and the cure
 
     >>> from rbd_ros.control.motion.trajectory_files import parse_trajectory
     >>> parse_trajectory('time,elbow\n0,0.0\n2,1.0', 'csv').positions.ravel()
@@ -270,7 +270,7 @@ class _Yaml(_Content):
             rows.append([self._number(x, f'{what}.{key}[{i}]') for i, x in enumerate(row)])
 
     def _time(self, node: Any, what: str) -> float:
-        """Time [s], from a number or from sec and nanosec."""
+        """Return the time [s] from a number or from sec and nanosec."""
         if isinstance(node, yaml.ScalarNode):
             return self._number(node, what)
         keys = self._mapping(node, what)
