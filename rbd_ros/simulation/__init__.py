@@ -3,11 +3,10 @@
 """Simulation: a robot under torques, gravity, joint friction, limits and contact.
 
 Compiled functions share their arguments: the records of simulation_model.py, simulation_state.py
-and workspace.py under the names of their fields, `h` for the length of the (sub)step [s], `v` for
-the velocity at its end, (nv,) [rad/s, m/s], and `count` for the number of contact points near the
-ground.
+and workspace.py are named after their fields, `h` is the length of the (sub)step [s], `v` the
+velocity at its end, (nv,) [rad/s, m/s], and `count` the number of contact points near the ground.
 
-The names below are loaded on first use: compiling a loop of this package takes none of them.
+The names below are loaded on first use: compiled loops of this package need none of them.
 """
 
 from __future__ import annotations

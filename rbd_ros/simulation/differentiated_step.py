@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What the step of an integrator is differentiated with: a state with its derivatives, the system.
+"""Inputs of the derivatives of an integrator's step: a state with its derivatives, the system.
 
-Derivatives are those by the state and torque at the beginning of the step, 3 nv columns.
+Derivatives are with respect to the state and torque at the beginning of the step, 3 nv columns.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ class Point(NamedTuple):
 
 
 class System(NamedTuple):
-    """System that moves, and the forces on it.
+    """The moving system, and the forces on it.
 
-    :param tau: torque within the effort limits, and the friction of joints that slide, (nv,)
+    :param tau: torque within the effort limits, and the friction of sliding joints, (nv,)
     :param dtau: its derivative, (nv, 3 nv)
-    :param stuck: which joints come to rest by friction, or stay there, (nv,) of bool
-    :param driven: whether there are servos, with which steps are semi-implicit
+    :param stuck: joints that come to rest by friction, or stay at rest, (nv,) of bool
+    :param driven: whether there are servos, which make steps semi-implicit
     :param servo: servos
-    :param kp: their gains where the torque is not cut, 0 elsewhere, (nv,)
+    :param kp: their gains where the torque is not saturated, 0 elsewhere, (nv,)
     :param kd: likewise for velocities, (nv,)
     """
 
@@ -59,11 +59,11 @@ class System(NamedTuple):
     ) -> Tuple[FloatArray, FloatArray, FloatArray]:
         """Return the force of springs and servos, its derivative, and their part in H's diagonal.
 
-        :param lead: part of the step after which springs are looked at, (nv,)
-        :param h: time step [s], 0 for where they are
+        :param lead: part of the step at which springs are evaluated, (nv,)
+        :param h: time step [s], 0 for the present positions
         """
         model, position = self.model, np.maximum(self.model.position, 0)
-        # A joint with one degree of freedom has one position, which changes by its velocity.
+        # A joint with one degree of freedom has one position, whose rate is its velocity.
         # Springs are implicit, at s = h lead after the beginning: x(s) = x + s v + s^2 a. The part
         # with the unknown acceleration a moves to the left side, as s^2 K on the diagonal of H.
         x, dx = start.q[position], start.dq
@@ -94,9 +94,8 @@ class System(NamedTuple):
         """Return q exp(u), and its derivative."""
         if self.model.is_flat:
             return q + u, dq + du
-        # (q exp(u)) exp(w) for small changes: what dq moves at the beginning is carried along the
-        # displacement by exp(-ad u); a change of u itself counts by the derivative of the
-        # exponential.
+        # (q exp(u)) exp(w) for small changes: exp(-ad u) carries dq along the displacement; a
+        # change of u counts by the derivative of the exponential.
         n = len(u)
         # exp of [[-ad u, 1], [0, 0]] has exp(-ad u) and the sum over (-ad u)^k / (k + 1)!.
         both = np.zeros((2 * n, 2 * n))
@@ -120,15 +119,15 @@ class System(NamedTuple):
         :param damped: that velocity, (nv,)
         :param ddamped: its derivative, (nv, 3 nv)
         :param added: to the diagonal of H, (nv,)
-        :param elastic: what `elastic` returned
-        :param h: time in which what is stuck loses that velocity [s]
+        :param elastic: result of `elastic`
+        :param h: time in which stuck joints lose that velocity [s]
         """
         damping = self.model.damping
         # Implicit differentiation of ID(q, v, a) + added a = f, where ID = H a + C:
         # (H + added) da = df - dID/dq dq - dID/dv dv. The derivative of H is part of that of ID.
         H = self.robot.mass_matrix(at.q) + np.diag(added + elastic[2])
         force = self.tau + elastic[0] - damping * damped - self.robot.bias_force(at.q, at.v)
-        # Joints that stick lose their velocity within the step, whatever the forces: a = -v / h.
+        # Sticking joints lose their velocity within the step, under any forces: a = -v / h.
         H[self.stuck] = np.eye(len(force))[self.stuck]
         force[self.stuck] = -damped[self.stuck] / h
         a = np.asarray(np.linalg.solve(H, force), dtype=float)

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The physics of a simulation: commands in, a step, the state out.
 
-`Physics` does not know its caller: `Simulator` is its face for people (checked arguments,
-names of links, warnings), the simulator node its face for ROS. Recording, lockstep and fault
-injection are written around `step` in the same way.
+`Physics` does not know its callers: `Simulator` is its Python interface (checked arguments, names
+of links, warnings), the simulator node its ROS interface. Recording, lockstep and fault injection
+wrap `step` likewise.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ if TYPE_CHECKING:
 #: Guard on the speed of joints [rad/s or m/s].
 SPEED_LIMIT = 2000.0
 
-#: Velocity error of rigid contact, as part of the largest velocity without contact forces.
+#: Velocity error of rigid contact, relative to the largest velocity without contact forces.
 TOLERANCE = 1e-10
 
-#: Maximum number of iterations of a contact problem, and the largest that may be given.
+#: Default and maximum number of iterations of a contact problem.
 ITERATIONS, MAX_ITERATIONS = 1000, 1_000_000
 
-#: Angle beyond which sines and cosines are not numbers [rad]: it says no more where it points.
+#: Maximum angle [rad]: beyond, rounding leaves it without a direction.
 MAX_ANGLE = 2.0**49
 
 #: Message of an attempt to change the world of a simulation without one.
@@ -72,7 +72,7 @@ RESTITUTION_MODELS = get_args(RestitutionModel)
 #: Integrators of this package, by name.
 IntegratorName = Literal['midpoint', 'rk4', 'semi_implicit']
 
-# What a snapshot keeps, of the fields of `PhysicsRecord`.
+# Fields of `PhysicsRecord` in a snapshot.
 _KEPT = ('state', 'external_forces', 'contacts', 'objects', 'contact_state')
 
 
@@ -86,9 +86,9 @@ class Physics:
     :param contact_links: links that can touch it; None for all that move
     :param speed_limit: guard on the speed of joints [rad/s or m/s]
     :param world: objects around the robot, with rigid contact; None for none
-    :param tolerance: velocity error that rigid contact may have, as part of the largest velocity
-        without contact forces
-    :param iterations: maximum number of sweeps and of Newton's steps of a contact problem
+    :param tolerance: velocity error of rigid contact, relative to the largest velocity without
+        contact forces
+    :param iterations: maximum number of sweeps and Newton steps of a contact problem
     :param restitution_model: one of `RESTITUTION_MODELS`
     :param enforce_velocity_limits: whether joints keep the velocity limits of the robot
     :raises ValueError: if an argument is not valid, or a link is unknown
@@ -144,7 +144,7 @@ class Physics:
             raise ValueError(
                 'restitution_model applies to rigid contact only; give a world, or leave it out'
             )
-        # Written so that what is not a number is rejected, too.
+        # NaN is rejected too.
         for name, value in (
             ('timestep', timestep),
             ('speed_limit', speed_limit),
@@ -159,13 +159,13 @@ class Physics:
                 f'got {iterations}'
             )
         self.robot, self.integrator, self.ground = robot, integrator, ground
-        #: The robot with the inertias that it has now, see `change_inertias`.
+        #: The robot with its present inertias, see `change_inertias`.
         self.loaded_robot = robot
         self.world = world
         self.scene = None if world is None else scene_of(robot, world)
         shapes, self.geometries, self.shape_warnings = contact_shapes(
             robot.model,
-            contact_links if ground else (),  # meshes are not read for nothing
+            contact_links if ground else (),  # without a ground, meshes need not be read
         )
         self.model = make_simulation_model(
             robot,
@@ -190,9 +190,9 @@ class Physics:
         self.commands, self.state = self.fields.commands, self.fields.state
         self.external_forces, self.contacts = self.fields.external_forces, self.fields.contacts
         self.objects, self.contact_state = self.fields.objects, self.fields.contact_state
-        # It keeps the table whose address machine code has.
+        # It keeps the table, whose address machine code has.
         self.record = Record(self.fields)
-        #: Held while a thread reads or changes the records, while threads share the simulation.
+        #: Held by a thread that reads or changes the records.
         self.mutex = Mutex()
         self.start_time = 0.0
         #: How the loops were closed at the last reset; None without loops.
@@ -206,7 +206,7 @@ class Physics:
         )
 
     def allow_servos(self) -> None:
-        """Allow servos of joints: the loop that takes steps is rebuilt for them."""
+        """Allow servos of joints: the step loop is rebuilt for them."""
         with self.mutex:
             if not self.model.has_servos:
                 self._replace_model(self.model._replace(has_servos=True))
@@ -214,7 +214,7 @@ class Physics:
     def allow_friction(self, allowed: bool = True) -> None:
         """Allow dry friction, `model.friction`, also in joints that had none.
 
-        :param allowed: whether they may; without, rounding errors are again those of before
+        :param allowed: whether they may; if not, rounding errors are again those of before
         """
         with self.mutex:
             if bool(self.model.frictional) != allowed:
@@ -233,7 +233,7 @@ class Physics:
             self._replace_model(self.model._replace(**kernels))
 
     def prepare_inertias(self, robot: Robot) -> Dict[str, int]:
-        """Compile what `change_inertias` needs for a robot; other threads may step meanwhile.
+        """Compile the kernels of `change_inertias`; other threads may step meanwhile.
 
         :param robot: as for `change_inertias`
         :return: addresses of its kernels, by fields of `model`
@@ -252,14 +252,14 @@ class Physics:
 
     def _replace_model(self, model: SimulationModel) -> None:
         self.model = model
-        # The other records stay, with all that is in them: the motion continues.
+        # The other records stay with their contents: the motion continues.
         self.fields = self.fields._replace(model=model)
         self.record = Record(self.fields)
         self._forget_steps()
 
     def _forget_steps(self) -> None:
         self._steps: Optional[Steps] = None
-        # Until there is the loop itself.
+        # Replaced once the step loop is compiled.
         self._step_alone: Callable[[FloatArray, int], int] = ask_first
 
     @property
@@ -268,14 +268,14 @@ class Physics:
         return self.start_time + int(self.state.counters[STEPS]) * self.model.timestep
 
     def allow_external_forces(self) -> None:
-        """Allow external forces: the loop that takes steps is rebuilt for them."""
+        """Allow external forces: the step loop is rebuilt for them."""
         with self.mutex:
             if not self.model.has_external_forces:
                 self._replace_model(with_external_forces(self.model, self.robot))
 
     @property
     def steps(self) -> Steps:
-        """The loop that takes steps; compiled on first use."""
+        """The step loop; compiled on first use."""
         with self.mutex:
             if self._steps is None and not self.robot.nv and not self.model.has_scene:
                 self._steps = Steps(ask_first, self._let_time_pass, 0)
@@ -290,18 +290,17 @@ class Physics:
         return count
 
     def step(self, torque: FloatArray, count: int = 1) -> State:
-        """Take time steps under a constant torque; threads that ask meanwhile wait their turn.
+        """Take time steps under a constant torque; concurrent calls of threads wait.
 
-        :param torque: (nv,) [N m, N], cut at the effort limits
+        :param torque: (nv,) [N m, N], saturated at the effort limits
         :param count: number of steps
-        :return: the state after them; the arrays in it change with the next step
+        :return: the state after them; the next step changes its arrays
         :raises ValueError: if a torque is not finite; nothing is changed
         :raises FloatingPointError: if the dynamics are not finite; positions and velocities are
-            those before the step concerned
+            those before the failed step
         """
-        # Not checked here: `advance` looks whether commands are finite, before it changes
-        # anything.
-        # A step takes microseconds: less than it takes to let go of Python's lock and get it back.
+        # `advance` checks that commands are finite, before it changes anything.
+        # A step takes microseconds: less than releasing and acquiring the GIL.
         taken = self._step_alone(torque, 1) if count == 1 else BUSY
         if taken == BUSY:
             with self.mutex:
@@ -314,13 +313,13 @@ class Physics:
         return self.state
 
     def failure(self, taken: int) -> Exception:
-        """Return the error with the reason why fewer steps were taken than requested.
+        """Return the error that explains why fewer steps were taken than requested.
 
-        :param taken: what `advance` returned
+        :param taken: result of `advance`
         """
         if taken == REJECTED:
             return ValueError(f'tau must be finite, got {self.commands.torque}')
-        # What the step that failed had found: the state itself is that before it.
+        # From the buffers of the failed step: the state itself is that before it.
         in_contact = self.fields.work.scene.in_contact
         lost = in_contact < 0
         in_contact[lost] = 0
@@ -361,12 +360,11 @@ class Physics:
     def reset(self, q: FloatArray, v: FloatArray, time: float = 0.0) -> int:
         """Start again: external forces, counters and the deformation of the ground are cleared.
 
-        Servos keep their gains, and what they go to. Loops that are open are closed, see
-        `assembly`.
+        Servos keep their gains and targets. Open loops are closed, see `assembly`.
 
         :param q: configuration, valid, (nq,)
         :param v: velocity, (nv,)
-        :param time: time that it is now [s]
+        :param time: new time [s]
         :return: the contact point that is deepest in the ground, -1 if there is none
         :raises ValueError: if loops cannot be closed; nothing is changed
         """
@@ -376,14 +374,14 @@ class Physics:
     def _reset(self, q: FloatArray, v: FloatArray, time: float) -> int:
         self.closed_start = None
         if self.model.has_loops:
-            # First of all: what cannot be closed is rejected, and nothing is changed.
+            # First: if loops cannot be closed, nothing is changed.
             from rbd_ros.simulation.loops.closed_start import close_start
 
             self.closed_start = close_start(self.robot, q, v)
             q, v = self.closed_start.q, self.closed_start.v
         servo = self.state.servo
         kept = [array.copy() for array in (servo.kp, servo.kd, servo.q, servo.v)]
-        # All but the constants, in place: machine code knows where the arrays are.
+        # All but the constants, in place: machine code has the addresses of the arrays.
         for record in self.fields[1:]:
             clear_record(record)
         for array, values in zip((servo.kp, servo.kd, servo.q, servo.v), kept):
@@ -400,9 +398,9 @@ class Physics:
         self.fields.work.scene.buffers.listed[:] = 0
 
     def prepare_world(self, world: World) -> PreparedScene:
-        """Return what `change_world` needs; other threads may step meanwhile.
+        """Return the inputs of `change_world`; other threads may step meanwhile.
 
-        :param world: what is to be around the robot
+        :param world: new environment of the robot
         :raises ValueError: if there is no world now, or that one cannot be used
 
         >>> from rbd_ros.world import World, WorldObject
@@ -426,10 +424,10 @@ class Physics:
     def change_world(self, prepared: PreparedScene) -> None:
         """Replace the world around the robot; the motion continues.
 
-        Objects that both have move on as they do, and others begin at their start. Records of
-        `fields` other than `work`, `objects` and `contact_state` stay where they are.
+        Objects of both worlds keep their motion, others begin at their start. Records of
+        `fields` other than `work`, `objects` and `contact_state` stay in place.
 
-        :param prepared: what `prepared` made of it
+        :param prepared: result of `prepare_world`
 
         >>> from rbd_ros.world import World, WorldObject
         >>> from rbd_ros.model.geometry import Plane
@@ -453,7 +451,7 @@ class Physics:
             self._steps, self._step_alone = prepared.steps, prepared.steps.alone
 
     def arrays(self) -> Dict[str, AnyArray]:
-        """Return all that the next steps depend on, by name; not copied."""
+        """Return all arrays that the next steps depend on, by name; not copied."""
         found: Dict[str, AnyArray] = {}
         for name in _KEPT:
             _collect(name, getattr(self.fields, name), found)
@@ -462,7 +460,7 @@ class Physics:
     def joint_name(self, i: int) -> str:
         """Return the name of the joint of a degree of freedom.
 
-        :param i: place of the degree of freedom in v
+        :param i: index of the degree of freedom in v
         """
         model = self.robot.model
         return next(

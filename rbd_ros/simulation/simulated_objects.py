@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The part of `Simulator` that is about the world around the robot: objects, rigid contacts."""
+"""The part of `Simulator` for its world: objects, rigid contacts, distances."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from typing import (
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rbd_ros import collision  # which loads distances on first use
+from rbd_ros import collision  # loads distances on first use
 from rbd_ros.array_types import FloatArray
 from rbd_ros.compiler.loops import Vec
 from rbd_ros.constraints.friction import Residuals
@@ -41,15 +41,15 @@ SrdfSource = Union[str, 'os.PathLike[str]']
 
 WorldSource = Union[None, World, Mapping[str, Any], str, 'os.PathLike[str]']
 
-#: Deviation of a rotation from an orthonormal matrix that passes for rounding.
+#: Maximum deviation of a rotation from an orthonormal matrix that counts as rounding.
 _ROUNDING = 1e-6
 
 
 class ContactPoint(NamedTuple):
-    """A point at which two things touch in a simulated world, in world coordinates.
+    """A contact point in a simulated world, in world coordinates.
 
-    :param first: whose the first shape is: 'robot/link', or the name of an object
-    :param second: whose the second shape is
+    :param first: owner of the first shape: 'robot/link', or the name of an object
+    :param second: owner of the second shape
     :param position: contact point at the beginning of the last step, (3,) [m]
     :param normal: unit normal from the first to the second, (3,)
     :param force: mean force on the second one in the last step, (3,) [N]
@@ -74,14 +74,14 @@ def resolve_world(
     contact_links: Optional[Sequence[str]] = None,
     srdf: Optional[SrdfSource] = None,
 ) -> Optional[World]:
-    """Return the world that a user gives, or that of a rigid ground; None for none.
+    """Return the world given by a user, or that of a rigid ground; None for none.
 
     :param source: path of a world file, its content, or a `World`
-    :param contact: of which a rigid ground takes the friction
+    :param contact: gives the friction of a rigid ground
     :param contact_links: links that touch the ground; None for all that move
-    :param srdf: SRDF of the robot, before what a world says; None: what the world says
-    :raises ValueError: if there is a ground as well, or what is only for one of the laws of
-        contact is given with the other
+    :param srdf: SRDF of the robot, with priority over the world's; None: that of the world
+    :raises ValueError: if there is a ground as well, or arguments belong to different contact
+        models
     :raises WorldFileError: naming file, line, entry and cure
     """
     # The argument has priority over the `srdf` of a world file, as in the launch files.
@@ -119,7 +119,7 @@ def _read_source(
         )
     if isinstance(source, World):
         return source
-    # Imported here, as most simulations read no file. Without joints there are no links to check.
+    # Imported here, as most simulations read no file.
     from rbd_ros.world.world_file import read_world
 
     return read_world(source, robot=robot.model if robot is not None and robot.nv else None)
@@ -130,8 +130,7 @@ def _rigid_ground(
     contact: ContactParameters,
     links: Optional[Sequence[str]],
 ) -> World:
-    # Rigid contact has Coulomb friction only. Whether something else was given shows by comparison
-    # with the defaults.
+    # Rigid contact has Coulomb friction only: other parameters must have their defaults.
     if contact != replace(ContactParameters(), friction=contact.friction):
         raise ValueError(
             'contact: stiffness and damping need a compliant ground, but ground=True is rigid; '
@@ -157,7 +156,7 @@ class SimulatedObjects:
 
     @property
     def robots(self) -> Tuple[str, ...]:
-        """Names of the robots of the world that move; they are parts of `robot`.
+        """Names of the movable robots of the world, which are parts of `robot`.
 
         >>> arm = {'urdf': 'urdf/six_axis_arm.urdf', 'xyz': [1.5, 0, 0], 'static': False}
         >>> simulator = Simulator(robot, world={'robots': {'second_arm': arm}})
@@ -233,9 +232,9 @@ class SimulatedObjects:
     def place_object(self, name: str, pose: Any = None, velocity: Any = None) -> None:
         """Set pose and velocity of a movable object.
 
-        :param pose: homogeneous matrix of its frame in the world, (4, 4); None: where it is
+        :param pose: homogeneous matrix of its frame in the world, (4, 4); None: unchanged
         :param velocity: angular velocity and velocity of its origin along the axes of the world,
-            (6,) [rad/s, m/s]; None: at rest if a pose is given, else as it is
+            (6,) [rad/s, m/s]; None: at rest if a pose is given, else unchanged
         :raises ValueError: for an unknown name, a wrong shape, or an invalid pose; nothing is
             changed
 
@@ -268,21 +267,21 @@ class SimulatedObjects:
             raise ValueError('pose must be a rotation, a position, and 0 0 0 1 below')
         scene = self._physics.scene
         assert scene is not None
-        # `place` takes the velocity along the object's axes. The list of near pairs holds for the
-        # old pose, so the next step looks at all pairs.
+        # `place` takes the velocity along the object's axes. The list of near pairs is that of the
+        # old pose, so the next step tests all pairs.
         local = np.concatenate([R.T @ twist[:3], R.T @ twist[3:]])
         place(self._physics.objects, o, scene.objects[o], T, local)
         self._physics.clear_near_pairs()
 
-    # -- how far things are from each other
+    # -- distances --------------------------------------------------------------------------------
 
     def distances(
         self, q: Optional[ArrayLike] = None, max_distance: float = math.inf
     ) -> collision.Distances:
         """Return the present distances of pairs that may touch, nearest points and gradients.
 
-        :param q: configuration of the robot, (nq,), or many, (B, nq); None: as it is
-            [rad, m]. Movable objects are where they are now
+        :param q: configuration of the robot, (nq,), or many, (B, nq); None: the present one
+            [rad, m]. Movable objects have their present poses
         :param max_distance: see `RobotInWorld.distances`
         :raises ValueError: see `RobotInWorld.distances`
 
@@ -320,20 +319,20 @@ class SimulatedObjects:
             )
         return made[1]
 
-    # -- more objects, and fewer
+    # -- changes of the world ---------------------------------------------------------------------
 
     @exclusive
     def add_object(self, name: str, entry: Mapping[str, Any]) -> None:
-        """Add an object to the world; the motion of all else continues.
+        """Add an object to the world; all other motion continues.
 
-        It is where its entry says, also after the next `reset`. Machine code is compiled only
-        if it has a kind of shape that nothing in the world had so far.
+        Its entry gives its pose, also after the next `reset`. Machine code is compiled only for a
+        kind of shape that is new in the world.
 
-        :param name: name that nothing has yet
-        :param entry: what a world file says of an object, see docs/world.md
+        :param name: unused name
+        :param entry: entry of an object in a world file, see docs/world.md
         :raises ValueError: if the simulation has no world
-        :raises WorldFileError: for a name that something has, or what is wrong with the entry,
-            naming key and cure; nothing is changed
+        :raises WorldFileError: for a used name, or an error in the entry, naming key and cure;
+            nothing is changed
 
         >>> simulator = Simulator(robot, world='config/push_world.yaml')
         >>> simulator.step(n=10)
@@ -350,7 +349,7 @@ class SimulatedObjects:
 
     @exclusive
     def remove_object(self, name: str) -> None:
-        """Remove an object, movable or not; the motion of all else continues.
+        """Remove an object, movable or not; all other motion continues.
 
         :raises ValueError: for an unknown name, or if the simulation has no world
 
@@ -365,13 +364,13 @@ class SimulatedObjects:
     def change_world(self, world: Union[WorldSource, PreparedScene]) -> None:
         """Replace the world around the robot; the motion continues.
 
-        Objects of the same name move on as they do, also if their shapes are others. Wrenches on
-        objects that are gone end.
+        Objects of the same name keep their motion, even with other shapes. Wrenches on removed
+        objects end.
 
         :param world: path of a world file, its content, a `World`, None for an empty one, or the
             result of `simulator.physics.prepare_world`, which takes most of the time and may run
             in another thread
-        :raises ValueError: if the simulation has no world, or that one cannot be used
+        :raises ValueError: if the simulation has no world, or the new one cannot be used
 
         >>> simulator = Simulator(robot, world='config/table_world.yaml')
         >>> ready = simulator.physics.prepare_world(simulator.world.without('belt'))
@@ -406,16 +405,15 @@ class SimulatedObjects:
         )
 
     def _pair_contacts(self) -> Tuple[ContactPoint, ...]:
-        """Return what `contacts` returns in a world."""
+        """Return `contacts` in a world."""
         physics, contact_state = self._physics, self._physics.contact_state
         scene, contacts = physics.scene, contact_state.contacts
         assert scene is not None
         found: List[ContactPoint] = []
-        # The arrays are longer than the number of contacts; contacts without an impulse were only
-        # near.
+        # The arrays have spare rows; contacts without an impulse were only near.
         for c in range(int(contact_state.counts[NOW])):
             if contact_state.impulse[c, 0] > 0.0:
-                # Impulses of the step over its length are mean forces; rows of `frame` are normal
+                # Impulses over the length of the step are mean forces; rows of `frame` are normal
                 # and tangents in world coordinates.
                 moment = contact_state.moment[c] if len(contact_state.moment) else np.zeros(3)
                 first, second = scene.names_of(int(contacts.pair[c]))

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The part of `Simulator` that is about servos: joints held by gains, implicitly."""
+"""The part of `Simulator` for servos: implicit PD control of joints."""
 
 from __future__ import annotations
 
@@ -21,24 +21,25 @@ class SimulatedServos:
 
     @exclusive
     def set_joint_pd(self, q: Any = None, v: Any = None, kp: Any = None, kd: Any = None) -> None:
-        """Hold joints by tau + kp (q_d - q) + kd (v_d - v), cut at the effort limits.
+        """Hold joints by tau + kp (q_d - q) + kd (v_d - v), saturated at the effort limits.
 
-        It is in force from the next step on, until another call; tau is what `step` is
-        given. q and v are those of the end of each step, so that a step is stable however large
-        the gains are. `tau` is the torque of the last step, with that of the servos.
+        It holds from the next step until another call; `step` gets the tau. q and v are those at
+        the end of each step, so a step is stable for any gains. The attribute `tau` is the torque
+        of the last step, servos included.
 
-        A joint that turns without limits goes the shorter way: q_d - q is taken modulo 2 pi.
+        A joint without limits rotates the shorter way: q_d - q is taken modulo 2 pi.
 
-        The first call compiles the loop that takes steps again.
+        The first call recompiles the step loop.
 
-        :param q: configuration q_d to go to, (nq,), of which joints without gains take nothing;
-            None: as before, at first where the robot is
-        :param v: velocity v_d to have there, (nv,); None: zero if there is a `q`, else as before
+        :param q: desired configuration q_d, (nq,), ignored for joints without gains; None:
+            unchanged, initially the present one
+        :param v: desired velocity v_d, (nv,); None: zero if there is a `q`, else unchanged
         :param kp: gain of the position [N m/rad, N/m], (nv,), or a number for all joints with
+            motors that have one degree of freedom; None: unchanged
             motors that have one degree of freedom; None: as before
         :param kd: gain of the velocity [N m s/rad, N s/m], likewise; both zero release a joint
-        :raises ValueError: for a wrong shape, what is not finite, a negative gain, a gain of a
-            joint that has several DoFs, or if there were no gains yet; nothing is changed
+        :raises ValueError: for a wrong shape, numbers that are not finite, a negative gain, a gain
+            of a joint with several DoFs, or without any gains so far; nothing is changed
 
         >>> simulator = Simulator(robot)
         >>> simulator.reset(q)
@@ -77,7 +78,7 @@ class SimulatedServos:
     @property
     @exclusive
     def joint_pd_gains(self) -> Tuple[FloatArray, FloatArray]:
-        """Gains kp and kd of the servos, (nv,) each; zero where there is none.
+        """Gains kp and kd of the servos, (nv,) each; zero without a servo.
 
         >>> simulator = Simulator(robot)
         >>> simulator.set_joint_pd(q, kp=[0, 0, 0, 0, 0, 100.0], kd=10.0)

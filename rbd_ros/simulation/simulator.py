@@ -70,7 +70,7 @@ _GAINS = ('kp', 'kd')
 
 
 class GroundContactPoint(NamedTuple):
-    """A point at which the robot touches a compliant ground, in base coordinates.
+    """A contact point of the robot with a compliant ground, in base coordinates.
 
     :param link: name of the link
     :param geometry: name of the collision geometry, '' if it has none
@@ -92,17 +92,17 @@ class SimulationStatus(NamedTuple):
     """Events since the last reset, in numbers of steps unless stated otherwise.
 
     :param steps: steps taken
-    :param substeps: substeps added by dividing steps in which joints turn far, or in which inertia
-        changes much on a short way
-    :param saturated_steps: steps in which a torque was cut at its effort limit
+    :param substeps: substeps added by dividing steps in which joints rotate far, or in which
+        inertia changes much within a short distance
+    :param saturated_steps: steps with a torque saturated at its effort limit
     :param velocity_clamped_steps: substeps in which its velocity limit, or the guard on speed,
-        held a joint back
+        stopped a joint
     :param limit_steps: substeps in which a joint was at a limit
     :param unconverged_steps: substeps whose contact forces do not have the accuracy of
         docs/contact.md
-    :param contacts_truncated: contact points for which there was no room
+    :param contacts_truncated: number of contact points that did not fit
     :param unresolved_overlap_steps: substeps in which an overlap of bodies could not be corrected
-    :param contacts: points that touch the ground now
+    :param contacts: number of present contact points
     """
 
     steps: int
@@ -119,32 +119,32 @@ class SimulationStatus(NamedTuple):
 class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
     """A robot that moves under torques, gravity, joint friction, joint limits and contact.
 
-    :param robot: the robot; None if there is a world, and nothing but what is in it moves
+    :param robot: the robot; None for a world without it
     :param timestep: h [s]
     :param integrator: 'midpoint', 'semi_implicit' (Euler) or 'rk4', see docs/simulation.md; None:
         midpoint, with kinematic loops semi_implicit
-    :param ground: None for none, True for rigid ground z <= 0, or a compliant half-space
-        of one plane, or a `HalfSpace`, which is compliant
-    :param contact: friction of the ground, and what else the contact with a `HalfSpace` is like;
+    :param ground: None for none, True for rigid ground z <= 0, or a `HalfSpace`, compliant ground
+        of one plane
+    :param contact: friction of the ground, and further parameters of contact with a `HalfSpace`;
         None for the defaults of `ContactParameters`
     :param contact_links: links that can touch the ground; None for all that move
-    :param speed_limit: last guard on the speed of joints, reported in `status` [rad/s or m/s]
-    :param external_forces: whether the first call of `apply_wrench` is to find everything ready;
-        otherwise it compiles what external forces need
-    :param world: objects around the robot, which touch it and each other by rigid contact: path of
-        a world file, a mapping with the same content, or a `World`; None for none. Movable
-        robots of it become parts of the robot
-    :param solver_tolerance: velocity error of rigid contact, as part of the largest velocity
+    :param speed_limit: guard on the speed of joints, reported in `status` [rad/s or m/s]
+    :param external_forces: whether to compile for external forces now; otherwise the first call of
+        `apply_wrench` does
+    :param world: objects around the robot, with rigid contact: path of a world file, a mapping
+        with the same content, or a `World`; None for none. Its movable robots become parts of the
+        robot
+    :param solver_tolerance: velocity error of rigid contact, relative to the largest velocity
         without contact forces
-    :param solver_iterations: maximum number of iterations of a contact problem: it bounds the time
-        of a step, see docs/contact.md
+    :param solver_iterations: maximum number of iterations of a contact problem, which bounds the
+        time of a step, see docs/contact.md
     :param restitution_model: of impacts in a world: 'newton', of velocities, or 'poisson', of
         impulses
-    :param srdf: path of an SRDF file, or its XML: which links of the robot touch each other in the
-        world or on the rigid ground, and configurations to start from; None: what the world says,
-        see docs/world.md
-    :param enforce_velocity_limits: whether joints keep the velocity limits of the description, as
-        those of a drive that goes no faster; a limit 0 counts as not given
+    :param srdf: path of an SRDF file, or its XML: pairs of links of the robot that may touch each
+        other in the world or on the rigid ground, and start configurations; None: that of the
+        world, see docs/world.md
+    :param enforce_velocity_limits: whether joints keep the velocity limits of the description,
+        like a drive with a maximum speed; a limit of 0 means unknown
     :raises ValueError: if an argument is not valid, or a link is unknown
     :raises SingularMassMatrixError: if joints move no mass
     :raises ModelError: if a joint depends on time
@@ -185,18 +185,18 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         srdf: Optional[SrdfSource] = None,
         enforce_velocity_limits: bool = True,
     ):
-        # Of a copy: all of them, whichever there are.
+        # A copy of all arguments.
         self._given = {name: value for name, value in locals().items() if name != 'self'}
         if robot is not None and not isinstance(robot, Robot):
             raise ValueError(f'robot must be a Robot, got {type(robot).__name__}')
         if not (ground is None or isinstance(ground, (bool, HalfSpace))):
             raise ValueError(f'ground must be None, True or a HalfSpace, got {ground!r}')
         around = resolve_world(robot, world, ground, contact, contact_links, srdf)
-        if around is not None:  # which has the rest
+        if around is not None:  # it provides the other arguments
             self._given.update(ground=None, contact=None, contact_links=None, srdf=around.srdf)
         robot = simulated_robot(robot, around)
         if around is None and srdf is not None:
-            # A scene does it; without one, the file is checked all the same.
+            # Without a scene, the file is checked all the same.
             allowed_pairs(robot.model, srdf)
         for body in robot.model.bodies:
             if body.joint.is_rheonomic:
@@ -221,7 +221,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         if external_forces:
             self._physics.allow_external_forces()
         self._start = StartWarnings()
-        # For `step()` without an argument: made once.
+        # For `step()` without an argument.
         self._nothing = np.zeros(robot.nv)
         self._shape = (robot.nv,)
         self._handles: Dict[int, int] = {}
@@ -233,7 +233,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
 
     @exclusive
     def __reduce__(self) -> Tuple[Any, ...]:
-        # Newly made by its arguments, and brought to the same state.
+        # Created by its arguments, then restored to the same state.
         physics, model = self._physics, self._physics.model
         now = {'external_forces': model.has_external_forces, 'world': physics.world}
         arguments = {**self._given, **now}
@@ -247,7 +247,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         return _made_again, (type(self), arguments, state)
 
     def __deepcopy__(self, _: Any) -> Simulator:
-        # Robot and world are shared: they do not change.
+        # Robot and world are shared: they are immutable.
         return copy(self)
 
     def __repr__(self) -> str:
@@ -280,7 +280,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
 
     @property
     def robot(self) -> Robot:
-        """The robot; in a world whose robots move, all of them as one."""
+        """The robot; in a world with movable robots, all of them as one."""
         return self._physics.robot
 
     @property
@@ -306,7 +306,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
     @property
     def q(self) -> FloatArray:
         """Configuration, (nq,) [rad, m]."""
-        # Copies, here and below: the next step writes into the world's own arrays.
+        # Copies, here and below: the next step overwrites the arrays.
         return self._physics.mutex.copy(self._physics.state.q)
 
     @property
@@ -326,7 +326,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
 
     @property
     def saturated(self) -> BoolArray:
-        """Torques that the effort limit cut in the last call of `step`, (nv,) of bool."""
+        """Which torques were saturated in the last call of `step`, (nv,) of bool."""
         return self._physics.mutex.copy(self._physics.state.saturated).astype(bool)
 
     @property
@@ -367,8 +367,8 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
     def loop_multipliers(self) -> FloatArray:
         """Constraint forces lambda of the loop joints in the last step, (n^c,) [N m, N].
 
-        Where constraints are redundant, the shortest ones, as in `robot.loops.forward_dynamics`;
-        `robot.loops.wrenches` gives the force of each loop joint for them.
+        With redundant constraints, the shortest ones, as in `robot.loops.forward_dynamics`;
+        `robot.loops.wrenches` returns the wrenches of the loop joints for them.
 
         >>> linkage = Robot.from_urdf('urdf/four_bar.urdf', extension='config/four_bar.yaml')
         >>> simulator = Simulator(linkage)
@@ -385,17 +385,16 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
     @property
     @exclusive
     def contacts(self) -> Union[Tuple[GroundContactPoint, ...], Tuple[ContactPoint, ...]]:
-        """Points at which the robot touched a compliant ground in the last step.
+        """Contact points of the robot with a compliant ground in the last step.
 
-        In a world, and so on a rigid ground, those at which any two things touched each other, as
-        `ContactPoint`s.
+        In a world, and so on a rigid ground, those of any two bodies, as `ContactPoint`s.
         """
         if self._physics.scene is not None:
             return self._pair_contacts()
         contacts, plane = self._physics.contacts, self._physics.model.ground.plane
         result: List[GroundContactPoint] = []
         for c in range(int(self._physics.state.counters[layout.NEAR])):
-            # Near the ground are also points that do not touch it.
+            # Points near the ground may have no contact.
             if contacts.force[c, 0] > 0.0:
                 geometry = self._physics.geometries[int(contacts.shape[c])]
                 result.append(
@@ -404,7 +403,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
                         geometry.name,
                         contacts.position[c].copy(),
                         plane[0].copy(),
-                        # From normal and tangents, the rows of `plane`, to base coordinates.
+                        # From the rows of `plane`, normal and tangents, to base coordinates.
                         contacts.force[c] @ plane,
                         -float(contacts.gap[c]),
                     )
@@ -435,9 +434,9 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
 
     @property
     def warnings(self) -> Tuple[str, ...]:
-        """Warnings about the start at the last reset, and then about the collision shapes.
+        """Warnings about the start at the last reset, and about the collision shapes.
 
-        Between them what overlapped in the last step, and cannot be moved apart.
+        Unresolved overlaps of the last step come between them.
         """
         scene = self._physics.scene
         if scene is None:
@@ -451,22 +450,21 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
 
     @exclusive
     def reset(self, q: Any = None, v: Any = None, time: float = 0.0) -> None:
-        """Start again: external wrenches, counters and the memory of contacts are cleared.
+        """Start again: external wrenches, counters and the state of contacts are cleared.
 
-        Servos keep their gains, and what they go to.
+        Servos keep their gains and targets.
 
         Kinematic loops are closed: the robot is moved to the assembly that Newton's method finds
-        from `q`, and `v` is projected onto it; `warnings` says how far.
+        from `q`, and `v` is projected onto it; `warnings` reports the changes.
 
         :param q: configuration, (nq,), quaternions w first; or name of a group state of the SRDF,
-            in which joints that it does not name and a base that it does not place are as by
-            default; None for the default start: neutral, moved into the joint limits, floating
-            bases at the height at which they touch what is below them, and robots of the world as
-            it has them
+            with defaults for joints that it does not name and a base that it does not place; None
+            for the default start: neutral, clamped to the joint limits, floating bases at the
+            height of contact with the surface below, and robots of the world as configured there
         :param v: velocity, (nv,); None for rest
-        :param time: time that it is now [s]
-        :raises ValueError: for a wrong shape or dtype, what is not finite, a quaternion whose norm
-            is not one, or loops that cannot be closed; nothing is changed
+        :param time: new time [s]
+        :raises ValueError: for a wrong shape or dtype, numbers that are not finite, a quaternion
+            without unit norm, or loops that cannot be closed; nothing is changed
 
         >>> simulator = Simulator(robot)
         >>> simulator.reset(q, v, time=10.0)
@@ -490,15 +488,15 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
 
     @exclusive
     def standing_configuration(self, q: Any) -> FloatArray:
-        """Return a configuration with the height at which a floating base touches what is below.
+        """Return a configuration with floating bases at contact with the surface below.
 
-        The base is moved along the z axis of the world: up to where nothing of the robot is deep
-        in the ground or in objects, which are where they begin, or down to where it touches. It
-        stays where nothing is below it.
+        A base is moved along the z axis of the world: up until the robot is not deep in the ground
+        or in objects at their start poses, or down until it touches. Without a surface below it
+        keeps its height.
 
         :param q: configuration, (nq,)
         :return: the configuration, (nq,), for `reset` and `rollout`
-        :raises ValueError: for a wrong shape or dtype, or what is not finite
+        :raises ValueError: for a wrong shape or dtype, or numbers that are not finite
 
         >>> walker = Robot.from_urdf('urdf/quadruped.urdf', floating_base=True)
         >>> simulator = Simulator(walker, ground=True)
@@ -514,7 +512,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
     def named_configuration(self, name: str) -> Tuple[FloatArray, bool]:
         """Return the configuration of a group state of the SRDF.
 
-        Joints that the state does not name are as at the default start.
+        Joints that the state does not name have their default start.
 
         :param name: name of the group state
         :return: configuration, (nq,), and whether the state places the floating base
@@ -542,12 +540,12 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
     def step(self, tau: Any = None, n: int = 1) -> None:
         """Take `n` time steps under constant torque; other Python threads run meanwhile.
 
-        :param tau: torque, (nv,) [N m, N], cut at the effort limits; None for no torque
+        :param tau: torque, (nv,) [N m, N], saturated at the effort limits; None for no torque
         :param n: number of steps
-        :raises ValueError: for a wrong shape or dtype, what is not finite, or negative n; nothing
-            is changed
+        :raises ValueError: for a wrong shape or dtype, numbers that are not finite, or negative n;
+            nothing is changed
         :raises FloatingPointError: if the dynamics are not finite; positions and velocities are
-            those before the step concerned
+            those before the failed step
 
         >>> simulator = Simulator(robot)
         >>> simulator.reset(q)
@@ -557,8 +555,8 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         """
         if tau is None:
             tau = self._nothing
-        # What a controller passes all day is known by its header alone. Whether it is finite, the
-        # world finds out; anything else is converted, or rejected in words.
+        # Fast path: a controller's array is recognized by its header. `Physics` checks that it is
+        # finite; anything else is converted or rejected.
         elif not (type(tau) is np.ndarray and tau.dtype is _FLOAT64 and tau.shape == self._shape):
             tau = checked_array('tau', tau, ((self.robot.nv,),))
         if n < 0:
@@ -569,19 +567,19 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
     def step_derivatives(self, tau: Any = None) -> StepDerivatives:
         """Return the state after a step, and its derivatives by the present state and torque.
 
-        Those of the step as it is taken, of any integrator and with implicit damping, gears,
-        substeps and torques cut at their limits, where it is smooth: no contact or limit, and
-        joints that slide or stick throughout. By the chain rule, to rounding; of free bases but
-        with rk4, and under external wrenches, by differences, to some 1e-11. The simulation stays
-        where it is.
+        They are those of the discrete step, with any integrator, implicit damping, gears, substeps
+        and saturation. The step must be smooth: no contact or limit, and joints that slide or
+        stick throughout. They are exact up to rounding, by the chain rule; for free bases (except
+        with rk4) and with external wrenches, accurate to some 1e-11, by finite differences. The
+        simulation keeps its state.
 
-        :param tau: torque, (nv,) [N m, N]; None for no torque; (steps, nv) for those of several
-            steps, one after another
+        :param tau: torque, (nv,) [N m, N]; None for no torque; (steps, nv) for several consecutive
+            steps
         :return: q and v after the step, dq_dq, dq_dv, dq_dtau, dv_dq, dv_dv and dv_dtau, (nv, nv)
-            each; configurations are differentiated along the velocities. Of several steps, each
-            array has a first axis for them
+            each; configurations are differentiated along the velocities. For several steps, each
+            array has a leading axis for them
         :raises ValueError: if a step is not smooth, or for loops; for a wrong shape or dtype,
-            or what is not finite
+            or numbers that are not finite
 
         >>> simulator = Simulator(robot)
         >>> simulator.reset(q, v)
@@ -610,31 +608,30 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
     ) -> Trajectories:
         """Simulate from many starts at once, in several threads; this simulation stays as it is.
 
-        Each motion is that of a `Simulator` which is reset to its start and takes the steps one by
-        one, bitwise, however many threads there are: `rbd_ros.robot.set_threads`. There are no
-        external wrenches, and nothing but `torque`, cut at the effort limits, and servos drive
-        the joints: those of `set_joint_pd`, with its gains.
+        Each motion is bitwise that of a `Simulator` after a reset to its start, for any number of
+        threads (`rbd_ros.robot.set_threads`). There are no external wrenches; `torque`, saturated
+        at the effort limits, and the servos of `set_joint_pd`, with its gains, drive the joints.
 
         A motion whose dynamics are not finite ends: from that step on its rows are NaN, and
         `diverged` has the number of the step. The others continue.
 
-        Where all rollouts have the same start or torque, its array has no axis for them; the
-        results always do. Other Python threads run meanwhile, and may call this, too. After Ctrl-C
-        it ends within a fraction of a second.
+        If all rollouts have the same start or torque, its array has no axis for them; the results
+        always do. Other Python threads run meanwhile, and may call this method too. Ctrl-C ends it
+        within a fraction of a second.
 
         For one smooth motion with adaptive steps, see `rbd_ros.textbook.simulation.integrate_ode`.
 
-        :param q: configurations to start from, (B, nq) or (nq,); None for that of `reset`
-        :param v: velocities to start with, (B, nv) or (nv,); None for rest
+        :param q: initial configurations, (B, nq) or (nq,); None for that of `reset`
+        :param v: initial velocities, (B, nv) or (nv,); None for rest
         :param torque: torque in each step, (B, steps, nv), (steps, nv), or (nv,) in all of them [N
             m, N]; None for none
-        :param steps: number of steps; None if `torque` or `target` says it
+        :param steps: number of steps; None to take it from `torque` or `target`
         :param out: arrays for the results, as an earlier call returned them; None for new ones
-        :param target: configuration that servos go to in each step, (B, steps, nq), (steps, nq),
+        :param target: target configuration of servos in each step, (B, steps, nq), (steps, nq),
             or (nq,) in all of them; None for that of `set_joint_pd`
         :return: q and v after each step, (B, steps, nq) and (B, steps, nv), and `diverged`, (B,)
-        :raises ValueError: for a wrong shape or dtype, what is not finite, numbers that contradict
-            each other, or loops that cannot be closed
+        :raises ValueError: for a wrong shape or dtype, numbers that are not finite or
+            inconsistent, or loops that cannot be closed
 
         >>> simulator = Simulator(robot)
         >>> starts = q + np.linspace(-0.1, 0.1, 16)[:, None]
@@ -665,7 +662,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
             # Nothing can move.
             results.q[...], results.diverged[...] = start_q[:, None], -1
             return results
-        # Imported when they are asked for: records of a simulation, and a loop to compile.
+        # Imported here: only rollouts need it.
         from rbd_ros.simulation.rollouts.rollout_threads import RolloutThreads
 
         with physics.mutex:
@@ -674,7 +671,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
             goals = servo.q.reshape(1, 1, -1) if target is None else self._goals(given.target)
             held = (servo.kp.copy(), servo.kd.copy(), np.array(goals, order='C'), servo.v.copy())
             threads = self._rollouts
-            # What acts may have changed since they were made: servos, the world, a payload.
+            # The constants may have changed since: servos, the world, a payload.
             if threads is None or threads.model is not physics.model:
                 threads = self._rollouts = RolloutThreads(physics.model, physics.loaded_robot)
         threads.run(start_q, start_v, given.torque, held, results)
@@ -693,15 +690,15 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
 
         :param link: name of the link, or of a movable object of the world
         :param wrench: moment and force, along the axes of the base, (6,) [N m, N]
-        :param duration: how long, rounded up to whole steps [s]
-        :param point: point that moves with the link, in link coordinates, (3,) [m], which the
-            force acts at and the moment is about; None for the origin of the base (as
+        :param duration: duration, rounded up to whole steps [s]
+        :param point: point that moves with the link, in link coordinates, (3,) [m], at which the
+            force acts and about which the moment is; None for the origin of the base (as
             `external_forces` of `Robot`)
-        :param ramp: how long it rises from zero at its beginning, and falls to zero after its
-            duration, in even steps; so its impulse is that of one without [s]
+        :param ramp: duration of its linear rise from zero at the beginning, and of its fall to
+            zero after `duration`; the impulse is that without ramps [s]
         :return: a handle for `clear_wrenches`
-        :raises ValueError: for an unknown link, a wrong shape, what is not finite, or too many
-            wrenches
+        :raises ValueError: for an unknown link, a wrong shape, numbers that are not finite, or too
+            many wrenches
 
         >>> simulator = Simulator(robot)
         >>> simulator.reset(q)
@@ -717,18 +714,18 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         at = (
             np.zeros(3)
             if point is None
-            # In coordinates of the body: what is fixed together is one body with many links.
+            # In coordinates of the body, which may combine several links.
             else placement.inverse_point(tuple(checked_array('point', point, ((3,),))))
         )
         if not duration > 0.0:
             raise ValueError(f'duration must be positive, got {duration}')
         if not 0.0 <= ramp < math.inf:
             raise ValueError(f'ramp must be finite and not negative, got {ramp}')
-        # After the checks: for an unknown link or a wrong shape, nothing is compiled again.
+        # After the checks: invalid arguments trigger no compilation.
         self._physics.allow_external_forces()
         forces, counters = self._physics.external_forces, self._physics.state.counters
         use = forces.use
-        # Forces end in machine code, which knows no handles: those of ended ones are dropped here.
+        # Forces end in machine code, without handles: handles of ended ones are dropped here.
         self._handles = {handle: w for handle, w in self._handles.items() if use[w, 2] != 0}
         free = next((w for w in range(MAX_FORCES) if use[w, 2] == 0), None)
         if free is None:
@@ -745,16 +742,16 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         forces.link[free] = links.index(link) if link in links else -1
         forces.acted[free] = 0
         counters[layout.FORCES] += 1
-        # Not used again: an old handle must not clear another force.
+        # Handles are unique: an old one must not clear another force.
         handle, self._next_handle = self._next_handle, self._next_handle + 1
         self._handles[handle] = free
         return handle
 
     @exclusive
     def clear_wrenches(self, handle: Optional[int] = None) -> None:
-        """Remove external wrenches before their time.
+        """Remove external wrenches before their end.
 
-        :param handle: which one; one that has ended already is ignored; None for all
+        :param handle: handle of one, ignored if it has ended; None for all
 
         >>> simulator = Simulator(robot)
         >>> simulator.reset(q)
@@ -782,11 +779,11 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         """Return sensors that read the last step; see docs/simulation_how_to.md.
 
         :param imus: names of links with an inertial unit
-        :param force_torque: names of joints, fixed ones too, or of links for the joints that bear
-            them; the wrench is that of the parent on the child
+        :param force_torque: names of joints, fixed ones too, or of links for their parent joints;
+            the wrench is that of the parent on the child
         :param joint_torques: names of joints
         :param others: places of further sensors by kind; `sensors[kind]` has their readings
-        :raises ValueError: for unknown names, and where no joint bears a link
+        :raises ValueError: for unknown names, and for links without a parent joint
         :raises ModelError: for sensors of forces and torques on a robot with kinematic loops
 
         >>> simulator = Simulator(robot)
@@ -800,7 +797,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         >>> round(sensors.joint_torques['elbow_joint'], 3)  # [N m]
         -17.303
         """
-        # Imported when they are asked for.
+        # Imported here: few simulations need it.
         from rbd_ros.simulation.sensors.sensors import Sensors
 
         places = {'imus': imus, 'force_torque': force_torque, 'joint_torques': joint_torques}
@@ -808,7 +805,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
 
     @exclusive
     def snapshot(self) -> Snapshot:
-        """Return the state of the simulation at this instant: all that the next steps depend on.
+        """Return the state of the simulation: everything that the next steps depend on.
 
         >>> simulator = Simulator(robot)
         >>> simulator.reset(q)
@@ -834,7 +831,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
     def restore(self, snapshot: Snapshot) -> None:
         """Restore a snapshot, bitwise.
 
-        :param snapshot: what `snapshot` returned, of a simulation of the same robot and shapes
+        :param snapshot: result of `snapshot`, of a simulation of the same robot and shapes
         :raises ValueError: if it is that of another simulation; nothing is changed
 
         >>> simulator = Simulator(robot)
@@ -855,13 +852,13 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         if any(snapshot.arrays.get(f'state.servo.{name}', np.zeros(0)).any() for name in _GAINS):
             self._physics.allow_servos()
         arrays = self._physics.arrays()
-        # Into the arrays, not instead of them: machine code knows where they are.
+        # In place: machine code has the addresses of the arrays.
         for name, array in arrays.items():
             array[...] = snapshot.arrays[name]
         self._physics.clear_near_pairs()
         self._physics.start_time = snapshot.start_time
         self._handles = dict(snapshot.handles)
-        # Handles given since then are out of use, and remain so.
+        # Handles given since then stay invalid.
         self._next_handle = max(self._next_handle, snapshot.next_handle)
 
     # -- details --------------------------------------------------------------------------------
@@ -891,17 +888,17 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         return frame.body, frame.placement
 
     def _default_start(self) -> FloatArray:
-        # It depends on the shapes around the robot, which change with the world alone.
+        # It depends on the shapes around the robot, which change only with the world.
         scene = self._physics.scene
         if self._default is None or self._default[0] is not scene:
             self._default = scene, default_start(self._physics)
         return self._default[1].copy()
 
     def _starts(self, q: FloatArray, v: FloatArray) -> Tuple[FloatArray, FloatArray]:
-        """Return the starts that `reset` makes of its arguments, (B or 1, nq) and (B or 1, nv)."""
+        """Return the starts that `reset` derives from these, (B or 1, nq) and (B or 1, nv)."""
         physics = self._physics
         if physics.model.has_loops:
-            # Of each pair: the velocity is projected at the configuration.
+            # One per pair: the velocity is projected at the configuration.
             rows = max(len(q), len(v)) if len(q) and len(v) else 0
             q, v = (np.broadcast_to(x, (rows, x.shape[1])).copy() for x in (q, v))
             from rbd_ros.simulation.loops.closed_start import close_start
@@ -918,7 +915,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         return q, v
 
     def _with_unit_quaternions(self, q: FloatArray) -> FloatArray:
-        # Kernels take quaternions of any length, free_base.py needs unit ones; steps keep them so.
+        # free_base.py needs unit quaternions, which steps preserve; kernels take any length.
         q = q.copy()
         model = self.robot.model
         for i, (at_q, _) in model.independent_slices.items():
@@ -927,7 +924,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
 
 
 def _made_again(kind: Type[Simulator], arguments: Dict[str, Any], state: Any) -> Simulator:
-    """Return the simulation of these arguments and state, see `Simulator.__reduce__`."""
+    """Return the simulation with these arguments and state, see `Simulator.__reduce__`."""
     loaded, has_servos, numbers, warnings, snapshot = state
     made = kind(**arguments)
     physics = made.physics

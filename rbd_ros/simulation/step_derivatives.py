@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Derivatives of a smooth step of `Simulator` by its state and its torque.
 
-They are those of the discrete map that the integrator is, by the chain rule through its stages,
-not of the motion in continuous time; from those of inverse dynamics (`Robot.derivatives`). On
+They are those of the discrete map of the integrator, not of the motion in continuous time: the
+chain rule through its stages, with the derivatives of inverse dynamics (`Robot.derivatives`). For
 joints whose velocities do not commute, displacements u are differentiated by the derivative of the
-exponential, sum of (-ad u)^k / (k + 1)! with the bracket ad u of velocities. What corrects the
-momentum of free bases, and external wrenches, have no such text: see `differences`. An
-integrator declares the derivative of its step, or does without.
+exponential, sum of (-ad u)^k / (k + 1)! with the bracket ad u of velocities. Momentum correction
+of free bases and external wrenches have no such derivative: see `differences`. An integrator
+declares the derivative of its step, or uses differences.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from rbd_ros.simulation.simulator import Simulator
 
 
-#: Increments of positions, velocities and (relative to their size) torques.
+#: Increments of positions, velocities and (relative to their magnitude) torques.
 INCREMENT = 1e-3
 
 #: Central differences of sixth order: multiples of the increment, and weights.
@@ -55,7 +55,7 @@ NOT_SMOOTH = (
 class _Steps:
     """Steps from the present state and its neighbors.
 
-    :param simulator: the simulation, which each step leaves as it was
+    :param simulator: the simulation; each step is undone
     :param tau: torque, (nv,) [N m, N]
     :raises ValueError: if the step is not smooth
     """
@@ -68,11 +68,11 @@ class _Steps:
         self._kind = self._found
 
     def change(self, dq: FloatArray, dv: FloatArray, dtau: FloatArray) -> FloatArray:
-        """Return how another step ends, beside this one: along the velocities, and those, (2 nv,).
+        """Return the difference of the results of a neighboring step and this one, (2 nv,).
 
-        :param dq: where it begins beside this one, along the velocities, (nv,)
-        :param dv: likewise of the velocity, (nv,)
-        :param dtau: of the torque, (nv,)
+        :param dq: difference of the initial configurations, along the velocities, (nv,)
+        :param dv: difference of the velocities, (nv,)
+        :param dtau: difference of the torques, (nv,)
         """
         robot = self._simulator.robot
         q = np.asarray(robot.integrate(self._q, dq, 1.0))
@@ -109,7 +109,7 @@ def differences(
 ) -> Tuple[FloatArray, FloatArray, FloatArray]:
     """Return the configuration and velocity after a step, and its derivatives by differences.
 
-    They are of sixth order, of the very step. With increments of 1e-3 their error is that of
+    The differences are of sixth order, of the whole step. With increments of 1e-3 their error is
     rounding, some 1e-12 of the values.
 
     :param tau: torque, (nv,) [N m, N]
@@ -125,7 +125,7 @@ def differences(
     for unit in np.eye(n):
         columns.append(_slope(steps, none, unit, none, INCREMENT))
     for i, unit in enumerate(np.eye(n)):
-        # Not over the edge of the effort limit, at which the torque is cut.
+        # Not across the effort limit, where the torque saturates.
         margin = 0.3 * abs(effort[i] - abs(tau[i]))
         size = min(INCREMENT * (1.0 + abs(tau[i])), margin)
         if size == 0.0:
@@ -145,8 +145,7 @@ def _slope(
     return total
 
 
-#: Difference between the step found here and the simulator's that counts as rounding, relative to
-#: the velocity.
+#: Difference from the simulator's own step that counts as rounding, relative to the velocity.
 _ROUNDING = 1e-8
 
 
@@ -154,7 +153,7 @@ class StepDerivatives(NamedTuple):
     """State after a step, and its derivatives by the state before and by the torque.
 
     Derivatives of and by configurations are along the velocities, as in `Robot.derivatives`: a
-    quaternion counts as the three degrees of freedom that it has.
+    quaternion counts as its three degrees of freedom.
 
     :param q: configuration after the step, (nq,) [rad, m]
     :param v: velocity after it, (nv,) [rad/s, m/s]
@@ -189,10 +188,10 @@ def step_derivatives(simulator: Simulator, tau: FloatArray) -> StepDerivatives:
         return _by_differences(simulator, tau)
     taken = _taken(simulator, tau)
     slides = np.select([taken.segment == FORWARD, taken.segment == BACKWARD], [-1.0, 1.0])
-    # What is cut at the effort limit does not change with what is asked.
+    # A saturated torque is constant.
     applied, free = np.clip(tau, -model.effort, model.effort), np.abs(tau) <= model.effort
     servo = physics.state.servo
-    # A servo replaces the torque of its joint; cut at the effort limit, it is constant as well.
+    # A servo replaces the torque of its joint; saturated, it is constant as well.
     driven = (servo.kp > 0.0) | (servo.kd > 0.0)
     if driven.any():
         free = np.where(driven, taken.servo_segment == FREE, free)
@@ -232,8 +231,8 @@ def step_derivatives(simulator: Simulator, tau: FloatArray) -> StepDerivatives:
             if end is None:
                 return _by_differences(simulator, tau)
             at, left = end, left - h
-    # If both differ, the simulator did something that is not differentiated: it met a contact or a
-    # position limit, or friction changed its direction within the step.
+    # If both differ, the simulator's step was not smooth: a contact, a position limit, or a
+    # reversal of friction.
     close = _ROUNDING * (1.0 + np.abs(at.v).max(initial=0.0))
     same = np.allclose(taken.q, at.q, rtol=_ROUNDING, atol=close)
     if not (same and np.allclose(taken.v, at.v, rtol=_ROUNDING, atol=close)):
@@ -269,8 +268,8 @@ def _by_differences(simulator: Simulator, tau: FloatArray) -> StepDerivatives:
 class _Taken(NamedTuple):
     """A step of the simulator, undone.
 
-    :param segment: on which segment of its law each joint was found (joint_law.py), (nv,)
-    :param servo_segment: likewise each servo (joint_servo.py), (nv,)
+    :param segment: segment of its law of each joint (joint_law.py), (nv,)
+    :param servo_segment: likewise of each servo (joint_servo.py), (nv,)
     :param applied: torque, (nv,) [N m, N]
     :param divided: whether inertia has divided it (step_division.py)
     """
@@ -284,8 +283,8 @@ class _Taken(NamedTuple):
 
 
 def _taken(simulator: Simulator, tau: FloatArray) -> _Taken:
-    # Only the step itself finds on which segment of its law of friction a joint is: it is made,
-    # and undone by the snapshot.
+    # Only the step itself determines the friction segments of joints: it is taken, and undone by
+    # the snapshot.
     before = simulator.snapshot()
     try:
         simulator.step(tau)

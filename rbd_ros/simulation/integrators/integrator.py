@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What an integrator declares: its step, and what that needs; all that are declared."""
+"""Declaration of an integrator: its step, and the requirements of the step; list of all."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from rbd_ros.simulation.records.workspace import NoBuffers, Substep
 if TYPE_CHECKING:
     from rbd_ros.simulation.differentiated_step import Point, System
 
-#: Result of a step: nothing that is finite, the velocity, or position as well.
+#: Result of a step: nothing finite, the velocity, or position as well.
 NOTHING, VELOCITY, EVERYTHING = 0, 1, 2
 
-#: Inertia that damping and springs add to a kernel: none, or where they act in the step.
+#: Inertia that damping and springs add to a kernel: none, or that of forces at the end or middle.
 NONE, AT_END, IN_MIDDLE = 'none', 'at_end', 'in_middle'
 
-#: Times that midpoint finds friction, each with C at the mean velocity that the last one led to.
+#: Number of fixed-point iterations of friction in midpoint, each with C at the last mean velocity.
 FRICTION_ROUNDS = 2
 
 
@@ -27,15 +27,15 @@ class Integrator(NamedTuple):
     """An integrator, declared in the file of its name.
 
     :param order: its order of convergence in smooth motion
-    :param step: compiled function that finds `next_v`, and `next_q` as well if nothing stops the
-        motion, and returns which of them: `NOTHING`, `VELOCITY` or `EVERYTHING`; a
-        `NamedFunction` is imported only to compile it
+    :param step: compiled function that computes `next_v`, and `next_q` as well if nothing stops
+        the motion, and returns `NOTHING`, `VELOCITY` or `EVERYTHING`; a `NamedFunction` is
+        imported only to compile it
     :param kernel: algorithm whose kernel it calls, as `SimulationModel.dynamics`; not with loops
-    :param inertia: what damping and springs add to the inertia of the kernel
-    :param buffers: class of its own arrays, `Workspace.integrator`, which `floats` declare
-    :param derivative: step of length h and its derivative; None: by differences, also if it
-        returns None
-    :param forces_in_middle: whether the step takes its forces in the middle
+    :param inertia: inertia of damping and springs in the kernel
+    :param buffers: class of its own arrays, `Workspace.integrator`, declared by `floats`
+    :param derivative: step of length h and its derivative; None, also as a result: by finite
+        differences
+    :param forces_in_middle: whether the step evaluates its forces in the middle
     :param with_loops: whether it supports kinematic loops
     :param with_loops_in_world: whether it does in a world
     """

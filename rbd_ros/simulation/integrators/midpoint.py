@@ -1,17 +1,16 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Steps of Stoermer and Verlet: halfway at v, v' by the forces found there, on at v'.
+"""Stoermer-Verlet steps: half a step at v, forces there give v', half a step at v'.
 
-Second order and symmetric in time, so that energy is kept on average for as long as a motion
-lasts (Hairer, Lubich and Wanner 2006, VI and XI). Forces that depend on velocity are those of the
-mean (v + v') / 2, found by fixed-point iteration. Damping is a part of it, so that it acts on the
-mean velocity as well; where it is too stiff for that, on v'. Likewise springs, which act at the
-mean of q and q', (q + q') / 2, or where they are stiff at q + h v'. Coulomb friction is found by
-the solver (solver.py) from H and C of the middle. Of a free base, the momentum is kept to rounding
-(free_base.py).
+The method is of second order and symmetric in time, so it conserves energy on average for any
+duration (Hairer, Lubich and Wanner 2006, VI and XI). Forces that depend on velocity are those of
+the mean (v + v') / 2, by fixed-point iteration. Damping acts on the mean velocity too, or on v' if
+it is too stiff for that. Springs act at (q + q') / 2, or at q + h v' if they are stiff. The solver
+(solver.py) finds Coulomb friction with H and C of the middle. The momentum of a free base is
+conserved up to rounding (free_base.py).
 
-What stops a motion is not smooth: a step in which a joint is at a limit or a contact acts is
-semi-implicit (semi_implicit.py). So are the steps of robots with servos (joint_servo.py).
+Stops are not smooth: a step with a joint at a limit or an active contact is semi-implicit
+(semi_implicit.py), as are the steps of robots with servos (joint_servo.py).
 """
 
 from __future__ import annotations
@@ -32,10 +31,10 @@ if TYPE_CHECKING:
 class Middle(NamedTuple):
     """The middle of a step.
 
-    :param packed: inputs of the kernel midpoint_acceleration one after another; kernels of q, or
+    :param packed: inputs of the kernel midpoint_acceleration, concatenated; kernels of q, or
         of q and v, read its beginning
     :param q: configuration there
-    :param v: velocity there, or where its iteration begins
+    :param v: velocity there, or initial value of its iteration
     :param torque: generalized force less the damping of the velocity at the beginning [N m, N]
     :param duration: the time step, (1,) [s]
     :param start_q: q at the beginning of the step, while `state` is that of the middle
@@ -54,8 +53,8 @@ def _derivative(system: System, at: Point, h: float) -> Optional[Point]:
     if model.has_free_bases:  # whose momentum is corrected
         return None
     elastic = system.elastic(at, model.spring_lead, h)
-    # The acceleration of the middle depends on the mean velocity, which depends on it: as many
-    # rounds of substitution as the step makes, each of them differentiated.
+    # The acceleration of the middle depends on the mean velocity, and vice versa: as many
+    # iterations as in the step, each of them differentiated.
     q, dq = system.moved(at.q, at.dq, 0.5 * h * at.v, 0.5 * h * at.dv)
     a, da = np.zeros_like(at.v), np.zeros_like(at.dv)
     solved = model.frictional or (model.has_springs and h != model.timestep)

@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """One classical Runge-Kutta step of fourth order on the robot's configuration space.
 
-Forces that jump are found by the implicit solve of the semi-implicit step (solver.py) and held
-over the step: sliding friction, contact forces, and damping and springs too stiff for an explicit
-method.
-Joints that stick, or rest at a limit, take no part. A step in which a joint comes to rest,
-reverses, or reaches a limit is semi-implicit as a whole.
+The implicit solve of the semi-implicit step (solver.py) gives sliding friction, contact forces,
+and damping and springs too stiff for an explicit method; they are held over the step. Joints that
+stick or rest at a limit do not move. A step in which a joint comes to rest, reverses, or reaches a
+limit is semi-implicit as a whole.
 
 Configurations of floating and planar joints are found by the exponential map (Runge-Kutta-Munthe-
 Kaas): with q(t) = q(0) exp(u), the displacement obeys du/dt = v + u x v / 2 + u x (u x v) / 12 +

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Semi-implicit Euler steps: v' from the forces at q and v, then q' from v'.
 
-Damping, springs, servos, joint friction, limits and contacts are taken at the end of the step
-(solver.py). A robot that touches nothing, has neither Coulomb friction nor servos and reaches no
-limit needs the articulated-body algorithm alone.
+Damping, springs, servos, joint friction, limits and contacts act at the end of the step
+(solver.py). A robot without contacts, Coulomb friction and servos that reaches no limit needs the
+articulated-body algorithm alone.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Putting a mechanism together at a start: the configuration and velocity that close its loops."""
+"""Assembly of a mechanism at the start: the configuration and velocity that close its loops."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from rbd_ros.algorithms.closed_loops.loop_assembly import cure_of_rounding, Loop
 from rbd_ros.array_types import FloatArray
 from rbd_ros.robot import Robot
 
-#: Velocity error, relative to the maximum velocity, of one that keeps the loops closed.
+#: Maximum velocity error of closed loops, relative to the maximum velocity.
 CLOSED = 1e-12
 
 #: Singular values of K below this part of the largest count as zero.
 _RANK = 1e-9
 
-#: How far from the start constraints are looked at [rad, m]: there, parallel axes are as redundant
-#: as everywhere, while a singular configuration is left behind.
+#: Distance from the start at which constraints are tested for redundancy [rad, m]: parallel axes
+#: are redundant everywhere, a singular configuration only locally.
 _ASIDE = 0.3
 
-#: Singular values of one loop's rows of K, as part of its largest, between rounding and what a
-#: mechanism has by design: constraints that would be redundant if the model's numbers had more
-#: digits. A right angle of five digits is wrong by 4e-6.
+#: Singular values of one loop's rows of K, relative to its largest, between rounding and design:
+#: constraints that more digits in the model would make redundant. A right angle with five digits
+#: is wrong by 4e-6.
 _ROUNDING, _BLUNDER = 1e-12, 1e-5
 
-#: Number of other configurations that assembly begins with, if it fails from the given one.
+#: Number of other initial configurations of the assembly, if it fails from the given one.
 _STARTS = 40
 
 
@@ -38,8 +38,8 @@ class ClosedStart(NamedTuple):
     :param v: velocity, (nv,)
     :param displacement: from the requested configuration, in velocity variables, (nv,) [rad, m]
     :param change: of the velocity, (nv,) [rad/s, m/s]
-    :param rounded: names of the loops with a constraint that is redundant but for a small part,
-        and that part
+    :param rounded: names of the loops with a constraint that is redundant up to a small part, and
+        that part
     """
 
     q: FloatArray
@@ -50,11 +50,11 @@ class ClosedStart(NamedTuple):
 
 
 def close_start(robot: Robot, q: FloatArray, v: FloatArray) -> ClosedStart:
-    """Find the assembly that Newton's method leads to, and the velocity projected onto it.
+    """Return the assembly that Newton's method finds, and the velocity projected onto it.
 
     :param q: configuration, (nq,)
     :param v: velocity, (nv,)
-    :raises ValueError: if none was found, with the loop that stays open and by how much
+    :raises ValueError: if none was found, with the open loop and its distance
     """
     try:
         closed = robot.loops.project(q, starts=_STARTS)
@@ -79,7 +79,7 @@ def close_start(robot: Robot, q: FloatArray, v: FloatArray) -> ClosedStart:
 
 
 def rounded_loops(robot: Robot, q: FloatArray, K: FloatArray) -> Tuple[Tuple[str, float], ...]:
-    """Find loops with a constraint that is redundant but for a part that rounding may explain.
+    """Return loops with a constraint that is redundant up to a part that rounding may explain.
 
     Such constraints contradict each other as soon as the loop moves, and lock it.
 

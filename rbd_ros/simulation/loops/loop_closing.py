@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Positions and velocities at the end of a step that keep the loops closed.
 
-A semi-implicit step goes where its velocity leads, corrected along the constraint forces at the
-beginning until the loops are closed, and the correction is a part of the velocity (SHAKE, Ryckaert
-et al. 1977); then the velocity is projected onto the loops at the end (RATTLE, Andersen 1983). A
-projection alone would slow down every rotation. A step that cannot be closed in this way, as in
-a singular configuration, or that a limit cuts short, is closed by Newton's method without
-changing the velocity; at last the step is made shorter.
+A semi-implicit step follows its velocity, and is corrected along the constraint forces at its
+beginning until the loops are closed. The correction becomes part of the velocity (SHAKE, Ryckaert
+et al. 1977), which is then projected onto the loops at the end (RATTLE, Andersen 1983); projection
+alone would slow down rotations. If this fails, as in a singular configuration, or a limit cuts the
+step short, Newton's method closes the loops without changing the velocity; the last resort is a
+shorter step.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from rbd_ros.simulation.records.workspace import Dynamics, Loops, Motion, Proble
 from rbd_ros.simulation.stepping.displacement import correction_bounds, move_at, returned
 from rbd_ros.simulation.stepping.linear import add_scaled, clear, copy, dot
 
-#: Position error of a loop that is closed [rad, m].
+#: Maximum position error of a closed loop [rad, m].
 CLOSED = 1e-12
 
-#: Maximum number of corrections: those along one direction converge linearly, the others
-#: quadratically but for singular configurations.
+#: Maximum number of corrections: they converge linearly along one direction, quadratically along
+#: the others except at singular configurations.
 MAX_CORRECTIONS = 30
 
 #: Maximum displacement of a joint by one correction [rad, m].
 MAX_DISPLACEMENT = 0.2
 
-#: How often a step that cannot be closed is made half as long, before it is given up.
+#: Maximum number of times that a step which cannot be closed is halved.
 MAX_HALVINGS = 6
 
 
 @compiled
 def follow_loops(model: SimulationModel, state: State, work: Workspace, h: float) -> None:
-    """Find `next_q` from `next_v`, and correct both, so that the loops are closed.
+    """Compute `next_q` from `next_v`, and correct both to close the loops.
 
     :param h: time step [s]
     """
@@ -61,7 +61,7 @@ def follow_loops(model: SimulationModel, state: State, work: Workspace, h: float
                     break
             part *= 0.5
             if halving == MAX_HALVINGS:
-                # The loops were closed where it began.
+                # At the beginning of the step the loops were closed.
                 copy(state.q, motion.next_q)
                 copy(state.q, motion.followed_q)
                 state.counters[UNCONVERGED] += 1
@@ -70,14 +70,14 @@ def follow_loops(model: SimulationModel, state: State, work: Workspace, h: float
 
 @compiled
 def shake(model: SimulationModel, state: State, motion: Motion, loops: Loops, h: float) -> bool:
-    """Find `next_q` and `next_v` by corrections along the constraint forces at the beginning.
+    """Compute `next_q` and `next_v` by corrections along the constraint forces at the beginning.
 
     :param h: time step [s]
-    :return: whether the loops are closed; if not, `next_v` is as it was
+    :return: whether the loops are closed; if not, `next_v` is unchanged
     """
     next_v, start, x = motion.next_v, loops.spare, loops.correction
     copy(next_v, start)
-    # That the loops turn the velocity is known; half of it is what moves the positions.
+    # The rotation of the velocity by the loops is known; half of it changes the positions.
     correct(model, loops, loops.bias, x)
     add_scaled(0.5 * h, x, next_v)
     before = 0.0
@@ -87,8 +87,8 @@ def shake(model: SimulationModel, state: State, motion: Motion, loops: Loops, h:
         size = largest(loops.residual)
         if size <= CLOSED:
             return True
-        # It converges by a large factor or is of no use: near a singular configuration, the
-        # directions of the beginning say nothing about those of the end.
+        # It converges fast or not at all: near a singular configuration, the directions at the
+        # beginning are useless at the end.
         if attempt > 0 and not size < 0.5 * before:
             break
         before = size
@@ -104,7 +104,7 @@ def close_positions(
 ) -> bool:
     """Close the loops at `next_q` by Newton's method; return whether they are closed.
 
-    Of all corrections that close the linearized loops, it takes the one of minimum kinetic energy.
+    The correction is the one of minimum kinetic energy that closes the linearized loops.
     """
     x = loops.correction
     for _ in range(MAX_CORRECTIONS):
@@ -149,7 +149,7 @@ def settle_loops(
             closed = close_positions(model, motion, dynamics, loops)
         if closed and is_near(model, state.q, motion.followed_q, motion.next_q, h):
             break
-        # Closing moves other joints too fast or not at all: back by less, at last not at all.
+        # Closing moves other joints too fast or fails: move back by less, in the end not at all.
         copy(motion.kept_q, motion.next_q)
         part *= 0.5
         if halving == MAX_HALVINGS:
@@ -159,7 +159,7 @@ def settle_loops(
     call_kernel(model.mass_matrix, motion.next_q, dynamics.mass)
     project(model, motion.next_v, dynamics, loops)
     if loops.counts[FIXED] == 1:
-        # What joints that are held leave open, all of them close.
+        # If the held joints leave loops open, all joints close them.
         loops.counts[FIXED] = 0
         if velocity_error(motion.next_v, loops) > CLOSED * largest(motion.next_v):
             project(model, motion.next_v, dynamics, loops)
@@ -170,9 +170,9 @@ def settle_loops(
 def move_back(
     model: SimulationModel, state: State, motion: Motion, loops: Loops, part: float, h: float
 ) -> bool:
-    """Move joints of `next_q` back between their limits, to be held there.
+    """Move joints of `next_q` back between their limits, and hold them there.
 
-    :param part: part of what bounds allow
+    :param part: fraction of the allowed distance
     :param h: time step [s]
     :return: whether any was outside
     """
@@ -198,17 +198,17 @@ def move_back(
 def is_near(
     model: SimulationModel, start: FloatArray, q: FloatArray, p: FloatArray, h: float
 ) -> bool:
-    """Return whether a correction from one configuration to another one keeps its bounds.
+    """Return whether a correction from one configuration to another one is within its bounds.
 
     :param start: configuration at the beginning of the step, (nq,)
-    :param q: where the velocity leads, (nq,)
+    :param q: configuration before the correction, (nq,)
     :param p: the corrected one, (nq,)
     :param h: time step [s]
     """
-    # A displacement equal to the bound but for rounding is near.
+    # Rounding does not make a displacement equal to the bound too large.
     excused = 1e-9 * h
     for k in range(len(q)):
-        # Of quaternions it is half of the angle.
+        # For quaternions it is half of the angle.
         if not abs(p[k] - q[k]) <= RETURN_SPEED * (h + excused):
             return False
     for i in range(len(model.position)):
@@ -228,7 +228,7 @@ def project(model: SimulationModel, v: FloatArray, dynamics: Dynamics, loops: Lo
     :param v: velocity, changed, (nv,)
     """
     find_directions(model, dynamics.mass, loops.closure_jacobian, loops)
-    # Twice: what rounding left over of a large error is a small one.
+    # Twice: the first projection leaves a rounding error of a large error.
     for _ in range(2):
         for c in range(len(loops.error)):
             loops.error[c] = dot(loops.closure_jacobian[c], v)
@@ -240,10 +240,10 @@ def project(model: SimulationModel, v: FloatArray, dynamics: Dynamics, loops: Lo
 def keep_speeds(model: SimulationModel, v: FloatArray, loops: Loops) -> None:
     """Reduce joint velocities above their limits after a step, with closed loops.
 
-    Impulses at these joints do it, so that nothing gains energy. The solver knows the directions
-    at the beginning of a step only; where a linkage reverses a joint, those of the end are others.
+    Impulses at these joints do so without adding energy. The solver knows the directions at the
+    beginning of a step only; they differ at the end where a linkage reverses a joint.
 
-    :param v: velocity that the loops allow, changed, (nv,)
+    :param v: velocity with closed loops, changed, (nv,)
     """
     x = loops.correction
     for i in range(len(v)):

@@ -1,12 +1,12 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Constraints of kinematic loops, sorted into independent ones and the motions that they leave.
+"""Independent constraints of kinematic loops, and the motions that they allow.
 
 With H = L^T D L, kinetic energy is half the squared length of z = D^1/2 L v, and the loops keep z
 orthogonal to the rows G = K L^-1 D^-1/2. Householder reflections with pivoting take G to
-triangular form and show its rank: what is left of redundant rows is rounding, and in a singular
-configuration less is left of some rows than `TOLERANCE`, which are dropped. So no correction is
-larger than the error that it removes divided by the tolerance.
+triangular form and show its rank. The remainder of redundant rows is rounding; in a singular
+configuration, rows with a remainder below `TOLERANCE` are dropped. So no correction is larger than
+the error that it removes divided by the tolerance.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from rbd_ros.simulation.stepping.linear import (
     to_velocity,
 )
 
-#: Part of a constraint's natural size below which what is left of it counts as zero: far above
-#: rounding, and crossed in less than a step when passing a singular configuration.
+#: Remainder of a constraint, relative to its natural size, that counts as zero: far above
+#: rounding, and passed in less than a step at a singular configuration.
 TOLERANCE = 1e-7
 
-#: Places in `Loops.counts`.
+#: Indices into `Loops.counts`.
 RANK, HELD, HELD_RANK, FIXED = range(4)
 
 
 @compiled
 def find_loops(model: SimulationModel, state: State, mass: FloatArray, loops: Loops) -> None:
-    """Find the constraints at the present state, and their directions.
+    """Compute the constraints in the present state, and their directions.
 
     :param mass: mass matrix with implicit damping, (nv, nv)
     """
@@ -53,7 +53,7 @@ def find_loops(model: SimulationModel, state: State, mass: FloatArray, loops: Lo
 def fix_held(segment: IntArray, loops: Loops) -> None:
     """Exclude joints that friction or a limit holds from corrections.
 
-    :param segment: where on its law each joint is, (nv,)
+    :param segment: segment of its law for each joint, (nv,)
     """
     loops.counts[FIXED] = 0
     for i in range(len(segment)):
@@ -64,7 +64,7 @@ def fix_held(segment: IntArray, loops: Loops) -> None:
 
 @compiled
 def find_directions(model: SimulationModel, mass: FloatArray, K: FloatArray, loops: Loops) -> None:
-    """Find `factor`, `rows`, `reflectors` and the rank; fixed joints are excluded.
+    """Compute `factor`, `rows`, `reflectors` and the rank; fixed joints are excluded.
 
     :param mass: mass matrix, (nv, nv)
     :param K: Jacobian of the constraints, (n^c, nv)
@@ -77,8 +77,7 @@ def find_directions(model: SimulationModel, mass: FloatArray, K: FloatArray, loo
         for i in range(n):
             if loops.fixed[i] == 1:
                 for j in range(n):
-                    # A fixed joint is decoupled, not removed: rows and columns keep their numbers
-                    # and sparsity.
+                    # A fixed joint is decoupled, not removed: indices and sparsity stay.
                     factor[i, j] = 0.0
                     factor[j, i] = 0.0
                 factor[i, i] = 1.0
@@ -96,13 +95,13 @@ def find_directions(model: SimulationModel, mass: FloatArray, K: FloatArray, loo
 def find_references(
     model: SimulationModel, mass: FloatArray, K: FloatArray, reference: FloatArray
 ) -> None:
-    """Find the scale of each row, that of the largest row of its loop."""
+    """Compute the scale of each row, that of the largest row of its loop."""
     for loop in range(len(model.loop_first) - 1):
         largest = 0.0
         for c in range(model.loop_first[loop], model.loop_first[loop + 1]):
             square = 0.0
-            # K_ci^2 / H_ii is what joint i alone contributes to the row's length under H^-1,
-            # whatever its unit.
+            # K_ci^2 / H_ii is the contribution of joint i alone to the squared length of the row
+            # under H^-1, independent of units.
             for i in range(len(mass)):
                 square += K[c, i] * K[c, i] / mass[i, i]
             largest = max(largest, square)
@@ -121,10 +120,10 @@ def triangulate(
 ) -> int:
     """Replace rows by their triangular factor: rows = T Q^T, Q the product of the reflections.
 
-    :param rows: (count, width) and more room; the rows of T come in the order of `order`
+    :param rows: (count, width) or larger; the rows of T come in the order of `order`
     :param reflectors: unit vectors of the reflections, a result
-    :param reference: what each row is measured by, brought into the same order
-    :param order: which row each was, a result
+    :param reference: scale of each row, reordered likewise
+    :param order: original index of each row, a result
     :return: rank
     """
     for c in range(count):
@@ -135,7 +134,7 @@ def triangulate(
             square = 0.0
             for j in range(k, width):
                 square += rows[c, j] * rows[c, j]
-            # Relative to what it is measured by: rows differ in their units.
+            # Relative to the scale of the row: rows differ in their units.
             size = square / (reference[c] * reference[c]) if reference[c] > 0.0 else 0.0
             if size > largest:
                 pivot, largest = c, size
@@ -148,7 +147,7 @@ def triangulate(
             reference[k], reference[pivot] = reference[pivot], reference[k]
             order[k], order[pivot] = order[pivot], order[k]
         # Householder QR of the transposed rows with column pivoting (Golub and Van Loan, section
-        # 5.4): the diagonal decreases, so that the rank shows at the first small element.
+        # 5.4): the diagonal decreases, so the first small element shows the rank.
         reflect_rows(rows, reflectors[k], k, count, width)
     return min(count, width)
 
@@ -162,7 +161,7 @@ def reflect_rows(rows: FloatArray, u: FloatArray, k: int, count: int, width: int
     square = 0.0
     for j in range(k, width):
         square += rows[k, j] * rows[k, j]
-    # The sign that adds: the other would take the difference of numbers that are nearly equal.
+    # The sign without cancellation.
     end = -math.copysign(math.sqrt(square), rows[k, k])
     for j in range(width):
         u[j] = rows[k, j] if j >= k else 0.0
@@ -189,11 +188,11 @@ def reflect(u: FloatArray, x: FloatArray, width: int) -> None:
 
 @compiled
 def respond(model: SimulationModel, loops: Loops, x: FloatArray) -> None:
-    """Replace an impulse, or force, by the velocity that it gives while the loops stay closed."""
+    """Replace an impulse, or force, by the velocity that it causes with closed loops."""
     n, rank, tree = len(x), loops.counts[RANK], model.tree
     to_momentum_units(loops.factor, tree, x)
-    # P = 1 - Q_1 Q_1^T: into the reflected coordinates, without the components along constraints,
-    # and back.
+    # P = 1 - Q_1 Q_1^T: transform to reflected coordinates, drop the components along constraints,
+    # and transform back.
     for k in range(rank):
         reflect(loops.reflectors[k], x, n)
     # The first ones are along the constraints.
@@ -206,7 +205,7 @@ def respond(model: SimulationModel, loops: Loops, x: FloatArray) -> None:
 
 @compiled
 def correct(model: SimulationModel, loops: Loops, error: FloatArray, x: FloatArray) -> None:
-    """Find the velocity with K x = `error` that has the minimum of kinetic energy.
+    """Compute the velocity of minimum kinetic energy with K x = `error`.
 
     :param error: by row of K, (n^c,)
     :param x: the result, (nv,)
@@ -214,8 +213,7 @@ def correct(model: SimulationModel, loops: Loops, error: FloatArray, x: FloatArr
     n, rank, tree, T = len(x), loops.counts[RANK], model.tree, loops.rows
     clear(x)
     for k in range(rank):
-        # T T^T would square the condition number; T y = error and x = Q y give the shortest x
-        # directly.
+        # T T^T would square the condition number; T y = error and x = Q y give the shortest x.
         rest = error[loops.order[k]]
         for j in range(k):
             rest -= T[k, j] * x[j]
@@ -229,11 +227,10 @@ def correct(model: SimulationModel, loops: Loops, error: FloatArray, x: FloatArr
 def add_multipliers(
     model: SimulationModel, loops: Loops, rest: FloatArray, scale: float, force: FloatArray
 ) -> None:
-    """Add the part K^T lambda of a generalized force, which redundant rows have no part in.
+    """Add the part K^T lambda of a generalized force; redundant rows have no multipliers.
 
-    :param rest: force, of which there is nothing but K^T lambda along the constraints; destroyed,
-        (nv,)
-    :param scale: factor of what is added
+    :param rest: force that is K^T lambda along the constraints; destroyed, (nv,)
+    :param scale: factor of the added force
     :param force: sum, (nv,)
     """
     n, rank, tree, T = len(rest), loops.counts[RANK], model.tree, loops.rows
@@ -241,7 +238,7 @@ def add_multipliers(
     for k in range(rank):
         reflect(loops.reflectors[k], rest, n)
     for k in range(rank - 1, -1, -1):
-        # Back substitution with T^T: the multipliers of independent rows; redundant ones get none.
+        # Back substitution with T^T: multipliers of independent rows.
         for j in range(k + 1, rank):
             rest[k] -= T[j, k] * rest[j]
         rest[k] /= T[k, k]
@@ -250,12 +247,12 @@ def add_multipliers(
 
 @compiled
 def find_basis(model: SimulationModel, loops: Loops) -> None:
-    """Find `basis`, velocities that keep the loops closed, orthonormal under the mass matrix."""
+    """Compute `basis`, velocities with closed loops, orthonormal under the mass matrix."""
     n, rank, tree = len(loops.factor), loops.counts[RANK], model.tree
     for f in range(n - rank):
         x = loops.basis[f]
         clear(x)
-        # Columns of Q behind the rank are orthogonal to all rows: H^-1/2 of them are motions of
+        # Columns of Q after the rank are orthogonal to all rows: H^-1/2 of them are motions with
         # closed loops.
         x[rank + f] = 1.0
         for k in range(rank - 1, -1, -1):

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drives of a robot with loops: servo torques for prescribed accelerations.
 
-Hybrid dynamics, as in loop_solver.py, with accelerations: a = sum of y_k n_k + c, where c closes
-the loops by itself, K c = k. Servos prescribe sums of the y. Where several prescribe the
-same motion, one does, and the others exert nothing. Likewise for what bears gravity.
+Hybrid dynamics, as in loop_solver.py, for accelerations: a = sum of y_k n_k + c, where c alone
+satisfies the constraints, K c = k. Servos prescribe sums of the y. If several prescribe the same
+motion, one does, and the others exert no torque; likewise for gravity compensation.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ def closed_hybrid_dynamics(
     forward: FloatArray,
     found: FloatArray,
 ) -> None:
-    """Find accelerations and forces of a robot with loops at the present state.
+    """Compute accelerations and forces of a robot with loops in the present state.
 
-    :param problem: buffer for it
+    :param problem: buffer
     :param known: forces where `forward` is 1, accelerations elsewhere, (nv,)
-    :param forward: whether the force is known, 1, or the acceleration, 0, (nv,)
+    :param forward: 1 where the force is known, 0 where the acceleration is, (nv,)
     :param found: accelerations, then forces, (2 nv,)
     """
     n, loops, force, a = len(known), problem.loops, problem.momentum, problem.swept_velocity
@@ -48,7 +48,7 @@ def closed_hybrid_dynamics(
     find_loops(model, state, problem.inertia, loops)
     find_basis(model, loops)
     for i in range(n):
-        # The segments of friction that hold a joint, and that do not
+        # The friction segments of held and free joints
         problem.swept_segment[i] = STICK if forward[i] == 0.0 else FORWARD
         force[i] = forward[i] * known[i] - problem.impulse[i]
     hold_joints(problem.swept_segment, problem)
@@ -63,7 +63,7 @@ def closed_hybrid_dynamics(
         y[k] = rest / loops.held_rows[k, k]
     copy(loops.correction, a)
     for k in range(free):
-        # The motion that the loops prescribe has no part in the others, nor they in it.
+        # The motion prescribed by the loops is orthogonal to the others.
         along = y[k] if k < held else dot(loops.motions[k], force)
         add_scaled(along, loops.motions[k], a)
     for i in range(n):
@@ -81,10 +81,10 @@ def balance_by_held(
 ) -> None:
     """Replace a generalized force by forces of some joints with the same effect on the robot.
 
-    What these joints do not move takes no part.
+    Components that these joints do not move are ignored.
 
-    :param problem: buffer for it
-    :param forward: 0 for the joints that may bear the load, 1 for the others, (nv,)
+    :param problem: buffer
+    :param forward: 0 for the joints that may carry the load, 1 for the others, (nv,)
     :param load: the force, then theirs, (nv,)
     """
     loops = problem.loops

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The velocity at the end of a step of a robot with loops: solver.py in independent velocities.
 
-With v = sum of y_k n_k over the `basis` n of the motions that keep the loops closed, constraint
-forces are absent and H is the identity. Joints that are held prescribe sums of the y; where
-several hold the same motion, as friction in all joints of a linkage does, one of them bears the
-load until it slides.
+With v = sum of y_k n_k over the `basis` n of motions with closed loops, constraint forces vanish
+and H is the identity. Held joints prescribe sums of the y; if several hold the same motion, as
+friction in all joints of a linkage does, one of them carries the load until it slides.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from rbd_ros.simulation.stepping.linear import add_scaled, clear, copy, copy_row
 def find_closed_velocity(
     model: SimulationModel, state: State, problem: Problem, v: FloatArray, h: float
 ) -> None:
-    """Find the velocity at the end of a step without friction, limits and contacts.
+    """Compute the velocity at the end of a step without friction, limits and contacts.
 
     :param v: the result, (nv,)
     :param h: time step [s]
@@ -47,7 +46,7 @@ def find_closed_velocity(
 
 @compiled
 def hold_joints(segment: IntArray, problem: Problem) -> None:
-    """Find `motions`: the first ones move the held joints, the others do not."""
+    """Compute `motions`: the first ones move the held joints, the others do not."""
     loops, n = problem.loops, len(segment)
     free, count = n - loops.counts[RANK], 0
     for i in range(n):
@@ -57,7 +56,7 @@ def hold_joints(segment: IntArray, problem: Problem) -> None:
                 loops.held_rows[count, k] = loops.basis[k, i]
             for k in range(free, n):
                 loops.held_rows[count, k] = 0.0
-            # How far the joint would be moved if it were alone
+            # Mobility of the joint alone
             loops.held_reference[count] = math.sqrt(1.0 / problem.inertia[i, i])
             loops.held_joint[count] = i
             count += 1
@@ -68,14 +67,14 @@ def hold_joints(segment: IntArray, problem: Problem) -> None:
     for k in range(free):
         copy(loops.basis[k], loops.motions[k])
     for k in range(loops.counts[HELD_RANK]):
-        # The same reflections that triangulate the held rows turn the basis: afterwards held
+        # The reflections that triangulate the held rows transform the basis: afterwards held
         # joints depend on the first `HELD_RANK` coordinates alone.
         turn_motions(loops, loops.held_reflectors[k], free)
 
 
 @compiled
 def turn_motions(loops: Loops, u: FloatArray, free: int) -> None:
-    """Reflect the coordinates in which `motions` are the units.
+    """Reflect the coordinates of `motions`.
 
     :param u: unit vector of the reflection
     :param free: number of motions
@@ -120,11 +119,10 @@ def solve_closed(
         rest = held_velocity(segment[i], problem.low[i], problem.high[i])
         for j in range(k):
             rest -= loops.held_rows[k, j] * y[j]
-        # Forward substitution of the triangular factor: prescribed velocities of held joints give
-        # y.
+        # Forward substitution: prescribed velocities of held joints give y.
         y[k] = rest / loops.held_rows[k, k]
     for k in range(held, free):
-        # H is the identity in these coordinates, so the free ones are the projected momentum.
+        # H is the identity here, so the free coordinates are the projected momentum.
         y[k] = dot(loops.motions[k], x)
     # Compliant contacts add damping to H, which couples the free coordinates.
     if has_contacts:
@@ -132,7 +130,7 @@ def solve_closed(
     clear(v)
     for k in range(free):
         add_scaled(y[k], loops.motions[k], v)
-    # To the last bit: a joint that sticks must not creep.
+    # Exactly: a sticking joint must not creep.
     for k in range(held):
         i = loops.held_joint[loops.held_order[k]]
         v[i] = held_velocity(segment[i], problem.low[i], problem.high[i])
@@ -142,15 +140,14 @@ def solve_closed(
 def solve_with_contacts(problem: Problem, held: int, free: int) -> None:
     """Solve for `coefficients` with contacts, which couple the motions.
 
-    :param held: number of motions that are prescribed
+    :param held: number of prescribed motions
     :param free: number of motions
     """
     loops = problem.loops
     n, S, y, image = len(loops.coefficients), loops.system, loops.coefficients, loops.spare
     for k in range(n):
         clear(S[k])
-        # Rows of prescribed coordinates stay those of the identity: the solution leaves them as
-        # they are.
+        # Rows of prescribed coordinates are those of the identity: these stay unchanged.
         S[k, k] = 1.0
     for j in range(free):
         for i in range(n):
@@ -164,20 +161,20 @@ def solve_with_contacts(problem: Problem, held: int, free: int) -> None:
 def find_held_impulse(
     model: SimulationModel, segment: IntArray, problem: Problem, v: FloatArray, h: float
 ) -> None:
-    """Find `impulse`, that of friction, limits and contacts, at a velocity that closes the loops.
+    """Compute `impulse` of friction, limits and contacts, for a velocity with closed loops.
 
     :param v: velocity at the end of the step, (nv,)
     :param h: time step [s]
     """
     loops, n, p = problem.loops, len(v), problem.impulse
-    # Before the first solve, nothing is known of the joints that are held.
+    # Before the first solve, the held joints have no motions yet.
     hold_joints(segment, problem)
     rest = loops.correction
     for i in range(n):
         p[i] = problem.contact_impulse[i]
         if not is_held(segment[i]):
             p[i] += friction_impulse(segment[i], h * model.friction[i])
-        # H v - H v_0 - h tau - p: what held joints and loops have to bear.
+        # H v - H v_0 - h tau - p: the load of held joints and loops.
         rest[i] = dot(problem.inertia[i], v) - problem.momentum[i] - p[i]
     find_held_forces(loops, rest)
     for k in range(loops.counts[HELD_RANK]):
@@ -186,12 +183,12 @@ def find_held_impulse(
 
 @compiled
 def find_held_forces(loops: Loops, load: FloatArray) -> None:
-    """Find `coefficients`: forces of held joints that do on `motions` the work that a load does.
+    """Compute `coefficients`: forces of held joints with the work of a load on `motions`.
 
     :param load: generalized force, (nv,)
     """
     y, held = loops.coefficients, loops.counts[HELD_RANK]
-    # The transpose of the forward substitution by which prescribed velocities give motions.
+    # The transpose of the forward substitution from prescribed velocities to motions.
     for k in range(held - 1, -1, -1):
         y[k] = dot(loops.motions[k], load)
         for j in range(k + 1, held):
@@ -203,7 +200,7 @@ def find_held_forces(loops: Loops, load: FloatArray) -> None:
 def keep_loop_force(
     model: SimulationModel, state: State, problem: Problem, v: FloatArray, h: float
 ) -> None:
-    """Find `loop_force` and `loop_jacobian` of a semi-implicit step.
+    """Compute `loop_force` and `loop_jacobian` of a semi-implicit step.
 
     :param v: velocity at the end of the step, (nv,)
     :param h: time step [s]
@@ -214,8 +211,8 @@ def keep_loop_force(
         rest[i] = dot(problem.inertia[i], v) - problem.momentum[i] - problem.impulse[i]
     # An impulse over the step becomes a force.
     add_multipliers(model, loops, rest, 1.0 / h, state.loop_force)
-    # That velocity is one that the loops allow at the beginning. What turns it, when positions
-    # follow, is the force of the acceleration with K a = k.
+    # The loops allow that velocity at the beginning. The force of the acceleration with K a = k
+    # rotates it as positions follow.
     correct(model, loops, loops.bias, loops.correction)
     for i in range(n):
         rest[i] = dot(problem.inertia[i], loops.correction)
@@ -227,7 +224,7 @@ def keep_loop_force(
 def keep_stage_force(
     model: SimulationModel, state: State, dynamics: Dynamics, loops: Loops, a: FloatArray
 ) -> None:
-    """Find `loop_force` and `loop_jacobian` of a stage in which no joint is held.
+    """Compute `loop_force` and `loop_jacobian` of a stage without held joints.
 
     :param a: acceleration, (nv,) [rad/s^2, m/s^2]
     """

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Mutex of a simulation: one thread at a time works on its memory.
+"""Mutex of a simulation: one thread at a time uses its memory.
 
-Machine code runs for long without the interpreter's lock, in memory that belongs to a simulation.
-A thread that reads or changes that memory holds the mutex of the simulation; other threads wait.
+Machine code runs for long without the GIL, in memory of a simulation. A thread that reads or
+changes that memory holds the mutex of the simulation; other threads wait.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Array = TypeVar('Array', bound=AnyArray)
 
 
 class Mutex:
-    """Mutual exclusion of threads; the thread that holds it may take it again.
+    """Mutual exclusion of threads; the owner may acquire it again.
 
     >>> from rbd_ros.simulation.records.mutex import Mutex
     >>> mutex = Mutex()
@@ -33,13 +33,13 @@ class Mutex:
     """
 
     def __init__(self) -> None:
-        # Who waits for the lock holds the queue: a thread that takes the one again and again gets
-        # behind the other, too, and does not starve.
+        # A thread that waits for the lock holds the queue, so a thread that acquires the lock
+        # again and again cannot starve it.
         self._lock, self._queue = threading.Lock(), threading.Lock()
         self._owner = 0
-        #: How often its owner holds it, for machine code under the interpreter's lock, (1,).
+        #: How often its owner holds it, for machine code that holds the GIL, (1,).
         self.held = np.zeros(1, dtype=np.int64)
-        # How often it was taken and given back: odd while it is held.
+        # Number of acquisitions and releases: odd while it is held.
         self._changes = 0
         self._excludes_threads = excludes_threads()
 
@@ -60,7 +60,7 @@ class Mutex:
             self._lock.release()
 
     def copy(self, array: Array) -> Array:
-        """Copy an array such that no other thread changes it meanwhile.
+        """Copy an array while no other thread changes it.
 
         :param array: part of the memory
 
@@ -68,8 +68,8 @@ class Mutex:
         >>> Mutex().copy(np.ones(2))
         array([1., 1.])
         """
-        # Faster than to take it: under the interpreter's lock a copy is made at once, so it is
-        # enough that no thread had taken the mutex before, nor has since.
+        # Faster than acquiring it: the GIL makes a copy atomic, so it is enough that no thread
+        # held the mutex before or acquired it since.
         changes = self._changes
         found = array.copy()
         if changes & 1 or changes != self._changes or not self._excludes_threads:

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Making the records of a simulation for a robot, a ground and numerical choices."""
+"""Assembly of the records of a simulation for a robot, a ground and numerical choices."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from rbd_ros.simulation.records.workspace import Commands, PhysicsRecord, Worksp
 from rbd_ros.simulation.scene.scene_assembly import scene_sizes
 from rbd_ros.simulation.scene.scene_state import ContactState, Objects, SceneModel
 
-#: Part of the speed of corrections that joints have whose motions compose instead of adding.
+#: Correction speed, as a fraction, of joints whose motions compose instead of adding.
 COMPOSED = 0.9
 
 
@@ -59,7 +59,7 @@ def make_physics_record(model: SimulationModel, nq: int) -> PhysicsRecord:
         'bodies': len(model.tree.parent),
         'tree_nv': len(model.tree.dof_index),
         'free': len(model.free_bases),
-        # Unit impulses in the sweeps: one of each joint, three of each contact.
+        # Unit impulses in the sweeps: one per joint, three per contact.
         'rows': nv + 3 * near,
         'constraints': int(model.loop_first[-1]),
         'coupled': nv if model.has_loops else 0,
@@ -98,15 +98,15 @@ def make_simulation_model(
     :param timestep: h [s]
     :param ground: the ground, None for none
     :param contact: parameters of soft contact
-    :param shapes: collision shapes, none if there is nothing to touch
+    :param shapes: collision shapes, none without contact
     :param speed_limit: guard on the speed of joints [rad/s or m/s]
-    :param enforce_velocity_limits: whether the velocity limits of joints hold, too
+    :param enforce_velocity_limits: whether the velocity limits of joints hold too
     :param scene: the world
     :param has_scene: whether there is one
     :raises SingularMassMatrixError: if joints move no mass
     """
     model = robot.model
-    # A loop joint that leaves all motions free constrains nothing.
+    # A loop joint without constraints has no effect.
     has_loops = model.loop_constraints > 0
     if has_loops and (problem := singularity(model)):
         raise SingularMassMatrixError(problem)
@@ -130,16 +130,16 @@ def make_simulation_model(
     wraparound = Wraparound(robot.position_periods)
     free_bases, free_gravity = _free_bases(robot)
     bracket_index, bracket_value = _brackets(model)
-    ground = ground or HalfSpace()  # a plane there must be, though nothing asks for it
+    ground = ground or HalfSpace()  # records need a plane, though none is used
     return SimulationModel(
         has_robot=robot.nv > 0,
         has_scene=has_scene,
         has_ground=len(shapes.kind) > 0,
         has_free_bases=len(free_bases) > 0,
-        has_external_forces=False,  # until one is applied, or announced
+        has_external_forces=False,  # until the first one
         has_loops=has_loops,
         has_springs=bool(stiffness.any()),
-        has_servos=False,  # until one is used
+        has_servos=False,  # until the first one
         is_flat=all(body.joint.is_flat for body in model.bodies),
         integrator_step=integrator.step,
         frictional=int(np.any(robot.friction)),
@@ -152,7 +152,7 @@ def make_simulation_model(
             if len(shapes.kind) or (has_scene and robot.nv)
             else 0
         ),
-        # What it is given is a displacement, h v: a velocity for unit time.
+        # Its input is a displacement, h v: a velocity for unit time.
         integrate=_address(robot, 'integrate', dt=(1.0,)),
         loop_constraints=_address(robot, 'loop_constraints') if has_loops else 0,
         loop_closure=_address(robot, 'loop_closure') if has_loops else 0,
@@ -187,8 +187,8 @@ def make_simulation_model(
 def _implicit_inertia(timestep: float, damping: FloatArray, stiffness: FloatArray) -> FloatArray:
     """Return the inertia that damping and springs add to each joint, (nv,).
 
-    Damping is taken at the velocity of the end, d (v + h a), and springs at the position there.
-    What depends on a is a part of the inertia, so that a step is stable however large d is.
+    Damping acts at the velocity of the end, d (v + h a), springs at the position there. The part
+    with a belongs to the inertia, so a step is stable for any d.
     """
     return np.array(timestep * damping + timestep**2 * stiffness)
 
@@ -198,7 +198,7 @@ def _dynamics_kernels(
 ) -> Dict[str, int]:
     """Return addresses of kernels that depend on the inertias, by fields of `SimulationModel`.
 
-    :param ends: what damping and springs add to the inertia where they act at the end, (nv,)
+    :param ends: inertia of damping and springs that act at the end, (nv,)
     :param middle: likewise in the middle of a step, (nv,)
     """
     added = {NONE: np.zeros(robot.nv), AT_END: ends, IN_MIDDLE: middle}[integrator.inertia]
@@ -227,15 +227,15 @@ def dynamics_of(model: SimulationModel, robot: Robot, integrator: Integrator) ->
 def with_external_forces(model: SimulationModel, robot: Robot) -> SimulationModel:
     """Return the same constants for a simulation in which external forces may act.
 
-    Simulations without them, which are most, are compiled without the code for them.
+    Most simulations have none, and are compiled without that code.
     """
     address = _address(robot, 'contact_kinematics')
     return model._replace(has_external_forces=True, contact_kinematics=address)
 
 
 def _tree(model: Model) -> Tree:
-    # Lists of different lengths one behind the other, with their beginnings: compiled loops have
-    # arrays only.
+    # Lists of different lengths, concatenated, with their first indices: compiled loops have only
+    # arrays.
     supports = [model.support_dofs(i) if i else () for i in range(len(model.bodies) + 1)]
     row_first, row_index = _sparsity(model)
     return Tree(
@@ -262,7 +262,7 @@ def _paths(model: Model, row_first: IntArray, row_index: IntArray) -> Dict[str, 
     on_path = np.zeros((model.nv, model.nv), dtype=bool)
     for k, path in enumerate(paths):
         on_path[k, path] = True
-    # What leads two to the base is the same from where they meet: there it is greatest.
+    # Two paths to the base are equal from where they meet, their largest common element.
     numbers = np.where(on_path, np.arange(model.nv), -1)
     common = np.array(
         [np.where(on_path[k], numbers, -1).max(axis=1, initial=-1) for k in range(model.nv)],
@@ -272,7 +272,7 @@ def _paths(model: Model, row_first: IntArray, row_index: IntArray) -> Dict[str, 
     for i in range(1, len(model.bodies) + 1):
         moving = sorted({model.tree_dof_index[k] for k in model.support_dofs(i)})
         alone = bool(moving) and set(moving) <= set(paths[moving[-1]])
-        # Loops connect what the tree does not.
+        # Loops connect branches of the tree.
         leaves.append(moving[-1] if alone and not model.loops else -1)
     return {
         'path_first': _integers(np.concatenate([[0], np.cumsum([len(x) for x in paths])])),
@@ -305,26 +305,26 @@ def _by_degree_of_freedom(
             position[at_v] = at_q.start
             lower[at_v], upper[at_v] = robot.lower_limits[at_q], robot.upper_limits[at_q]
             limit = float(robot.velocity_limits[at_v][0])
-            # A limit 0 is that of a description that does not know it.
+            # A limit of 0 means unknown.
             if enforce_velocity_limits and limit > 0.0:
                 speed[at_v] = min(limit, speed_limit)
-    # Whether a variable turns or slides is the same everywhere, though S may depend on q.
+    # Whether a variable rotates or slides is the same everywhere, though S may depend on q.
     neutral = model.tree_position(robot.neutral().tolist())
     for _, body in model.outward():
         S = body.joint.motion_subspace(neutral[body.q])
         for k, column in zip(range(model.tree_nv)[body.v], S.columns):
             i, rotates = model.tree_dof_index[k], any(column.angular)
-            # Of several shafts that turn with one variable, the fastest counts.
+            # The fastest of several shafts counts.
             turning[i] = max(turning[i], abs(model.tree_dof_ratio[k]) * rotates)
             if body.joint.nv > 1 and not rotates:
-                speed[i] = np.inf  # a robot may travel as fast as it likes
+                speed[i] = np.inf  # a robot may travel at any speed
     return position, lower, upper, speed, turning
 
 
 def _return_speeds(robot: Robot) -> FloatArray:
     """Return speeds at which positions are corrected; see `SimulationModel`."""
     model, fastest = robot.model, np.ones(robot.nv)
-    # Joints that mimic another one may be faster than it.
+    # Joints that mimic another one may be faster.
     for i, ratio in zip(model.tree_dof_index, model.tree_dof_ratio):
         fastest[i] = max(fastest[i], abs(ratio))
     for i, (_, at_v) in model.independent_slices.items():
@@ -341,7 +341,7 @@ def _sparsity(model: Model) -> Tuple[IntArray, IntArray]:
         moving = {model.tree_dof_index[k] for k in model.support_dofs(i)}
         for k in moving:
             rows[k].update(j for j in moving if j < k)
-    # Gears couple branches, so that the factorization fills in entries which H does not have.
+    # Gears couple branches: the factorization fills in entries that H does not have.
     for k in reversed(range(model.nv)):
         for i in rows[k]:
             rows[i].update(j for j in rows[k] if j < i)
@@ -353,20 +353,20 @@ def _sparsity(model: Model) -> Tuple[IntArray, IntArray]:
 def _is_stiff(robot: Robot, diagonal: FloatArray) -> BoolArray:
     """Return whether h d / (inertia of a joint) exceeds 1 in a few configurations, (nv,).
 
-    The classical Runge-Kutta method is stable up to 2.78 there, and right to 1 % of the velocity
-    up to 1. Likewise for the square h^2 k / inertia, of which it takes 7.9.
+    There the classical Runge-Kutta method is stable up to 2.78, and accurate to 1 % of the
+    velocity up to 1. Likewise for the square h^2 k / inertia, where it is stable up to 7.9.
 
     :param diagonal: h d or h^2 k, (nv,)
     """
     stiff = np.zeros(robot.nv, dtype=bool)
     if not diagonal.any():
         return stiff
-    rng = np.random.default_rng(0)  # the same simulation whenever it is made
+    rng = np.random.default_rng(0)  # reproducible
     for q in [robot.neutral()] + [robot.random_configuration(rng) for _ in range(8)]:
         try:
-            # With all other joints free to move, a joint feels the minimum of inertia.
+            # With all other joints free, the inertia of a joint is minimal.
             mobility = np.diag(np.linalg.inv(robot.mass_matrix(q)))
-        except np.linalg.LinAlgError:  # no inertia at all there: any damping is stiff
+        except np.linalg.LinAlgError:  # no inertia: any damping is stiff
             return diagonal > 0.0
         # Negated, so that NaN counts as stiff.
         stiff |= ~(diagonal * mobility <= 1.0) & (diagonal > 0.0)
@@ -398,7 +398,7 @@ def _brackets(model: Model) -> Tuple[IntArray, FloatArray]:
     index, value = [], []
     for i, (_, at_v) in model.independent_slices.items():
         joint, units = model.body(i).joint, np.eye(model.body(i).joint.nv)
-        # The bracket is bilinear: what it is for unit velocities are its coefficients.
+        # The bracket is bilinear: unit velocities give its coefficients.
         for j, u in enumerate(units):
             for k, v in enumerate(units):
                 product = np.array(joint.bracket(u.tolist(), v.tolist()), dtype=float)

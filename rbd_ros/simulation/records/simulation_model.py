@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Constants of a simulation: the robot, its ground and the numerical choices, as plain arrays.
 
-What changes is in simulation_state.py and workspace.py. A field that is a bool or a function
-decides what is compiled.
+Variables are in simulation_state.py and workspace.py. Fields that are bools or functions are
+compile-time constants.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from rbd_ros.array_types import FloatArray, IntArray
 from rbd_ros.contact.detection import ContactShapes
 from rbd_ros.simulation.scene.scene_state import SceneModel
 
-#: Maximum speed at which positions are moved otherwise than by the velocity: joints that are
-#: outside their limits, loops that are open, bodies that overlap. It holds for every joint, and
-#: for every point of an object. Nothing is thrown, for velocities do not change [rad/s, m/s].
+#: Maximum speed of position corrections: joints outside their limits, open loops, overlapping
+#: bodies. It holds for every joint, and for every point of an object. Velocities do not change, so
+#: nothing is thrown [rad/s, m/s].
 RETURN_SPEED = 0.5
 
-#: Position error of a loop that is accepted if nothing makes it smaller, as rounding in large
+#: Position error of a loop that is accepted if it cannot be reduced, as rounding in large
 #: mechanisms [rad, m].
 NEARLY_CLOSED = 1e-10
 
-#: Rotation of a joint in one step above which the step is divided [rad]: the directions of all
-#: axes beyond the joint are taken as constant while it turns so far.
+#: Rotation of a joint in one step above which the step is divided [rad]: during a step, the
+#: directions of all axes beyond the joint are constant.
 TURN_PER_SUBSTEP = 0.125
 
-#: Maximum number of substeps, so that a step takes bounded time; the guard on speed keeps the
-#: number lower for ordinary time steps.
+#: Maximum number of substeps, for bounded time; with usual time steps, the speed guard keeps the
+#: number lower.
 MAX_SUBSTEPS = 1000
 
 
@@ -39,19 +39,18 @@ class Tree(NamedTuple):
     :param dof_first: first degree of freedom of the tree of each body, (N + 2,)
     :param dof_index: independent degree of freedom behind each one of the tree, (tree_nv,)
     :param dof_ratio: transmission ratio of each degree of freedom of the tree, (tree_nv,)
-    :param support_first: where the support of each body begins in `support`, (N + 2,)
-    :param support: degrees of freedom of the tree that move each body, one body after another
-    :param row_first: where the entries left of the diagonal of each row of H begin in `row_index`,
-        (nv + 1,)
-    :param row_index: their columns, in descending order, with those that the factorization fills
-        in
-    :param path_first: where the path of each degree of freedom begins in `path`, (nv + 1,)
-    :param path: of each, itself and those that its row of L leads to on the way to the base, in
+    :param support_first: first index of the support of each body in `support`, (N + 2,)
+    :param support: degrees of freedom of the tree that move each body, concatenated
+    :param row_first: first index in `row_index` of the entries left of the diagonal of each row of
+        H, (nv + 1,)
+    :param row_index: their columns, in descending order, with the fill-in of the factorization
+    :param path_first: first index of the path of each degree of freedom in `path`, (nv + 1,)
+    :param path: each degree of freedom and those on its way to the base along rows of L, in
         descending order
-    :param common_ancestor: first degree of freedom that the paths of two have in common, -1 if
-        there is none, (nv, nv)
+    :param common_ancestor: first common degree of freedom of two paths, -1 if there is none,
+        (nv, nv)
     :param leaf_dof: degree of freedom of each body whose path has all that move it, -1 if there is
-        none such, (N + 1,)
+        none, (N + 1,)
     """
 
     parent: IntArray
@@ -69,7 +68,7 @@ class Tree(NamedTuple):
 
 
 class Ground(NamedTuple):
-    """Ground that can be touched, and the shapes that touch it.
+    """The ground, and the shapes that touch it.
 
     :param shapes: collision shapes of the robot
     :param plane: normal and tangents of the ground, (3, 3)
@@ -86,7 +85,7 @@ class Ground(NamedTuple):
 class SimulationModel(NamedTuple):
     """Constants of a simulation.
 
-    :param has_ground: whether there is anything to touch
+    :param has_ground: whether contact with the ground is possible
     :param has_robot: whether the robot has any joints
     :param has_scene: whether there is a world, with rigid contact (scene/scene_step.py)
     :param has_free_bases: whether there are free bases (free_base.py)
@@ -94,8 +93,7 @@ class SimulationModel(NamedTuple):
     :param has_loops: whether there are kinematic loops (loop_directions.py)
     :param has_springs: whether any joint has a spring
     :param has_servos: whether joints may have servos (joint_servo.py)
-    :param is_flat: whether positions and velocities simply add, so that the kernel integrate is
-        not needed
+    :param is_flat: whether positions and velocities simply add, without the kernel integrate
     :param integrator_step: step of the integrator (integrator.py)
     :param frictional: 1 if any joint has Coulomb friction
     :param damped: 1 if any joint has damping or a spring
@@ -110,30 +108,31 @@ class SimulationModel(NamedTuple):
     :param integrate: address of the kernel
     :param loop_constraints: address of the kernel, 0 without loops
     :param loop_closure: address of the kernel, 0 without loops
-    :param position: position variable of each degree of freedom, -1 where there is not one, (nv,)
-    :param period: change of position after which a joint is where it was, 0 where there is none,
+    :param position: position variable of each degree of freedom, -1 if it has not exactly one,
+        (nv,)
+    :param period: change of position after which a joint is in the same place, 0 without a period,
         (nv,) [rad]
     :param period_rate: 1 / period, likewise, (nv,) [1/rad]
     :param lower: minimum position by degree of freedom, (nv,)
     :param upper: maximum position by degree of freedom, (nv,)
     :param friction: Coulomb friction, (nv,) [N m, N]
     :param damping: viscous damping, (nv,) [N m s/rad, N s/m]
-    :param explicit_damping: the same where it is not stiff, 0 elsewhere, (nv,)
-    :param implicit_damping: of midpoint, what multiplies the velocity at the end of the step: half
-        of the damping, all of it where it is stiff, (nv,)
+    :param explicit_damping: the same for joints where it is not stiff, 0 elsewhere, (nv,)
+    :param implicit_damping: of midpoint, the damping that acts on the velocity at the end of the
+        step: half of it, or all of it if it is stiff, (nv,)
     :param stiffness: of springs, (nv,) [N m/rad, N/m]
-    :param explicit_stiffness: the same where it is not stiff, 0 elsewhere, (nv,)
+    :param explicit_stiffness: the same for joints where it is not stiff, 0 elsewhere, (nv,)
     :param spring_rest: positions without deformation, (nv,) [rad, m]
-    :param spring_lead: of midpoint, part of the step after which a spring is looked at: half of
-        it, all of it where it is stiff, (nv,)
+    :param spring_lead: of midpoint, the part of the step after which a spring is evaluated: half
+        of it, or all of it if the spring is stiff, (nv,)
     :param effort: effort limits, (nv,) [N m, N]
     :param speed: maximum speed, by the velocity limits and the guard on the speed, (nv,) [rad/s,
         m/s]
-    :param return_speed: speed of positions that are corrected, that of the fastest joint which
-        moves with a variable being `RETURN_SPEED`, (nv,) [rad/s, m/s]
+    :param return_speed: speed of position correction, `RETURN_SPEED` for the fastest joint of a
+        variable, (nv,) [rad/s, m/s]
     :param turning: rotation of the fastest shaft per unit of each variable, (nv,)
-    :param free_bases: where in q the quaternion and the position of each free base begin, and
-        where in v its velocity, (F, 3)
+    :param free_bases: for each free base, the first indices of its quaternion and position in q
+        and of its velocity in v, (F, 3)
     :param free_gravity: gravity in the coordinates of their predecessor, (F, 3) [m/s^2]
     :param bracket_index: elements i, j, k of the terms c u_j v_k that make element i of the Lie
         bracket of two velocities u and v, (T, 3)
@@ -143,7 +142,7 @@ class SimulationModel(NamedTuple):
     :param scene: the world
     """
 
-    # What is compiled.
+    # Compile-time constants.
     has_robot: bool
     has_scene: bool
     has_ground: bool
@@ -154,7 +153,7 @@ class SimulationModel(NamedTuple):
     has_servos: bool
     is_flat: bool
     integrator_step: Callable[[Any], int]
-    # Numbers, not bools: one machine code does for both.
+    # Numbers, not bools: the same machine code for both values.
     frictional: int
     damped: int
     stiff: int

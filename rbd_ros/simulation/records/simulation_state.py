@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""State of a simulation at one instant: all of this is in a snapshot, and nothing else.
+"""State of a simulation at one instant: the whole content of a snapshot.
 
 The sizes in the declarations are nq and nv of the robot, the number of its contact `points`, and
 of those that can be `near` the ground at once; of `constraints` of the loops; `coupled` is nv if
@@ -14,9 +14,9 @@ from typing import NamedTuple
 from rbd_ros.array_types import FloatArray, IntArray
 from rbd_ros.compiler.loops import floats, integers, nested, view
 
-#: Places of the counters in `State.counters`. Those after CONTACTS are for the loops themselves:
-#: how many points have a deformed surface, how many forces act from outside, how many are near,
-#: whether the last step was not divided by inertia (step_division.py).
+#: Indices into `State.counters`. Those after CONTACTS are internal: number of points with a
+#: deformed surface, of external forces, of points near the ground, and whether the last step was
+#: not divided by inertia (step_division.py).
 (
     STEPS,
     SUBSTEPS,
@@ -34,17 +34,17 @@ from rbd_ros.compiler.loops import floats, integers, nested, view
 ) = range(13)
 COUNTERS = 13
 
-#: Answer of `stepping.advance` to commands that are not finite.
+#: Result of `stepping.advance` for commands that are not finite.
 REJECTED = -1
 
-#: Answer of `Steps.alone` if the mutex has to be asked for, or the torque to be converted.
+#: Result of `Steps.alone` if the mutex must be acquired or the torque converted.
 BUSY = -2
 
-#: Maximum number of contact points in a step; more are dropped and counted. Memory for the
-#: solver's response grows with it times the degrees of freedom.
+#: Maximum number of contact points in a step; more are dropped and counted. The solver's memory
+#: grows with it times the degrees of freedom.
 MAX_CONTACTS = 512
 
-#: Maximum number of external forces that act at once.
+#: Maximum number of simultaneous external forces.
 MAX_FORCES = 64
 
 
@@ -56,9 +56,9 @@ class Servo(NamedTuple):
     :param q: desired position [rad, m]
     :param v: desired velocity [rad/s, m/s]
     :param torque: feed-forward [N m, N]
-    :param segment: on which segment of its law each servo was found last
-    :param rest_torque: torque that the servo would have if the velocity became zero [N m, N]
-    :param slope: by how much the velocity at the end of the step lessens it
+    :param segment: segment of its law that each servo was on last
+    :param rest_torque: torque of the servo at zero velocity [N m, N]
+    :param slope: decrease of the torque per velocity at the end of the step
     """
 
     kp: FloatArray = floats('nv')
@@ -72,20 +72,20 @@ class Servo(NamedTuple):
 
 
 class State(NamedTuple):
-    """Positions, velocities, and all else that the next step depends on.
+    """Positions, velocities, and all other inputs of the next step.
 
-    :param packed: q, v and torque one after another, the inputs of forward dynamics; kernels of q,
+    :param packed: q, v and torque, concatenated, the inputs of forward dynamics; kernels of q,
         or of q and v, read its beginning
     :param q: configuration [rad, m]
     :param v: velocity [rad/s, m/s]
     :param torque: input of forward dynamics [N m, N]
-    :param segment: on which segment of its law each joint was found last (joint_law.py)
+    :param segment: segment of its law that each joint was on last (joint_law.py)
     :param normal_deformation: z of the surface at each contact point (contact/law.py) [m]
     :param tangent_deformation: x of the surface [m]
     :param touching: 1 where the robot touched the ground at the end of the last step
     :param counters: see STEPS ...
     :param servo: servos of the joints
-    :param saturated: 1 where torque was cut at the effort limit
+    :param saturated: 1 where torque is saturated at the effort limit
     :param applied: torque after saturation [N m, N]
     :param start_q: configuration at the beginning of the last step [rad, m]
     :param start_v: velocity at its beginning [rad/s, m/s]
@@ -96,7 +96,7 @@ class State(NamedTuple):
     :param loop_jacobian: K at its beginning
     """
 
-    # What the next step begins with.
+    # Inputs of the next step.
     packed: FloatArray = view()
     q: FloatArray = floats('nq', within='packed')
     v: FloatArray = floats('nv', within='packed')
@@ -107,8 +107,8 @@ class State(NamedTuple):
     touching: IntArray = integers('points')
     counters: IntArray = integers(COUNTERS)
     servo: Servo = nested(Servo)
-    # Facts about the last step for its users, also after a snapshot is restored. The next
-    # step itself asks for the acceleration.
+    # Results of the last step for users, also after a snapshot is restored. The next step reads
+    # the acceleration.
     saturated: IntArray = integers('nv')
     applied: FloatArray = floats('nv')
     start_q: FloatArray = floats('nq')
@@ -126,11 +126,11 @@ class ExternalForces(NamedTuple):
     :param force: force [N]
     :param point: point of the body it acts at, in body coordinates [m]
     :param use: body; 1 if it acts at that point, 0 at the origin of the base; remaining steps,
-        negative: for ever, 0: none
-    :param ramp: steps in which it rises, and falls at its end; steps that it has acted
-    :param link: number of the link among those of the robot, -1 if it is not of the robot
+        negative: forever, 0: none
+    :param ramp: number of steps of its rise, and of its fall at the end; number of steps so far
+    :param link: number of the link of the robot, -1 if it is not of the robot
     :param acted: number of the step in which it acted last, counted from 1
-    :param wrench: moment and force then, about the origin of the base [N m, N]
+    :param wrench: moment and force in that step, about the origin of the base [N m, N]
     """
 
     moment: FloatArray = floats(MAX_FORCES, 3)
@@ -138,7 +138,7 @@ class ExternalForces(NamedTuple):
     point: FloatArray = floats(MAX_FORCES, 3)
     use: IntArray = integers(MAX_FORCES, 3)
     ramp: IntArray = integers(MAX_FORCES, 2)
-    # Facts about the last step for its users.
+    # Results of the last step for users.
     link: IntArray = integers(MAX_FORCES)
     acted: IntArray = integers(MAX_FORCES)
     wrench: FloatArray = floats(MAX_FORCES, 6)
@@ -149,7 +149,7 @@ class GroundContactPoints(NamedTuple):
 
     :param point: their numbers among all contact points
     :param shape: the shapes they belong to
-    :param position: where they were at the beginning [m]
+    :param position: position at the beginning of the substep [m]
     :param gap: their heights above the ground [m]
     :param force: force on the robot at each, along normal and tangents [N]
     """

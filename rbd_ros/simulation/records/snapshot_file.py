@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Snapshots in files: written whole or not at all, and read only if nothing is wrong with them.
+"""Snapshots in files: written atomically, and read only if they are intact.
 
 A file is a ZIP archive of NumPy arrays (.npz): one for each array of the snapshot, by its name,
-and `about`, JSON in UTF-8, which says what it is of.
+and `about`, JSON in UTF-8, the identity of the simulation.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ _TEXTS = ('format', 'version', 'robot')
 
 
 class SnapshotError(ValueError):
-    """A file that is not a usable snapshot; the message names file and cure."""
+    """A file that is no usable snapshot; the message names file and cure."""
 
 
 def save_snapshot(snapshot: Snapshot, path: Union[str, 'os.PathLike[str]']) -> None:
-    """Write a snapshot to a file; if that fails, a file that was there before is still there.
+    """Write a snapshot to a file; on failure, a previous file stays as it was.
 
-    :param snapshot: what `Simulator.snapshot` returned
+    :param snapshot: result of `Simulator.snapshot`
     :param path: name of the file, which usually ends in .npz
     :raises SnapshotError: if it cannot be written
 
@@ -60,7 +60,7 @@ def save_snapshot(snapshot: Snapshot, path: Union[str, 'os.PathLike[str]']) -> N
         'version': __version__,
         'robot': snapshot.robot,
         'start_time': snapshot.start_time,
-        # Pairs, as keys of JSON objects are texts and handles are numbers.
+        # Pairs, as keys of JSON objects are strings and handles are numbers.
         'handles': [[handle, row] for handle, row in snapshot.handles.items()],
         'next_handle': snapshot.next_handle,
         'objects': list(snapshot.objects),
@@ -98,11 +98,11 @@ def _replace(place: Path, content: bytes) -> None:
 
 
 def load_snapshot(path: Union[str, 'os.PathLike[str]']) -> Snapshot:
-    """Read a snapshot from a file; `Simulator.restore` says whether it fits.
+    """Read a snapshot from a file; `Simulator.restore` checks whether it fits.
 
     :param path: name of the file
-    :raises SnapshotError: if there is none, if it is cut off or changed, no snapshot, or one of
-        another version
+    :raises SnapshotError: if there is no file, if it is truncated or changed, no snapshot, or one
+        of another version
 
     >>> from rbd_ros.simulation import load_snapshot
     >>> load_snapshot('no_such_file.npz')

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Snapshots of a simulation at one instant, and of which simulation that is."""
+"""Snapshots of a simulation at one instant, and the identity of the simulation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rbd_ros.robot.variants import model_key
 from rbd_ros.simulation.physics import Physics
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 
-# Found once for each simulation and what is around it: shapes of a world may be large.
+# Cached per simulation and world: shapes of a world may be large.
 _found: WeakKeyDictionary[Physics, Tuple[Optional[Scene], Dict[str, str]]] = WeakKeyDictionary()
 
 
@@ -29,11 +29,11 @@ class Snapshot:
 
     :param robot: name of the robot
     :param start_time: time at the last reset [s]
-    :param arrays: all that the next steps depend on, by name
-    :param handles: external wrenches that act, by their handles
+    :param arrays: all arrays that the next steps depend on, by name
+    :param handles: active external wrenches, by their handles
     :param next_handle: handle of the next one
     :param objects: names of the movable objects
-    :param identity: of which simulation it is, see `identity_of`
+    :param identity: identity of the simulation, see `identity_of`
     :param frictional: whether joints may have dry friction
     :param extra: further values of the caller, as JSON
     """
@@ -52,7 +52,7 @@ class Snapshot:
 def identity_of(physics: Physics) -> Dict[str, str]:
     """Return name and fingerprints of a simulation, independent of its state.
 
-    Faults of a bench (efforts that are cut, friction that is added) do not count.
+    Fault injection (reduced efforts, additional friction) does not count.
 
     >>> from rbd_ros.simulation import Physics
     >>> from rbd_ros.simulation.records.snapshots import identity_of
@@ -69,7 +69,7 @@ def identity_of(physics: Physics) -> Dict[str, str]:
 def check_identity(snapshot: Snapshot, physics: Physics) -> None:
     """Reject a snapshot of another simulation.
 
-    :raises ValueError: saying what is different
+    :raises ValueError: naming the difference
     """
     then, now = snapshot.identity, identity_of(physics)
     if not then:
@@ -97,14 +97,14 @@ def _identity(physics: Physics) -> Dict[str, str]:
         'timestep': repr(model.timestep),
         'integrator': physics.integrator,
         'ground': _digest(model.ground) if model.has_ground else '',
-        # An address is that of this process alone.
+        # An address is valid in this process only.
         'world': _digest(model.scene._replace(finder=0)) if model.has_scene else '',
     }
 
 
 def _model_digest(model: SimulationModel, robot: Robot) -> str:
     total = hashlib.sha256(json.dumps(model_key(robot.model)).encode())
-    # From the robot, not the model: faults change these there.
+    # From the robot: faults change the model.
     for values in (robot.friction, robot.effort_limits):
         total.update(np.asarray(values, dtype=float).tobytes())
     for values in (model.damping, model.stiffness, model.spring_rest, model.speed):

@@ -24,14 +24,14 @@ from rbd_ros.simulation.scene.scene_state import ContactState, Objects, SceneWor
 
 
 class Dynamics(NamedTuple):
-    """Results of the robot's kernels in the present state, and the forces that act on it.
+    """Results of the robot's kernels in the present state, and the forces on it.
 
     :param bias: bias force [N m, N]
     :param acceleration: forward dynamics [rad/s^2, m/s^2]
     :param mass: mass matrix
-    :param kinematics: outputs of the kernel contact_kinematics one after another
-    :param poses: of it, rotation row by row and position of each body
-    :param columns: of it, motion columns of the tree in base coordinates
+    :param kinematics: outputs of the kernel contact_kinematics, concatenated
+    :param poses: part of it: rotation row by row and position of each body
+    :param columns: part of it: motion columns of the tree in base coordinates
     :param velocities: spatial velocities of the bodies in base coordinates [rad/s, m/s]
     :param body_forces: total external force on each body [N m, N]
     :param applied_force: torque after saturation, and the generalized force of external forces
@@ -51,37 +51,37 @@ class Dynamics(NamedTuple):
 
 
 class Loops(NamedTuple):
-    """The constraints of kinematic loops (loop_directions.py); of no size if there are none.
+    """The constraints of kinematic loops (loop_directions.py); empty without loops.
 
-    `held` are the rows of joints that are held, in `basis`; of `counts`: rank of the constraints,
+    `held` are the rows of held joints, in `basis`. `counts` are the rank of the constraints,
     number of held joints, rank of their rows, whether any joint is fixed.
 
-    :param found: outputs of the kernel loop_constraints one after another
-    :param delta: of it, position errors [rad, m]
-    :param velocity: of it, velocity errors K v [rad/s, m/s]
-    :param jacobian: of it, K
-    :param bias: of it, the k of K a = k [rad/s^2, m/s^2]
-    :param closure: outputs of the kernel loop_closure one after another
-    :param residual: of it, position errors [rad, m]
-    :param closure_jacobian: of it, K
+    :param found: outputs of the kernel loop_constraints, concatenated
+    :param delta: part of it: position errors [rad, m]
+    :param velocity: part of it: velocity errors K v [rad/s, m/s]
+    :param jacobian: part of it: K
+    :param bias: part of it: the k of K a = k [rad/s^2, m/s^2]
+    :param closure: outputs of the kernel loop_closure, concatenated
+    :param residual: part of it: position errors [rad, m]
+    :param closure_jacobian: part of it: K
     :param factor: factors of the mass matrix
     :param rows: K in units in which kinetic energy is a length; then its triangular factor
-    :param reflectors: unit vectors of Householder's reflections
-    :param reference: what a row is measured by
-    :param order: row of K behind each row
-    :param basis: velocities that keep the loops closed, orthonormal under the mass matrix
-    :param held_rows: what joints that are held move by, per element of `basis`; then its factor
+    :param reflectors: unit vectors of the Householder reflections
+    :param reference: scale of each row
+    :param order: row of K of each row
+    :param basis: velocities with closed loops, orthonormal under the mass matrix
+    :param held_rows: velocity of held joints per element of `basis`; then its factor
     :param held_reflectors: unit vectors of its reflections
-    :param held_reference: what a row of it is measured by
-    :param held_order: number among the held joints behind each row
+    :param held_reference: scale of each of its rows
+    :param held_order: number of the held joint of each row
     :param held_joint: degree of freedom of each held joint
-    :param motions: `basis` turned so that the first ones move the held joints, the others do not
+    :param motions: `basis` rotated so that the first ones move the held joints, the others do not
     :param coefficients: velocity in terms of `motions`
     :param system: matrix of a linear system in them
     :param fixed: 1 for joints that a correction must not move
     :param error: errors that a correction is to remove, by row of K
     :param correction: buffer for a velocity or displacement
-    :param spare: buffer for another one
+    :param spare: another one
     :param counts: see above
     """
 
@@ -122,7 +122,7 @@ class Problem(NamedTuple):
     :param low: minimum velocity
     :param high: maximum velocity
     :param jacobian: velocity of each contact point along normal and tangents, per v
-    :param intercept: linearized contact forces: at no velocity [N]
+    :param intercept: linearized contact forces: at zero velocity [N]
     :param slope: linearized contact forces: per velocity of the point [N s/m]
     :param impulse: generalized impulse of friction, limits and contacts
     :param contact_impulse: generalized impulse of all contacts
@@ -130,11 +130,11 @@ class Problem(NamedTuple):
     :param solution: right-hand side of a linear system, and its solution
     :param product: slope of a contact times its Jacobian
     :param factor: factors of H
-    :param response: velocities that a unit impulse of each joint, then of each contact along
-        normal and tangents, causes
-    :param swept_impulse: impulses of the joints that the sweeps found
-    :param swept_velocity: velocity that the sweeps found
-    :param swept_segment: segments that the sweeps found
+    :param response: velocities per unit impulse of each joint, then of each contact along
+        normal and tangents
+    :param swept_impulse: impulses of the joints in the sweeps
+    :param swept_velocity: velocity in the sweeps
+    :param swept_segment: segments in the sweeps
     :param loops: constraints of kinematic loops
     """
 
@@ -148,11 +148,11 @@ class Problem(NamedTuple):
     slope: FloatArray = floats('near', 3, 3)
     impulse: FloatArray = floats('nv')
     contact_impulse: FloatArray = floats('nv')
-    # The linear system of one Newton step. H is needed again in the next one, so this is a copy.
+    # The linear system of a Newton step: a copy, as the next step needs H.
     system: FloatArray = floats('nv', 'nv')
     solution: FloatArray = floats('nv')
     product: FloatArray = floats(3, 'nv')
-    # The sweeps. Most steps never come here, but memory is had once and for all.
+    # The sweeps. Few steps need them, but memory is allocated once.
     factor: FloatArray = floats('nv', 'nv')
     response: FloatArray = floats('rows', 'nv')
     swept_impulse: FloatArray = floats('nv')
@@ -166,16 +166,16 @@ class Motion(NamedTuple):
 
     :param next_q: q at the end of a substep
     :param next_v: v at the end of a substep
-    :param packed: inputs of the kernel integrate one after another
-    :param from_q: of it, where from
-    :param displacement: of it, the displacement, in velocity variables
-    :param followed_q: with loops, where the velocity leads, before positions are corrected
-    :param kept_q: q before a correction that may be taken back
+    :param packed: inputs of the kernel integrate, concatenated
+    :param from_q: part of it: initial configuration
+    :param displacement: part of it: the displacement, in velocity variables
+    :param followed_q: with loops, configuration before the position correction
+    :param kept_q: q before a correction that may be undone
     """
 
     next_q: FloatArray = floats('nq')
     next_v: FloatArray = floats('nv')
-    # One memory, so that the kernel takes its two inputs without a copy.
+    # One memory, so the kernel needs no copy of its two inputs.
     packed: FloatArray = view()
     from_q: FloatArray = floats('nq', within='packed')
     displacement: FloatArray = floats('nv', within='packed')
@@ -189,7 +189,7 @@ class FreeBases(NamedTuple):
     :param angular_momentum: about the center of mass, in predecessor coordinates [N m s]
     :param linear_momentum: in predecessor coordinates [N s]
     :param center_of_mass: in predecessor coordinates [m]
-    :param held: 1 where the world has stopped the robot, whose momentum is not conserved then
+    :param held: 1 for a base that the world has stopped, whose momentum is not conserved
     """
 
     angular_momentum: FloatArray = floats('free', 3)
@@ -203,10 +203,10 @@ class NoBuffers(NamedTuple):
 
 
 class Before(NamedTuple):
-    """A state in a substep in a world that may be taken again from there.
+    """A state in a substep in a world, for repeating the substep.
 
-    `before` is the beginning (scene/servo.py), `before_contact` all but `q` before contacts change
-    it (scene/speculative_contacts.py).
+    `before` is the beginning (scene/servo.py), `before_contact` the state without `q` before
+    contacts change it (scene/speculative_contacts.py).
 
     :param q: configuration
     :param v: velocity
@@ -220,9 +220,9 @@ class Before(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """All intermediate results of a step, by what they are for.
+    """All intermediate results of a step, by purpose.
 
-    :param integrator: those of the integrator alone, of the class that it declares
+    :param integrator: buffers of the integrator, of the class that it declares
     """
 
     dynamics: Dynamics = nested(Dynamics)
@@ -245,7 +245,7 @@ class Commands(NamedTuple):
 
 
 class PhysicsRecord(NamedTuple):
-    """All that a compiled loop needs to take steps, by one address."""
+    """All records of a compiled step loop, by one address."""
 
     model: SimulationModel
     commands: Commands
@@ -258,7 +258,7 @@ class PhysicsRecord(NamedTuple):
 
 
 class Access(NamedTuple):
-    """Data of steps that begin without asking for the mutex.
+    """Data of steps that begin without acquiring the mutex.
 
     :param advance: address of the loop that takes steps
     :param held: how often the mutex is held, (1,)
@@ -269,7 +269,7 @@ class Access(NamedTuple):
 
 
 class Substep(NamedTuple):
-    """A step without a world, or a part of one: a value that its functions hand on.
+    """A step without a world, or a part of one: a value that functions pass on.
 
     :param near: number of contact points near the ground
     :param h: its length [s]

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The loop of `Simulator.rollout`: steps of many rollouts one after another, in one thread.
 
-Steps are numbered through all rollouts: those of the first one, then those of the second one, and
-so on. A call does some of them in a row, and the next call of the same thread continues from
-there, in the middle of a rollout if need be.
+Steps are numbered through all rollouts: first those of the first one, then those of the second
+one, and so on. A call takes some consecutive steps; the next call of the same thread continues
+there, also within a rollout.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rbd_ros.simulation.stepping.linear import clear, copy
 class Memory(NamedTuple):
     """State that a simulation carries from one step to the next.
 
-    :param words: the memory of all arrays that a snapshot keeps
+    :param words: memory of all arrays in a snapshot
     """
 
     words: FloatArray
@@ -33,7 +33,7 @@ class Memory(NamedTuple):
 class Batch(NamedTuple):
     """Rollouts: initial states, and buffers for results.
 
-    Where an array has one row, it is that of all rollouts, or of all steps.
+    An array with one row applies to all rollouts, or to all steps.
 
     :param advance: address of the loop that takes steps
     :param steps: number of steps of each rollout
@@ -42,11 +42,11 @@ class Batch(NamedTuple):
     :param torque: (B or 1, steps or 1, nv) [N m, N]
     :param kp: gains of servos, (nv,) [N m/rad, N/m]
     :param kd: likewise for velocities, (nv,) [N m s/rad, N s/m]
-    :param target_q: positions that they go to, (B or 1, steps or 1, nv) [rad, m]
+    :param target_q: their target positions, (B or 1, steps or 1, nv) [rad, m]
     :param target_v: velocities there, (nv,) [rad/s, m/s]
     :param q: configurations after each step, (B, steps, nq)
     :param v: velocities after each step, (B, steps, nv)
-    :param diverged: steps that could not be taken, -1 where all could, (B,)
+    :param diverged: number of the failed step, -1 if there is none, (B,)
     """
 
     advance: int
@@ -64,23 +64,23 @@ class Batch(NamedTuple):
 
 
 def in_one_memory(*records: Tuple[Any, ...]) -> Tuple[FloatArray, Tuple[Any, ...]]:
-    """Return the records like these, with all of their arrays in one memory, which is zero.
+    """Return records like these, with all of their arrays in one memory, which is zero.
 
-    :param records: named tuples of contiguous arrays of eight-byte numbers, of which some may be
-        parts of others
+    :param records: named tuples of contiguous arrays of eight-byte numbers; some may be parts of
+        others
     """
     arrays = [array for record in records for array in _arrays(record)]
     owners: Dict[int, AnyArray] = {id(owner): owner for owner in map(_owner, arrays)}
     ends = np.cumsum([owner.size for owner in owners.values()])
     begins = dict(zip(owners, [0, *ends.tolist()]))
-    # One memory, so that a reset is one loop over it, without a list of what has to be reset.
+    # One memory, so that a reset is one loop over it.
     words = np.zeros(int(ends[-1]))
 
     def moved(array: AnyArray) -> AnyArray:
         owner = _owner(array)
         within = (array.ctypes.data - owner.ctypes.data) // words.itemsize
         begin = begins[id(owner)] + (within if array.size else 0)
-        # Arrays that were parts of one another stay so: records have views into other arrays.
+        # Views into other arrays stay views.
         return words[begin : begin + array.size].view(array.dtype).reshape(array.shape)
 
     # `_make`, by its type: they are named tuples.
@@ -107,7 +107,7 @@ def begin(physics: PhysicsRecord, memory: Memory, batch: Batch, row: int) -> Non
     """Start a rollout, as after a reset."""
     state = physics.state
     clear(memory.words)
-    # Broadcasting: the last row counts for all further ones.
+    # Broadcasting: the last row applies to all further ones.
     copy(batch.start_q[min(row, len(batch.start_q) - 1)], state.q)
     copy(batch.start_v[min(row, len(batch.start_v) - 1)], state.v)
     if physics.model.has_servos:
@@ -116,7 +116,7 @@ def begin(physics: PhysicsRecord, memory: Memory, batch: Batch, row: int) -> Non
         copy(batch.target_v, state.servo.v)
     if physics.model.has_scene:
         start_objects(physics.model.scene, physics.objects)
-        # Lists of near pairs belong to the motion of another rollout.
+        # The list of near pairs is that of another rollout.
         physics.work.scene.buffers.listed[0] = 0
     if physics.model.has_ground:
         start_contacts(physics.model, state, physics.work.dynamics)
@@ -134,20 +134,20 @@ def fill(value: float, x: FloatArray) -> None:
 def roll(physics: PhysicsRecord, memory: Memory, batch: Batch, first: int, last: int) -> int:
     """Take the steps from `first` to before `last`, numbered through all rollouts.
 
-    Nothing is taken up between two calls but what the records hold: `first` is where the call
-    before ended, or the beginning of a rollout.
+    The records keep the state between calls: `first` is the end of the previous call, or the
+    beginning of a rollout.
 
-    :return: how many steps were taken
+    :return: number of steps taken
     """
     state, torque, taken = physics.state, batch.torque, 0
-    # Where the last call of this thread ended: records still hold that state.
+    # The end of the last call of this thread: records still have that state.
     row = first // batch.steps
     step = first - row * batch.steps
     for _ in range(first, last):
         if step == 0:
             begin(physics, memory, batch, row)
         if batch.diverged[row] < 0:
-            # In this order: a rollout that has ended takes no more steps.
+            # In this order: a diverged rollout takes no more steps.
             of = torque[min(row, len(torque) - 1)]
             copy(of[min(step, len(of) - 1)], physics.commands.torque)
             if physics.model.has_servos:

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Threads of `Simulator.rollout`, and the distribution of rollouts.
 
-The caller begins at once and finds out how long a step takes. If it pays, other threads come to
-its help. All take chunks of rollouts until none is left, each in its own records, which are
-kept for the next call. Between slices of machine code, which last some hundredths of a second, a
-thread checks for Ctrl-C, which ends the rollouts.
+The caller starts at once and measures the time of a step. If it pays, further threads join it. All
+take chunks of rollouts until none is left, each in its own records, which are kept for the next
+call. Between slices of machine code of some hundredths of a second, a thread checks for Ctrl-C,
+which ends the rollouts.
 
-Threads share nothing but constants, and no rollout is divided among them: its numbers are the
-same, however many there are.
+Threads share constants only, and each rollout runs in one of them: its numbers do not depend on
+the number of threads.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from rbd_ros.simulation.rollouts.rollout_loop import Batch, in_one_memory, Memor
 from rbd_ros.simulation.rollouts.rollouts import Trajectories
 from rbd_ros.simulation.stepping.step_loop import advance
 
-# Steps of the first slice; how long slices are about, chunks, and work that is not worth another
+# Steps of the first slice; durations of slices and chunks, and of work that is not worth another
 # thread, which takes about a tenth of a millisecond to start [s].
 _FIRST, _SLICE, _CHUNK, _ALONE = 64, 20e-3, 1e-3, 0.4e-3
 
@@ -39,7 +39,7 @@ class _Worker:
 
     def __init__(self, model: SimulationModel, nq: int):
         fields = make_physics_record(model, nq)
-        # What `Physics.arrays` has: all that the next steps depend on.
+        # As in `Physics.arrays`: everything that the next steps depend on.
         words, (state, forces, contacts, objects, contact_state) = in_one_memory(
             fields.state,
             fields.external_forces,
@@ -60,7 +60,7 @@ class _Worker:
 
 
 class _Job:
-    """Rollouts that are left to do.
+    """Remaining rollouts.
 
     :param batch: the rollouts
     """
@@ -68,18 +68,18 @@ class _Job:
     def __init__(self, batch: Batch):
         self.record, self.rows, self.steps = Record(batch), len(batch.q), batch.steps
         self.stopped = False
-        #: About how long a step takes, 0 while that is not known [s].
+        #: Approximate duration of a step, 0 if unknown [s].
         self.step_seconds = 0.0
         self.error: Optional[BaseException] = None
         self._lock, self._next = threading.Lock(), 0
         self._threads = 1 if interpreted_reason() else threads()
 
     def take(self) -> Tuple[int, int]:
-        """Return the range of rollout steps that a thread does next, its end excluded."""
+        """Return the next range of rollout steps of a thread, its end excluded."""
         with self._lock:
             left, rows = self.rows - self._next, 1
             if self.step_seconds > 0.0:
-                # Long enough to be worth the asking, short enough for all to end together.
+                # Long enough for low overhead, short enough for all threads to end together.
                 worth = int(_CHUNK / (self.steps * self.step_seconds))
                 rows = max(1, min(worth, left // (2 * self._threads)))
             rows = min(rows, left)
@@ -88,7 +88,7 @@ class _Job:
 
     @property
     def helpers(self) -> int:
-        """Number of threads that are worth starting."""
+        """Number of threads worth starting."""
         left = self.rows - self._next
         if left * self.steps * self.step_seconds < _ALONE:
             return 0
@@ -96,21 +96,21 @@ class _Job:
 
 
 class RolloutThreads:
-    """The threads that do rollouts, and their memory.
+    """Threads of rollouts, and their memory.
 
     :param model: constants of the simulation
-    :param robot: the robot, with the inertias that it has now
+    :param robot: the robot, with its present inertias
     """
 
     def __init__(self, model: SimulationModel, robot: Robot):
-        #: What they were made for.
+        #: The constants they use.
         self.model = model
-        # External forces do not act in rollouts: less to compile, and to do.
+        # Rollouts have no external forces: less to compile, and to compute.
         self._model, self._nq = model._replace(has_external_forces=False), robot.nq
-        # Machine code of the robot is called by its address, and is to live as long.
+        # Keeps the robot's machine code alive, which is called by its address.
         self._robot = robot
         self._idle: List[_Worker] = [self._new()]
-        # Of the loop that takes steps, the same for all.
+        # Address of the step loop, the same for all.
         self._advance = advance.address(self._idle[0].physics)
 
     def run(
@@ -127,10 +127,10 @@ class RolloutThreads:
         :param v: velocities to start with, (B or 1, nv)
         :param torque: (B or 1, steps or 1, nv) [N m, N]
         :param servo: kp, kd, target_q and target_v of `Batch`
-        :param results: where to write
+        :param results: arrays for the results
         """
         if not results.q.size:
-            results.diverged[...] = -1  # of no steps, all were taken
+            results.diverged[...] = -1  # without steps, none failed
             return
         if any(np.may_share_memory(torque, x) for x in results):
             torque = torque.copy()
@@ -142,7 +142,7 @@ class RolloutThreads:
             for thread in helpers:
                 thread.join()
         finally:
-            # Nothing more to do, unless this thread was interrupted.
+            # Nothing is left, or this thread was interrupted.
             job.stopped = True
             for thread in helpers:
                 thread.join()
@@ -164,7 +164,7 @@ class RolloutThreads:
     ) -> None:
         """Run rollouts until none is left.
 
-        :param helpers: threads that were started to help, None if this is one of them
+        :param helpers: threads that were started, None in one of them
         """
         try:
             loop, size = roll.bind(worker.physics, worker.memory, job.record), _FIRST
@@ -176,7 +176,7 @@ class RolloutThreads:
                     loop(first, end)
                     seconds = time.perf_counter() - begun
                     job.step_seconds = seconds / (end - first)
-                    # Not at once: steps become slower when contact begins.
+                    # Gradually: steps become slower when contact begins.
                     size = max(1, min(2 * size, int(_SLICE / max(job.step_seconds, 1e-9))))
                     first = end
                     if helpers is not None and not helpers:
@@ -185,30 +185,30 @@ class RolloutThreads:
                     return
                 first, last = job.take()
         finally:
-            # Here, not where it was taken: after Ctrl-C the caller need not wait for this.
+            # Here, so that after Ctrl-C the caller need not wait for it.
             if len(self._idle) < threads():
                 self._idle.append(worker)
 
     def _helpers(self, job: _Job) -> List[threading.Thread]:
-        """Return the threads that help with a job, as many as are worth it."""
+        """Return the threads that help with a job, as many as are worthwhile."""
         started: List[threading.Thread] = []
         for _ in range(job.helpers):
-            # Made here, where it is seen if memory is short.
+            # Allocated here, where a lack of memory is reported.
             thread = threading.Thread(
                 target=self._help, args=(job, self._worker()), name='rollout', daemon=True
             )
             try:
                 thread.start()
-            except RuntimeError:  # the system gives no more threads: those there are do it
+            except RuntimeError:  # the system has no more threads: the present ones do it
                 break
             started.append(thread)
         return started
 
     def _help(self, job: _Job, worker: _Worker) -> None:
-        # Python handles signals in its main thread: one that the system gave to this one would
-        # not interrupt what that thread waits in.
+        # Python handles signals in its main thread. One delivered to this thread would not
+        # interrupt a blocking call of that thread.
         signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         try:
             self._work(job, worker)
-        except BaseException as error:  # which the caller raises
+        except BaseException as error:  # raised by the caller
             job.error, job.stopped = error, True

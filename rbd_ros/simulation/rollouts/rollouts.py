@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Motions from many starts: what `Simulator.rollout` takes and gives."""
+"""Motions from many starts: inputs and results of `Simulator.rollout`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rbd_ros.array_types import FloatArray, IntArray
 
 
 class Trajectories(NamedTuple):
-    """Motions from many starts, as `Simulator.rollout` gives them.
+    """Motions from many starts, the result of `Simulator.rollout`.
 
-    :param q: configurations after each step, (B, steps, nq) [rad, m]; NaN where a motion has ended
+    :param q: configurations after each step, (B, steps, nq) [rad, m]; NaN after a motion has ended
     :param v: velocities after each step, (B, steps, nv) [rad/s, m/s]; likewise
     :param diverged: number of the step in which each motion ended because its dynamics were not
         finite, counted from 0, and -1 for those that did not, (B,)
@@ -59,8 +59,8 @@ def checked_starts(
 ) -> _Starts:
     """Return the given arrays, with one row for values that all rollouts share.
 
-    :raises ValueError: for a wrong shape or dtype, what is not finite, or numbers of rollouts or
-        steps that contradict each other
+    :raises ValueError: for a wrong shape or dtype, numbers that are not finite, or inconsistent
+        numbers of rollouts or steps
     """
     given = {
         'q': checked_array('q', q, ((nq,), ('B', nq))),
@@ -68,7 +68,7 @@ def checked_starts(
         'torque': checked_array('torque', torque, ((nv,), ('steps', nv), ('B', 'steps', nv))),
         'target': checked_array('target', target, ((nq,), ('steps', nq), ('B', 'steps', nq))),
     }
-    # With an axis for the rollouts, they have so many dimensions.
+    # Number of dimensions with an axis for the rollouts.
     full = {'q': 2, 'v': 2, 'torque': 3, 'target': 3}
     counts = {name: len(x) for name, x in given.items() if x.ndim == full[name]}
     if len(set(counts.values())) > 1:
@@ -100,7 +100,7 @@ def checked_starts(
         for name in _IN_STEPS
     )
     return _Starts(
-        np.array(np.atleast_2d(given['q'])),  # copies: results may take the place of starts
+        np.array(np.atleast_2d(given['q'])),  # copies: results may overwrite starts
         np.array(np.atleast_2d(given['v'])),
         torque,
         target,
@@ -110,9 +110,9 @@ def checked_starts(
 
 
 def checked_array(name: str, given: Any, shapes: Tuple[Tuple[Any, ...], ...]) -> FloatArray:
-    """Return the array of finite floats of one of the shapes, in which texts stand for any length.
+    """Return an array of finite floats of one of the shapes; strings stand for any length.
 
-    :raises ValueError: for a wrong shape or dtype, or what is not finite
+    :raises ValueError: for a wrong shape or dtype, or numbers that are not finite
     """
     try:
         array = np.asarray(given)
@@ -138,7 +138,7 @@ def result_arrays(out: Any, rows: int, steps: int, nq: int, nv: int) -> Trajecto
     """Return the arrays for the results: new ones, or those of `out`.
 
     :param out: q, v and diverged, None for new ones
-    :raises ValueError: for what results cannot be written into
+    :raises ValueError: for arrays that cannot hold the results
     """
     shapes = {'q': (rows, steps, nq), 'v': (rows, steps, nv), 'diverged': (rows,)}
     dtypes = {'q': np.float64, 'v': np.float64, 'diverged': np.int64}

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Impulses in the robot's tree, along the path from their link to the base.
 
-Rows of a contact's Jacobian, and of what comes of it by L^-1 D^-1/2 (contact_problem.py), are zero
-but on that path, so that nothing else of them is read or written.
+Rows of a contact's Jacobian, and their products with L^-1 D^-1/2 (contact_problem.py), are zero
+except on that path, so only these elements are read or written.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def clear_along(tree: Tree, leaf: int, x: FloatArray) -> None:
 
     :param leaf: the degree of freedom; -1: everywhere
     """
-    # Rows without a single path, such as contacts of two links, have leaf -1: all DoFs count.
+    # Rows without a single path, such as contacts of two links, have leaf -1: all DoFs.
     if leaf < 0:
         clear(x)
     else:
@@ -128,7 +128,7 @@ def squares_along(tree: Tree, leaf: int, X: FloatArray) -> Tuple[float, float, f
 def half_solve(
     model: SimulationModel, problem: Problem, root: FloatArray, J: FloatArray, y: FloatArray
 ) -> None:
-    """Find a row of Y; see the beginning of this file.
+    """Compute a row of Y; see the beginning of this file.
 
     :param root: D^-1/2, (nv,)
     :param J: row of a Jacobian, (nv,)
@@ -145,7 +145,7 @@ def half_solve(
         # Back substitution of y = L^-T J with the sparsity of L (book 6.5), then D^-1/2.
         copy(J, y)
         for i in range(len(y) - 1, -1, -1):
-            # A contact is moved by few of the joints of a robot with legs or arms.
+            # A contact is moved by few joints of a robot with legs or arms.
             if y[i] == 0.0:
                 continue
             row, own = problem.factor[i], y[i]
@@ -163,7 +163,7 @@ def half_solve_rows(
     J: FloatArray,
     Y: FloatArray,
 ) -> None:
-    """Find three rows of Y, side by side: they wait for the same numbers.
+    """Compute three rows of Y in one pass, with independent sums.
 
     :param root: D^-1/2, (nv,)
     :param leaf: see `SceneWork`
@@ -176,12 +176,12 @@ def half_solve_rows(
         return
     tree = model.tree
     J_0, J_1, J_2, Y_0, Y_1, Y_2 = J[0], J[1], J[2], Y[0], Y[1], Y[2]
-    # The same on the path alone; scaling comes last, as elements of L need unscaled ones.
+    # The same along the path; scaling comes last, as L applies to unscaled elements.
     first, end = tree.path_first[leaf], tree.path_first[leaf + 1]
     for at in range(first, end):
         i = tree.path[at]
         a, b, c = J_0[i], J_1[i], J_2[i]
-        # Rows of L that lead to it are those before it on the path, which begins at the leaf.
+        # Rows of L with an entry here come before it on the path, which begins at the leaf.
         for before in range(first, at):
             k = tree.path[before]
             factor = problem.factor[k, i]
@@ -199,7 +199,7 @@ def half_solve_rows(
 def finish_half_solve(
     model: SimulationModel, problem: Problem, root: FloatArray, y: FloatArray, v: FloatArray
 ) -> None:
-    """Find the velocity that belongs to a sum of rows of Y.
+    """Compute the velocity of a sum of rows of Y.
 
     :param root: D^-1/2, (nv,)
     :param y: the sum; destroyed, (nv,)

@@ -1,13 +1,13 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Compliant contacts in a world: springs and dampers along normals, in the problem of the rigid.
+"""Compliant contacts in a world: springs and dampers along normals, in the rigid problem.
 
-A contact deforms under f = max(0, K d + D dd/dt), d the depth, as a surface without mass does.
-Taken at the end of a step, where d = d_0 - h v at the separation velocity v, the impulse h f is
-such that v + R (h f) + b >= 0, one of the two being zero, with R = 1 / (h (h K + D)) and
+A contact deforms under f = max(0, K d + D dd/dt), with d the depth, like a massless surface. At
+the end of a step d = d_0 - h v with the separation velocity v. So the impulse h f satisfies
+v + R (h f) + b >= 0, one of the two being zero, with R = 1 / (h (h K + D)) and
 b = -K d_0 / (h K + D): a rigid contact with R on the diagonal of its matrix and a bias velocity.
-A gap may close within the step; the surface, which then is not deformed yet, moves with what
-touches it from there on. Springs that are not linear are in springs.py.
+A gap may close within the step; from then on the surface, not deformed yet, moves with the body.
+Nonlinear springs are in springs.py.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def is_compliant(model: SceneModel, contacts: SceneContacts, c: int) -> bool:
 def contact_compliance(
     model: SceneModel, contacts: SceneContacts, c: int, h: float, work: SceneWork
 ) -> float:
-    """Return the compliance R of a contact, velocity by impulse [1/kg]; zero if it is rigid.
+    """Return the compliance R of a contact, velocity per impulse [1/kg]; zero if it is rigid.
 
     :param c: number of the contact
     :param h: time step [s]
@@ -53,7 +53,7 @@ def contact_compliance(
 def normal_bias(
     model: SceneModel, contacts: SceneContacts, c: int, h: float, work: SceneWork
 ) -> float:
-    """Return the velocity along the normal of a contact that it need not stop [m/s].
+    """Return the normal velocity of a contact that needs no impulse [m/s].
 
     :param c: number of the contact
     :param h: time step [s]
@@ -63,15 +63,14 @@ def normal_bias(
             tangent: float = work.springs.bias[c]
             return tangent
     gap = contacts.gap[c]
-    # A gap may close within the step. Of free bodies alone all of it: faces hold them without
-    # contradictions, and under a ton a cube of a gram must not be late.
+    # A gap may close within the step. For free bodies alone, any gap: faces hold them without
+    # contradictions, and a cube of a gram under a ton must not react late.
     closed = CLOSED if at_robot(model, contacts, c) else 0.0
     bias: float = gap / h if gap > closed else 0.0
     if gap < 0.0:
         surface = model.table.surface[surface_of(model.table, contacts.pair[c])]
         if surface[STIFFNESS] > 0.0:
-            # b = -K d_0 / (h K + D) with d_0 = -gap: the velocity at which the spring alone lets
-            # the body go.
+            # b = -K d_0 / (h K + D) with d_0 = -gap: the release velocity of the spring alone.
             bias = surface[STIFFNESS] * gap / (h * surface[STIFFNESS] + surface[DAMPING])
     return bias
 

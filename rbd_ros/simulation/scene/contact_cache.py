@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Warm start of a step in a world: the impulses of the step before, contact by contact."""
+"""Warm start of a step in a world: the previous impulses, contact by contact."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from rbd_ros.compiler.loops import compiled
 from rbd_ros.simulation.scene.scene_state import BEFORE, ContactState, NOW
 from rbd_ros.simulation.stepping.linear import clear, copy
 
-#: How much nearer than the same feature another contact must have been to be taken for the same
-#: one, as a ratio of squares, and how near at most, squared [m^2].
+#: Minimum ratio of squared distances for preferring a nearer contact to one with the same feature,
+#: and its maximum squared distance [m^2].
 MUCH_NEARER, SAME_PLACE = 16.0, 1e-4
 
 
 @compiled
 def remember(contact_state: ContactState) -> None:
-    """Keep the impulses of the last step, in world coordinates."""
+    """Store the impulses of the last step, in world coordinates."""
     contacts, count = contact_state.contacts, contact_state.counts[NOW]
     contact_state.counts[BEFORE] = count
     for c in range(count):
@@ -28,7 +28,7 @@ def remember(contact_state: ContactState) -> None:
         for s in range(3):
             total = 0.0
             for r in range(3):
-                # In world coordinates, since the tangents of the next step may be others.
+                # In world coordinates: tangents may change between steps.
                 total += contact_state.impulse[c, r] * contacts.frame[c, r, s]
             contact_state.old_impulse[c, s] = total
         if len(contact_state.moment) > 0:
@@ -41,10 +41,10 @@ def remember(contact_state: ContactState) -> None:
 
 @compiled
 def recall(contact_state: ContactState, count: int) -> None:
-    """Begin with the impulses that the same contacts had in the step before.
+    """Start from the previous impulses of the same contacts.
 
-    Those are the same whose features are, unless another one was much nearer: where edges are in
-    line, rounding decides which features touch.
+    Contacts are the same if their features are, unless another one was much nearer: with collinear
+    edges, rounding decides which features touch.
 
     :param count: number of contacts
     """
@@ -55,8 +55,7 @@ def recall(contact_state: ContactState, count: int) -> None:
         contact_state.steady[c] = 0
         if len(contact_state.moment) > 0:
             clear(contact_state.moment[c])
-        # Both are in the order of the pairs.
-        # Two sorted lists are merged: linear in the number of contacts.
+        # Both lists are in the order of the pairs: merging them is linear.
         while first < before and contact_state.old_pair[first] < pair:
             first += 1
         same, nearest, at = -1, -1, first

@@ -21,7 +21,7 @@ def find_jacobians(
     count: int,
     work: SceneWork,
 ) -> bool:
-    """Find Jacobians of contacts, those of objects with their responses.
+    """Compute Jacobians of contacts, and for objects also their responses.
 
     :param columns: motion columns of the tree in base coordinates, (tree_nv, 6)
     :param count: number of contacts
@@ -32,8 +32,7 @@ def find_jacobians(
         J, position, frame = work.jacobian[c], contacts.position[c], contacts.frame[c]
         work.leaf_dof[c] = leaf_dof_of(model, contacts, c)
         for r in range(3):
-            # Only on the path: elsewhere old numbers stay, which nothing reads (branch-induced
-            # sparsity).
+            # On the path only: other elements are never read (branch-induced sparsity).
             clear_along(model.tree, work.leaf_dof[c], J[r])
         for side in range(2):
             body = contacts.body_id[c, side]
@@ -60,7 +59,7 @@ def find_jacobians(
 
 @compiled
 def leaf_dof_of(model: SimulationModel, contacts: SceneContacts, c: int) -> int:
-    """Return the degree of freedom on whose path are all that move a contact, -1 if none is."""
+    """Return the degree of freedom whose path has all that move a contact, -1 if none has."""
     first, second = contacts.body_id[c, 0], contacts.body_id[c, 1]
     a = model.tree.leaf_dof[first] if 0 < first < model.scene.first_object else -2
     b = model.tree.leaf_dof[second] if 0 < second < model.scene.first_object else -2
@@ -69,8 +68,8 @@ def leaf_dof_of(model: SimulationModel, contacts: SceneContacts, c: int) -> int:
         return max(a, b)
     leaf = -1
     if a >= 0 and b >= 0:
-        # Two links of one branch: the path of one leads through the other.
-        # Children have larger numbers than their parents, so the deeper one is the larger.
+        # Two links of one branch: the path of the deeper one includes the other. Children have
+        # larger numbers than their parents.
         common = model.tree.common_ancestor[a, b]
         if common == a or common == b:
             leaf = max(a, b)
@@ -122,13 +121,13 @@ def find_object_jacobian(
     jacobian: FloatArray,
     response: FloatArray,
 ) -> None:
-    """Find the Jacobian of an object at a contact, and what impulses there do to the object.
+    """Compute the Jacobian of an object at a contact, and its response to impulses there.
 
     :param o: number of the object
     :param sign: 1, or -1 if it is the first of the two
     :param point: the contact point, (3,) [m]
     :param frame: normal and tangents, (3, 3)
-    :param jacobian: velocity per angular and linear velocity; a result, (3, 6)
+    :param jacobian: contact velocity per angular and linear velocity; a result, (3, 6)
     :param response: change of these velocities per impulse; a result, (3, 6)
     """
     center, bodies, arm = model.bodies.center[o], model.bodies, stack_array(3)
@@ -146,8 +145,8 @@ def find_object_jacobian(
             jacobian[r, s] = sign * (arm[t] * frame[r, u] - arm[u] * frame[r, t])
             jacobian[r, 3 + s] = sign * frame[r, s]
         for s in range(3):
-            # M^-1 J^T: `mobility` is I^-1 in world coordinates, symmetric, so that its rows serve
-            # as columns.
+            # M^-1 J^T: `mobility` is I^-1 in world coordinates, symmetric, so rows serve as
+            # columns.
             response[r, s] = dot3(work.mobility[o, s], jacobian[r])
             response[r, 3 + s] = jacobian[r, 3 + s] / bodies.mass[o]
 

@@ -1,11 +1,11 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""From contacts to one frictional problem for each island of bodies that touch each other.
+"""From contacts to one frictional problem for each island of bodies in contact.
 
 An impulse lambda at a contact changes velocities by H^-1 J^T lambda. With H = L^T D L of the robot
-(book 6.5) and the inertias of the objects, the Delassus matrix of contacts is G = Y Y^T, Y being
-the contacts' Jacobian times L^-1 D^-1/2: bitwise symmetric and positive-semidefinite. With
-kinematic loops, Y is the Jacobian in velocities that keep them closed and are orthonormal under H.
+(book 6.5) and the inertias of the objects, the Delassus matrix of contacts is G = Y Y^T with
+Y = J L^-1 D^-1/2: bitwise symmetric and positive-semidefinite. With kinematic loops, Y is the
+Jacobian by velocities with closed loops that are orthonormal under H.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LOWER_LIMIT, UPPER_LIMIT, FRICTION = 0, 1, 2
 def assemble_matrix(
     model: SimulationModel, contacts: SceneContacts, n: int, m: int, work: SceneWork
 ) -> None:
-    """Find the lower triangle of the Delassus matrix of listed contacts, then rows of joints.
+    """Compute the lower triangle of the Delassus matrix of listed contacts, then rows of joints.
 
     :param n: number of contacts
     :param m: number of rows of joints
@@ -41,7 +41,7 @@ def assemble_matrix(
         c = work.listed[a]
         for b in range(a + 1):
             d = work.listed[b]
-            # Two contacts are coupled through the robot, or through an object that both are at.
+            # The robot, or a common object, couples two contacts.
             apart = True
             if model.has_robot:
                 if at_robot(scene, contacts, c) and at_robot(scene, contacts, d):
@@ -62,7 +62,7 @@ def assemble_matrix(
                             work.object_jacobian[c, i], work.object_response[d, j], G, 3 * a, 3 * b
                         )
     if model.has_robot:
-        # Rows of joints three by three, as contacts; what is beyond the last one is zero.
+        # Rows of joints in blocks of three, like contacts; elements after the last one are zero.
         for k in range((m + 2) // 3):
             y, first, leaf = work.row_response[k], 3 * n + 3 * k, work.row_leaf_dof[k]
             for r in range(3):
@@ -99,11 +99,11 @@ def enter_robot_product(
     :param column: likewise
     """
     # Rows of Y are zero off the path from their leaf to the base (branch-induced sparsity, book
-    # 6.4), so that only the DoFs that support both leaves add to the product.
+    # 6.4): only DoFs that support both leaves contribute.
     common = max(leaf_y, leaf_z)
     if leaf_y >= 0 and leaf_z >= 0:
         common = tree.common_ancestor[leaf_y, leaf_z]
-        # Two branches without a common DoF: the contacts do not affect each other.
+        # Two branches without a common DoF are not coupled.
         if common < 0:
             clear_block(G, row, column)
             return
@@ -114,7 +114,7 @@ def enter_robot_product(
         return
     p, q, r = Y[0], Y[1], Y[2]
     s, t, u = Z[0], Z[1], Z[2]
-    # Nine sums at once: each element is read once, and no sum waits for another one.
+    # Nine independent sums at once: each element is read once.
     ps = pt = pu = qs = qt = qu = rs = rt = ru = 0.0
     for at in range(tree.path_first[common], tree.path_first[common + 1]):
         k = tree.path[at]
@@ -143,7 +143,7 @@ def enter_robot_product(
 
 @compiled
 def add_product(Y: FloatArray, Z: FloatArray, G: FloatArray, row: int, column: int) -> None:
-    """Add Y Z^T to a block of G; all nine sums in one pass, which do not wait for each other.
+    """Add Y Z^T to a block of G; all nine independent sums in one pass.
 
     :param Y: (3, k)
     :param Z: (3, k)
@@ -266,12 +266,12 @@ def contact_velocities(
 def enter_problem(
     model: SceneModel, contacts: SceneContacts, n: int, m: int, work: SceneWork
 ) -> None:
-    """Copy `matrix` and `free`, and the contacts' friction, to where the solver scales them.
+    """Copy `matrix`, `free` and the contacts' friction to the solver, which scales them.
 
     :param n: number of contacts
     :param m: number of rows of joints
     """
-    # The solver scales its matrix in place, while the unscaled one is needed again by springs.
+    # The solver scales its matrix in place; springs need the unscaled one again.
     space, size = work.space, 3 * n + m
     space.sizes[CONES], space.sizes[ROWS] = n, m
     for i in range(size):

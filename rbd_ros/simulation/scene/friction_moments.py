@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Torsional and rolling friction of contacts in a world: moments that normal forces bound.
+"""Torsional and rolling friction of contacts in a world: moments bounded by normal forces.
 
-A contact whose pair has either gets three more rows in the problem of its island: turning about
-its normal and about both tangents. They are moments of constraints/friction_space.py, after the
-rows of joints; a coefficient of zero leaves a row without effect.
+A contact with either adds three rows to the problem of its island: rotation about its normal and
+about both tangents. They are the moments of constraints/friction_space.py, after the rows of
+joints; a coefficient of zero leaves a row without effect.
 """
 
 from __future__ import annotations
@@ -55,18 +55,18 @@ def find_angular_jacobians(
     count: int,
     work: SceneWork,
 ) -> None:
-    """Find Jacobians of turning at contacts, those of objects with their responses.
+    """Compute angular Jacobians of contacts, and for objects also their responses.
 
     :param columns: motion columns of the tree in base coordinates, (tree_nv, 6)
     :param count: number of contacts
     """
     scene, moments = model.scene, work.friction_moments
     for c in range(count):
-        # Most contacts have neither: their arrays are not touched, and are not read either.
+        # Most contacts have neither: their arrays are neither written nor read.
         if not contact_has_moments(scene, contacts, c):
             continue
         J, frame = moments.jacobian[c], contacts.frame[c]
-        # The angular velocity of the second body less that of the first one, along normal and
+        # The angular velocity of the second body relative to the first one, along normal and
         # tangents: the rows of J are e_r^T (omega_2 - omega_1).
         for r in range(3):
             clear_along(model.tree, work.leaf_dof[c], J[r])
@@ -76,8 +76,8 @@ def find_angular_jacobians(
             if node == 0:
                 add_angular_jacobian(model.tree, columns, body, sign, frame, J)
             elif node > 0:
-                # An object turns about its center of mass: its row is the direction itself, and a
-                # moment changes its angular velocity by I^-1 e_r.
+                # An object rotates about its center of mass: its row is the direction itself, and
+                # a moment changes its angular velocity by I^-1 e_r.
                 jacobian = moments.object_jacobian[c, side]
                 response = moments.object_response[c, side]
                 for r in range(3):
@@ -101,7 +101,7 @@ def add_angular_jacobian(
     :param frame: normal and tangents, (3, 3)
     :param J: the sum, (3, nv)
     """
-    # Only DoFs that support the body turn it; mimic joints add to the DoF that they follow.
+    # Only DoFs that support the body rotate it; mimic joints add to the DoF of their master.
     for at in range(tree.support_first[body], tree.support_first[body + 1]):
         k = tree.support[at]
         for r in range(3):
@@ -113,7 +113,7 @@ def add_angular_jacobian(
 def respond_to_friction_moments(
     model: SimulationModel, problem: Problem, contacts: SceneContacts, count: int, work: SceneWork
 ) -> None:
-    """Find what moments at contacts do to the robot.
+    """Compute the response of the robot to moments at contacts.
 
     :param count: number of contacts
     """
@@ -261,7 +261,7 @@ def enter_friction_moments(
 
 @compiled
 def begin_friction_moments(contact_state: ContactState, work: SceneWork, count: int) -> None:
-    """Enter the start of moments: those of the last step, where the normal force holds them.
+    """Set the initial moments: those of the last step, where the normal force allows them.
 
     :param count: number of contacts with moments
     """
@@ -269,7 +269,7 @@ def begin_friction_moments(contact_state: ContactState, work: SceneWork, count: 
     n, m = space.sizes[CONES], space.sizes[ROWS]
     for k in range(count):
         a = work.friction_moments.listed[k]
-        # An open contact bounds its moments by zero, where they start.
+        # A contact that starts open starts without moments.
         if space.x[3 * a] <= 0.0:
             continue
         for r in range(3):
@@ -285,7 +285,7 @@ def power_of_friction_moment(space: FrictionSpace, a: int) -> Tuple[float, float
     x, u, power, turning = space.x, space.u, 0.0, 0.0
     first = 3 * space.sizes[CONES] + space.sizes[ROWS]
     # x . u is the power of the moments; |u_t| of each moment adds to De Saxce's term of the
-    # contact, as the length of its slip does.
+    # contact, like the slip velocity.
     for k in range(space.sizes[MOMENTS]):
         if space.moment_contact[k] == a:
             i = first + k

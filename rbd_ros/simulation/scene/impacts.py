@@ -38,12 +38,12 @@ from rbd_ros.simulation.scene.scene_state import ContactState, Objects, SceneMod
 from rbd_ros.simulation.stepping.free_bodies import find_angular_velocity
 from rbd_ros.simulation.stepping.linear import add_scaled, clear
 
-#: Rounds of impacts in a step, each of which reaches the next body: so many, and these
-#: for each contact, as a row of balls has one for each of its contacts.
+#: Maximum number of rounds of impacts in a step, and per contact: each round reaches the next body
+#: in a row.
 MAX_IMPACTS, IMPACTS_OF_CONTACT = 100, 2
 
-#: Contacts that approach each other more slowly than this many times h g do not bounce: at rest,
-#: gravity alone makes velocities of h g.
+#: Contacts that approach more slowly than this multiple of h g do not bounce: at rest, gravity
+#: alone causes velocities of h g.
 RESTING = 2.0
 
 
@@ -74,15 +74,15 @@ def collide(
 
     An impact that is not solved to the tolerance, or that continues after all rounds, is counted.
 
-    Contacts that approach each other take part, all at once, with Newton's law of restitution or
-    Poisson's (restitution.py); what they set in motion towards others, in the next round. So an
+    Each round solves all approaching contacts at once, with Newton's or Poisson's restitution
+    (restitution.py); bodies that they accelerate towards others follow in the next round. So an
     impact runs through a row of balls.
 
     :param count: number of contacts
     :param h: time step [s]
     """
     scene, contacts = work.scene, contact_state.contacts
-    # A threshold in velocity: bounces at rest would be gravity's h g coming back, and never end.
+    # A threshold in velocity: a body at rest would bounce forever with gravity's h g.
     slow = RESTING * h * norm(load_vec(model.scene.bodies.gravity, 3))
     any_of_them = False
     for c in range(count):
@@ -92,15 +92,15 @@ def collide(
         any_of_them = any_of_them or restitution(model.scene, contacts, c) > 0.0
     if not any_of_them:
         return False
-    # Rounds resolve an impact in sequence, as it runs through contacts: within a round, all
-    # contacts that approach are one problem.
+    # Rounds resolve an impact in sequence; within a round, all approaching contacts are one
+    # problem.
     happened, exact, ended = False, True, False
     for _ in range(MAX_IMPACTS + IMPACTS_OF_CONTACT * count):
         n = 0
         for c in range(count):
             if restitution(model.scene, contacts, c) > 0.0:
                 rate = contact_velocity(model, contacts, objects, state.v, c, 0, scene)
-                # Only what approaches, and closes its gap within this step.
+                # Only contacts that approach, and close their gap within this step.
                 if rate < -slow and contacts.gap[c] + h * rate <= 0.0:
                     scene.listed[n] = c
                     n += 1
@@ -111,8 +111,8 @@ def collide(
         for a in range(n):
             c = scene.listed[a]
             rate = contact_velocity(model, contacts, objects, state.v, c, 0, scene)
-            # Newton: u_n+ = -e u_n-. With e u_n- added to the velocity, the contact problem asks
-            # for u_n+ + e u_n- >= 0 and the usual complementarity.
+            # Newton: u_n+ = -e u_n-. With e u_n- added to the velocity, the contact problem is
+            # u_n+ + e u_n- >= 0 with the usual complementarity.
             scene.rebound[a] = restitution(model.scene, contacts, c) * rate
             # Compression ends at rest, without a bias; expansion follows in `solve_rebound`.
             if model.scene.poisson:
@@ -120,7 +120,7 @@ def collide(
             robot = robot or at_robot(model.scene, contacts, c)
         swept = False
         if model.scene.has_objects:
-            # Many free bodies: sweeps without a matrix are linear in contacts. Poisson's expansion
+            # Many free bodies: matrix-free sweeps are linear in contacts. Poisson's expansion
             # needs the matrix.
             swept = n > MATRIX_FREE_THRESHOLD and not robot and not model.scene.poisson
             if swept and not solve_matrix_free_impacts(model.scene, objects, contacts, scene, n):
@@ -148,7 +148,7 @@ def collide(
             add_scaled(1.0, scene.velocity, state.v)
         for o in range(len(objects.position)):
             find_angular_velocity(objects, scene, o)
-    # What still approaches after all rounds does not bounce: it is stopped with all else.
+    # Contacts that still approach after all rounds do not bounce.
     if not (exact and ended):
         state.counters[UNCONVERGED] += 1
     return happened
@@ -171,9 +171,9 @@ def solve_rebound(
     scene: SceneWork,
     n: int,
 ) -> bool:
-    """Find `impact_impulse` of listed contacts that rebound; return whether it is exact.
+    """Compute `impact_impulse` of listed contacts that rebound; return whether it is exact.
 
-    :param n: number of contacts, whose velocities after the impact are in `rebound` but for
+    :param n: number of contacts; `rebound` has their velocities after the impact, without
         expansion
     """
     space = scene.space
@@ -181,7 +181,7 @@ def solve_rebound(
         c = scene.listed[a]
         u = contact_velocities(model, contacts, objects, state.v, c, scene)
         scene.free[3 * a], scene.free[3 * a + 1], scene.free[3 * a + 2] = u
-        # Each round starts without impulses: those before were of other velocities.
+        # Each round starts without impulses: the previous ones belong to other velocities.
         for r in range(3):
             space.x[3 * a + r] = 0.0
         scene.free[3 * a] += scene.rebound[a]
@@ -203,7 +203,7 @@ def solve_rebound(
             scene.friction_moments.impact[i // 3, i % 3] = impulse
     if model.scene.poisson:
         moments = space.sizes[MOMENTS] // 3
-        # Compression has been solved exactly or not; both count.
+        # Inexact compression counts too.
         if not expand(model.scene, contacts, n, moments, scene):
             solved = False
     return solved

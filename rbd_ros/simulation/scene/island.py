@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The problem of an island in a step in a world: entered, solved, its impulses applied."""
+"""The contact problem of an island: assembly, solution, application of its impulses."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def solve_island(
     m: int,
     h: float,
 ) -> bool:
-    """Find the impulses of the listed contacts and of rows of joints, and apply them.
+    """Solve for the impulses of listed contacts and rows of joints, and apply them.
 
     :param n: number of contacts
     :param m: number of rows
@@ -91,8 +91,7 @@ def solve_island(
         scene.free[3 * a], scene.free[3 * a + 1], scene.free[3 * a + 2] = u
     for k in range(m):
         v = scene.velocity[scene.row_joint[k]]
-        # An upper limit is a lower one with the opposite sign, so that its impulse is not
-        # negative.
+        # An upper limit has the opposite sign, so that its impulse is not negative.
         v = -v if scene.row_kind[k] == UPPER_LIMIT else v
         scene.free[3 * n + k] = v + scene.row_bias[k]
         scene.row_impulse[k] = contact_state.joint_impulse[scene.row_kind[k], scene.row_joint[k]]
@@ -100,11 +99,11 @@ def solve_island(
     # Nonlinear springs need the matrix, and moments have no rows without it.
     if not model.scene.has_nonlinear_springs:
         if not model.scene.has_friction_moments:
-            # Where forces change by much, they do so step after step: no use in trying.
+            # Contacts with large changes keep changing: the check would fail.
             if all_steady(contact_state, scene, n):
                 kept, unit = reuse_forces(model, contact_state, scene, n, m, h)
     scene.has_matrix[0] = 0 if kept else 1
-    # The impulses of the last step are a solution again: their effect on the robot is known.
+    # The previous impulses still solve the problem: their effect on the robot is known.
     if kept:
         take_forces(contact_state, scene, n, m)
         add_scaled(1.0, scene.response_sum, scene.gathered)
@@ -113,8 +112,7 @@ def solve_island(
         solved, unit = solve_with_springs(model, contact_state, scene, n, m, h)
         steady = 1 if scene.space.report[NEWTON_STEPS] == 0.0 else 0
         for a in range(n):
-            # Impulses that needed Newton's method changed by much: the next step does not try to
-            # keep them.
+            # Impulses that needed Newton's method changed much: the next step skips the check.
             contact_state.steady[scene.listed[a]] = steady
     find_residuals(scene.space, contact_state.residuals, unit)
     for k in range(m):
@@ -142,7 +140,7 @@ def all_steady(contact_state: ContactState, scene: SceneWork, n: int) -> bool:
 def solve_with_springs(
     model: SimulationModel, contact_state: ContactState, scene: SceneWork, n: int, m: int, h: float
 ) -> Tuple[bool, float]:
-    """Find impulses by the matrix, until springs are on their curves; see `solve_problem`.
+    """Solve with the matrix until springs are on their curves; see `solve_problem`.
 
     :param n: number of contacts
     :param m: number of rows
@@ -152,8 +150,8 @@ def solve_with_springs(
         begin_springs(model.scene, contact_state, scene, n, h)
     solved: bool
     solved, unit = solve_problem(model, contact_state, scene, n, m, h)
-    # Newton's method on the curves of the springs: each round solves the problem with tangents at
-    # the compression that the last round found (springs.py).
+    # Newton's method on the curves of the springs: each round has tangents at the compression of
+    # the last round (springs.py).
     if model.scene.has_nonlinear_springs:
         on_curves = follow_springs(model.scene, contact_state, scene, n, h, unit)
         for k in range(MAX_ROUNDS):
@@ -194,12 +192,12 @@ def solve_problem(
     tolerance = model.scene.tolerance
     solved: bool = solve_friction_space(space, COMBINED, model.scene.iterations, tolerance)
     # 4. Without a solution, the best iterate is scaled so that it adds no energy. With more rows
-    # than DoFs forces are not unique: the solution with the smallest ones sticks where it can.
+    # than DoFs forces are not unique: the smallest ones stick where possible.
     if not solved:
         energy_line_search(space)
     elif any_slides(space) and 3 * n > island_dofs(model, contacts, scene.listed[0], scene):
         prefer_sticking(space, COMBINED, model.scene.iterations, tolerance)
-    # 5. Back to N s, into the memory of the next warm start.
+    # 5. Back to N s, for the next warm start.
     take_forces(contact_state, scene, n, m)
     for k in range(count):
         c = scene.listed[scene.friction_moments.listed[k]]
@@ -211,7 +209,7 @@ def solve_problem(
 
 @compiled
 def take_forces(contact_state: ContactState, scene: SceneWork, n: int, m: int) -> None:
-    """Take the impulses of the listed contacts and of rows of joints from the solver's space.
+    """Copy the impulses of the listed contacts and of rows of joints from the solver.
 
     :param n: number of contacts
     :param m: number of rows
@@ -228,7 +226,7 @@ def take_forces(contact_state: ContactState, scene: SceneWork, n: int, m: int) -
 def begin_springs(
     model: SceneModel, contact_state: ContactState, scene: SceneWork, n: int, h: float
 ) -> None:
-    """Find the first tangents of springs that are not linear.
+    """Compute the first tangents of nonlinear springs.
 
     :param n: number of contacts
     :param h: time step [s]
@@ -244,7 +242,7 @@ def begin_springs(
 def follow_springs(
     model: SceneModel, contact_state: ContactState, scene: SceneWork, n: int, h: float, unit: float
 ) -> bool:
-    """Find the next tangents of springs; return whether the last ones were converged.
+    """Compute the next tangents of springs; return whether the last ones had converged.
 
     :param n: number of contacts
     :param h: time step [s]
@@ -285,7 +283,7 @@ def end_island(
                 if at_robot(model.scene, contacts, c):
                     leaf, J = scene.leaf_dof[c], scene.jacobian[c]
                     add_rows_along(model.tree, leaf, impulse, J, work.problem.impulse)
-                    # What forces that were kept do to the robot has been gathered to try them.
+                    # The effect on the robot of reused forces is already gathered.
                     if scene.has_matrix[0] == 1:
                         add_rows_along(
                             model.tree, leaf, impulse, scene.response[c], scene.gathered
@@ -351,8 +349,7 @@ def apply_impulse_to_objects(
     for side in range(2):
         o = contacts.body_id[c, side] - model.scene.first_object
         if o >= 0:
-            # Angular momentum is the state of an object, so that impulses add to it without an
-            # inertia.
+            # The state of an object is its angular momentum: impulses add without an inertia.
             mass = model.scene.bodies.mass[o]
             for r in range(3):
                 jacobian = scene.object_jacobian[c, side, r]
@@ -363,14 +360,14 @@ def apply_impulse_to_objects(
 
 @compiled
 def is_zero(x: FloatArray) -> bool:
-    """Return whether an impulse or a moment is none."""
+    """Return whether an impulse or a moment is zero."""
     zero: bool = x[0] == 0.0 and x[1] == 0.0 and x[2] == 0.0
     return zero
 
 
 @compiled
 def find_residuals(space: FrictionSpace, residuals: FloatArray, unit: float) -> None:
-    """Enter the largest residuals of the contacts of a problem; see `Residuals`.
+    """Update the largest residuals of the contacts of a problem; see `Residuals`.
 
     :param residuals: those so far, (3,)
     :param unit: unit of the velocities
@@ -378,7 +375,7 @@ def find_residuals(space: FrictionSpace, residuals: FloatArray, unit: float) -> 
     x, u, power = space.x, space.u, unit * unit
     for a in range(space.sizes[CONES]):
         i = 3 * a
-        # SIGNORINI is x_n u_n, CONIC the whole x . u, and CONTACT the residual of De Saxce's law,
+        # SIGNORINI is x_n u_n, CONIC is x . u, and CONTACT the residual of De Saxce's law,
         # x . (u + (|u_t|, 0, 0)) = 0.
         conic = x[i] * u[i] + x[i + 1] * u[i + 1] + x[i + 2] * u[i + 2]
         slip = math.sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2])

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Islands of the robot and of objects that touch each other."""
+"""Islands of the robot and of objects in contact."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rbd_ros.simulation.scene.scene_state import SceneModel, SceneWork
 
 @compiled
 def node_of(model: SceneModel, body: int) -> int:
-    """Return the owner of a body: -1 the world, 0 the robot, from 1 on the objects."""
+    """Return the owner of a body: -1 the world, 0 the robot, from 1 the objects."""
     if body == 0:
         return -1
     return 0 if body < model.first_object else body - model.first_object + 1
@@ -29,13 +29,12 @@ def at_robot(model: SceneModel, contacts: SceneContacts, c: int) -> bool:
 
 @compiled
 def find_islands(model: SceneModel, contacts: SceneContacts, count: int, work: SceneWork) -> None:
-    """Label robot and objects such that those which touch each other have the same label.
+    """Label robot and objects: those in contact have the same label.
 
     :param count: number of contacts
     """
     label = work.label
-    # Union-find (Tarjan 1975) over the robot and objects; the world connects nothing, as nothing
-    # moves it.
+    # Union-find (Tarjan 1975) over the robot and objects; the static world connects nothing.
     for k in range(len(label)):
         label[k] = k
     for c in range(count):
@@ -43,12 +42,12 @@ def find_islands(model: SceneModel, contacts: SceneContacts, count: int, work: S
         b = node_of(model, contacts.body_id[c, 1])
         if a >= 0 and b >= 0:
             one, other = root(work, a), root(work, b)
-            # The smaller number leads, so that labels do not depend on the order of contacts.
+            # The smaller number is the root: labels do not depend on the order of contacts.
             label[max(one, other)] = min(one, other)
-    # Afterwards each label is its root, so that contacts are listed without searching.
+    # Afterwards each label is its root.
     for k in range(len(label)):
         label[k] = root(work, k)
-    # Contacts and nodes by island (counting sort): each island looks at its own only.
+    # Counting sort of contacts and nodes by island.
     for k in range(len(label)):
         work.node_end[k] = work.contact_end[k] = 0
     for k in range(len(label)):
@@ -70,12 +69,12 @@ def find_islands(model: SceneModel, contacts: SceneContacts, count: int, work: S
 
 @compiled
 def root(work: SceneWork, node: int) -> int:
-    """Return the leading node of an island so far."""
+    """Return the present root of a node."""
     label, at = work.label, node
     for _ in range(len(label)):
         if label[at] == at:
             break
-        # Path halving: later searches are short.
+        # Path halving shortens later searches.
         label[at] = label[label[at]]
         at = label[at]
     return at
@@ -83,7 +82,7 @@ def root(work: SceneWork, node: int) -> int:
 
 @compiled
 def node_of_contact(model: SceneModel, contacts: SceneContacts, c: int) -> int:
-    """Return the robot or object at a contact that says which island it is in."""
+    """Return the robot or object at a contact that defines its island."""
     node: int = node_of(model, contacts.body_id[c, 0])
     if node < 0:
         node = node_of(model, contacts.body_id[c, 1])
@@ -92,7 +91,7 @@ def node_of_contact(model: SceneModel, contacts: SceneContacts, c: int) -> int:
 
 @compiled
 def first_of(end: IntArray, island: int) -> int:
-    """Return where in an order by islands the part of one begins, by where each ends."""
+    """Return the first index of an island in an order by islands, from the ends of the parts."""
     first: int = end[island - 1] if island > 0 else 0
     return first
 

@@ -50,11 +50,11 @@ from rbd_ros.simulation.scene.springs import (
     ON_CURVE,
 )
 
-#: Contacts of an island from which on a matrix of all of them costs more than sweeps over bodies.
+#: Number of contacts of an island above which sweeps over bodies cost less than a matrix.
 MATRIX_FREE_THRESHOLD = 12
 
-#: Velocity error, as part of the largest velocity without contact forces, that a step may have
-#: where the last digits would take many times longer: of walls and piles in motion.
+#: Accepted velocity error, relative to the largest velocity without contact forces, where the last
+#: digits would take many times longer, as in moving walls and piles.
 ROUGH = 1e-6
 
 
@@ -67,14 +67,14 @@ def solve_matrix_free(
     n: int,
     h: float,
 ) -> bool:
-    """Find the impulses of the listed contacts, none of which is at the robot.
+    """Solve for the impulses of the listed contacts, none of which is at the robot.
 
     :param n: number of contacts
     :param h: time step [s]
     :return: whether they solve the problem to the tolerance
     """
     contacts = contact_state.contacts
-    # First tangents of the springs, at the compressions that the impulses of the last step give.
+    # First tangents of the springs, at the compressions of the previous impulses.
     if model.has_nonlinear_springs:
         for a in range(n):
             c = work.listed[a]
@@ -85,14 +85,14 @@ def solve_matrix_free(
     if model.has_nonlinear_springs:
         on_curves = follow_springs(model, contact_state, work, n, h)
         for _ in range(MAX_ROUNDS):
-            # What sweeps do not solve is for a matrix.
+            # If sweeps fail, the matrix solver takes over.
             if on_curves or not solved:
                 break
             solved = solve_listed(model, objects, contact_state, work, n, h)
             on_curves = follow_springs(model, contact_state, work, n, h)
         solved = solved and on_curves
     if solved or n > len(work.friction):
-        # Otherwise the matrix has the last word.
+        # Otherwise the matrix solver reports the residuals.
         find_residuals(work.body_space, contact_state.residuals)
     return solved
 
@@ -111,7 +111,7 @@ def solve_listed(
     :param n: number of contacts
     :param h: time step [s]
     """
-    # One problem of all listed contacts: the solver keeps the velocities of bodies instead of G
+    # One problem of all listed contacts: the solver keeps velocities of bodies instead of G
     # (Gauss-Seidel sweeps and nonlinear conjugate gradients, see friction_body_sweeps.py).
     space, contacts = work.body_space, contact_state.contacts
     enter_bodies(model, objects, contacts, work, n)
@@ -138,7 +138,7 @@ def solve_listed(
 def follow_springs(
     model: SceneModel, contact_state: ContactState, work: SceneWork, n: int, h: float
 ) -> bool:
-    """Find the next tangents of springs; return whether the last ones were converged.
+    """Compute the next tangents of springs; return whether the last ones had converged.
 
     :param n: number of contacts
     :param h: time step [s]
@@ -159,7 +159,7 @@ def follow_springs(
 
 @compiled
 def normal_mobility(contacts: SceneContacts, work: SceneWork, first_object: int, c: int) -> float:
-    """Return the velocity by impulse along the normal of a contact of objects [1/kg].
+    """Return the velocity per impulse along the normal of a contact of objects [1/kg].
 
     :param first_object: see `SceneModel`
     :param c: number of the contact
@@ -178,9 +178,9 @@ def normal_mobility(contacts: SceneContacts, work: SceneWork, first_object: int,
 def solve_matrix_free_impacts(
     model: SceneModel, objects: Objects, contacts: SceneContacts, work: SceneWork, n: int
 ) -> bool:
-    """Find `impact_impulse` of listed contacts that rebound; return whether it is exact.
+    """Compute `impact_impulse` of listed contacts that rebound; return whether it is exact.
 
-    :param n: number of contacts, whose velocities after the impact are in `rebound`
+    :param n: number of contacts; `rebound` has their velocities after the impact
     """
     # Restitution enters as the bias of the normal velocity.
     space, nothing = work.body_space, stack_array(3)
@@ -199,7 +199,7 @@ def solve_matrix_free_impacts(
     if model.has_friction_moments:
         found = 0
         for a in range(n):
-            # In the order of the contacts that have any.
+            # In the order of the contacts with moments.
             if contact_has_moments(model, contacts, work.listed[a]):
                 for r in range(3):
                     work.friction_moments.impact[found, r] = space.moment[a, r]
@@ -285,8 +285,8 @@ def enter_contact(
                 for s in range(6):
                     space.jacobian[a, side, r, s] = work.object_jacobian[c, side, r, s]
                     space.effect[a, side, r, s] = work.object_response[c, side, r, s]
-    # Scaled with the friction of each direction, the cone is a circular one: impulses of the last
-    # step inside it stick, others slide along their own direction, on the cone.
+    # Scaled by the friction of each direction, the cone is circular: previous impulses inside it
+    # stick, others are shortened to it.
     part = stack_array(2)
     for r in range(3):
         space.force[a, r] = impulse[r] if impulse[0] > 0.0 else 0.0
@@ -306,7 +306,7 @@ def enter_contact(
 
 @compiled
 def find_residuals(space: BodySpace, residuals: FloatArray) -> None:
-    """Enter the largest residuals of the contacts; see `Residuals`.
+    """Update the largest residuals of the contacts; see `Residuals`.
 
     :param residuals: those so far, (3,)
     """

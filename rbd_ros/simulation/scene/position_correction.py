@@ -1,25 +1,25 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Position correction: bodies that overlap are moved apart, which gives them no velocity.
+"""Position correction: overlapping bodies are moved apart, without a change of velocity.
 
 The displacement x of the bodies of an island is the smallest one, in the norm of kinetic energy,
-that separates all contacts: x^T H x is minimal under J x >= d, where d are the depths, or the part
-of them that one step corrects. It is found by sweeps over the contacts (Hildreth 1957), in
-coordinates in which H is the identity: the rows of J are `response` there, see contact_problem.py.
+that separates all contacts: x^T H x is minimal under J x >= d, where d are the depths, or their
+part due in one step. Sweeps over the contacts find it (Hildreth 1957), in coordinates in which H
+is the identity: the rows of J are `response` there, see contact_problem.py.
 
-Mostly that is all. Where it would move anything faster than `RETURN_SPEED`, or a joint beyond its
-limits, or does not exist, as for a body between two walls, the sweeps are repeated with
+Usually that is all. If it would move anything faster than `RETURN_SPEED`, or a joint beyond its
+limits, or if no solution exists, as for a body between two walls, the sweeps are repeated with
 
-* a compliance for each contact, so that what cannot all be had is left over in the sense of least
-  squares (constraint force mixing);
-* J x >= 0 for what overlaps: no overlap gets deeper for the sake of another one;
+* a compliance for each contact, so that contradictions are resolved in the sense of least squares
+  (constraint force mixing);
+* J x >= 0 for overlaps: none gets deeper in favor of another one;
 * bounds on the displacement of each joint, by the speed and by its limits, and rows for joints
-  that are outside their limits, which return as overlaps do;
-* Jacobians without the joints that cannot separate a contact, but only turn or slide the bodies.
+  outside their limits, which return like overlaps;
+* Jacobians without the joints that cannot separate a contact, but only rotate or slide the bodies.
 
-At last the displacement of an island is shortened until no point of an object is faster than
-`RETURN_SPEED`, and the remaining depths together become less. Overlaps that remain are marked
-in `ContactState.unresolved`.
+Finally the displacement of an island is shortened until no point of an object is faster than
+`RETURN_SPEED`, and the remaining depths together decrease. Remaining overlaps are marked in
+`ContactState.unresolved`.
 """
 
 from __future__ import annotations
@@ -57,34 +57,34 @@ from rbd_ros.simulation.stepping.displacement import (
 from rbd_ros.simulation.stepping.free_base import correct_free_bases
 from rbd_ros.simulation.stepping.linear import add_scaled, clear, copy
 
-#: Depth from which on bodies are separated [m]: above rounding, below what anybody can see.
+#: Minimum depth of a correction [m]: above rounding, below what is visible.
 MIN_DEPTH = 1e-9
 
-#: Sweeps by which displacements are found; what is left is done in later steps.
+#: Maximum number of sweeps; later steps correct the rest.
 MAX_SWEEPS = 20
 
-#: Sweeps under bounds. Their error falls by 1 / (1 + COMPLIANCE) in each of them at least, where
-#: two contacts oppose each other: to 1e-4 in 50.
+#: Maximum number of sweeps under bounds. If two contacts oppose each other, each sweep reduces the
+#: error by 1 / (1 + COMPLIANCE) at least: to 1e-4 in 50.
 MAX_BOUNDED_SWEEPS = 50
 
-#: Compliance of contacts under bounds, as a part of the mobility along their normals: what can be
-#: separated is so by 1 / (1 + COMPLIANCE) in each step.
+#: Compliance of contacts under bounds, relative to the mobility along their normals: each step
+#: corrects 1 / (1 + COMPLIANCE) of the depth.
 COMPLIANCE = 0.25
 
 #: A joint separates a contact if it moves the bodies by this part of their relative motion along
-#: the normal at least: else they slide along each other by more than a hundred times the depth.
+#: the normal at least; otherwise they would slide by more than a hundred times the depth.
 STEEP = 1e-2
 
-#: Part of the largest motion at a contact by any joint that is none but for rounding.
+#: Part of the largest motion at a contact by any joint that counts as rounding.
 ROUNDING = 1e-9
 
-#: Depth from which on it is reported that an overlap remains [m], and the part of
-#: `RETURN_SPEED` that counts as no motion.
+#: Minimum depth of a remaining overlap that is reported [m], and the fraction of `RETURN_SPEED`
+#: that counts as no motion.
 UNRESOLVED_DEPTH, STILL = 1e-4, 1e-3
 
 
 class Island(NamedTuple):
-    """Bodies that touch each other and are corrected together: a value that functions hand on.
+    """Bodies in contact that are corrected together: a value that functions pass on.
 
     :param n: number of contacts, `SceneWork.listed`
     :param of_robot: whether the robot is one of them
@@ -111,11 +111,11 @@ def correct_positions(
     robot_in_contact: bool,
     h: float,
 ) -> bool:
-    """Find `object_displacement` and `joint_displacement`, which separate bodies that overlap.
+    """Compute `object_displacement` and `joint_displacement`, which separate overlapping bodies.
 
     :param robot_in_contact: whether the robot is at any contact
     :param h: time step [s]
-    :return: whether the robot must be moved; its joints outside their limits have been cared for
+    :return: whether the robot must be moved, joints outside their limits included
     """
     scene, contacts, count = work.scene, contact_state.contacts, contact_state.counts[NOW]
     for o in range(len(scene.object_displacement)):
@@ -123,7 +123,7 @@ def correct_positions(
     clear(scene.joint_displacement)
     for c in range(count):
         contact_state.unresolved[c] = 0
-    # Joints outside their limits are corrected together with contacts: each alone would undo the
+    # Joints outside their limits are corrected together with contacts, or each would undo the
     # other.
     outside = False
     if model.has_robot:
@@ -132,14 +132,14 @@ def correct_positions(
             outside = is_outside(model, work.motion.next_q)
     deepest = 0.0
     for c in range(count):
-        # What is compliant is to overlap.
+        # Compliant contacts are meant to overlap.
         if not is_compliant(model.scene, contacts, c):
             deepest = min(deepest, contacts.gap[c])
     if deepest > -MIN_DEPTH and not outside:
         return False
     moves, unresolved = False, False
     for label in range(len(scene.label)):
-        # An island is called by its smallest node, which has its own number as label.
+        # The smallest node of an island has its own number as label.
         if scene.label[label] != label:
             continue
         n = list_rigid(model, contacts, label, scene)
@@ -185,17 +185,17 @@ def list_rigid(
 
 @compiled
 def correct_island(island: Island, outside: bool, deepest: float) -> None:
-    """Find the displacements of the bodies of an island; see the beginning of this file.
+    """Compute the displacements of the bodies of an island; see the beginning of this file.
 
     :param outside: whether joints of the robot are outside their limits
     :param deepest: depth of the deepest overlap [m]
     """
     model, work, scene = island.model, island.work, island.work.scene
-    # What there is to correct in this step, and the displacement that changes are judged by.
+    # The depth due in this step, and the displacement that scales changes.
     before, size = remaining_depth(island, 0.0), min(RETURN_SPEED * island.h, deepest)
     if island.of_robot:
         find_bounds(model, island.state, work, island.h)
-    # First without bounds: cheap, and enough for what merely touches.
+    # First without bounds: cheap, and enough for slight overlaps.
     if not (island.of_robot and outside):
         begin_sweeps(island)
         done = False
@@ -207,10 +207,9 @@ def correct_island(island: Island, outside: bool, deepest: float) -> None:
         if island.of_robot:
             find_joint_displacement(model, work)
             within = is_within_bounds(scene)
-        # Of many bodies, what is left is done in later steps.
-        # Squared depths: half of the depth is gone.
+        # For many bodies, later steps correct the rest. Squared depths: half of the depth is gone.
         done = done or remaining_depth(island, 1.0) < 0.25 * before
-        # Else the same island again, under bounds; the module's docstring lists what changes then.
+        # Else again, under bounds; the module's docstring lists the differences.
         if within and done:
             return
     if island.of_robot:
@@ -227,33 +226,33 @@ def correct_island(island: Island, outside: bool, deepest: float) -> None:
         find_joint_displacement(model, work)
         for i in range(len(scene.joint_displacement)):
             x = scene.joint_displacement[i]
-            # What sweeps have left over; NaN counts as nothing.
+            # Remaining error of the sweeps; NaN becomes zero.
             bounded = min(max(x, scene.min_displacement[i]), scene.max_displacement[i])
             scene.joint_displacement[i] = bounded if x == x else 0.0
 
 
 @compiled
 def find_bounds(model: SimulationModel, state: State, work: Workspace, h: float) -> None:
-    """Find the minimum and the maximum displacement of each degree of freedom of the robot.
+    """Compute the minimum and maximum displacement of each degree of freedom of the robot.
 
     :param h: time step [s]
     """
     scene, motion = work.scene, work.motion
     for i in range(len(model.position)):
-        # A bound on the speed keeps the step within the linearization, and a correction from
-        # looking like a motion that a controller reacts to.
+        # The bound on the speed keeps the step within the linearization, and a controller from
+        # reacting to the correction.
         lower, upper = -model.return_speed[i] * h, model.return_speed[i] * h
         at = model.position[i]
         if at >= 0:
             q = motion.next_q[at]
             if model.has_loops:
-                # What loops and limits have moved it by is a part of it.
+                # The motion by loops and limits is part of it.
                 followed = motion.followed_q[at]
                 lower, upper = correction_bounds(model, i, followed - state.q[at], h)
                 lower, upper = min(0.0, lower - q + followed), max(0.0, upper - q + followed)
             else:
                 lower, upper = correction_bounds(model, i, q - state.q[at], h)
-            # Not beyond a limit, nor further beyond.
+            # Not beyond a limit, nor further outside.
             lower = max(lower, min(0.0, model.lower[i] - q))
             upper = min(upper, max(0.0, model.upper[i] - q))
         scene.min_displacement[i], scene.max_displacement[i] = lower, upper
@@ -274,7 +273,7 @@ def is_within_bounds(scene: SceneWork) -> bool:
 
 @compiled
 def begin_sweeps(island: Island) -> None:
-    """Begin without displacements, and find the mobilities along the normals."""
+    """Clear displacements, and compute the mobilities along the normals."""
     model, scene, contacts = island.model, island.work.scene, island.contact_state.contacts
     clear(scene.scaled_displacement)
     clear(scene.joint_multiplier)
@@ -283,14 +282,13 @@ def begin_sweeps(island: Island) -> None:
         scene.multiplier[a] = 0.0
         if model.has_robot:
             if at_robot(model.scene, contacts, c):
-                # |Y_n|^2 = J H^-1 J^T: in coordinates in which H is the identity, the squared
-                # length of the row.
+                # |Y_n|^2 = J H^-1 J^T: with H the identity, the squared length of the row.
                 row = scene.response[c, 0]
                 mobility += dot_along(model.tree, scene.leaf_dof[c], row, row)
         for side in range(2):
             o = contacts.body_id[c, side] - model.scene.first_object
             if o >= 0:
-                # Only of the objects at these contacts; an object may be cleared several times.
+                # Only objects at these contacts; some are cleared several times.
                 clear(scene.object_displacement[o])
                 jacobian = scene.object_jacobian[c, side, 0]
                 for s in range(6):
@@ -324,7 +322,7 @@ def displacement_along(island: Island, c: int, rows: FloatArray, x: FloatArray) 
 def sweep(island: Island, compliance: float) -> float:
     """Change the displacements contact by contact; return the largest change along a normal.
 
-    :param compliance: that of each contact by its mobility; 0: all are to be separated exactly
+    :param compliance: that of each contact relative to its mobility; 0: exact separation
     """
     model, scene, contacts = island.model, island.work.scene, island.contact_state.contacts
     y, change = scene.scaled_displacement, 0.0
@@ -333,10 +331,9 @@ def sweep(island: Island, compliance: float) -> float:
         if not mobility > 0.0:
             continue
         w = displacement_along(island, c, scene.response, y)
-        # What is apart may come nearer.
-        # Hildreth's step for one row: the multiplier that puts J x at its target, no less than
-        # zero, while all others stay. Multipliers that are kept make the sum of steps the minimum,
-        # not just a feasible point.
+        # Separated contacts may approach. Hildreth's step for one row: the multiplier, at least
+        # zero, that puts J x at its target while all others stay. Accumulated multipliers make the
+        # result the minimum, not just a feasible point.
         target = min(-contacts.gap[c], RETURN_SPEED * island.h)
         lower = min(target, 0.0) if compliance > 0.0 else target
         new = multiplier_of(
@@ -346,7 +343,7 @@ def sweep(island: Island, compliance: float) -> float:
         scene.multiplier[a] = new
         if step == 0.0:
             continue
-        # In meters, whatever the mobility.
+        # In meters, independent of the mobility.
         change = max(change, abs(step) * mobility)
         if model.has_robot:
             if at_robot(model.scene, contacts, c):
@@ -367,9 +364,9 @@ def multiplier_of(
     :param w: displacement along the row without it
     :param mobility: displacement per multiplier
     :param lower: displacement at the first stop
-    :param target: displacement at which the spring is relaxed; beyond it does nothing
+    :param target: displacement at which the spring is relaxed; beyond, it has no force
     :param upper: displacement at the second stop
-    :param compliance: that of the spring, by the mobility
+    :param compliance: that of the spring, relative to the mobility
     """
     # The spring only pushes; the stops are hard, and the upper one may pull.
     multiplier = max(0.0, (target - w) / (mobility * (1.0 + compliance)))
@@ -384,7 +381,7 @@ def multiplier_of(
 def sweep_joints(model: SimulationModel, q: FloatArray, scene: SceneWork) -> float:
     """Change the displacements joint by joint: within bounds, and back within limits.
 
-    :param q: configuration that is displaced, (nq,)
+    :param q: configuration to displace, (nq,)
     :return: the largest change of a displacement
     """
     change, y = 0.0, scene.scaled_displacement
@@ -397,9 +394,9 @@ def sweep_joints(model: SimulationModel, q: FloatArray, scene: SceneWork) -> flo
         lower, upper, at = scene.min_displacement[i], scene.max_displacement[i], model.position[i]
         outside = 0.0
         if at >= 0:
-            # How far back to the limit, with the sign of the way back; zero within limits.
+            # Displacement back to the limit, with its sign; zero within limits.
             outside = max(model.lower[i] - q[at], 0.0) + min(model.upper[i] - q[at], 0.0)
-        # The row's spring pushes upward only: for the way down, all signs turn.
+        # The row's spring pushes upward only: for a downward displacement, all signs change.
         if outside < 0.0:
             new = -multiplier_of(-w, mobility, -upper, min(-outside, -lower), -lower, COMPLIANCE)
         else:
@@ -415,10 +412,10 @@ def sweep_joints(model: SimulationModel, q: FloatArray, scene: SceneWork) -> flo
 
 @compiled
 def find_joint_displacement(model: SimulationModel, work: Workspace) -> None:
-    """Find `joint_displacement` of the robot from `scaled_displacement`."""
+    """Compute `joint_displacement` of the robot from `scaled_displacement`."""
     scene = work.scene
-    # L^-1 D^-1/2 of the sum of rows, as for velocities (contact_problem.py): the buffer is
-    # destroyed by it.
+    # L^-1 D^-1/2 of the sum of rows, as for velocities (contact_problem.py), which destroys the
+    # buffer.
     copy(scene.scaled_displacement, scene.displacement_buffer)
     finish_half_solve(
         model, work.problem, scene.root, scene.displacement_buffer, scene.joint_displacement
@@ -427,10 +424,10 @@ def find_joint_displacement(model: SimulationModel, work: Workspace) -> None:
 
 @compiled
 def drop_idle_joints(island: Island) -> None:
-    """Find `response` along normals by those joints alone that can separate a contact.
+    """Compute `response` along normals by those joints alone that can separate a contact.
 
-    A joint cannot if it moves the bodies along their surfaces, or would have to turn by more than
-    a radian. So rounding moves nothing, where an overlap is along the axis of a hinge.
+    A joint cannot if it moves the bodies along their surfaces, or would have to rotate by more
+    than a radian. So rounding moves nothing if an overlap is along the axis of a hinge.
     """
     model, scene, problem = island.model, island.work.scene, island.work.problem
     contacts = island.contact_state.contacts
@@ -440,7 +437,7 @@ def drop_idle_joints(island: Island) -> None:
             continue
         depth, J, Y = max(0.0, -contacts.gap[c]), scene.jacobian[c], scene.response[c]
         if model.has_loops:
-            # Motions that keep the loops closed take the place of joints.
+            # Motions with closed loops replace joints.
             free, nothing = len(scene.displacement_buffer) - problem.loops.counts[RANK], 0.0
             for k in range(free):
                 nothing = max(nothing, ROUNDING * motion_of(Y, k))
@@ -450,7 +447,7 @@ def drop_idle_joints(island: Island) -> None:
             continue
         clear(scene.displacement_buffer)
         leaf, nothing = scene.leaf_dof[c], 0.0
-        # Nothing off the path of a contact is known.
+        # Elements off the path of a contact are undefined.
         first = model.tree.path_first[leaf] if leaf >= 0 else 0
         end = model.tree.path_first[leaf + 1] if leaf >= 0 else len(scene.displacement_buffer)
         for at in range(first, end):
@@ -459,7 +456,7 @@ def drop_idle_joints(island: Island) -> None:
         for at in range(first, end):
             k = model.tree.path[at] if leaf >= 0 else at
             slides = max(STEEP * motion_of(J, k), nothing)
-            # A joint that would have to turn by more than a radian, depth / J > 1, leaves the
+            # A joint that would have to rotate by more than a radian, depth / J > 1, leaves the
             # linearization.
             if abs(J[0, k]) > max(slides, depth * model.turning[k]):
                 scene.displacement_buffer[k] = J[0, k]
@@ -478,9 +475,9 @@ def motion_of(J: FloatArray, k: int) -> float:
 
 @compiled
 def respond_to_joints(model: SimulationModel, problem: Problem, scene: SceneWork) -> None:
-    """Find the rows of all joints, as `response` of contacts: in `row_response`, three by three.
+    """Compute the rows of all joints, like `response` of contacts: in `row_response`, by threes.
 
-    Those of limits and friction, which were there, have served.
+    They replace those of limits and friction, which are no longer needed.
     """
     for i in range(len(scene.displacement_buffer)):
         clear(scene.displacement_buffer)
@@ -499,7 +496,7 @@ def remaining_depth(island: Island, part: float) -> float:
     scene, total = island.work.scene, 0.0
     for a in range(island.n):
         c = scene.listed[a]
-        # More than the allowed step is not due yet.
+        # Depth beyond the allowed step is not due yet.
         left = min(-island.contact_state.contacts.gap[c], RETURN_SPEED * island.h)
         if part > 0.0:
             left -= part * displacement_along(island, c, scene.jacobian, scene.joint_displacement)
@@ -518,21 +515,21 @@ def limit_displacement(island: Island) -> None:
         o = scene.node_order[k] - 1
         if o >= 0:
             displacement = scene.object_displacement[o]
-            # `body_arm` is from the origin of the body, displacements turn about the center of
-            # mass. Nothing on the object moves farther.
+            # `body_arm` is from the origin of the body, rotation is about the center of mass: a
+            # bound on the displacement of any point.
             arm = table.body_arm[island.model.scene.first_object + o]
             arm += norm(load_vec(bodies.center[o], 3))
             far = norm(load_vec(displacement, 3, 3)) + angular_speed(displacement) * arm
             if part * far > max_step:
                 part = max_step / far
-            # No finite displacement was found: none is better than NaN.
+            # Without a finite displacement: none.
             elif not far < math.inf:
                 part = 0.0
             farthest = max(farthest, far)
     before = remaining_depth(island, 0.0)
-    # Joints that return to their limits may do so where nothing overlaps.
+    # Joints may return to their limits where nothing overlaps.
     allowed = max(before, island.n * MIN_DEPTH * MIN_DEPTH)
-    # Backtracking until the remaining overlaps are at most those before; at last nothing moves.
+    # Backtracking until the remaining overlaps do not increase; in the end nothing moves.
     for halving in range(MAX_HALVINGS + 1):
         if remaining_depth(island, part) <= allowed:
             break
@@ -548,8 +545,7 @@ def limit_displacement(island: Island) -> None:
             for i in range(len(scene.joint_displacement)):
                 scene.joint_displacement[i] *= part
     if part > 0.0:
-        # Neighbor lists rely on velocities: what moves besides has to be reported
-        # (near_pairs.py).
+        # Neighbor lists rely on velocities, so other motion is reported (near_pairs.py).
         scene.buffers.shifted[0] = max(scene.buffers.shifted[0], part * farthest)
 
 
@@ -557,7 +553,7 @@ def limit_displacement(island: Island) -> None:
 def mark_unresolved(island: Island, objects: Objects) -> bool:
     """Mark contacts in `unresolved` that stay in overlap; return whether there are any.
 
-    Contacts that the velocity separates do not count: at a velocity limit, nothing else may.
+    Contacts that velocities separate do not count: at a velocity limit, no correction is possible.
     """
     model, scene, next_v = island.model, island.work.scene, island.work.motion.next_v
     contacts, found = island.contact_state.contacts, False
@@ -566,7 +562,7 @@ def mark_unresolved(island: Island, objects: Objects) -> bool:
         if contacts.gap[c] < -UNRESOLVED_DEPTH:
             min_motion = STILL * min(-contacts.gap[c], RETURN_SPEED * island.h)
             apart = displacement_along(island, c, scene.jacobian, scene.joint_displacement)
-            # What velocity separates in the next step needs no correction.
+            # Separation by velocity in the next step needs no correction.
             apart += island.h * contact_velocity(model, contacts, objects, next_v, c, 0, scene)
             if apart < min_motion:
                 island.contact_state.unresolved[c] = 1
@@ -580,7 +576,7 @@ def correct_robot(
 ) -> None:
     """Add the position correction to `next_q`, and return joints to their limits.
 
-    :param moves: whether there are displacements, which have joints outside their limits in them
+    :param moves: whether there are displacements, which include joints outside their limits
     :param h: time step [s]
     """
     scene, motion = work.scene, work.motion
@@ -591,7 +587,7 @@ def correct_robot(
         else:
             move(model, motion, motion.next_q)
         if model.has_free_bases:
-            # Where inertia is another, the same momentum is another velocity.
+            # With another inertia, the same momentum is another velocity.
             correct_free_bases(model, work.dynamics, motion, work.free_bases, False)
     changed = moves
     for i in range(len(model.position)):
@@ -607,7 +603,7 @@ def correct_robot(
                     scene.joint_displacement[i] += q - motion.next_q[at]
                     motion.next_q[at] = q
                     changed = True
-    # Also limits that were enforced alone move links.
+    # Enforced limits alone move links too.
     if changed:
         note_shift(model, work)
 
@@ -625,12 +621,12 @@ def is_far_outside(model: SimulationModel, i: int, q: float) -> bool:
 
 @compiled
 def close_after(model: SimulationModel, state: State, work: Workspace, h: float) -> None:
-    """Displace a robot with loops, which are closed again, by as much of it as keeps bounds.
+    """Displace a robot with loops and close these again, by as much as bounds allow.
 
     :param h: time step [s]
     """
     scene, motion, dynamics = work.scene, work.motion, work.dynamics
-    # To return to: closing the loops may fail, or lead to another branch of solutions.
+    # For undo: closing the loops may fail, or lead to another branch of solutions.
     copy(motion.next_q, motion.kept_q)
     part = 1.0
     for _ in range(MAX_HALVINGS + 1):
@@ -644,11 +640,11 @@ def close_after(model: SimulationModel, state: State, work: Workspace, h: float)
 
 @compiled
 def note_shift(model: SimulationModel, work: Workspace) -> None:
-    """Note how far the displacement `joint_displacement` has moved anything on the robot."""
+    """Record the maximum motion of any point of the robot by `joint_displacement`."""
     buffers, tree, table = work.scene.buffers, model.tree, model.scene.table
     body_velocities(tree, work.dynamics.columns, work.scene.joint_displacement, buffers.ahead)
     for body in range(1, len(tree.parent)):
         far = speed_at_origin(buffers.ahead[body], buffers.pose[body])
         far += angular_speed(buffers.ahead[body]) * table.body_arm[body]
-        # Bodies move on arcs, which are longer than that by less than a tenth.
+        # Bodies move on arcs, longer than that by less than a tenth.
         buffers.shifted[0] = max(buffers.shifted[0], 1.1 * far)

@@ -1,14 +1,13 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Poisson's law of restitution: what a contact takes while it is compressed, it returns in part.
+"""Poisson's law of restitution: expansion returns a part of the compression impulse.
 
-Compression ends when nothing approaches any more; that is the frictional problem of an impact
-without rebound. In expansion the normal impulses are e times those of compression, whatever
-becomes of them. Friction again takes the most energy that its cone allows, now around a normal
-impulse that is known: tangential impulses are moments of constraints/friction_space.py, bounded by
-contacts that nothing but their own force moves. With one coefficient for all that collide at
-once, energy cannot grow: e times the friction of compression would take enough, and what is found
-takes the most.
+Compression is the frictional problem of an impact without rebound: it ends when no contact
+approaches any more. In expansion the normal impulses are e times those of compression. Friction
+again dissipates the most energy that its cone allows, now for a known normal impulse: tangential
+impulses are moments of constraints/friction_space.py, bounded by contacts that only their own
+force moves. With one coefficient for all simultaneous impacts, energy cannot grow: e times the
+friction of compression would dissipate enough, and the solution dissipates the most.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from rbd_ros.constraints.solvers.friction_solver import COMBINED, solve_friction
 from rbd_ros.simulation.scene.contact_problem import entry
 from rbd_ros.simulation.scene.scene_state import SceneModel, SceneWork
 
-#: Easier ways are taken first: see `runs_seldom`.
+#: Compiled without unrolled loops, see `runs_seldom`.
 SELDOM = True
 
 
@@ -53,8 +52,8 @@ def expand(
     space, rough, solved = work.space, False, True
     for a in range(n):
         surface = model.table.surface[surface_of(model.table, contacts.pair[work.listed[a]])]
-        # Until the end, the normal impulses of expansion are here.
-        # Poisson: the normal impulse of expansion is e times that of compression.
+        # Poisson: the normal impulse of expansion is e times that of compression. Kept here until
+        # the end.
         work.rebound[a] = surface[RESTITUTION] * work.impact_impulse[a, 0]
         rough = rough or surface[ALONG] > 0.0 or surface[ACROSS] > 0.0
     if rough or moments > 0:
@@ -67,7 +66,7 @@ def expand(
         for i in range(3 * moments):
             at = 5 * n + i
             work.friction_moments.impact[i // 3, i % 3] += space.scale[at] * space.x[at]
-        # As it was before: the next problem may have no moments to enter.
+        # Restored: the next problem may have no moments.
         space.sizes[MOMENTS] = 3 * moments
     for a in range(n):
         work.impact_impulse[a, 0] += work.rebound[a]
@@ -78,7 +77,7 @@ def expand(
 def enter_expansion(
     model: SceneModel, contacts: SceneContacts, n: int, moments: int, work: SceneWork
 ) -> None:
-    """Enter the problem of friction and its moments while the normal impulses are `rebound`.
+    """Set up the problem of friction and moments with the known normal impulses `rebound`.
 
     :param n: number of listed contacts
     :param moments: number of those with friction moments
@@ -91,9 +90,8 @@ def enter_expansion(
             space.A[i, j] = 0.0
     for a in range(n):
         surface = model.table.surface[surface_of(model.table, contacts.pair[work.listed[a]])]
-        # Its force is the one that is known, and moves nothing else.
-        # A row by itself, u_n = G_nn (x_n - known): its solution is the known impulse, which
-        # bounds moments.
+        # Its force is known and moves nothing else: a row by itself, u_n = G_nn (x_n - known),
+        # whose solution is the known impulse, which bounds moments.
         space.A[3 * a, 3 * a] = G[3 * a, 3 * a]
         space.b[3 * a] = -G[3 * a, 3 * a] * work.rebound[a]
         work.friction[a, 0] = work.friction[a, 1] = 0.0
@@ -114,7 +112,7 @@ def enter_expansion(
         for j in range(i + 1):
             column = row_of(n, j)
             space.A[at, 3 * n + j] = space.A[3 * n + j, at] = G[row, column]
-        # The velocity after compression, and what the normal impulses of expansion add.
+        # The velocity after compression, and the change by the normal impulses of expansion.
         velocity = work.free[row]
         for b in range(n):
             for s in range(3):

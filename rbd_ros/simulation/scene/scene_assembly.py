@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Making the constants of a world in a simulation, and the state that its objects begin with."""
+"""Assembly of the constants of a world, and of the initial state of its objects."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.scene.scene_state import FreeBodies, Objects, SceneModel
 from rbd_ros.world.world import World, WorldObject
 
-#: Maximum number of contacts in a step, in a world of few objects and for each object of many:
-#: boxes in a grid that touch on all sides have 12 each, those of a pile four. Then of those that
-#: touch each other and whose forces are one dense problem. More are dropped and counted.
+#: Maximum number of contacts in a step: in a world of few objects, and per object of many (boxes
+#: in a full grid have 12 each, those of a pile four). Maximum number of contacts in one dense
+#: problem. More are dropped and counted.
 MAX_SCENE_CONTACTS, CONTACTS_PER_OBJECT, MAX_ISLAND = 1024, 12, 128
 
 
@@ -43,8 +43,8 @@ def scene_of(robot: Robot, world: World) -> Scene:
 
     :raises ValueError: if their gravities differ
     """
-    # Two gravities would let objects and robot fall differently; a robot without joints does not
-    # fall.
+    # Different gravities would let objects and robot fall differently; a robot without joints does
+    # not fall.
     if robot.nv and not np.allclose(world.gravity, robot.gravity, rtol=0.0, atol=1e-12):
         raise ValueError(
             f'gravity of the world is {tuple(world.gravity)}, that of robot {robot.name!r} '
@@ -75,7 +75,7 @@ def make_scene_model(
     table = scene.table if scene else _empty_table()
     return SceneModel(
         table,
-        # Compiled for flags of this table; an address, so that steps need not be compiled with it.
+        # Compiled for flags of this table; by address, so that steps need not be recompiled.
         finder_of(table) if scene else 0,
         FreeBodies(
             mass=np.array([each[0] for each in inertias], dtype=float),
@@ -87,8 +87,7 @@ def make_scene_model(
         float(tolerance),
         int(iterations),
         starting_objects(objects),
-        # Flags are compile-time constants of loops: what a world does not have costs neither code
-        # nor time.
+        # Flags are compile-time constants: absent features cost neither code nor time.
         has_objects=count > 0,
         has_compounds=bool((table.group >= 0).any()),
         bounces=bool((table.surface[:, RESTITUTION] > 0.0).any()),
@@ -111,7 +110,7 @@ def starting_objects(objects: Sequence[WorldObject]) -> Objects:
 def place(
     state: Objects, o: int, each: WorldObject, pose: FloatArray, velocity: FloatArray
 ) -> None:
-    """Enter pose and velocity of an object.
+    """Store pose and velocity of an object.
 
     :param state: the state, changed
     :param o: number of the object
@@ -124,8 +123,7 @@ def place(
     state.quaternion[o] = quaternion(R)
     state.position[o] = pose[:3, 3] + R @ center
     state.angular_momentum[o] = R @ inertia @ velocity[:3]
-    # From the object's origin to its center of mass, the point that the equations of motion are
-    # about.
+    # From the object's origin to its center of mass, the reference of the equations of motion.
     state.velocity[o] = R @ (velocity[3:] + np.cross(velocity[:3], center))
 
 
@@ -134,8 +132,8 @@ def quaternion(R: FloatArray) -> FloatArray:
 
     :param R: rotation matrix, (3, 3)
     """
-    # The largest eigenvector of this matrix is the quaternion (Bar-Itzhack 2000): no case that
-    # loses digits.
+    # The dominant eigenvector of this matrix is the quaternion (Bar-Itzhack 2000), in full
+    # precision in all cases.
     (a, b, c), (d, e, f), (g, h, i) = R
     K = np.array(
         [
@@ -146,7 +144,7 @@ def quaternion(R: FloatArray) -> FloatArray:
         ]
     )
     q: FloatArray = np.linalg.eigh(K)[1][:, 3]
-    # q and -q are one rotation; one of them, so that states can be compared.
+    # q and -q are the same rotation: a fixed sign makes states comparable.
     return q if q[0] >= 0.0 else -q
 
 
@@ -181,7 +179,7 @@ def scene_sizes(model: SimulationModel) -> Dict[str, int]:
     cones, rows = min(contacts, MAX_ISLAND), 3 * nv
     # About normal and tangents of each contact.
     moments = 3 * cones if scene.has_friction_moments else 0
-    # Of contacts that rebound by Poisson's law, tangential impulses are moments as well.
+    # With Poisson's law, tangential impulses of rebounding contacts are moments too.
     most = max(rows + moments, 2 * cones + moments if scene.poisson else 0)
     return {
         'objects': objects,
@@ -191,7 +189,7 @@ def scene_sizes(model: SimulationModel) -> Dict[str, int]:
         **sizes,
         'joint_rows': rows,
         'joint_blocks': rows // 3 + 1,
-        # Rows of joints are made three by three.
+        # Rows of joints come in blocks of three.
         'island_rows': 3 * cones + rows + 3 + moments,
         'moment_contacts': contacts if scene.has_friction_moments else 0,
         'springs': contacts if scene.has_nonlinear_springs else 0,
@@ -232,13 +230,13 @@ def _empty_table() -> SceneTable:
 
 
 def simulated_robot(robot: Optional[Robot], world: Optional[World]) -> Robot:
-    """Return the robot of all that has joints: the given one, and the movable robots of a world.
+    """Return one robot for everything with joints: the given one, and movable robots of a world.
 
     Its own joints and links keep their names, those of others are called 'name/joint'. A robot
-    that has them already stays what it is.
+    that includes them already stays as it is.
 
-    :param robot: the robot; None if there are but those of the world
-    :param world: what is around it
+    :param robot: the robot; None for those of the world alone
+    :param world: its environment
     :raises ValueError: without a robot and a world
     :raises ModelError: if a name of the robot is that of a joint or link of another one
     """
@@ -258,7 +256,7 @@ def simulated_robot(robot: Optional[Robot], world: Optional[World]) -> Robot:
         model.combine_models(
             parts,
             {each.name: each.base_placement for each in others},
-            # A robot that does not move has no gravity of its own.
+            # A robot that does not move has no own gravity.
             robot.model.gravity if robot is not None and robot.nv else world.gravity,
         )
     )

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The robot in a step in a world: where it is, its velocity without contacts, its rows of joints.
+"""The robot in a step in a world: its poses, velocity without contacts, and rows of joints.
 
 Joint limits and dry friction of joints are rows of the problem of the robot's island.
 """
@@ -38,11 +38,11 @@ from rbd_ros.simulation.stepping.linear import (
 )
 from rbd_ros.simulation.stepping.semi_implicit_step import prepare
 
-#: Velocity short of the limits from which on a joint is expected to reach them by what rests on
-#: the robot [rad/s, m/s], besides half of its velocity.
+#: Velocity margin to the limits within which contacts are expected to push a joint to them [rad/s,
+#: m/s], besides half of its velocity.
 REACH = 0.1
 
-#: Load by that of the step before from which on it has jumped: something has struck the robot.
+#: Ratio to the previous load above which the load has jumped: an impact on the robot.
 JUMP = 1.5
 
 
@@ -50,14 +50,14 @@ JUMP = 1.5
 def place_robot(
     model: SimulationModel, state: State, external_forces: ExternalForces, work: Workspace
 ) -> None:
-    """Find the applied force, and poses and velocities of the robot's bodies."""
+    """Compute the applied force, and poses and velocities of the robot's bodies."""
     dynamics, buffers, tree = work.dynamics, work.scene.buffers, model.tree
-    # External forces need kinematics themselves, and have found them then.
+    # External forces need kinematics themselves, and have computed them then.
     if not find_applied_force(model, state, external_forces, dynamics):
         call_kernel(model.contact_kinematics, state.packed, dynamics.kinematics)
     body_velocities(tree, dynamics.columns, state.v, dynamics.velocities)
     for i in range(len(dynamics.velocities)):
-        # Collision detection sees the robot's bodies as any others, by pose and spatial velocity.
+        # Collision detection treats the robot's bodies like any others, by pose and velocity.
         copy(dynamics.poses[i], buffers.pose[i])
         copy(dynamics.velocities[i], buffers.velocity[i])
 
@@ -71,23 +71,23 @@ def respond_to_contacts(
     count: int,
     h: float,
 ) -> None:
-    """Find the linear part of the problem, and what impulses at contacts do to the robot.
+    """Compute the linear part of the problem, and the response of the robot to contacts.
 
     :param count: number of contacts
     :param h: time step [s]
     """
     problem, scene, tree = work.problem, work.scene, model.tree
-    # H, with h times damping and joint stiffness on it, the momentum H v + h (tau - C), and bounds
+    # H with h times damping and joint stiffness, the momentum H v + h (tau - C), and bounds
     # of joint velocities: the linearly implicit step (semi_implicit_step.py).
     prepare(model, state, work.dynamics, problem, h)
     if model.has_loops:
         find_basis(model, problem.loops)
     else:
-        # The factors overwrite their matrix, which is needed again for loops and servos.
+        # Factorization is in place; loops and servos need the matrix again.
         copy_rows(problem.inertia, problem.factor)
         factorize(problem.factor, tree)
         for i in range(len(state.v)):
-            # D^-1/2 of H = L^T D L, of which Y = J L^-1 D^-1/2 is made (contact_problem.py).
+            # D^-1/2 of H = L^T D L, for Y = J L^-1 D^-1/2 (contact_problem.py).
             scene.root[i] = 1.0 / math.sqrt(problem.factor[i, i])
     for c in range(count):
         if at_robot(model.scene, contacts, c):
@@ -100,24 +100,24 @@ def respond_to_contacts(
 
 @compiled
 def find_free_velocity(model: SimulationModel, work: Workspace, h: float) -> int:
-    """Find the velocity without contacts, and the rows of joints; return their number.
+    """Compute the velocity without contacts, and the rows of joints; return their number.
 
-    Most limits of many joints are out of reach in a step, and a problem without them is easier.
-    Those that it exceeds become rows of the next one, see `exceeds_limits`.
+    Most joint limits are out of reach in a step, and a problem without them is easier. Exceeded
+    ones become rows of the next problem, see `exceeds_limits`.
 
     :param h: time step [s]
     """
     problem, scene, tree = work.problem, work.scene, model.tree
     v, rows = scene.velocity, 0
-    # v = H^-1 (H v_0 + h tau): what would happen if nothing touched and nothing had a limit.
+    # v = H^-1 (H v_0 + h tau): without contacts and limits.
     copy(problem.momentum, v)
     if model.has_loops:
         respond(model, problem.loops, v)
     else:
         solve_factorized(problem.factor, tree, v)
     for i in range(len(v)):
-        # Contact forces may still change the velocity: limits within this reach are rows from the
-        # beginning, others are added when they turn out to be exceeded.
+        # Contact forces may still change the velocity: limits within this margin are rows at once,
+        # others once they are exceeded.
         low, high, near = problem.low[i], problem.high[i], REACH + 0.5 * abs(v[i])
         # Joints without limits have infinite ones.
         add_limits(scene, i, v[i] - near < low, v[i] + near > high)
@@ -136,15 +136,15 @@ def find_free_velocity(model: SimulationModel, work: Workspace, h: float) -> int
 
 @compiled
 def add_limits(scene: SceneWork, i: int, lower: bool, upper: bool) -> bool:
-    """Make limits of a joint rows in this step; return whether one of them was none.
+    """Add rows for limits of a joint in this step; return whether any is new.
 
     :param i: degree of freedom
-    :param lower: whether the lower limit is to be a row
-    :param upper: whether the upper limit is
+    :param lower: whether to add the lower limit
+    :param upper: whether to add the upper limit
     """
     has_row = scene.has_row
     more = (lower and has_row[LOWER_LIMIT, i] == 0) or (upper and has_row[UPPER_LIMIT, i] == 0)
-    # A row once added stays for the step: solving again must not drop it, or both would alternate.
+    # Rows stay for the step: dropping one in a repeated solve could alternate forever.
     if lower:
         has_row[LOWER_LIMIT, i] = 1
     if upper:
@@ -154,12 +154,12 @@ def add_limits(scene: SceneWork, i: int, lower: bool, upper: bool) -> bool:
 
 @compiled
 def add_row(scene: SceneWork, rows: int, i: int, kind: int, bias: float) -> int:
-    """Add a row of a joint; return how many there are now.
+    """Add a row of a joint; return the new number of rows.
 
-    :param rows: how many there were
+    :param rows: previous number of rows
     :param i: degree of freedom
     :param kind: LOWER_LIMIT, UPPER_LIMIT or FRICTION
-    :param bias: what is added to the velocity along the row
+    :param bias: velocity added along the row
     """
     scene.row_joint[rows], scene.row_kind[rows], scene.row_bias[rows] = i, kind, bias
     return rows + 1
@@ -167,20 +167,20 @@ def add_row(scene: SceneWork, rows: int, i: int, kind: int, bias: float) -> int:
 
 @compiled
 def respond_to_rows(model: SimulationModel, problem: Problem, scene: SceneWork, rows: int) -> None:
-    """Find what impulses along rows of joints do to the robot, three rows side by side.
+    """Compute the response of the robot to impulses along rows of joints, three at a time.
 
-    :param rows: how many there are
+    :param rows: number of rows
     """
     units, tree = scene.units, model.tree
     for first in range(0, rows, 3):
         leaf = -1
-        # Three rows share a pass over the path if one path holds all three of them.
+        # Three rows share a pass over the path if one path contains all of them.
         if not model.has_loops:
             leaf = scene.row_joint[first]
             for k in range(first + 1, min(first + 3, rows)):
                 i = scene.row_joint[k]
                 common = tree.common_ancestor[i, leaf] if leaf >= 0 else -1
-                # All on one path, or anywhere.
+                # All on one path, or anywhere in the tree.
                 leaf = max(i, leaf) if leaf >= 0 and (common == i or common == leaf) else -1
         scene.row_leaf_dof[first // 3] = leaf
         for r in range(3):
@@ -201,7 +201,7 @@ def end_robot(
     rows: int,
     h: float,
 ) -> None:
-    """Find the velocity of the robot at the end of the step.
+    """Compute the velocity of the robot at the end of the step.
 
     :param rows: number of rows of joints
     :param h: time step [s]
@@ -219,7 +219,7 @@ def end_robot(
         i, kind = scene.row_joint[k], scene.row_kind[k]
         contact_state.joint_impulse[kind, i] = scene.row_impulse[k]
         if kind != FRICTION and contact_state.joint_impulse[kind, i] > 0.0:
-            # Those of the speed are one more pair of limits, counted apart from the others.
+            # Velocity limits are further limits, counted separately.
             if abs(next_v[i]) >= model.speed[i] * (1.0 - 1e-9):
                 guarded = True
             else:
@@ -230,9 +230,9 @@ def end_robot(
 
 @compiled
 def exceeds_limits(model: SimulationModel, work: Workspace) -> bool:
-    """Return whether joints exceed limits without rows, which then get rows.
+    """Return whether joints exceed limits without rows, after adding these rows.
 
-    What exceeds a row by the tolerance of the solver is put onto it, unless that opens loops.
+    A row exceeded by the solver's tolerance is satisfied exactly, unless that opens loops.
     """
     more, next_v = False, work.motion.next_v
     for i in range(len(next_v)):
@@ -240,7 +240,7 @@ def exceeds_limits(model: SimulationModel, work: Workspace) -> bool:
         beyond = add_limits(work.scene, i, next_v[i] < low, next_v[i] > high)
         more = more or beyond
         if not model.has_loops and not beyond:
-            # Only the solver's tolerance: a limit must hold exactly, as the next step measures
+            # Only by the solver's tolerance: a limit must hold exactly, as the next step starts
             # from it.
             next_v[i] = min(max(next_v[i], low), high)
     return more
@@ -267,7 +267,7 @@ def hold_bases(
     expected: float,
     work: Workspace,
 ) -> None:
-    """Find which free bases the world has stopped: all it touches, where the load has jumped.
+    """Mark free bases that the world has stopped: those with contacts, if the load has jumped.
 
     :param count: number of contacts
     :param expected: load on the robot in the step before [N s]
@@ -275,8 +275,8 @@ def hold_bases(
     scene, contacts, held = work.scene, contact_state.contacts, work.free_bases.held
     for base in range(len(held)):
         held[base] = 0
-    # Where the world has taken the momentum of a base, it is not conserved: the correction of
-    # free_base.py must leave that base alone.
+    # If the world has taken a base's momentum, it is not conserved: free_base.py must not correct
+    # it.
     anchored = load_on_robot(model, contact_state, count) > JUMP * expected
     if anchored:
         anchored = False
@@ -285,7 +285,7 @@ def hold_bases(
             b = node_of(model.scene, contacts.body_id[c, 1])
             # A contact with the world itself, of the robot or of an object in its island.
             if min(a, b) < 0 and contact_state.impulse[c, 0] > 0.0:
-                # The robot's island is the first.
+                # The robot's island has label 0.
                 anchored = anchored or scene.label[max(a, b)] == 0
     if not anchored:
         return
@@ -299,7 +299,7 @@ def hold_bases(
 
 @compiled
 def hold_base(model: SimulationModel, body: int, held: IntArray) -> None:
-    """Mark the free base, if there is one, that carries a body of the robot.
+    """Mark the free base, if any, that carries a body of the robot.
 
     :param body: number of the body
     :param held: the marks, one for each free base

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """State of a simulation's world besides the robot: movable objects and rigid contacts.
 
-Sizes: movable `objects`, maximum number of `contacts`, and what the frictional problem of one
-island has room for (contact_problem.py): `island_rows` of contacts and joints together, of them
-`joint_rows`. Contacts with moments are `moment_contacts`; `springs` are all contacts or none.
+Sizes: movable `objects`, maximum number of `contacts`, and for the frictional problem of one
+island (contact_problem.py): `island_rows` of contacts and joints together, of them `joint_rows`.
+Contacts with moments are `moment_contacts`; `springs` are all contacts or none.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from rbd_ros.compiler.loops import floats, integers
 from rbd_ros.constraints.friction_space import FrictionSpace
 from rbd_ros.constraints.solvers.friction_body_space import BodySpace
 
-#: Places in `ContactState.counts`: contacts in the last step, contacts in the step before.
+#: Indices into `ContactState.counts`: contacts in the last step, contacts in the step before.
 NOW, BEFORE = 0, 1
 
-#: Places in `ContactState.residuals`.
+#: Indices into `ContactState.residuals`.
 SIGNORINI, CONIC, CONTACT = 0, 1, 2
 
 
@@ -57,20 +57,20 @@ class Objects(NamedTuple):
 class SceneModel(NamedTuple):
     """Constants of the scene of a simulation.
 
-    :param table: what may touch what
-    :param finder: address of what finds contacts by that table, `scene_contacts_of`
+    :param table: shapes and pairs that may touch
+    :param finder: address of `scene_contacts_of` for this table
     :param bodies: movable objects
     :param first_object: number of the body of the first movable object
-    :param tolerance: velocity error of contacts that counts as none, see `solve_friction`
-    :param iterations: maximum number of sweeps and of steps of Newton's method of a problem
-    :param start: state that the objects begin with
+    :param tolerance: velocity error of contacts, see `solve_friction`
+    :param iterations: maximum number of sweeps and Newton steps of a problem
+    :param start: initial state of the objects
     :param has_objects: whether there are movable objects
     :param has_compounds: whether any pairs are of the same bodies, see `SceneTable.group`
     :param has_friction_moments: whether any pair has torsional or rolling friction
         (friction_moments.py)
     :param bounces: whether any pair has restitution (impacts.py)
-    :param has_nonlinear_springs: whether any pair has a spring that is not linear (springs.py)
-    :param poisson: whether impacts obey Poisson's law of restitution, else Newton's
+    :param has_nonlinear_springs: whether any pair has a nonlinear spring (springs.py)
+    :param poisson: whether impacts obey Poisson's law of restitution instead of Newton's
     """
 
     table: SceneTable
@@ -91,16 +91,16 @@ class SceneModel(NamedTuple):
 class ContactState(NamedTuple):
     """Contacts of the last step, for the warm start of the next one.
 
-    :param contacts: where they were
+    :param contacts: the contacts
     :param impulse: impulse on the second shape along normal and tangents [N s]
-    :param old_pair: pairs of the step before
+    :param old_pair: previous pairs
     :param old_feature: their features
-    :param old_position: where they were [m]
+    :param old_position: their positions [m]
     :param old_impulse: their impulses in world coordinates [N s]
     :param steady: whether the last problem was solved without Newton's method, 1 or 0
-    :param old_steady: the same of the contacts of the step before
+    :param old_steady: previous `steady`
     :param moment: moment on the second shape about normal and tangents [N m s]
-    :param old_moment: moments of the step before in world coordinates [N m s]
+    :param old_moment: previous moments in world coordinates [N m s]
     :param impact_impulse: impulse of rebounds on the second shape, as `impulse` [N s]
     :param impact_moment: likewise, as `moment` [N m s]
     :param unresolved: 1 where bodies overlap and cannot be separated, else 0
@@ -127,21 +127,21 @@ class ContactState(NamedTuple):
     counts: IntArray = integers(2)
 
 
-# Records within records: the field's default is its class, from which loops take the layout.
+# Records within records: the field's default is its class, which gives loops the layout.
 def _nested(kind: type) -> Any:
     return kind
 
 
 class FrictionMoments(NamedTuple):
-    """Moments at contacts; there is room for none unless a pair has any.
+    """Moments at contacts; empty unless a pair has any.
 
     :param jacobian: angular velocity of the second body relative to the first, about normal and
         tangents of each contact, per v
     :param response: as that of `SceneWork`
     :param object_jacobian: the same angular velocity per velocities of the objects at the contact
-    :param object_response: what a moment changes of those velocities
+    :param object_response: change of those velocities per moment
     :param listed: which of the listed contacts have moments
-    :param impact: moments of contacts that rebound [N m s]
+    :param impact: moments of rebounding contacts [N m s]
     """
 
     jacobian: FloatArray = floats('moment_contacts', 3, 'nv')
@@ -153,10 +153,10 @@ class FrictionMoments(NamedTuple):
 
 
 class Springs(NamedTuple):
-    """Tangents of springs that are not linear; there is room for none unless a pair has any.
+    """Tangents of nonlinear springs; empty unless a pair has any.
 
-    :param compliance: velocity by impulse of each contact [1/kg]
-    :param bias: velocity that is added to that along its normal [m/s]
+    :param compliance: velocity per impulse of each contact [1/kg]
+    :param bias: velocity added along its normal [m/s]
     """
 
     compliance: FloatArray = floats('springs')
@@ -166,33 +166,32 @@ class Springs(NamedTuple):
 class SceneWork(NamedTuple):
     """Intermediate results of a step.
 
-    :param buffers: where bodies and shapes are
-    :param contact_count: number of contacts without those that others imply
+    :param buffers: poses of bodies and shapes
+    :param contact_count: number of contacts without implied ones
     :param angular_velocity: angular velocity of the objects [rad/s]
     :param mobility: inverse of their rotational inertia in world coordinates
-    :param wrench: moment about the center of mass and force that act from outside [N m, N]
+    :param wrench: external moment about the center of mass and force [N m, N]
     :param start_velocity: velocity of their centers of mass at the beginning, after impacts
     :param in_contact: whether a contact force acts on an object in this step; -1 if its pose is
         not finite at the end
-    :param leaf_dof: degree of freedom whose path to the base (`Tree`) has all entries of a
-        contact's Jacobian and response that are read or written; -1: anywhere
+    :param leaf_dof: degree of freedom whose path to the base (`Tree`) has all used elements of a
+        contact's Jacobian and response; -1: all elements
     :param jacobian: velocity of the second body relative to the first at each contact, per v
     :param root: D^-1/2 of the factors of the robot's mass matrix
-    :param response: the same times the half of H^-1, so that response . response^T is the Delassus
-        matrix
+    :param response: Y = J L^-1 D^-1/2, so that response . response^T is the Delassus matrix
     :param object_jacobian: velocity of a contact per angular and linear velocity of the objects
         at it
-    :param object_response: what an impulse along it changes of those velocities
+    :param object_response: change of those velocities per impulse along it
     :param label: number of the island of the robot, then of each object
     :param node_order: the robot and objects by island
-    :param node_end: where in it the part of each island ends
+    :param node_end: end of the part of each island in it
     :param contact_order: contacts by island
-    :param contact_end: where in it the part of each island ends
+    :param contact_end: end of the part of each island in it
     :param listed: contacts of the island
     :param has_row: 1 for each lower and upper limit of a joint that has a row in this step
     :param row_joint: degree of freedom of each row of a joint
     :param row_kind: 0 for a lower limit, 1 for an upper one, 2 for friction
-    :param row_bias: velocity that is added to that of the joint
+    :param row_bias: velocity added to that of the joint
     :param row_box: maximum impulse of friction [N m s, N s]
     :param row_impulse: impulse along the row
     :param row_leaf_dof: as `leaf_dof`, of three rows
@@ -202,21 +201,21 @@ class SceneWork(NamedTuple):
     :param friction: coefficients along both tangents of each contact
     :param multiplier: multipliers of the listed contacts in position correction
         (position_correction.py)
-    :param normal_mobilities: displacement along the normal of each by its multiplier
+    :param normal_mobilities: displacement along the normal of each per multiplier
     :param joint_multiplier: multipliers of joints: of bounds on their displacements, and of limits
     :param min_displacement: minimum displacement of each degree of freedom [rad, m]
     :param max_displacement: maximum displacement of each degree of freedom [rad, m]
     :param units: rows of a Jacobian of joints
     :param gathered: sum of responses
-    :param response_sum: the same of the forces of the step before, Y^T lambda
-    :param object_sum: what these forces change of the velocities of the objects
-    :param has_matrix: 1 where `matrix` is that of the island
+    :param response_sum: the same of the previous forces, Y^T lambda
+    :param object_sum: change of the objects' velocities by these forces
+    :param has_matrix: 1 if `matrix` is that of the island
     :param scaled_displacement: displacement of the robot, in coordinates where H is the identity
     :param velocity: velocity of the joints without contacts
     :param displacement_buffer: buffer for a displacement of the joints
     :param joint_displacement: displacement of the joints by position correction
     :param rebound: normal velocities after an impact [m/s]
-    :param impact_impulse: impulses of contacts that rebound [N s]
+    :param impact_impulse: impulses of rebounding contacts [N s]
     :param object_displacement: position correction of the objects, angular then linear
     :param start_state: state of the objects at the beginning of the step
     :param friction_moments: moments of torsional and rolling friction at contacts

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A step of a robot in a world: rigid contact with friction, joint limits and joint friction.
 
-Contacts are found at the beginning of the step. Those that bounce do so first, at velocities as
-they are. Then forces are found such that at the end of the step nothing penetrates: where there is
-a gap, the velocity may close it but no further; contacts, joint limits and joint friction of all
-that touches each other are one problem (contact_problem.py), solved by constraints/solvers. If
-these velocities exceed limits of joints that were left out, or reach more than was looked for, all
-this is done again with them (scene_robot.py, speculative_contacts.py). Then all moves, and
-overlaps are corrected (position_correction.py).
+Contacts are found at the beginning of the step. Those that bounce do so first, at the present
+velocities. Then forces are found such that nothing penetrates at the end of the step: a velocity
+may close a gap but no more. Contacts, joint limits and joint friction of an island are one problem
+(contact_problem.py), solved by constraints/solvers. If the velocities exceed joint limits without
+rows, or reach further contacts, the step is repeated with these (scene_robot.py,
+speculative_contacts.py). Finally positions follow, and overlaps are corrected
+(position_correction.py).
 """
 
 from __future__ import annotations
@@ -72,10 +72,10 @@ from rbd_ros.simulation.stepping.semi_implicit_step import (
     take_integrator_step,
 )
 
-#: Contacts of an island up to which a matrix of all of them costs as little as other attempts.
+#: Number of contacts of an island up to which a dense matrix is as fast as other methods.
 SMALL_ISLAND = 32
 
-#: Duration of an impact [s]: none, in which servos do nothing.
+#: Duration of an impact [s]: almost zero, so that servos have no effect.
 IMPACT_DURATION = 1e-12
 
 
@@ -92,9 +92,9 @@ def take_scene_substep(
 ) -> bool:
     """Advance by h; return False, with q and v unchanged, if a velocity is not finite.
 
-    :param unused: contacts with a ground, of which there is none
+    :param unused: contacts with the ground, which a world does not have
     """
-    # 1. Impulses of the last step become the warm start of contacts that are found again.
+    # 1. Impulses of the last step become the warm start of contacts found again.
     remember(contact_state)
     place_objects(model.scene, objects, work.scene)
     if model.has_external_forces:
@@ -108,13 +108,13 @@ def take_scene_substep(
     seen = look_for_contacts(model, contact_state, work, h)
     found, robot_in_contact, unsolved = VELOCITY, False, 0
     # 3. Velocities at the end of the step. Impulses may accelerate bodies towards others that were
-    # not looked for: then the step begins again with these pairs as well.
+    # not tested: then the step is repeated with these pairs.
     for look in range(LOOKS):
         before = state.counters[UNCONVERGED]
         found, robot_in_contact = find_velocities(
             model, state, external_forces, unused, objects, contact_state, work, h
         )
-        # Limits become rows only when they are exceeded. Each round adds at least one: it ends.
+        # Limits become rows only once exceeded. Each round adds at least one, so it ends.
         while robot_in_contact and exceeds_limits(model, work):
             go_back(state, objects, work)
             found, robot_in_contact = find_velocities(
@@ -123,13 +123,13 @@ def take_scene_substep(
         if found == NOTHING:
             return False
         if look == LOOKS - 1:
-            # Whatever is reached beyond this row of bodies is not known.
+            # Further bodies in the row are unknown.
             state.counters[UNCONVERGED] += 1
             break
         if state.counters[UNCONVERGED] > before:
             unsolved += 1
         if unsolved == UNSOLVED_LOOKS:
-            # Velocities that solve nothing would be asked again and again for what they reach.
+            # Unconverged velocities would trigger further searches again and again.
             break
         now = reaches_more(model, objects, contact_state, work, look + 1, seen, h)
         if now == seen:
@@ -147,7 +147,7 @@ def take_scene_substep(
         if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
             return False
     if model.scene.has_objects:
-        # As what is not finite in velocities and momenta makes poses, too.
+        # Velocities and momenta that are not finite give such poses too.
         move_objects(model.scene.bodies, objects, work.scene, h)
         if are_lost(objects, work.scene):
             return False
@@ -168,11 +168,11 @@ def find_velocities(
     work: Workspace,
     h: float,
 ) -> Tuple[int, bool]:
-    """Find the velocities at the end of the step with the contacts that were found.
+    """Compute the velocities at the end of the step with the present contacts.
 
     Those of the robot are `next_v`, those of objects change in place, and impacts change `v`.
 
-    :return: which of the robot's velocity and position is known, see integrator.py, and
+    :return: known results of the robot, velocity or position, see integrator.py, and
         whether the robot is at any contact
     """
     scene, problem, contacts = work.scene, work.problem, contact_state.contacts
@@ -200,8 +200,8 @@ def find_velocities(
             found = take_integrator_step(model, state, external_forces, unused, work, 0, h)
             if found == NOTHING:
                 return NOTHING, False
-    # Servos are implicit in h, but do nothing during an impact: responses are computed for a
-    # duration of almost zero first, and for h afterwards.
+    # Servos are implicit in h, but have no effect during an impact: responses are first computed
+    # for a duration of almost zero, then for h.
     rebounds = False
     if model.has_servos:
         rebounds = robot_in_contact and may_rebound(model, contacts, count)
@@ -216,7 +216,7 @@ def find_velocities(
             respond_to_contacts(model, state, contacts, work, count, h)
     if robot_in_contact:
         rows = find_free_velocity(model, work, h)
-    # Impulses of contacts are on top of gravity and external wrenches.
+    # Gravity and external wrenches come before the impulses of contacts.
     if model.scene.has_objects:
         accelerate_objects(model.scene.bodies, objects, scene, h)
     solve_islands(model, state, objects, contact_state, work, rows, robot_in_contact, h)
@@ -241,31 +241,31 @@ def solve_islands(
     robot_in_contact: bool,
     h: float,
 ) -> None:
-    """Find the forces in each island of bodies in contact.
+    """Solve for the forces in each island of bodies in contact.
 
     :param rows: number of rows of joints
     :param robot_in_contact: whether the robot is at any contact
     """
     scene, count = work.scene, contact_state.counts[NOW]
     clear(scene.gathered)
-    # Islands share no movable body: their problems are independent. Island 0 is that of the robot,
-    # the only one with rows of joints.
+    # Islands share no movable body: their problems are independent. Only island 0, that of the
+    # robot, has rows of joints.
     for island in range(len(scene.label)):
         if scene.label[island] != island:
             continue
         n = list_contacts(island, scene)
         if model.scene.has_objects:
-            # Of objects alone: those of the robot have its joints in common.
+            # Islands of objects alone: joints couple the contacts of a robot.
             if n > MATRIX_FREE_THRESHOLD and not (island == 0 and robot_in_contact):
                 if not solve_matrix_free(model.scene, objects, contact_state, scene, n, h):
-                    # Where that stalls, a matrix of few contacts has other methods.
+                    # If that stalls, the dense matrix of few contacts has other methods.
                     if n > min(SMALL_ISLAND, len(scene.friction)) or not solve_island(
                         model, objects, contact_state, work, n, 0, h
                     ):
                         state.counters[UNCONVERGED] += 1
                 end_island(model, objects, contact_state, work, n)
                 continue
-        # More contacts than the matrix has rows: the last ones are left out, and counted.
+        # Contacts that exceed the matrix are dropped, and counted.
         if n > len(scene.friction):
             state.counters[DROPPED] += n - len(scene.friction)
             for a in range(len(scene.friction), n):

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Replacement of the world of a running simulation.
 
-To make it takes a tenth of a second for a robot with meshes, to go over to it a fraction of a
-millisecond, so that a simulation in another thread stands still for the second part only.
+Preparation takes a tenth of a second for a robot with meshes, the switch a fraction of a
+millisecond, so a simulation in another thread pauses for the switch only.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ AnyRecord = Any
 
 
 class PreparedScene(NamedTuple):
-    """Data that a simulation needs for another world.
+    """Data for the switch of a simulation to another world.
 
     :param scene: its shapes
     :param fields: the records
     :param record: their table
-    :param steps: the loop that takes steps, compiled
-    :param before: table of the records that it replaces
-    :param old: shapes until now
-    :param shapes: number of each of them, -1 for those that are gone
-    :param body_ids: number of each body until now, 0 for those that are gone
+    :param steps: the step loop, compiled
+    :param before: table of the replaced records
+    :param old: previous shapes
+    :param shapes: new number of each of them, -1 for removed ones
+    :param body_ids: new number of each previous body, 0 for removed ones
     """
 
     world: World
@@ -62,9 +62,9 @@ def prepare_scene(
 ) -> PreparedScene:
     """Prepare a simulation for another world without changing it.
 
-    :param world: what is to be around it
-    :param old: shapes until now
-    :param before: table of the records until now
+    :param world: new environment
+    :param old: present shapes
+    :param before: table of the present records
     :param mutex: of the threads that use the simulation
     :raises ValueError: if the world cannot be that of the robot
     """
@@ -76,7 +76,7 @@ def prepare_scene(
     )
     # New arrays beside the old ones, which the simulation uses until it switches.
     made = make_physics_record(model._replace(scene=_able(constants, model.scene)), robot.nq)
-    # The robot's own: machine code of others may know where they are.
+    # The robot's records stay: machine code of others may have their addresses.
     made = made._replace(
         commands=fields.commands,
         state=fields.state,
@@ -98,30 +98,26 @@ def prepare_scene(
 
 
 def _able(constants: AnyRecord, before: AnyRecord) -> AnyRecord:
-    """Return constants for machine code that keeps all earlier capabilities.
-
-    It is there already.
-    """
+    """Return constants for machine code that keeps all earlier features, already compiled."""
     changed = {}
     for name, new, old in zip(constants._fields, constants, before):
         if isinstance(new, tuple):
             changed[name] = _able(new, old)
         elif isinstance(new, bool):
-            # Code for what the old world had stays in use, and need not be compiled while a
+            # Code for features of the old world stays in use, and need not be compiled while a
             # simulation waits.
             changed[name] = new or old
     return constants._replace(**changed)
 
 
 def carry_over(old: Scene, prepared: PreparedScene) -> None:
-    """Enter the state of a simulation into the records for another world.
+    """Copy the state of a simulation to the records of another world.
 
-    Objects that are in both move on as they do; others are at their start. What touched each other
-    does so still, with the impulses that the solver begins with. Wrenches on objects that are gone
-    end.
+    Objects of both worlds keep their motion; others are at their start. Contacts persist with
+    their warm start. Wrenches on removed objects end.
 
-    :param old: shapes until now
-    :param prepared: what was made for the other world, changed
+    :param old: present shapes
+    :param prepared: data of the other world, changed
     """
     scene, new = prepared.scene, prepared.fields
     fields: PhysicsRecord = prepared.before.fields  # type: ignore[assignment]
@@ -130,7 +126,7 @@ def carry_over(old: Scene, prepared: PreparedScene) -> None:
         array[...] = start
         for o, each in enumerate(scene.objects):
             if each.name in names:
-                # By name: numbers of objects change when one before them goes.
+                # By name: numbers of objects change when an earlier one is removed.
                 array[o] = source[names[each.name]]
     _carry_contacts(fields.contact_state, new.contact_state, prepared)
     _carry_forces(fields, prepared.body_ids)
@@ -140,7 +136,8 @@ def _carry_contacts(source: ContactState, target: ContactState, prepared: Prepar
     before = source.contacts.pair[: int(source.counts[NOW])]
     shapes = prepared.shapes[shapes_of_pairs(prepared.old.table, before)]
     pairs = pairs_of_shapes(prepared.scene.table, shapes)
-    # Impulses warm-start the next step: without them, what rests would start from zero forces.
+    # Impulses warm-start the next step: without them, objects at rest would start from zero
+    # forces.
     kept = np.flatnonzero(pairs >= 0)
     # The loops expect contacts in the order of their pairs.
     kept = kept[np.argsort(pairs[kept], kind='stable')][: len(target.impulse)]
@@ -148,7 +145,7 @@ def _carry_contacts(source: ContactState, target: ContactState, prepared: Prepar
     count = len(kept)
     target.contacts.pair[:count] = pairs[kept]
     target.contacts.body_id[:count] = prepared.body_ids[source.contacts.body_id[kept]]
-    # Contacts of the step before the last have no counterpart here.
+    # The step before the last has no contacts here.
     target.counts[:] = 0
     target.counts[NOW] = count
 
@@ -166,13 +163,13 @@ def _carry_forces(fields: PhysicsRecord, body_ids: IntArray) -> None:
 
 
 def _copy_rows(source: Tuple[Any, ...], target: Tuple[Any, ...], rows: IntArray) -> None:
-    """Copy rows of arrays with one for each contact, and all other arrays whole."""
+    """Copy rows of arrays with one row per contact, and all other arrays whole."""
     declared: Dict[str, Any] = type(source)._field_defaults  # type: ignore[attr-defined]
     for name, each, into in zip(declared, source, target):
         if isinstance(each, tuple):
             _copy_rows(each, into, rows)
         elif declared[name].shape[0] in PER_CONTACT:
-            # Moments have no room yet if nothing had any until now.
+            # Moments are empty if nothing had any until now.
             into[: len(rows)] = each[rows] if len(each) else 0.0
         else:
             into[...] = each

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Steps in a world of a robot whose joints have servos: taken again until their torques are right.
+"""Steps in a world with joint servos: repeated until their torques are consistent.
 
-Whether a servo's torque is cut at the effort limit depends on the contact forces, and these on the
-torque: see simulation/stepping/joint_servo.py.
+Saturation of a servo's torque depends on the contact forces, and these on the torque: see
+simulation/stepping/joint_servo.py.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def take_servo_substep(physics: PhysicsRecord, h: float) -> bool:
     """Advance by h; return False if a velocity is not finite."""
     model, state, work, objects = physics.model, physics.state, physics.work, physics.objects
     before, rounds = work.before, 0
-    # A step is taken again from the same state: counters as well, or its events would count twice.
+    # Repeated from the same state, counters included, or events would count twice.
     copy(state.q, before.q)
     copy(state.v, before.v)
     copy(state.counters, before.counters)
@@ -54,8 +54,8 @@ def take_servo_substep(physics: PhysicsRecord, h: float) -> bool:
         # Without contacts, `take_integrator_step` has moved the servos, before loops were closed.
         if not done or not is_in_contact(model, physics.contact_state):
             break
-        # Fixed point of torque limits and contact forces, which is finite: a servo is at its limit
-        # or not.
+        # Fixed point of saturation and contact forces, which is finite: a servo is at its limit or
+        # not.
         if not move_servos(model, state, work.motion.next_v, rounds):
             break
         rounds += 1

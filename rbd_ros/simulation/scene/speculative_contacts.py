@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Contacts that a step's own impulses bring about beyond those that were looked for.
+"""Repeated contact search for bodies that a step's own impulses accelerate.
 
-Contacts are looked for by the velocities at the beginning of a step, half as fast again. What a
-impact or a strong drive speeds up beyond that in the same step could pass into others: they are
-looked for once more, by the velocities that were found, and the step is taken again with them.
+The search uses 1.5 times the velocities at the beginning of a step. Bodies that an impact or a
+strong drive accelerates beyond that could pass through others: contacts are searched again by the
+velocities found, and the step is repeated with them.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from rbd_ros.simulation.stepping.free_bodies import (
 )
 from rbd_ros.simulation.stepping.linear import copy
 
-#: How often contacts are looked for in a step: each time may show one more body to be reached, as
-#: impacts run through a row of bodies with gaps.
+#: Maximum number of searches in a step: each may reach one more body, as impacts run through a row
+#: of bodies with gaps.
 LOOKS = 50
 
-#: How many of them may leave a problem unsolved, which takes all methods of the solver each time.
+#: Maximum number of them after an unsolved problem, each of which takes all methods of the solver.
 UNSOLVED_LOOKS = 3
 
 
@@ -37,9 +37,9 @@ UNSOLVED_LOOKS = 3
 def look_for_contacts(
     model: SimulationModel, contact_state: ContactState, work: Workspace, h: float
 ) -> int:
-    """Find contacts; return their number with those that others imply, which are left out.
+    """Find contacts; return their number including implied ones, which are dropped.
 
-    How many there are without these is in `scene.contact_count`.
+    `scene.contact_count` is the number without these.
 
     :param h: time step [s]
     """
@@ -53,22 +53,22 @@ def look_for_contacts(
 
 @compiled
 def keep_before_contact(state: State, objects: Objects, work: Workspace) -> None:
-    """Keep what contacts will change before anything moves."""
+    """Store what contacts will change, before anything moves."""
     before = work.before_contact
     copy(state.v, before.v)
-    # Counters too: a step that is taken again counts once.
+    # Counters too: a repeated step counts once.
     copy(state.counters, before.counters)
     keep_objects(objects, before.objects)
 
 
 @compiled
 def go_back(state: State, objects: Objects, work: Workspace) -> None:
-    """Go back to what `keep_before_contact` kept."""
+    """Restore the state of `keep_before_contact`."""
     before = work.before_contact
     copy(before.v, state.v)
     copy(before.counters, state.counters)
     restore_objects(objects, before.objects)
-    # Angular velocity is derived from angular momentum, which has just been restored.
+    # Angular velocity follows from the restored angular momentum.
     for o in range(len(objects.position)):
         find_angular_velocity(objects, work.scene, o)
 
@@ -85,10 +85,10 @@ def reaches_more(
 ) -> int:
     """Detect contacts again by the velocities at the end of the step, if anything sped up.
 
-    :param look: how many times this has been done in the step, with this time
-    :param seen: how many were found until now
+    :param look: number of this search in the step
+    :param seen: number of contacts found before
     :param h: time step [s]
-    :return: how many there are, which `contact_state` has then; if `seen`, those until now
+    :return: number of contacts, now in `contact_state`; if `seen`, those found before
     """
     buffers, tree = work.scene.buffers, model.tree
     if model.has_robot:
@@ -98,7 +98,7 @@ def reaches_more(
         find_twist(objects, work.scene, o, buffers.ahead[model.scene.first_object + o])
     if not has_sped_up(model.scene.table, buffers, h):
         return seen
-    # Velocities ahead count besides those of the beginning: contacts found before are found again.
+    # Velocities ahead count besides the initial ones, so earlier contacts are found again.
     buffers.look[0] = look
     count: int = look_for_contacts(model, contact_state, work, h)
     buffers.look[0] = 0

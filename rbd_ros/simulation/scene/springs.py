@@ -1,13 +1,13 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Hunt and Crossley's springs in a world: f = K d^n (1 + c dd/dt), and never less than zero.
+"""Hunt-Crossley springs in a world: f = K d^n (1 + c dd/dt), and never less than zero.
 
-Taken at the end of a step, the force depends on w alone, the velocity at which the surface is
-pressed in: d = d_0 + h w and dd/dt = w, if the depth at the beginning is d_0. It is a convex
-function that does not fall. The problem of an island has its tangent at one w, as if the spring
-were linear (compliance.py). Where the solution is beside the curve, each contact goes to the
-point of it that it would take while all others stay, and the problem is solved again with the
-tangents there: Newton's method, which takes few rounds as forces of the step before are near.
+At the end of a step, the force depends on w alone, the velocity of compression: d = d_0 + h w and
+dd/dt = w, with the depth d_0 at the beginning. It is a convex increasing function. The problem of
+an island has its tangent at one w, like a linear spring (compliance.py). If the solution is off
+the curve, each contact moves to the point of the curve that it would have with all others fixed,
+and the problem is solved again with the tangents there: Newton's method, with few rounds thanks to
+the warm start.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from rbd_ros.collision.scene.scene_arrays import (
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.simulation.scene.scene_state import SceneModel, SceneWork
 
-#: Maximum number of rounds of a problem with such springs, and of one that is not solved; maximum
-#: number of steps to a point of a curve.
+#: Maximum number of rounds of a problem with such springs, and of an unsolved one; maximum number
+#: of steps to a point of a curve.
 MAX_ROUNDS, FEW_ROUNDS, MAX_STEPS = 30, 3, 200
 
-#: Maximum compliance of a contact in the problem, by its own mobility: tangents that
-#: are almost flat are taken for less flat ones, which errs by one part in a million a round.
+#: Maximum compliance of a contact in the problem, relative to its own mobility: almost flat
+#: tangents become steeper, with an error of one part in a million per round.
 SOFTEST = 1e6
 
 #: Change of a velocity that counts as rounding.
 ROUNDING = 4e-16
 
-#: Velocity error by that of the solver up to which a contact is on its curve.
+#: Velocity error of a contact on its curve, relative to that of the solver.
 ON_CURVE = 2.0
 
 
 @compiled
 def is_nonlinear(model: SceneModel, contacts: SceneContacts, c: int) -> bool:
-    """Return whether the spring of a contact is of Hunt and Crossley."""
+    """Return whether the spring of a contact is a Hunt-Crossley one."""
     row = surface_of(model.table, contacts.pair[c])
     curved: bool = model.table.surface[row, EXPONENT] > 0.0
     return curved
@@ -55,7 +55,7 @@ def spring_impulse(surface: FloatArray, h: float, depth: float, w: float) -> Tup
     :param surface: row of the pair in the table
     :param h: time step [s]
     :param depth: depth at the beginning [m]
-    :param w: velocity at which the surface is pressed in [m/s]
+    :param w: velocity of compression [m/s]
     """
     K, n, c = surface[STIFFNESS], surface[EXPONENT], surface[DISSIPATION]
     d, factor = max(0.0, depth + h * w), max(0.0, 1.0 + c * w)
@@ -67,7 +67,7 @@ def spring_impulse(surface: FloatArray, h: float, depth: float, w: float) -> Tup
 
 @compiled
 def release_velocity(surface: FloatArray, h: float, depth: float) -> float:
-    """Return the velocity at which a surface is let go of: the largest w without force [m/s].
+    """Return the release velocity of a surface: the largest w without force [m/s].
 
     :param surface: row of the pair in the table
     :param h: time step [s]
@@ -89,14 +89,14 @@ def pressing_velocity(
     :param h: time step [s]
     :param depth: depth at the beginning [m]
     :param own: 1, or 0 to find the w of an impulse that is not zero
-    :param mobility: velocity by impulse [1/kg]
-    :param total: [m/s]
+    :param mobility: velocity per impulse [1/kg]
+    :param total: right-hand side [m/s]
     """
     low: float = release_velocity(surface, h, depth)
     if own > 0.0:
         if own * low >= total or mobility <= 0.0:
             return total / own
-    # From above the root, Newton's method goes down to it: the function is convex.
+    # Newton's method starts above the root: the function is convex.
     most = (total - own * low) / mobility
     deepest = (most / (h * surface[STIFFNESS])) ** (1.0 / surface[EXPONENT])
     w: float = max(0.0, (deepest - depth) / h)
@@ -126,12 +126,12 @@ def take_tangent(
     w: float,
     work: SceneWork,
 ) -> None:
-    """Find the tangent of a contact's spring: R and the velocity with R times the impulse.
+    """Compute the tangent of a contact's spring: compliance R and bias velocity.
 
     :param c: number of the contact
     :param h: time step [s]
-    :param mobility: velocity by impulse of the contact [1/kg]
-    :param w: where, velocity at which the surface is pressed in [m/s]
+    :param mobility: velocity per impulse of the contact [1/kg]
+    :param w: velocity of compression at the tangent [m/s]
     """
     surface = model.table.surface[surface_of(model.table, contacts.pair[c])]
     gap = contacts.gap[c]
@@ -154,11 +154,11 @@ def begin_spring(
     impulse: float,
     work: SceneWork,
 ) -> None:
-    """Find the first tangent of a contact's spring, at the impulse that it begins with.
+    """Compute the first tangent of a contact's spring, at its initial impulse.
 
     :param c: number of the contact
     :param h: time step [s]
-    :param mobility: velocity by impulse of the contact [1/kg]
+    :param mobility: velocity per impulse of the contact [1/kg]
     :param impulse: along the normal [N s]
     """
     w = 0.0
@@ -180,11 +180,11 @@ def follow_spring(
     u: float,
     work: SceneWork,
 ) -> float:
-    """Find the next tangent of a contact's spring; return the error of the last one [m/s].
+    """Compute the next tangent of a contact's spring; return the error of the last one [m/s].
 
     :param c: number of the contact
     :param h: time step [s]
-    :param mobility: velocity by impulse of the contact [1/kg]
+    :param mobility: velocity per impulse of the contact [1/kg]
     :param impulse: along the normal, of the problem with the last tangent [N s]
     :param u: velocity along the normal of that problem, with compliance [m/s]
     """

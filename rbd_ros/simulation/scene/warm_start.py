@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Starting point of an island's solver: the forces that its contacts and joints have had."""
+"""Starting point of an island's solver: the previous forces of its contacts and joints."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rbd_ros.simulation.scene.scene_state import SceneWork
 
 @compiled
 def begin_contact(space: FrictionSpace, friction: FloatArray, a: int, impulse: FloatArray) -> None:
-    """Enter the initial impulse of a contact, and its effect on the velocities.
+    """Set the initial impulse of a contact, and add its effect on the velocities.
 
     :param friction: coefficients along both tangents, (2,)
     :param a: number of the contact in the problem
@@ -30,13 +30,13 @@ def begin_contact(space: FrictionSpace, friction: FloatArray, a: int, impulse: F
     space.slip[a] = 0.0
     if impulse[0] > 0.0 and length >= impulse[0] * (1.0 - 1e-9):
         for r in range(2):
-            # Frames turn, so that it is on the boundary but for rounding.
+            # Frames rotate, so it is on the boundary up to rounding.
             x[3 * a + 1 + r] = impulse[1 + r] * (impulse[0] / length)
 
 
 @compiled
 def begin_row(space: FrictionSpace, scene: SceneWork, n: int, k: int) -> None:
-    """Enter bounds and start of a row of a joint.
+    """Set bounds and start of a row of a joint.
 
     :param n: number of contacts
     :param k: number of the row
@@ -44,5 +44,5 @@ def begin_row(space: FrictionSpace, scene: SceneWork, n: int, k: int) -> None:
     kind = scene.row_kind[k]
     space.low[k] = -scene.row_box[k] if kind == FRICTION else 0.0
     space.high[k] = scene.row_box[k] if kind == FRICTION else math.inf
-    # Bounds change with the time step and with friction: the start has to be within them.
+    # Bounds change with the time step and with friction: the start is clamped to them.
     space.x[3 * n + k] = min(max(scene.row_impulse[k], space.low[k]), space.high[k])

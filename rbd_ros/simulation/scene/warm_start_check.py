@@ -1,11 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Forces of the step before, where they solve the problem of an island again: without its matrix.
+"""Check whether the previous forces still solve the problem of an island, without its matrix.
 
-Most contacts stick or slide as in the step before. The Delassus matrix is Y Y^T
-(contact_problem.py), so what forces do is Y (Y^T lambda), and the units of the problem follow from
-the lengths of Y's rows: whether forces are a solution takes no products of rows with each other,
-of which there are many more.
+Most contacts keep sticking or sliding. The Delassus matrix is Y Y^T (contact_problem.py), so the
+effect of forces is Y (Y^T lambda), and the units of the problem follow from the lengths of Y's
+rows: the check needs no products of rows with each other, of which there are many more.
 """
 
 from __future__ import annotations
@@ -44,11 +43,10 @@ from rbd_ros.simulation.stepping.linear import add_scaled, clear
 def reuse_forces(
     model: SimulationModel, contact_state: ContactState, scene: SceneWork, n: int, m: int, h: float
 ) -> Tuple[bool, float]:
-    """Enter the parts of a problem but for its matrix; return whether forces solve it, and U.
+    """Set up a problem except for its matrix; return whether forces solve it, and U.
 
-    If they do, the space holds them and their velocities, as the solver would leave it; else
-    nothing of what it holds is of use. Springs that are linear are among what may be in it, those
-    that are not, and moments, are not.
+    If they do, the space holds them and their velocities, like a solution; else its contents are
+    meaningless. Linear springs are supported, nonlinear ones and moments are not.
 
     :param n: number of contacts
     :param m: number of rows
@@ -72,13 +70,13 @@ def reuse_forces(
         space.b[i] = scene.free[i]
         space.u[i] = dot_along(model.tree, leaf, y, scene.response_sum)
         space.scale[i] = dot_along(model.tree, leaf, y, y)
-    # Scaling needs the diagonal blocks only, which are known without the matrix.
+    # Scaling needs the diagonal blocks only.
     unit: float = find_units(space, scene.friction)
     scale_vectors(space, unit)
     # u = A x + b in scaled units, as the solver computes it.
     for i in range(size_of(space)):
         space.u[i] = space.b[i] + space.u[i] * (space.scale[i] / (unit * unit))
-    space.report[BEST] = 0.0  # of which nothing is better, so that nothing is remembered
+    space.report[BEST] = 0.0  # nothing is better, so nothing is stored
     # The same criterion as in the solver: forces are kept only if they solve the problem.
     kept: bool = residual(space) <= model.scene.tolerance
     return kept, unit
@@ -88,7 +86,7 @@ def reuse_forces(
 def add_responses(
     model: SimulationModel, contacts: SceneContacts, scene: SceneWork, n: int, m: int
 ) -> None:
-    """Find Y^T lambda: what all forces of a problem do to the robot and to the objects.
+    """Compute Y^T lambda: the effect of all forces of a problem on the robot and the objects.
 
     :param n: number of contacts
     :param m: number of rows
@@ -127,7 +125,7 @@ def add_responses(
 def enter_contact(
     model: SimulationModel, contacts: SceneContacts, scene: SceneWork, a: int, h: float
 ) -> None:
-    """Enter the velocity of a contact without forces, what forces add to it, and its diagonal.
+    """Compute a contact's velocity without forces, their effect on it, and its diagonal.
 
     :param a: number of the contact in the problem
     :param h: time step [s]
@@ -161,7 +159,7 @@ def enter_contact(
 
 @compiled
 def dot6(x: FloatArray, y: FloatArray) -> float:
-    """Return the scalar product of two vectors of six elements, by two sums that need not wait."""
+    """Return the scalar product of two vectors of six elements, by two independent sums."""
     product: float = (x[0] * y[0] + x[1] * y[1] + x[2] * y[2]) + (
         x[3] * y[3] + x[4] * y[4] + x[5] * y[5]
     )

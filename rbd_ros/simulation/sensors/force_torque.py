@@ -34,11 +34,11 @@ class Wrenches(NamedTuple):
 
 
 class ForceTorqueSensors(Sensor):
-    """Force and torque sensors at joints, fixed ones too, or links for the joints that bear them.
+    """Force and torque sensors at joints, fixed ones too, or at links for their parent joints.
 
-    They read what the parent of the joint exerts on its child, about the origin and in the axes of
-    the child link: [moment; force], the mean of the last step. It is what the motion of all beyond
-    the joint takes, less gravity, contacts and external forces there.
+    They read the wrench of the parent on the child, about the origin and in the axes of the child
+    link: [moment; force], the mean of the last step. It is the inertial wrench of all links beyond
+    the joint, less gravity, contacts and external forces there.
     """
 
     name = 'force_torque'
@@ -55,14 +55,14 @@ class ForceTorqueSensors(Sensor):
 
     @classmethod
     def check(cls, model: Model, place: str) -> None:
-        """Reject places that no joint bears, and robots with loops."""
+        """Reject places without a parent joint, and robots with loops."""
         find_cut(model, place)
         check_no_loops(model, 'sensors of forces')
 
     def bind(
         self, record: Record, forces: Optional[TransmittedForces], first: int
     ) -> Callable[[], Any]:
-        """Return what reads them."""
+        """Return the function that reads them."""
         assert forces is not None
         read = read_wrenches.bind(forces.record, self._record, release_gil=False)
         return lambda: read(first)
@@ -90,7 +90,7 @@ class ForceTorqueSensors(Sensor):
 def read_wrenches(forces: CutForces, wrenches: Wrenches, first: int) -> int:
     """Read the sensors.
 
-    :param first: number of the first one among all joints of which it is known what they transmit
+    :param first: number of the first one among the joints of `forces`
     """
     for k in range(len(wrenches.wrench)):
         frame, total = load_transform(forces.pose[first + k]), forces.wrench[first + k]

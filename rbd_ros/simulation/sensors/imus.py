@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Inertial units: orientation, angular velocity and proper acceleration of links (REP 145)."""
+"""IMUs: orientation, angular velocity and proper acceleration of links (REP 145)."""
 
 from __future__ import annotations
 
@@ -69,18 +69,18 @@ class ImuPlaces(NamedTuple):
 
 
 class ImuBuffers(NamedTuple):
-    """Readings of inertial units, and buffers for finding them.
+    """Readings of inertial units, and buffers.
 
     :param rotation: of each, from its axes to those of the world
     :param orientation: the same as quaternion w, x, y, z
     :param angular_velocity: in its axes [rad/s]
     :param acceleration: proper acceleration in its axes [m/s^2]
-    :param given: inputs of the kernel one after another
-    :param q: of it, configuration
-    :param v: of it, velocity
-    :param found: outputs of the kernel one after another
-    :param poses: of it, rotation row by row and position of each body
-    :param columns: of it, motion columns of the tree in base coordinates
+    :param given: inputs of the kernel, concatenated
+    :param q: part of it: configuration
+    :param v: part of it: velocity
+    :param found: outputs of the kernel, concatenated
+    :param poses: part of it: rotation row by row and position of each body
+    :param columns: part of it: motion columns of the tree in base coordinates
     :param velocities: spatial velocities of the bodies in base coordinates
     :param speed: velocity of the origin of each [m/s]
     """
@@ -102,9 +102,9 @@ class ImuBuffers(NamedTuple):
 class Imus(Sensor):
     """Inertial measurement units (IMUs) at links.
 
-    They read the orientation and the angular velocity after the last step, and as acceleration
-    that which takes the velocity of their origin from the beginning of the step to its end, less
-    gravity: velocities add up from it, with impacts, whatever the integrator.
+    They read the orientation and the angular velocity after the last step. The acceleration is the
+    mean one of their origin over the step, less gravity: it integrates to the velocity, impacts
+    included, with any integrator.
     """
 
     name = 'imus'
@@ -144,7 +144,7 @@ class Imus(Sensor):
     def bind(
         self, record: Record, forces: Optional[TransmittedForces], first: int
     ) -> Callable[[], Any]:
-        """Return what reads them."""
+        """Return the function that reads them."""
         return read_imus.bind(record, self._places, self._record, release_gil=False)
 
     def reading(self, k: int) -> ImuReading:
@@ -171,9 +171,9 @@ class Imus(Sensor):
 
 @entry_point
 def read_imus(physics: PhysicsRecord, places: ImuPlaces, buffers: ImuBuffers) -> int:
-    """Read the units after the last step; before the first one, those of a robot that is held.
+    """Read the units after the last step; before the first one, those of a robot at rest.
 
-    The mean acceleration of a step is how it changes the velocity.
+    The acceleration is the change of the velocity over the step.
 
     :return: number of steps taken so far
     """
@@ -203,7 +203,7 @@ def read_imus(physics: PhysicsRecord, places: ImuPlaces, buffers: ImuBuffers) ->
 @compiled
 def quaternion_of(R: Mat) -> Vec4:
     """Return the unit quaternion w, x, y, z of a rotation, with its largest part positive."""
-    # Four times the squares of its parts: from the largest, nothing cancels.
+    # Four times its squared parts: the largest has no cancellation.
     a, b, c = R[0][0], R[1][1], R[2][2]
     w, x, y, z = 1.0 + (a + b + c), 1.0 + a - b - c, 1.0 + b - c - a, 1.0 + c - a - b
     turn = Vec(R[2][1] - R[1][2], R[0][2] - R[2][0], R[1][0] - R[0][1])
@@ -227,7 +227,7 @@ def quaternion_of(R: Mat) -> Vec4:
 
 @compiled
 def place_imus(model: SimulationModel, places: ImuPlaces, buffers: ImuBuffers) -> None:
-    """Find rotations and velocities of the units at `q` and `v`."""
+    """Compute rotations and velocities of the units at `q` and `v`."""
     call_kernel(places.kinematics, buffers.given, buffers.found)
     body_velocities(model.tree, buffers.columns, buffers.v, buffers.velocities)
     for s in range(len(places.body)):

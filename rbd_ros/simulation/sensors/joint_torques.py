@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Joint torque sensors: what joints transmit along their degree of freedom."""
+"""Joint torque sensors: forces that joints transmit along their degree of freedom."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class JointPlaces(NamedTuple):
 class Torques(NamedTuple):
     """Readings of joint torque sensors.
 
-    :param torque: what each joint transmits along its degree of freedom [N m, N]
+    :param torque: transmitted force along the degree of freedom of each joint [N m, N]
     """
 
     torque: FloatArray = floats('n')
@@ -37,9 +37,9 @@ class Torques(NamedTuple):
 class JointTorques(Sensor):
     """Torque sensors at joints with one degree of freedom.
 
-    They read the part along the joint of what it transmits: what drive, friction, limits, springs
-    and damping exert together, less what the rotor (armature) takes. The simulator node publishes
-    them by robot, not by sensor.
+    They read the transmitted force along the joint: the sum of drive, friction, limits, springs
+    and damping, less the inertia of the rotor (armature). The simulator node publishes them by
+    robot, not by sensor.
     """
 
     name = 'joint_torques'
@@ -65,7 +65,7 @@ class JointTorques(Sensor):
     def bind(
         self, record: Record, forces: Optional[TransmittedForces], first: int
     ) -> Callable[[], Any]:
-        """Return what reads them."""
+        """Return the function that reads them."""
         assert forces is not None
         read = read_torques.bind(forces.record, self._places, self._record, release_gil=False)
         return lambda: read(first)
@@ -79,7 +79,7 @@ class JointTorques(Sensor):
 def read_torques(forces: CutForces, places: JointPlaces, torques: Torques, first: int) -> int:
     """Read the sensors.
 
-    :param first: number of the first one among all joints of which it is known what they transmit
+    :param first: number of the first one among the joints of `forces`
     """
     for k in range(len(places.column)):
         torques.torque[k] = 0.0

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What a kind of sensors is: a class with these attributes and methods, in a file of this folder.
+"""Interface of a kind of sensors: a class with these attributes and methods, in this folder.
 
-A file is named after the kind, and nothing else lists it. Other packages name their classes in the
-entry points `rbd_ros.sensors`. `test/simulation/test_sensor_kinds.py` tests all that there are.
+A file is named after the kind, and registered nowhere else. Other packages name their classes in
+the entry points `rbd_ros.sensors`. `test/simulation/test_sensor_kinds.py` tests all of them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Sensor(ABC):
     #: State interfaces, without `.x`, by which a <sensor> of a <ros2_control> tag is of this kind.
     quantities: ClassVar[Tuple[str, ...]] = ()
 
-    #: Joints of which it must be known what they transmit.
+    #: Joints whose transmitted force the sensors need.
     cuts: Sequence[Cut] = ()
 
     def __init__(self, physics: Physics, places: Sequence[str]):
@@ -51,18 +51,18 @@ class Sensor(ABC):
     @classmethod
     @abstractmethod
     def check(cls, model: Model, place: str) -> None:
-        """Reject a place where there can be no such sensor.
+        """Reject a place that cannot have such a sensor.
 
-        :raises ValueError: naming the place and what would do
+        :raises ValueError: naming the place and the alternatives
         """
 
     def bind(
         self, record: Record, forces: Optional[TransmittedForces], first: int
     ) -> Callable[[], Any]:
-        """Return what reads all sensors after the last step; by default, `reading` does all.
+        """Return the function that reads all sensors after the last step; `reading` by default.
 
-        :param record: the simulation, perhaps in a world that it does not have yet
-        :param forces: what joints transmit, found before; None if no sensor has `cuts`
+        :param record: the simulation, perhaps in a future world
+        :param forces: transmitted forces, computed before; None if no sensor has `cuts`
         :param first: number of the first of `cuts` among these joints
         """
         return lambda: None
@@ -77,16 +77,16 @@ class Sensor(ABC):
     # -- for the node -----------------------------------------------------------------------------
 
     def frame(self, k: int) -> str:
-        """Return the link in whose axes a sensor reads."""
+        """Return the link in whose axes a sensor measures."""
         return self.places[k]
 
     def message(self, frame_id: str) -> Any:
-        """Return a message for one sensor, to be filled and sent again and again.
+        """Return a reusable message for one sensor.
 
         :param frame_id: frame of its header
         """
         raise NotImplementedError
 
     def fill(self, message: Any, k: int) -> None:
-        """Write the reading of a sensor into its message, but for the stamp."""
+        """Write the reading of a sensor into its message, without the stamp."""
         raise NotImplementedError

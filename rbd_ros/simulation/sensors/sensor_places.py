@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Places of force and torque sensors: what is beyond each, and a model that is cut there.
+"""Places of force and torque sensors: the links beyond each, and a model that is cut there.
 
-A joint of type fixed merges its links into one body, in which no force is known between them. The
-model of `cut_model` has a body of its own behind each such joint.
+A joint of type fixed merges its links into one body, without a known force between them. The model
+of `cut_model` has a separate body beyond each such joint.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class Cut:
     """A joint whose transmitted force is requested.
 
     :param link: the link beyond it, whose frame the sensor has
-    :param body: body of the robot that the link is part of
+    :param body: body of the robot that includes the link
     :param placement: transform from coordinates of that body to those of the link
-    :param beyond: names of all links that are beyond the joint
-    :param moving: whether the joint is one that moves
+    :param beyond: names of all links beyond the joint
+    :param moving: whether the joint is movable
     """
 
     link: str
@@ -44,7 +44,7 @@ def find_cut(model: Model, name: str) -> Cut:
     """Return the joint of a name: a joint, fixed or not, or the parent joint of a link.
 
     :param name: name of a joint or a link
-    :raises ValueError: if there is none, or nothing bears the link
+    :raises ValueError: for an unknown name, and for a link without a parent joint
     """
     joints = dict.fromkeys((*(b.joint_name for b in model.bodies), *model.joint_frames))
     if name not in joints and name not in model.links:
@@ -82,9 +82,9 @@ def _moving(model: Model, i: int) -> Cut:
 
 
 def _beyond(model: Model, name: str) -> List[str]:
-    """Return the names of a link and of all links that it bears."""
+    """Return the names of a link and of all links beyond it."""
     found, children = [name], _children(model)
-    for each in found:  # which grows
+    for each in found:  # grows meanwhile
         found.extend(children.get(each, ()))
     return found
 
@@ -98,21 +98,20 @@ def _children(model: Model) -> Dict[str, List[str]]:
 
 
 def cut_model(model: Model, cuts: Sequence[Cut]) -> Tuple[Model, List[int]]:
-    """Return model in which what is beyond each cut is a body, and the numbers of these bodies.
+    """Return a model with a body for the links beyond each cut, and the numbers of these bodies.
 
     Its variables are those of the model.
 
     :param model: model of the robot, without loops
-    :param cuts: where it is cut
+    :param cuts: the cuts
     """
     fixed = list(dict.fromkeys(cut for cut in cuts if not cut.moving))
-    # From the base outwards: a cut that is beyond another one has fewer links beyond it.
+    # From the base outwards: a cut beyond another one has fewer links beyond it.
     fixed.sort(key=lambda cut: -len(cut.beyond))
     pieces: Dict[int, List[Cut]] = {}
     for cut in fixed:
         pieces.setdefault(cut.body, []).append(cut)
-    # What each link, and each body by the link that bears it, is part of: a body, and the last of
-    # the pieces that are cut off it.
+    # `number` maps a body and the last piece cut off it, '' for the rest, to a body of the result.
     bodies: List[Body] = []
     links: List[Link] = []
     number: Dict[Tuple[int, str], int] = {(0, ''): 0}
@@ -151,7 +150,7 @@ def cut_model(model: Model, cuts: Sequence[Cut]) -> Tuple[Model, List[int]]:
 
 
 def _piece(pieces: Sequence[Cut], link: str) -> Optional[Cut]:
-    """Return the last piece that a link is part of."""
+    """Return the last piece that includes a link."""
     found = [piece for piece in pieces if link in piece.beyond]
     return found[-1] if found else None
 
@@ -171,7 +170,7 @@ def _piece_body(cut: Cut, parent: int, X: PluckerTransform) -> Body:
 def check_no_loops(model: Model, what: str) -> None:
     """Reject a robot with loops.
 
-    :param what: what is asked of it
+    :param what: the requested quantity
     :raises ModelError: naming its loops
     """
     if model.loops:
@@ -183,7 +182,7 @@ def check_no_loops(model: Model, what: str) -> None:
 
 
 def integers(values: Sequence[int]) -> IntArray:
-    """Return numbers as machine code has them, (n,)."""
+    """Return integers as an array of machine code, (n,)."""
     return np.array(values, dtype=np.int64)
 
 

@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Sensors on a simulated robot, of all kinds that the files of this folder and packages declare.
+"""Sensors on a simulated robot, of all kinds in this folder and in other packages.
 
-They read what is exact: noise is left to the caller. Nothing is computed until they are read.
+Readings are exact, without noise. Nothing is computed until they are read.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def sensor_kinds() -> Dict[str, Type[Sensor]]:
 
 
 def sensor_kind(name: str) -> Type[Sensor]:
-    """Return the kind of sensors of a name, which another package may declare.
+    """Return the kind of sensors of a name, also of another package.
 
-    :raises ValueError: if there is none, or it cannot be used
+    :raises ValueError: for an unknown or unusable kind
     """
     known = sensor_kinds()
     if name in known:
@@ -51,10 +51,10 @@ def sensor_kind(name: str) -> Type[Sensor]:
 
 
 class SensorBinding(NamedTuple):
-    """Sensors in one world: what they read, and where from.
+    """Sensors in one world, bound to its records.
 
     :param record: the simulation
-    :param readers: what reads them, in this order
+    :param readers: functions that read them, in this order
     """
 
     record: Record
@@ -64,17 +64,17 @@ class SensorBinding(NamedTuple):
 class Sensors:
     """Sensors on the robot of a simulation; see `Simulator.sensors`.
 
-    In a step that is divided because joints turn fast, contact forces are those of its last part.
+    If a step is divided because joints rotate fast, contact forces are those of its last part.
 
     :param physics: the simulation
     :param places: names of links or joints by kind of sensors, see `sensor_kind`
-    :raises ValueError: for unknown names, and where no joint bears a link
+    :raises ValueError: for unknown names, and for links without a parent joint
     :raises ModelError: for force and torque sensors on a robot with kinematic loops
     """
 
     def __init__(self, physics: Physics, places: Dict[str, Sequence[str]]):
         self._physics = physics
-        #: The kinds that there are.
+        #: The kinds by name.
         self.kinds: Dict[str, Sensor] = {
             name: sensor_kind(name)(physics, given) for name, given in places.items() if given
         }
@@ -83,7 +83,7 @@ class Sensors:
         self._binding: Optional[SensorBinding] = None
 
     def prepare(self, robot: Robot) -> None:
-        """Compile what sensors need if the robot gets other inertias: see `Physics.load`.
+        """Compile the kernels for other inertias, see `Physics.change_inertias`.
 
         :param robot: the robot with them
         """
@@ -91,7 +91,7 @@ class Sensors:
             self._forces.prepare(robot)
 
     def binding(self, record: Record, scene: Optional[Scene]) -> SensorBinding:
-        """Return the sensors for a world, perhaps one that the simulation does not have yet.
+        """Return the sensors for a world, perhaps a future one.
 
         :param record: the simulation in it
         :param scene: its shapes
@@ -108,7 +108,7 @@ class Sensors:
     def use(self, binding: SensorBinding) -> None:
         """Switch to another world.
 
-        :param binding: what `binding` made for it
+        :param binding: result of `binding`
         """
         self._binding = binding
 

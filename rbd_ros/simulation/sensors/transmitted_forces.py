@@ -1,11 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Forces that joints transmit in a step, which several kinds of sensors read.
+"""Forces that joints transmit in a step, for several kinds of sensors.
 
-A step has a mean acceleration; what bodies transmit for it follows by the Newton-Euler
-algorithm (book 5.3) where the step takes its forces, at its beginning or, with integrators that
-look at the middle, there. What the world does to links that are beyond a joint is not transmitted
-by it, and taken off.
+The Newton-Euler algorithm (book 5.3) gives the forces for the mean acceleration of the step, at
+its beginning or, for integrators with forces in the middle, there. Contact and external forces on
+the links beyond a joint are subtracted.
 """
 
 from __future__ import annotations
@@ -61,9 +60,9 @@ class CutPlaces(NamedTuple):
     :param kinematics: address of the kernel contact_kinematics
     :param reactions: address of the kernel joint_reactions of the cut model
     :param cut_body: body of the cut model beyond each joint, (G,)
-    :param body: body of the robot that it is part of, (G,)
+    :param body: body of the robot that includes it, (G,)
     :param pose: pose of the link beyond the joint in that, (G, 12)
-    :param link_beyond: 1 for links of the robot that are beyond each joint, (G, links)
+    :param link_beyond: 1 for links of the robot beyond each joint, (G, links)
     :param ground_beyond: likewise for shapes that touch a compliant ground, (G, shapes)
     :param scene_beyond: likewise for shapes in a world, (G, shapes)
     """
@@ -80,21 +79,21 @@ class CutPlaces(NamedTuple):
 
 
 class CutForces(NamedTuple):
-    """Forces that the joints transmit, and buffers for finding them.
+    """Forces that the joints transmit, and buffers.
 
     :param wrench: moment about the origin of the base and force, of each [N m, N]
     :param pose: pose of the link beyond each in the base, rotation row by row and position
-    :param given: inputs of kernels one after another
-    :param q: of it, configuration
-    :param v: of it, velocity
-    :param a: of it, acceleration
-    :param found: outputs of the kernel contact_kinematics one after another
-    :param poses: of it, rotation row by row and position of each body
-    :param columns: of it, motion columns of the tree in base coordinates
-    :param reactions: what is transmitted to each body of the cut model [N m, N]
-    :param moved: inputs of the kernel integrate one after another
-    :param from_q: of it, where from
-    :param displacement: of it, by what
+    :param given: inputs of kernels, concatenated
+    :param q: part of it: configuration
+    :param v: part of it: velocity
+    :param a: part of it: acceleration
+    :param found: outputs of the kernel contact_kinematics, concatenated
+    :param poses: part of it: rotation row by row and position of each body
+    :param columns: part of it: motion columns of the tree in base coordinates
+    :param reactions: wrench transmitted to each body of the cut model [N m, N]
+    :param moved: inputs of the kernel integrate, concatenated
+    :param from_q: part of it: initial configuration
+    :param displacement: part of it: displacement
     """
 
     wrench: FloatArray = floats('cuts', 6)
@@ -125,10 +124,10 @@ class TransmittedForces:
         check_no_loops(model, 'sensors of forces and torques')
         self._physics, self._cuts = physics, list(cuts)
         cut, cut_bodies = cut_model(model, cuts)
-        #: Kernel of the reactions at all cuts, of the robot with its inertias or with others.
+        #: Kernels of the reactions at all cuts, by robot and inertias.
         self._reactions: WeakKeyDictionary[Robot, Any] = WeakKeyDictionary()
         self.prepare(physics.loaded_robot)
-        # The kernel has all bodies but the base.
+        # The kernel has no base.
         self._cut_bodies = np.array(cut_bodies, dtype=np.int64) - 1
         #: The forces, see `CutForces`.
         self.record = Record(
@@ -153,9 +152,9 @@ class TransmittedForces:
             self._reactions[robot] = Robot(cut).kernel('joint_reactions')
 
     def bind(self, record: Record, scene: Optional[Scene]) -> Callable[[], Any]:
-        """Return what finds the forces.
+        """Return the function that computes the forces.
 
-        :param record: the simulation, perhaps in a world that it does not have yet
+        :param record: the simulation, perhaps in a future world
         :param scene: its shapes
         """
         physics, model = self._physics, self._physics.robot.model
@@ -185,7 +184,7 @@ class TransmittedForces:
 
 @entry_point
 def find_transmitted(physics: PhysicsRecord, places: CutPlaces, buffers: CutForces) -> int:
-    """Compute the transmitted forces of the last step, initially those of a held robot.
+    """Compute the transmitted forces of the last step, initially those of a robot at rest.
 
     :return: number of steps taken so far
     """
@@ -207,7 +206,7 @@ def find_transmitted(physics: PhysicsRecord, places: CutPlaces, buffers: CutForc
 def look_at_step(
     model: SimulationModel, state: State, places: CutPlaces, buffers: CutForces
 ) -> None:
-    """Find `q`, `v` and `a` of the last step, where it takes its forces."""
+    """Compute `q`, `v` and `a` of the last step, at the time of its forces."""
     if state.counters[STEPS] == 0:
         copy(state.q, buffers.q)
         copy(state.v, buffers.v)
@@ -229,7 +228,7 @@ def take_off_world(physics: PhysicsRecord, places: CutPlaces, g: int, total: Flo
     """Subtract the contact forces of the last step on links beyond a joint.
 
     :param g: number of the joint
-    :param total: what is transmitted, about the origin of the base, (6,) [N m, N]
+    :param total: transmitted wrench about the origin of the base, (6,) [N m, N]
     """
     model, state, outer = physics.model, physics.state, physics.external_forces
     if model.has_external_forces:
@@ -246,7 +245,7 @@ def take_off_world(physics: PhysicsRecord, places: CutPlaces, g: int, total: Flo
         contact_state, touching = physics.contact_state, physics.contact_state.contacts
         for c in range(contact_state.counts[NOW]):
             a, b = shapes_of(model.scene.table, touching.pair[c])
-            # What acts on the second acts the other way on the first; within, both cancel.
+            # Action and reaction: between two links beyond the joint, both cancel.
             sign = places.scene_beyond[g, b] - places.scene_beyond[g, a]
             if sign != 0:
                 share, axes = sign / model.timestep, load_matrix(touching.frame[c]).T
@@ -265,14 +264,14 @@ def take_off_world(physics: PhysicsRecord, places: CutPlaces, g: int, total: Flo
 
 @compiled
 def subtract_force(total: FloatArray, point: FloatArray, force: Vec3) -> None:
-    """Subtract a force that acts at a point from what acts about the origin."""
+    """Subtract a force at a point from a wrench about the origin."""
     total[0:3] = load_vec(total, 3) - cross(load_vec(point, 3), force)
     total[3:6] = load_vec(total, 3, 3) - force
 
 
 @compiled
 def into_base(frame: Transform, local: FloatArray, total: FloatArray) -> None:
-    """Compute the wrench about the origin of the base of one in the axes of a frame.
+    """Transform a wrench from the axes of a frame to the origin of the base.
 
     :param local: moment and force, (6,)
     :param total: the result, (6,)

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Default start of a simulation: neutral, and standing on the surface below."""
+"""Default start of a simulation: neutral, in contact with the surface below."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from rbd_ros.model.floating_model import floating_bases
 from rbd_ros.simulation.physics import Physics
 from rbd_ros.simulation.stepping.step_loop import place_on_ground
 
-#: How deep in compliant ground a base is put, to see which of its points is lowest [m].
+#: Depth in compliant ground at which the lowest point of a base is determined [m].
 _DEEP = 1e3
 
 
 def default_start(physics: Physics) -> FloatArray:
     """Return the default start, (nq,): neutral within the limits, on the surface below.
 
-    Robots of the world are as it has them; loops are closed.
+    Robots of the world are as configured there; loops are closed.
 
     :raises ValueError: if loops cannot be closed
 
@@ -32,7 +32,7 @@ def default_start(physics: Physics) -> FloatArray:
     True
     """
     robot, world = physics.robot, physics.world
-    # Zero is outside the limits of many an elbow.
+    # Zero is outside the limits of some joints.
     q: FloatArray = robot.clamp(robot.neutral())
     model = robot.model
     slices = {model.body(i).joint_name: at for i, (at, _) in model.independent_slices.items()}
@@ -58,7 +58,7 @@ def own_bases(physics: Physics) -> List[int]:
 def stand(physics: Physics, q: FloatArray) -> FloatArray:
     """Return the configuration with floating bases moved along z until they touch, (nq,).
 
-    :param physics: the physics, which stays as it is
+    :param physics: the physics, unchanged
     :param q: configuration, (nq,)
     """
     model = physics.robot.model
@@ -75,14 +75,14 @@ def stand(physics: Physics, q: FloatArray) -> FloatArray:
 
 
 def _above_ground(physics: Physics, q: FloatArray, base: int) -> float:
-    """Return the change of height by which a floating base comes to touch compliant ground [m]."""
+    """Return the change of height for contact of a floating base with compliant ground [m]."""
     ground, state = physics.model.ground, physics.state
     upward = float(ground.plane[0, 2])
     if upward < MIN_SLOPE:
         return 0.0
     arrays = physics.arrays()
     kept = {name: array.copy() for name, array in arrays.items()}
-    # All points are in the ground there, and of those of the base one is deepest.
+    # All points are in the ground there; the deepest point of the base is the lowest.
     state.q[:] = moved_base(physics.robot.model, q, base, -_DEEP)
     deepest = place_on_ground(physics.record)
     depth = -float(state.normal_deformation[deepest]) if deepest >= 0 else 0.0

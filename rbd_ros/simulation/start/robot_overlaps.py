@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Overlaps of a robot with itself and with convex shapes at the start of a simulation.
 
-They are looked at in plain Python, which takes too long for every reset: when somebody asks.
+They are computed on request, in plain Python, which is too slow for every reset.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from rbd_ros.simulation.scene.scene_robot import place_robot
 from rbd_ros.simulation.start.start_overlaps import are_rigid, are_simple
 from rbd_ros.simulation.stepping.free_bodies import place_objects
 
-#: Duration of a step in which nothing moves [s].
+#: Duration of a step without motion [s].
 _INSTANT = 1e-9
 
 
 class Overlap(NamedTuple):
     """The deepest overlap.
 
-    :param first: whose the one shape is
-    :param second: whose the other one is
+    :param first: owner of one shape
+    :param second: owner of the other one
     :param depth: penetration depth [m]
     :param pairs: number of pairs of shapes at least that deep
     """
@@ -44,9 +44,9 @@ class Overlap(NamedTuple):
 def deepest_overlap(
     scene: Scene, model: SimulationModel, q: FloatArray, min_depth: float
 ) -> Optional[Overlap]:
-    """Return the deepest overlap of the robot in rigid contact, with itself and with all else.
+    """Return the deepest overlap of the robot in rigid contact, with itself and its environment.
 
-    Triangle meshes and height fields are left out, which would take long here.
+    Triangle meshes and height fields are omitted, as they would take long here.
 
     :param scene: shapes and pairs
     :param model: constants of the simulation
@@ -81,7 +81,7 @@ def deepest_overlap(
     if not len(deep):
         return None
     worst = int(deep[np.argmin(contacts.gap[deep])])
-    # Of each pair, shapes of robots come first.
+    # Shapes of robots come first in pairs.
     first, second = scene.names_of(int(counted[contacts.pair[worst]]))
     pairs = len(np.unique(contacts.pair[deep]))
     return Overlap(first, second, -float(contacts.gap[worst]), pairs)

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Overlaps in a world, at the start of a simulation and later, for warnings.
+"""Warnings of overlaps in a world, at the start of a simulation and later.
 
-They are those of movable objects, and of a robot in triangle meshes and height fields. A compiled
-step finds them and is taken back. All else of a robot is in robot_overlaps.py.
+They cover movable objects, and robots in triangle meshes and height fields. A compiled step finds
+them and is undone. Other overlaps of a robot are in robot_overlaps.py.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rbd_ros.simulation.scene.scene_state import NOW, SceneModel
 if TYPE_CHECKING:
     from rbd_ros.simulation.physics import Physics
 
-#: Number of pairs that are named, the deepest first.
+#: Maximum number of named pairs, the deepest first.
 _NAMED = 5
 
 
@@ -35,10 +35,10 @@ _UNRESOLVED = (
 
 
 class PairOverlap(NamedTuple):
-    """Overlap of two things in the last step.
+    """Overlap of two bodies in the last step.
 
     :param depth: penetration depth [m]
-    :param unresolved: whether any contact of theirs was not moved apart
+    :param unresolved: whether any of its contacts was not separated
     """
 
     depth: float
@@ -64,9 +64,9 @@ def are_rigid(model: SceneModel, pairs: IntArray) -> BoolArray:
 
 
 def other_overlaps(physics: Physics) -> Dict[Tuple[str, str], PairOverlap]:
-    """Return the overlaps of rigid bodies that robot_overlaps.py leaves out, deepest first.
+    """Return the overlaps of rigid bodies that are not in robot_overlaps.py, deepest first.
 
-    A step finds it and is taken back. Only at a reset: what is remembered of former steps is lost.
+    A step finds them and is undone. Only at a reset: the state of former steps is lost.
 
     :param physics: a simulation with a world
     :return: by pair of names
@@ -95,7 +95,7 @@ def other_overlaps(physics: Physics) -> Dict[Tuple[str, str], PairOverlap]:
 
 
 def other_warnings(physics: Physics, min_depth: float) -> List[str]:
-    """Return warnings of all else that overlaps at the start.
+    """Return warnings of all other overlaps at the start.
 
     :param physics: a simulation with a world, at a reset
     :param min_depth: minimum depth of a warning [m]
@@ -111,10 +111,10 @@ def other_warnings(physics: Physics, min_depth: float) -> List[str]:
 def spawn_overlap_warnings(
     physics: Physics, names: Collection[str], min_depth: float
 ) -> List[str]:
-    """Return warnings of new things in a world that overlap with others, by the last step.
+    """Return warnings of new objects and robots that overlap with others, by the last step.
 
     :param physics: a simulation with a world, of which a step has been taken
-    :param names: names of the objects and robots that are new
+    :param names: names of the new objects and robots
     :param min_depth: minimum depth of a warning [m]
 
     >>> from rbd_ros.simulation.start.start_overlaps import spawn_overlap_warnings
@@ -162,7 +162,7 @@ def _last_pairs(physics: Physics) -> IntArray:
 def _pair_overlaps(physics: Physics, counted: BoolArray) -> Dict[Tuple[str, str], PairOverlap]:
     """Return overlaps of pairs in the last step, the deepest first.
 
-    :param counted: which contacts count, (n,)
+    :param counted: which contacts to include, (n,)
     """
     scene, contact_state = physics.scene, physics.contact_state
     assert scene is not None

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Warnings about the start of a simulation, in words."""
+"""Texts of warnings about the start of a simulation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rbd_ros.robot import Robot
 from rbd_ros.simulation.physics import Physics
 from rbd_ros.simulation.records.simulation_model import NEARLY_CLOSED, SimulationModel
 
-#: Eigenvalue of a mass matrix with ones on its diagonal that counts as zero: above rounding.
+#: Maximum eigenvalue of a mass matrix with unit diagonal that counts as zero: above rounding.
 SINGULAR = 1e-11
 
 #: Minimum penetration depth of a warning [m].
@@ -37,7 +37,7 @@ class StartWarnings:
 
     @property
     def texts(self) -> Tuple[str, ...]:
-        """Warnings; overlaps of the robot and its masses are looked at only now."""
+        """Warnings; overlaps of the robot and its masses are computed on this request."""
         if self._overlaps is None:
             self._overlaps = self._of_overlaps()
         return (*self._overlaps, *self._found)
@@ -48,7 +48,7 @@ class StartWarnings:
         :param physics: the physics, just reset
         :param q: configuration, (nq,)
         :param v: velocity, (nv,)
-        :param deepest: contact point that is deepest in the ground, -1 if there is none
+        :param deepest: contact point deepest in the ground, -1 if there is none
         """
         model = physics.model
         self._start, self._overlaps = (physics.scene, model, physics.loaded_robot, q), None
@@ -77,8 +77,8 @@ class StartWarnings:
 
 
 def _of_masses(robot: Robot, q: FloatArray) -> Tuple[str, ...]:
-    """Return warnings of joints that move no mass where they start."""
-    # The kernel first: names are found by a slow text.
+    """Return warnings of joints that move no mass at the start."""
+    # The kernel first: the interpreted function that finds names is slow.
     H = np.asarray(robot.mass_matrix(q))
     size = np.sqrt(np.abs(np.diag(H)))
     if (size > 0.0).all():
@@ -111,7 +111,7 @@ def _of_ground(physics: Physics, deepest: int) -> List[str]:
 
 
 def _of_loops(physics: Physics) -> List[str]:
-    """Return warnings of how loops were closed."""
+    """Return warnings of changes that closed the loops."""
     closed, found = physics.closed_start, []
     if closed is None:
         return []

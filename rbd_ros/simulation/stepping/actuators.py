@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Actuators from the terminals of a motor to a joint: current, elasticity, backlash, friction.
 
-A robot's own model has rigid transmissions: rotor inertia (armature), viscous and Coulomb friction
-and effort limits. The laws here are for what it leaves out. They are functions of positions and
-velocities, and can be called in the torque of `integrate_ode`, of `EventDrivenSimulator`, or
-before every step of `Simulator`. Motor variables are those behind the gears, reflected to the
-joint, unless a docstring says otherwise.
+A robot's model has rigid transmissions: rotor inertia (armature), viscous and Coulomb friction and
+effort limits. These laws add further effects. They are functions of positions and velocities, for
+the torque of `integrate_ode` or `EventDrivenSimulator`, or before every step of `Simulator`. Motor
+variables are those behind the gears, reflected to the joint, unless a docstring says otherwise.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ class DcMotor:
 
     :param resistance: R [ohm]
     :param torque_constant: k [N m/A], the same number in [V s/rad]
-    :param inductance: L [H]; zero: the current follows at once
+    :param inductance: L [H]; zero: the current follows without delay
     :param ratio: N, turns of the motor per turn of the joint
     :param supply_voltage: bound on the voltage [V]
     :param rotor_inertia: inertia of the rotor about its own axis [kg m^2]
@@ -89,7 +88,7 @@ class DcMotor:
 
     @property
     def no_load_speed(self) -> float:
-        """Speed of the joint at which no torque is left, under the supply voltage [rad/s]."""
+        """Speed of the joint at zero torque, under the supply voltage [rad/s]."""
         return self.supply_voltage / (self.torque_constant * abs(self.ratio))
 
     def clamp_voltage(self, voltage: float) -> float:
@@ -97,7 +96,7 @@ class DcMotor:
         return min(max(voltage, -self.supply_voltage), self.supply_voltage)
 
     def steady_current(self, voltage: float, v: float) -> float:
-        """Return the current once it has settled, at a constant speed [A].
+        """Return the steady current at a constant speed [A].
 
         :param voltage: requested voltage [V]
         :param v: speed of the joint [rad/s]
@@ -132,8 +131,7 @@ class DcMotor:
         settled = self.steady_current(voltage, v)
         if not self.inductance:
             return settled
-        # The linear equation has the time constant L / R; its solution holds for steps of any
-        # length, also those far longer than it.
+        # Exact solution of a linear equation with time constant L / R, for steps of any length.
         return settled + (current - settled) * math.exp(-self.resistance * dt / self.inductance)
 
     def torque(self, current: float) -> float:
@@ -144,7 +142,7 @@ class DcMotor:
         return self.ratio * self.torque_constant * current
 
     def voltage_for(self, torque: float, v: float) -> float:
-        """Return the voltage that gives a torque at a steady speed, as far as the supply goes [V].
+        """Return the voltage for a torque at a steady speed, within the supply's bounds [V].
 
         :param torque: torque at the joint [N m]
         :param v: speed of the joint [rad/s]
@@ -189,30 +187,29 @@ class Transmission:
         :param deflection: position of the motor less that of the joint, of any shape [rad or m]
         :param rate: its rate [rad/s or m/s]
         """
-        # Without backlash the shaft pulls as well as it pushes.
+        # Without backlash the shaft transmits torque of either sign.
         delta, speed = np.asarray(deflection, dtype=float), np.asarray(rate, dtype=float)
         if not self.backlash:
             linear: FloatArray = self.stiffness * delta + self.damping * speed
             return linear
         side = np.sign(delta)
         compression = np.abs(delta) - 0.5 * self.backlash
-        # A flank cannot pull: where damping exceeds the spring as the parts separate, the torque
-        # is zero (as the normal force of a compliant contact).
+        # A flank cannot pull: if damping exceeds the spring during separation, the torque is zero
+        # (as the normal force of a compliant contact).
         size = np.maximum(0.0, self.stiffness * compression + self.damping * side * speed)
         torque: FloatArray = np.where(compression > 0.0, side * size, 0.0)
         return torque
 
     def follow(self, joint: ArrayLike, motor: ArrayLike) -> FloatArray:
-        """Return the position of a joint that rests until a flank moves it (hysteresis).
+        """Return the position of a joint at rest until a flank moves it (hysteresis).
 
-        For joints that friction holds, with a shaft that does not yield.
+        It applies to joints held by friction, with a rigid shaft.
 
-        :param joint: where it was [rad or m]
-        :param motor: where the motor is [rad or m]
+        :param joint: previous position [rad or m]
+        :param motor: position of the motor [rad or m]
         """
         middle = np.asarray(motor, dtype=float)
-        # The joint stays anywhere in the dead zone and is pushed by the flank that reaches it,
-        # which is the play operator of hysteresis.
+        # Play operator of hysteresis: the joint stays in the dead zone until a flank pushes it.
         where: FloatArray = np.clip(
             joint, middle - 0.5 * self.backlash, middle + 0.5 * self.backlash
         )
@@ -262,7 +259,7 @@ class JointFriction:
         :param v: velocity [rad/s or m/s]
         :param applied: all other torque on the joint, which it balances at rest [N m or N]
         """
-        # At rest friction is set-valued: it balances what is applied, up to breakaway.
+        # At rest friction is set-valued: it balances the applied torque, up to breakaway.
         if v == 0.0:
             return -min(max(applied, -self.breakaway), self.breakaway)
         # Stribeck's curve with the exponent 2 (Armstrong-Helouvry, Dupont and Canudas de Wit
@@ -275,13 +272,13 @@ class JointFriction:
 def with_motors(robot: Robot, inertia: Mapping[str, float], suffix: str = '_motor') -> Robot:
     """Return the robot with motors as separate DoFs, for joints driven by elastic transmissions.
 
-    Each motor is one more joint, its rotor turning beside the base: position and velocity
-    variables after those of the robot, in the order of `inertia`. Nothing connects it to its
-    joint: a `Transmission` does, whose torque acts on the joint and whose opposite acts on the
-    motor. Gyroscopic effects of the rotors are left out (M. Spong, 1987).
+    Each motor is one more joint, its rotor on the base: position and velocity variables after
+    those of the robot, in the order of `inertia`. A `Transmission` connects it to its joint: its
+    torque acts on the joint, and the opposite torque on the motor. Gyroscopic effects of the
+    rotors are neglected (M. Spong, 1987).
 
     :param inertia: inertia of the rotors reflected to the joints, by joint [kg m^2 or kg]
-    :param suffix: what is appended to the name of a joint to name its motor
+    :param suffix: suffix of the joint's name in that of its motor
     :raises ValueError: for unknown joints, or inertias that are not positive
 
     >>> from rbd_ros.simulation import with_motors
@@ -296,7 +293,7 @@ def with_motors(robot: Robot, inertia: Mapping[str, float], suffix: str = '_moto
         if name not in model.joint_names:
             raise ValueError(unknown_name('joint', name, model.joint_names))
         _require(f'inertia of the motor of {name!r}', float(value))
-        # No mass, and inertia about the axis alone: the mass of the motor belongs to its link.
+        # No mass, and inertia about the axis only: the mass of the motor belongs to its link.
         rotor = RigidBodyInertia(0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, float(value)))
         motor = f'{name}{suffix}'
         still = PluckerTransform.identity()

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Moving a configuration by a displacement, and joints at their limits and beyond."""
+"""Displacement of a configuration, and corrections of joints outside their limits."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from rbd_ros.simulation.records.workspace import Motion
 from rbd_ros.simulation.stepping.joint_law import is_held
 from rbd_ros.simulation.stepping.linear import copy
 
-#: Distance from a limit, or of two surfaces, that counts as none [rad, m]. It is what rounding and
-#: the last digits of the solver leave of one that was closed. To close it as well would be to ask
-#: what holds a body at several places for velocities that contradict each other by as little.
+#: Distance from a limit, or of two surfaces, that counts as zero [rad, m]: the remainder of a
+#: closed gap by rounding and the solver's tolerance. Closing it as well would require velocities
+#: of a body with redundant contacts that contradict each other slightly.
 CLOSED = 1e-10
 
 
 @compiled
 def move(model: SimulationModel, motion: Motion, q: FloatArray) -> None:
-    """Find `next_q`, reached from q by `displacement`.
+    """Compute `next_q`, the configuration q displaced by `displacement`.
 
     :param q: configuration to move from, (nq,)
     """
@@ -39,7 +39,7 @@ def move(model: SimulationModel, motion: Motion, q: FloatArray) -> None:
 def move_at(
     model: SimulationModel, motion: Motion, q: FloatArray, v: FloatArray, duration: float
 ) -> None:
-    """Find `next_q`, reached from q at a velocity that is constant.
+    """Compute `next_q`, reached from q at a constant velocity.
 
     :param q: configuration to move from, (nq,)
     :param v: the velocity, (nv,)
@@ -57,7 +57,7 @@ def is_at_limit(model: SimulationModel, state: State) -> bool:
             return True
         if model.position[i] >= 0:
             q = state.q[model.position[i]]
-            # Also at a limit: there the joint may be held, which only the implicit solve decides.
+            # At a limit the joint may be held, which only the implicit solve decides.
             if q <= model.lower[i] or q >= model.upper[i]:
                 return True
     return False
@@ -71,10 +71,10 @@ def is_allowed(model: SimulationModel, state: State, motion: Motion, held: int) 
     """
     for i in range(len(model.position)):
         v = motion.next_v[i]
-        # Negated, so that what is no number is not allowed.
+        # Negated, so that NaN is not allowed.
         if not (abs(v) <= model.speed[i] and abs(v) < math.inf):
             return False
-        # A joint that rests at its limit may be beyond it by rounding.
+        # A joint resting at its limit may exceed it by rounding.
         resting = held > 0 and is_held(state.segment[i])
         if model.position[i] >= 0 and not resting:
             q = motion.next_q[model.position[i]]
@@ -89,11 +89,11 @@ def correction_bounds(
 ) -> Tuple[float, float]:
     """Return the bounds of the correction of a joint's position in a step, the lower one first.
 
-    A correction has no velocity, but a drive does not go faster for it: what the velocity and the
-    correction move together is what the velocity limit allows.
+    A correction has no velocity, but a drive does not get faster by it: the velocity limit bounds
+    the sum of both displacements.
 
     :param i: degree of freedom
-    :param moved: how far the velocity has moved the joint in the step [rad, m]
+    :param moved: displacement of the joint by its velocity in the step [rad, m]
     :param h: time step [s]
     """
     most, farthest = model.return_speed[i] * h, model.speed[i] * h
@@ -103,15 +103,15 @@ def correction_bounds(
 
 @compiled
 def returned(model: SimulationModel, i: int, q: float, back: float, forward: float) -> float:
-    """Return the position of a joint moved towards its limits if it is beyond one.
+    """Return the position of a joint, moved back if it is outside its limits.
 
-    Positions are moved, not velocities: a joint that is beyond its limit by rounding returns at
-    once, one that was put there slowly, and neither gains energy by it.
+    Positions are moved, not velocities: a joint outside its limit by rounding returns at once, one
+    that was put there slowly, and neither gains energy.
 
     :param i: degree of freedom
     :param q: its position [rad, m]
     :param back: lower bound of the correction, see `correction_bounds`
-    :param forward: upper bound of it
+    :param forward: its upper bound
     """
     result: float = q
     if q < model.lower[i]:
@@ -128,7 +128,7 @@ def return_joints(model: SimulationModel, q: FloatArray, motion: Motion, h: floa
     :param q: configuration at the beginning of the step, (nq,)
     :param h: time step [s]
     """
-    # With loops, where one joint is moved others are: loop_closing.py has done it.
+    # With loops, moving one joint moves others: loop_closing.py has done it.
     if not model.has_loops:
         for i in range(len(model.position)):
             at = model.position[i]

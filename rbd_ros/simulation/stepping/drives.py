@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drives of the joints: an effort, a servo, its gravity torque, or nothing.
 
-With loops, the joints under GRAVITY bear together what they can of the robot's weight: what others
-would have to is theirs.
+With loops, the joints under GRAVITY carry all of the robot's weight that they can together.
 
-The servo is exact: it prescribes the joint's acceleration and works out, by hybrid dynamics (book
-9.2), the torque that gives it whatever the other joints do. The joint's own dry friction is part
-of that torque. Effort limits apply to it like to everything else.
+The servo is exact: it prescribes the joint's acceleration and computes the torque for it by hybrid
+dynamics (book 9.2), for any motion of the other joints. The joint's own dry friction is part of
+that torque. Effort limits apply to it as well.
 
-An acceleration is prescribed in the same way, and as the step takes it: with damping and springs
+Prescribed accelerations work in the same way, for the integrator's step: with damping and springs
 at its end.
 """
 
@@ -33,11 +32,11 @@ from rbd_ros.simulation.stepping.semi_implicit_step import spring_torque
 if TYPE_CHECKING:
     from rbd_ros.robot import Robot
 
-#: What drives a joint; plain numbers, for they are stored in arrays.
+#: Modes of drives; plain numbers, as arrays store them.
 ZERO, GRAVITY, EFFORT, POSITION, VELOCITY, ACCELERATION = range(6)
 
-#: Speed below which the servo makes up for a part of the friction only [rad/s or m/s]. With all of
-#: it, the torque of a joint at rest would jump with the sign of its rounding errors.
+#: Speed below which the servo compensates a part of the friction only [rad/s or m/s]. Otherwise
+#: the torque of a joint at rest would jump with the sign of its rounding errors.
 SLOW = 1e-6
 
 
@@ -49,7 +48,7 @@ class Drives(NamedTuple):
     :param hybrid_dynamics: address of that kernel, 0 with loops
     :param at_q: position variable of each joint, (n,)
     :param at_v: degree of freedom of each joint, (n,)
-    :param mode: what drives it, ZERO to ACCELERATION, (n,)
+    :param mode: mode of the drive, ZERO to ACCELERATION, (n,)
     :param effort: torque, (n,) [N m, N]
     :param position: desired position, (n,) [rad, m]
     :param periods: periods of positions, 0 where there are none, (n,) [rad]: a servo takes the
@@ -57,17 +56,17 @@ class Drives(NamedTuple):
     :param rates: 1 / period, likewise, (n,) [1/rad]
     :param velocity: desired velocity, (n,) [rad/s, m/s]
     :param acceleration: desired acceleration, (n,) [rad/s^2, m/s^2]
-    :param received: when the last command came; infinite: none is awaited, (n,) [s]
+    :param received: time of the last command; infinite: none is expected, (n,) [s]
     :param gravity: buffer for gravity torques, (nv,)
-    :param given: inputs of hybrid dynamics one after another: q, v, `known` and `forward`,
+    :param given: inputs of hybrid dynamics, concatenated: q, v, `known` and `forward`,
         (nq + 3 nv,)
-    :param known: of it, accelerations under servo, forces elsewhere, (nv,)
-    :param forward: of it, 0 under servo, 1 elsewhere, (nv,)
-    :param found: buffer for what it finds: accelerations, forces, (2 nv,)
-    :param problem: buffer for the same with loops, of no size without
-    :param inertia: buffer for a mass matrix with implicit damping, of no size with loops, (nv, nv)
-    :param system: buffer for the part of it that is free, likewise
-    :param free: buffer for the accelerations that are free, (nv,)
+    :param known: part of it: accelerations under servo, forces elsewhere, (nv,)
+    :param forward: part of it: 0 under servo, 1 elsewhere, (nv,)
+    :param found: buffer for its results: accelerations, forces, (2 nv,)
+    :param problem: buffer for the same with loops, empty without
+    :param inertia: buffer for a mass matrix with implicit damping, empty with loops, (nv, nv)
+    :param system: buffer for its part of free joints, likewise
+    :param free: buffer for the accelerations of free joints, (nv,)
     """
 
     bandwidth: float
@@ -107,7 +106,7 @@ def make_drives(robot: Robot, at_q: IntArray, at_v: IntArray, bandwidth: float) 
     return Drives(
         bandwidth=float(bandwidth),
         gravity_torque=int(robot.kernel('gravity_torque').address),
-        # With loops, loop_drives.py does what it does for a tree.
+        # With loops, loop_drives.py replaces this kernel.
         hybrid_dynamics=0 if loops else int(robot.kernel('hybrid_dynamics').address),
         at_q=np.array(at_q, dtype=np.int64),
         at_v=np.array(at_v, dtype=np.int64),
@@ -142,10 +141,10 @@ def make_drives(robot: Robot, at_q: IntArray, at_v: IntArray, bandwidth: float) 
 def find_torque(
     model: SimulationModel, state: State, drives: Drives, commands: Commands, duration: float
 ) -> bool:
-    """Find the torques of all drives at the present state, and command them.
+    """Compute the torques of all drives in the present state, and command them.
 
     :param commands: the result
-    :param duration: how long they will act [s]
+    :param duration: duration of these torques [s]
     :return: whether they are finite; if not, they are zero
     """
     tau, mode, at_v = commands.torque, drives.mode, drives.at_v
@@ -153,7 +152,7 @@ def find_torque(
     gravity, servos = False, False
     for j in range(len(mode)):
         if mode[j] == EFFORT:
-            # Set, not added: each degree of freedom has one drive at most.
+            # Set, not added: each degree of freedom has at most one drive.
             tau[at_v[j]] = drives.effort[j]
         gravity = gravity or mode[j] == GRAVITY
         servos = servos or mode[j] >= POSITION  # or VELOCITY, or ACCELERATION, the last three
@@ -169,12 +168,12 @@ def find_torque(
         for j in range(len(mode)):
             if mode[j] == GRAVITY:
                 tau[at_v[j]] = drives.gravity[at_v[j]]
-    # Last: a servo's torque depends on those of all other joints.
+    # Last: a servo's torque depends on all other torques.
     if servos:
         add_servos(model, state, drives, tau, duration)
     for i in range(len(tau)):
         if not abs(tau[i]) < math.inf:  # also false for NaN
-            # No torque rather than a wrong one, for all joints: they belong to one motion.
+            # Zero torque rather than a wrong one, for all joints: they belong to one motion.
             clear(tau)
             return False
     return True
@@ -184,20 +183,20 @@ def find_torque(
 def add_servos(
     model: SimulationModel, state: State, drives: Drives, tau: FloatArray, duration: float
 ) -> None:
-    """Find the torques of joints under servo, given those of all others (hybrid dynamics).
+    """Compute the torques of joints under servo from those of all others (hybrid dynamics).
 
-    :param tau: torques of the others, (nv,); those of the servos are entered
-    :param duration: how long they will act [s]
+    :param tau: torques of the others, (nv,); those of the servos are written
+    :param duration: duration of these torques [s]
     """
     n, nq, v = len(tau), len(state.q), state.v
     known, forward, found = drives.known, drives.forward, drives.found
-    # Inputs of the kernel in its order; `known` and `forward` are views of what follows.
+    # Inputs of the kernel in its order; `known` and `forward` are views of the rest.
     for k in range(nq):
         drives.given[k] = state.q[k]
     for i in range(n):
         drives.given[nq + i] = v[i]
-    # The kernel knows the rigid bodies alone: damping and springs are taken off the torques of
-    # joints that are free, and added to those of the servos below.
+    # The kernel has rigid bodies only: damping and springs are subtracted from the torques of free
+    # joints, and added to those of the servos below.
     for i in range(n):
         forward[i] = 1.0
         known[i] = tau[i] - model.damping[i] * v[i]
@@ -208,8 +207,7 @@ def add_servos(
         if drives.mode[j] >= POSITION:
             i = drives.at_v[j]
             error = 0.0
-            # Under VELOCITY there is no place to go to: the difference of velocities decays by
-            # itself.
+            # VELOCITY has no target position: the velocity error decays.
             if drives.mode[j] == POSITION:
                 error = drives.position[j] - state.q[drives.at_q[j]]
                 error -= whole_periods(error, drives.periods[j], drives.rates[j])
@@ -217,7 +215,7 @@ def add_servos(
             if drives.mode[j] == ACCELERATION:
                 known[i], prescribed = drives.acceleration[j], True
                 continue
-            # Critically damped: it arrives as fast as can be without overshoot.
+            # Critically damped: the fastest approach without overshoot.
             known[i] = w * w * error + 2.0 * w * (drives.velocity[j] - v[i])
     if model.has_loops:
         closed_hybrid_dynamics(model, state, drives.problem, known, forward, found)
@@ -225,7 +223,7 @@ def add_servos(
         accelerate_as_the_step_does(model, state, drives, tau)
     else:
         call_kernel(drives.hybrid_dynamics, drives.given, found)
-    if not is_finite(found):  # free joints move no mass: they do as if held, not to disturb others
+    if not is_finite(found):  # free joints move no mass: hold them, not to disturb others
         for i in range(n):
             known[i] = 0.0 if forward[i] == 1.0 else known[i]
         # With loops, the mass matrix is regular.
@@ -234,12 +232,12 @@ def add_servos(
     for j in range(len(drives.mode)):
         if drives.mode[j] >= POSITION:
             i = drives.at_v[j]
-            # Friction as it will be at the end: the joint is to move then, not to break away.
+            # Friction at the end of the step: the joint is to move then, not to break away.
             end = v[i] + duration * known[i]
             friction = model.friction[i] * min(max(end / SLOW, -1.0), 1.0)
-            # Of what was found, forces come after accelerations.
+            # Forces come after accelerations.
             tau[i] = found[n + i] + friction
-            # Damping and springs where the step takes them; for a servo, the state is enough.
+            # Damping and springs at the time of the step; for a servo, the present state.
             ahead = model.timestep * known[i] if drives.mode[j] == ACCELERATION else 0.0
             tau[i] += model.damping[i] * (v[i] + ahead)
             if model.has_springs:
@@ -251,11 +249,11 @@ def add_servos(
 def accelerate_as_the_step_does(
     model: SimulationModel, state: State, drives: Drives, tau: FloatArray
 ) -> None:
-    """Find accelerations and forces of a tree for a step with damping and springs at its end.
+    """Compute accelerations and forces of a tree for a step with damping and springs at its end.
 
-    Dry friction of joints that are free and move is taken into account, too.
+    Dry friction of free, moving joints is included.
 
-    :param tau: torques of the joints that are free, (nv,)
+    :param tau: torques of the free joints, (nv,)
     """
     n, h, v, H, A = len(tau), model.timestep, state.v, drives.inertia, drives.system
     known, forward, found, x = drives.known, drives.forward, drives.found, drives.free
@@ -272,7 +270,7 @@ def accelerate_as_the_step_does(
         for j in range(n):
             A[i, j] = H[i, j]
             if forward[i] == 0.0 or forward[j] == 0.0:
-                # The row of a joint that is driven says what its acceleration is.
+                # The row of a driven joint prescribes its acceleration.
                 A[i, j] = 1.0 if i == j else 0.0
                 if forward[i] == 1.0:
                     x[i] -= H[i, j] * known[j]
@@ -288,14 +286,14 @@ def accelerate_as_the_step_does(
 
 @compiled
 def servo_only(drives: Drives) -> None:
-    """Find the forces for given accelerations of all joints: inverse dynamics."""
+    """Compute the forces for given accelerations of all joints: inverse dynamics."""
     clear(drives.forward)
     call_kernel(drives.hybrid_dynamics, drives.given, drives.found)
 
 
 @compiled
 def is_finite(values: FloatArray) -> bool:
-    """Return whether all of an array are finite."""
+    """Return whether all elements of an array are finite."""
     for k in range(len(values)):
         if not abs(values[k]) < math.inf:
             return False

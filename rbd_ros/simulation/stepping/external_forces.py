@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""External forces on bodies, and the generalized force that they and the torques make together."""
+"""External forces on bodies, and their generalized force together with the torques."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from rbd_ros.simulation.stepping.linear import add_scaled, clear, copy, dot
 def find_applied_force(
     model: SimulationModel, state: State, external_forces: ExternalForces, dynamics: Dynamics
 ) -> bool:
-    """Find `applied_force` at the present state.
+    """Compute `applied_force` in the present state.
 
-    :return: whether `kinematics` was found on the way, so that contact need not find it again
+    :return: whether `kinematics` was computed too, for contact detection
     """
-    # External forces come on top of it: no effort limit cuts them.
+    # External forces are not subject to effort limits.
     copy(state.applied, dynamics.applied_force)
     if model.has_external_forces:
-        # Poses are found for nothing else here, so only where a force acts.
+        # Only external forces need poses here.
         if state.counters[FORCES] > 0:
             call_kernel(model.contact_kinematics, state.packed, dynamics.kinematics)
             step = state.counters[STEPS] + 1
@@ -51,7 +51,7 @@ def add_external_forces(
         clear(total[i])
     for w in range(len(use)):
         body = use[w, 0]
-        # Those on objects of a world are free_bodies.py's.
+        # free_bodies.py handles those on objects of a world.
         if use[w, 2] == 0 or body >= len(total):
             continue
         moment = load_vec(external_forces.moment[w], 3)
@@ -60,13 +60,13 @@ def add_external_forces(
         if use[w, 1] == 1:
             local = load_vec(external_forces.point[w], 3)
             point = load_transform(dynamics.poses[body]) @ local
-        # About the origin of the base, whatever the point: only so do moments add.
+        # About the origin of the base, for any point: only so do moments add.
         wrench[w, 0:3] = part * (moment + cross(point, force))
         wrench[w, 3:6] = part * force
         external_forces.acted[w] = step
         add_scaled(1.0, wrench[w], total[body])
-    # From the tips to the base, each body hands on to its parent what its joint does not take:
-    # all forces are in base coordinates, so that they simply add.
+    # From the tips to the base, each body passes the rest of its force to its parent: in base
+    # coordinates, forces simply add.
     for i in range(len(tree.parent) - 1, 0, -1):
         for k in range(tree.dof_first[i], tree.dof_first[i + 1]):
             along = tree.dof_ratio[k] * dot(dynamics.columns[k], total[i])
@@ -78,7 +78,7 @@ def add_external_forces(
 def present_part(external_forces: ExternalForces, w: int) -> float:
     """Return the fraction of an external force that acts in this step, below 1 in ramps.
 
-    Its mean over all steps is that of a force without ramps that ends where this begins to fall.
+    Its sum over all steps is that of a force without ramps that ends where the fall begins.
 
     :param w: its row
     """
@@ -94,7 +94,7 @@ def present_part(external_forces: ExternalForces, w: int) -> float:
 
 @compiled
 def age_external_forces(external_forces: ExternalForces, state: State) -> None:
-    """Count down the steps that the external forces last, and how many forces still act."""
+    """Count down the remaining steps of external forces, and the number of active ones."""
     acting, use = 0, external_forces.use
     for w in range(len(use)):
         if use[w, 2] > 0:

@@ -3,8 +3,7 @@
 """Movable objects: free rigid bodies beside the robot.
 
 Their state is the angular momentum, not the angular velocity, so that it is conserved exactly
-where nothing acts. Free flight is exact but for the rotation, which is that of the implicit
-midpoint rule.
+without forces. Free flight is exact except for the rotation, by the implicit midpoint rule.
 """
 
 from __future__ import annotations
@@ -30,8 +29,8 @@ from rbd_ros.simulation.stepping.rotations import load_matrix, rotated, rotation
 #: Maximum rotation of a free body in a part of a step [rad], and maximum number of parts.
 MAX_ROTATION, MAX_PARTS = 0.25, 1000
 
-#: Rounds in which the velocity in the middle of a part is found: each gains a digit and more, so
-#: few are used. A turn that rounds change by less is found [rad].
+#: Maximum number of fixed-point iterations of the midpoint velocity: each gains a digit and more,
+#: so few are used. Change of the rotation at convergence [rad].
 MAX_ROUNDS, SMALL_TURN = 30, 1e-17
 
 
@@ -46,7 +45,7 @@ def rotational_mobility(I: Mat, R: Mat) -> Mat3:
     cofactors = Mat(cross(I[1], I[2]), cross(I[2], I[0]), cross(I[0], I[1]))
     by, half = 1.0 / (I[0] @ cofactors[0]), R @ cofactors
     x, y, z = by * half[0], by * half[1], by * half[2]
-    # Exactly symmetric, as position correction and contact responses read rows for columns.
+    # Exactly symmetric: position correction and contact responses read rows as columns.
     xy, xz, yz = x @ R[1], x @ R[2], y @ R[2]
     return Mat(Vec(x @ R[0], xy, xz), Vec(xy, y @ R[1], yz), Vec(xz, yz, z @ R[2]))
 
@@ -65,7 +64,7 @@ def find_twist(objects: Objects, work: SceneWork, o: int, twist: FloatArray) -> 
 
 @compiled
 def place_objects(model: SceneModel, objects: Objects, work: SceneWork) -> None:
-    """Find poses and velocities of the objects, and what impulses do to them."""
+    """Compute poses and velocities of the objects, and their responses to impulses."""
     bodies = model.bodies
     for r in range(3):
         work.buffers.pose[0, 4 * r] = 1.0  # the world itself
@@ -84,7 +83,7 @@ def place_objects(model: SceneModel, objects: Objects, work: SceneWork) -> None:
 def find_wrenches(
     model: SceneModel, external_forces: ExternalForces, objects: Objects, work: SceneWork
 ) -> None:
-    """Find what external forces do to the objects."""
+    """Compute the wrenches of external forces on the objects."""
     use = external_forces.use
     for o in range(len(objects.position)):
         clear(work.wrench[o])
@@ -98,7 +97,7 @@ def find_wrenches(
         if use[w, 1] == 1:
             local = load_vec(external_forces.point[w], 3)
             point = load_transform(work.buffers.pose[use[w, 0]]) @ local
-        # Arm of the force from the center of mass: its moment is taken about that.
+        # Moment arm of the force about the center of mass.
         arm = point - load_vec(objects.position[o], 3)
         into[0:3] = load_vec(into, 3) + part * (moment + cross(arm, force))
         into[3:6] = load_vec(into, 3, 3) + part * force
@@ -106,7 +105,7 @@ def find_wrenches(
 
 @compiled
 def find_angular_velocity(objects: Objects, work: SceneWork, o: int) -> None:
-    """Find the angular velocity of an object from its angular momentum.
+    """Compute the angular velocity of an object from its angular momentum.
 
     :param o: number of the object
     """
@@ -116,7 +115,7 @@ def find_angular_velocity(objects: Objects, work: SceneWork, o: int) -> None:
 
 @compiled
 def accelerate_objects(bodies: FreeBodies, objects: Objects, work: SceneWork, h: float) -> None:
-    """Change velocities and angular momenta by gravity and outside forces.
+    """Change velocities and angular momenta by gravity and external forces.
 
     :param h: time step [s]
     """
@@ -124,8 +123,7 @@ def accelerate_objects(bodies: FreeBodies, objects: Objects, work: SceneWork, h:
         work.in_contact[o] = 0
         v, L = load_vec(objects.velocity[o], 3), load_vec(objects.angular_momentum[o], 3)
         work.start_velocity[o] = v
-        # dL/dt is the moment about the center of mass, without gyroscopic terms: these are in the
-        # rotation.
+        # dL/dt is the moment about the center of mass; gyroscopic terms are in the rotation.
         objects.angular_momentum[o] = L + h * load_vec(work.wrench[o], 3)
         force = load_vec(work.wrench[o], 3, 3)
         objects.velocity[o] = v + h * (load_vec(bodies.gravity, 3) + force / bodies.mass[o])
@@ -136,8 +134,8 @@ def accelerate_objects(bodies: FreeBodies, objects: Objects, work: SceneWork, h:
 def move_objects(bodies: FreeBodies, objects: Objects, work: SceneWork, h: float) -> None:
     """Move the objects to the end of the step.
 
-    What nothing presses on moves with the mean velocity of the step, on an exact parabola. What
-    is in contact moves with that of the end, which is the one that contact allows.
+    Objects without contact move with the mean velocity of the step, on an exact parabola. Others
+    move with that of the end, which satisfies the contact constraints.
 
     :param h: time step [s]
     """
@@ -145,8 +143,7 @@ def move_objects(bodies: FreeBodies, objects: Objects, work: SceneWork, h: float
         # Angular momenta have changed since.
         find_angular_velocity(objects, work, o)
         mean, own = load_vec(objects.velocity[o], 3), h
-        # Contact forces were found for the velocity at the end: to move or rotate with another one
-        # would violate them.
+        # Contact forces belong to the velocity at the end: another one would violate them.
         if work.in_contact[o] == 0:
             # Under gravity alone the mean velocity is exact: x = v_0 h + g h^2 / 2.
             mean = 0.5 * (mean + load_vec(work.start_velocity[o], 3))
@@ -160,10 +157,10 @@ def move_objects(bodies: FreeBodies, objects: Objects, work: SceneWork, h: float
 
 @compiled
 def turn_freely(inertia: FloatArray, objects: Objects, work: SceneWork, o: int, h: float) -> float:
-    """Turn a body that nothing presses on; return what is left of the step, for its last part.
+    """Rotate a body without contact; return the length of the last part, left to the caller.
 
-    It turns with the velocity of the middle of each part, which is that of its orientation there:
-    the rule is its own reverse, so that errors of the energy come back instead of adding up.
+    It rotates with the velocity of the middle of each part, which is that of its orientation there
+    (implicit midpoint): the rule is time-reversible, so errors of the energy do not add up.
     `quaternion` becomes that at the beginning of the last part, `angular_velocity` that in its
     middle.
 
@@ -172,7 +169,7 @@ def turn_freely(inertia: FloatArray, objects: Objects, work: SceneWork, o: int, 
     :param h: time step [s]
     """
     w, q = load_vec(work.angular_velocity[o], 3), load_vec(objects.quaternion[o], 4)
-    # I is a multiple of the identity: the axis of rotation stays where it is, whatever the step.
+    # I is a multiple of the identity: the axis of rotation is constant.
     if w @ w == 0.0 or is_round(inertia):
         return h
     I, momentum = load_matrix(inertia), load_vec(objects.angular_momentum[o], 3)
@@ -185,10 +182,10 @@ def turn_freely(inertia: FloatArray, objects: Objects, work: SceneWork, o: int, 
             new = rotational_mobility(I, rotation_of(rotated(q, 0.5 * own * w))) @ momentum
             change, size = largest(new - w), largest(new)
             w = new
-            # Of what a part is rotated by, not of the velocity: slow bodies need no more digits.
+            # By the rotation of the part, not the velocity: slow bodies need no more digits.
             if not own * change > SMALL_TURN + 1e-15 * own * size:
                 break
-        # The last part is left to the caller, who adds position correction in the same rotation.
+        # The caller adds position correction to the rotation of the last part.
         if part < parts - 1:
             q = rotated(q, own * w)
     objects.quaternion[o], work.angular_velocity[o] = q, w
@@ -197,14 +194,14 @@ def turn_freely(inertia: FloatArray, objects: Objects, work: SceneWork, o: int, 
 
 @compiled
 def largest(v: Vec3) -> float:
-    """Return the largest number of a vector without its sign."""
+    """Return the maximum absolute element of a vector."""
     most: float = max(abs(v[0]), abs(v[1]), abs(v[2]))
     return most
 
 
 @compiled
 def is_round(inertia: FloatArray) -> bool:
-    """Return whether an inertia is the same about all axes, as of balls and cubes."""
+    """Return whether an inertia is isotropic, as of balls and cubes."""
     equal = inertia[0, 0] == inertia[1, 1] and inertia[0, 0] == inertia[2, 2]
     apart = inertia[0, 1] == 0.0 and inertia[0, 2] == 0.0 and inertia[1, 2] == 0.0
     round_: bool = equal and apart
@@ -227,7 +224,7 @@ def are_lost(objects: Objects, work: SceneWork) -> bool:
 
 @compiled
 def keep_objects(objects: Objects, kept: FloatArray) -> None:
-    """Keep the state of the objects, to go back to if a step fails.
+    """Store the state of the objects, for undo after a failed step.
 
     :param kept: the result, (O, 13)
     """
@@ -240,7 +237,7 @@ def keep_objects(objects: Objects, kept: FloatArray) -> None:
 
 @compiled
 def restore_objects(objects: Objects, kept: FloatArray) -> None:
-    """Go back to what `keep_objects` kept.
+    """Restore the state stored by `keep_objects`.
 
     :param kept: (O, 13)
     """

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Contact with the ground in a step: detection, forces for the solver, deformation of the surface.
 
-The law of one contact point is in contact/law.py. Only a simulation with ground is compiled with
-what is here.
+contact/law.py has the law of one contact point. Only simulations with ground compile this file.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ from rbd_ros.simulation.records.simulation_state import (
 from rbd_ros.simulation.records.workspace import Dynamics, Problem
 from rbd_ros.simulation.stepping.linear import add_scaled, clear, dot
 
-#: Deformation of a surface that nothing touches, below which it is taken to be at rest: far less
-#: than anything can be felt by, and some twenty time constants after contact [m].
+#: Deformation of a surface without contact that counts as zero: negligible, and reached some
+#: twenty time constants after contact [m].
 AT_REST = 1e-12
 
-#: Added to `touching` of points that have been dealt with, until all have been looked at.
+#: Mark in `touching` of processed points, until all are done.
 DONE = 2
 
 
@@ -46,13 +45,13 @@ def detect_contacts(
     problem: Problem,
     h: float,
 ) -> int:
-    """Find the contact points near the ground, and their Jacobians, from `kinematics`.
+    """Compute the contact points near the ground, and their Jacobians, from `kinematics`.
 
     :param h: time step [s]
-    :return: how many there are
+    :return: number of contact points
     """
     tree, ground = model.tree, model.ground
-    # Velocities decide which points may arrive within the step.
+    # Velocities decide which points may reach the ground within the step.
     body_velocities(tree, dynamics.columns, state.v, dynamics.velocities)
     count: int
     count, dropped = near_ground(
@@ -71,8 +70,8 @@ def detect_contacts(
         position = load_vec(contacts.position[c], 3)
         contact_jacobian(dynamics.columns, tree, body, position, ground.plane, problem.jacobian[c])
         if state.touching[point] == 1:
-            # Touching means z = p. The gap follows from q, which errors of integration have moved
-            # away from z by a little; the force is to depend on where the body is.
+            # In contact z = p. The gap follows from q, which integration errors have moved
+            # slightly away from z; the force is to depend on the body's position.
             state.normal_deformation[point] = contacts.gap[c]
     return count
 
@@ -87,7 +86,7 @@ def linearize_contacts(
     count: int,
     h: float,
 ) -> float:
-    """Find contact forces at the velocity v, their generalized impulse, and their linearization.
+    """Compute contact forces at the velocity v, their generalized impulse and linearization.
 
     :param v: velocity at the end of the step, (nv,)
     :param count: number of contact points near the ground
@@ -109,8 +108,8 @@ def linearize_contacts(
             h,
             slope,
         )
-        # Before it is replaced: where the last linearization holds at the velocity that came of
-        # it, Newton's method has arrived.
+        # Before it is replaced: once the last linearization holds at the resulting velocity,
+        # Newton's method has converged.
         for r in range(3):
             linear = problem.intercept[c, r] + load_vec(problem.slope[c, r], 3) @ rate
             largest = max(largest, abs(force[r]))
@@ -119,10 +118,10 @@ def linearize_contacts(
         for r in range(3):
             row = load_vec(slope[r], 3)
             problem.slope[c, r], problem.intercept[c, r] = row, force[r] - row @ rate
-            # Of the points near the ground, many are open.
+            # Many points near the ground are open.
             if force[r] != 0.0:
                 add_scaled(h * force[r], J[r], problem.contact_impulse)
-    # Without any force the error itself: relative to nothing, everything would be large.
+    # Without any force, the absolute error.
     return error / largest if error > 0.0 and largest > 0.0 else error
 
 
@@ -131,7 +130,7 @@ def add_contacts(problem: Problem, count: int, h: float) -> bool:
     """Add the linearized contact forces to the linear system; return whether any presses."""
     has_contacts = False
     for c in range(count):
-        # A contact that is open has no slope, and leaves the system with the tree's sparsity.
+        # An open contact has no slope, and keeps the tree's sparsity of the system.
         if problem.slope[c, 0, 0] != 0.0:
             has_contacts = True
             add_contact(
@@ -159,7 +158,7 @@ def add_contact(
     """Add one linearized contact to the system: A -= h J^T slope J, x += h J^T intercept.
 
     :param J: Jacobian of the contact point, (3, nv)
-    :param intercept: force at no velocity, (3,) [N]
+    :param intercept: force at zero velocity, (3,) [N]
     :param slope: force per velocity of the point, (3, 3) [N s/m]
     :param h: time step [s]
     :param A: matrix of the system, (nv, nv)
@@ -176,12 +175,12 @@ def add_contact(
     first, second, third = product[0], product[1], product[2]
     for i in range(n):
         a, b, c = J_0[i], J_1[i], J_2[i]
-        # Most of a legged robot does not move a given foot: its rows stay as they are.
+        # Most joints of a legged robot do not move a given foot: their rows are unchanged.
         if a != 0.0 or b != 0.0 or c != 0.0:
             x[i] += h * (a * intercept[0] + b * intercept[1] + c * intercept[2])
             row = A[i]
             for j in simd_range(n):
-                # The slope is negative: contact adds to the inertia that velocities feel.
+                # The slope is negative: contact adds to the inertia.
                 row[j] -= a * first[j] + b * second[j] + c * third[j]
 
 
@@ -193,7 +192,7 @@ def update_deformations(
     counters, z, x = state.counters, state.normal_deformation, state.tangent_deformation
     touching = state.touching
     counters[CONTACTS] = 0
-    # In free flight over ground at rest, a step looks at no point at all.
+    # In free flight over ground at rest, no point is processed.
     if counters[DEFORMED] == 0 and count == 0:
         return
     K, D, K_t, D_t = ground.contact[0], ground.contact[1], ground.contact[2], ground.contact[3]
@@ -204,7 +203,7 @@ def update_deformations(
         x[point, 0] = relaxed_deformation(x[point, 0], force[1], K_t, D_t, h)
         x[point, 1] = relaxed_deformation(x[point, 1], force[2], K_t, D_t, h)
         touching[point] = DONE + (1 if force[0] > 0.0 else 0)
-    # The surface recovers wherever nothing is near any more.
+    # The surface recovers where nothing is near any more.
     for point in range(len(z)):
         if touching[point] >= DONE:
             touching[point] -= DONE
@@ -214,8 +213,8 @@ def update_deformations(
             z[point] = relaxed_deformation(z[point], 0.0, K, D, h)
             x[point, 0] = relaxed_deformation(x[point, 0], 0.0, K_t, D_t, h)
             x[point, 1] = relaxed_deformation(x[point, 1], 0.0, K_t, D_t, h)
-        # An exponential never arrives: without an end of it, every point that was ever touched
-        # would be looked at in every step.
+        # An exponential never ends: without a threshold, every point once in contact would be
+        # processed in every step.
         if (
             touching[point] == 0
             and max(abs(z[point]), abs(x[point, 0]), abs(x[point, 1])) < AT_REST
@@ -229,10 +228,10 @@ def update_deformations(
 def start_contacts(model: SimulationModel, state: State, dynamics: Dynamics) -> int:
     """Start with the surface deformed to contact points inside the ground, elsewhere at rest.
 
-    If all of it were at rest, a robot that starts a millimetre deep would be thrown out: D would
-    oppose the velocity that takes the surface to the body within one step.
+    Otherwise a robot that starts a millimetre deep would be thrown out: D would oppose the
+    velocity that takes the surface to the body within one step.
 
-    :return: the contact point that is deepest, -1 if none is inside
+    :return: the deepest contact point, -1 if none is inside
     """
     call_kernel(model.contact_kinematics, state.packed, dynamics.kinematics)
     ground, shapes = model.ground, model.ground.shapes
@@ -243,7 +242,7 @@ def start_contacts(model: SimulationModel, state: State, dynamics: Dynamics) -> 
         for number in range(shapes.first[s], shapes.first[s + 1]):
             point = contact_point(shapes, s, number, dynamics.poses, normal)
             gap = normal @ point - ground.offset
-            # Over the ground the surface is at rest; within it, it lies against the body.
+            # Above the ground the surface is undeformed; inside, it is at the body.
             state.normal_deformation[number] = min(gap, 0.0)
             state.tangent_deformation[number, 0] = state.tangent_deformation[number, 1] = 0.0
             state.touching[number] = 0

@@ -9,7 +9,7 @@ within the step):
     p   |LOWER             v = low             p >= F h            at the lower limit (inelastic)
         |____ BACKWARD     low < v < 0         p = F h             slides back
             |  STICK       v = 0              -F h <= p <= F h     sticks: exactly zero
-            |____ FORWARD  0 < v < high        p = -F h            slides on
+            |____ FORWARD  0 < v < high        p = -F h            slides forward
                  |UPPER    v = high            p <= -F h           at the upper limit
 
 The segments are numbered from -2 to 2.
@@ -26,8 +26,8 @@ LOWER, BACKWARD, STICK, FORWARD, UPPER = -2, -1, 0, 1, 2
 #: No segment yet, for `next_segment`.
 NOWHERE = 9
 
-#: Relative amount by which the impulse must exceed that of friction before a joint that sticks
-#: breaks away: far above rounding, far below what is known of any friction.
+#: Relative excess over the impulse of friction at which a sticking joint breaks away: far above
+#: rounding, far below the accuracy of any friction value.
 BREAKAWAY = 1e-9
 
 
@@ -72,18 +72,18 @@ def next_segment(
 ) -> int:
     """Return the segment where the line of slope 1/`mobility` through (v, p) meets the law.
 
-    It is the segment itself if (v, p) lies on the law, whatever the mobility. Without friction
-    everything between the limits is FORWARD.
+    If (v, p) is on the law, it is the present segment, for any mobility. Without friction all
+    velocities between the limits are FORWARD.
 
     :param segment: where (v, p) was computed
     :param v: velocity at the end of the step
     :param p: impulse of the joint's friction and limits
     :param mobility: change of velocity per impulse, a positive estimate
-    :param slack: impulse by which a held joint may leave its part of the law because of rounding
+    :param slack: impulse by which rounding may move a held joint off its part of the law
     """
     box = law.box
-    # A joint that sticks stays where it is unless its law is clearly left: near the edge of the
-    # box, rounding would otherwise let Newton's method go to and fro between two segments.
+    # A sticking joint stays unless its law is clearly violated: near the edge of the box, rounding
+    # would let Newton's method alternate between two segments.
     slack += BREAKAWAY * box
     if segment == STICK and box > 0.0 and abs(p) <= box + slack:
         return STICK
@@ -91,8 +91,8 @@ def next_segment(
         return LOWER
     if segment == UPPER and p <= slack - box:
         return UPPER
-    # The line rises and the law falls, so that they meet once. Where, its point at p = 0 shows:
-    # the lines through the corners of the law at v = 0 have theirs at +-mobility * box.
+    # The line rises and the law falls, so they meet once. The line's velocity at p = 0 decides:
+    # for the lines through the corners of the law at v = 0, it is +-mobility * box.
     u = v - mobility * p
     if u + mobility * box < law.low:
         return LOWER
@@ -105,7 +105,7 @@ def next_segment(
 
 @compiled
 def law_impulse(law: JointLaw, u: float, mobility: float) -> float:
-    """Return the impulse of the law for a joint that moves at u + mobility p: exact for one joint.
+    """Return the impulse of the law for a joint with velocity u + mobility p: exact for one joint.
 
     :param u: velocity without the impulse
     :param mobility: change of velocity per impulse
@@ -116,6 +116,6 @@ def law_impulse(law: JointLaw, u: float, mobility: float) -> float:
         v = u + mobility * law.box
     else:
         v = 0.0
-    # Limits last: they overrule friction, and stop a joint without rebound.
-    # The impulse is what the velocity still lacks.
+    # Limits last: they have priority over friction, and stop a joint without rebound. The impulse
+    # is the missing velocity over the mobility.
     return (min(max(v, law.low), law.high) - u) / mobility

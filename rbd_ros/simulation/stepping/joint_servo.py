@@ -2,21 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Servos of the joints: torques of position and velocity errors at the end of a step.
 
-A servo has tau = clip(feed-forward + kp (q_d - q) + kd (v_d - v)), cut at the effort limit. With q
-and v those of the end of the step, q + h v' and v', this is
+A servo has tau = clip(feed-forward + kp (q_d - q) + kd (v_d - v)), saturated at the effort limit.
+With q and v those of the end of the step, q + h v' and v', this is
 
     tau = clip(rest_torque - slope v'),     rest_torque = feed-forward + kp (q_d - q) + kd v_d
                                             slope = kd + h kp
 
-so that h `slope` is a part of the inertia: a step is stable for any gains. q_d - q is taken modulo
-2 pi where a joint turns without limits (robot/wraparound.py). Steps of robots with
-servos are semi-implicit, whatever the integrator: there q + h v' is where the joint is at the end,
-and a stiff servo that is cut comes to rest instead of going to and fro. Where the torque is cut
-it is constant. Each servo is on one of these three segments; the step is solved, those that have
-left theirs are moved, and it is solved again. Going over from one limit to the other takes two
-such rounds: the law is monotone, and only the segment in the middle knows its slope. Moving all at
-once may go round in circles where joints are coupled; moving one at a time, always the first, ends
-(Murty 1974).
+so h `slope` is a part of the inertia: a step is stable for any gains. q_d - q is taken modulo
+2 pi for joints without limits (robot/wraparound.py). Steps with servos are semi-implicit with any
+integrator: q + h v' is then the position at the end, and a stiff saturated servo comes to rest
+instead of oscillating. A saturated torque is constant. Each servo is on one of three segments; the
+step is solved, servos that have left their segments are moved, and it is solved again. From one
+limit to the other takes two such rounds: the law is monotone, and only the middle segment has the
+slope. Moving all at once may cycle for coupled joints; moving one at a time, always the first, is
+finite (Murty 1974).
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ from rbd_ros.robot.wraparound import whole_periods
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.records.simulation_state import State
 
-#: Segments of the law: cut at the negative limit, not cut, cut at the positive limit.
+#: Segments of the law: saturated at the negative limit, free, saturated at the positive limit.
 LOW, FREE, HIGH = -1, 0, 1
 
-#: Rounds in which all servos are moved that have left their segment; then rounds that move one.
-#: After these, servos are cut and no longer released, so that it ends within the limits.
+#: Number of rounds that move all servos off their segment; then of rounds that move one. After
+#: these, servos only saturate and are no longer released, so it ends within the limits.
 TOGETHER, ONE_BY_ONE = 10, 40
 
-#: Part of the terms of a torque by which it may exceed a limit because of rounding.
+#: Excess of a torque over a limit, relative to its terms, that counts as rounding.
 ROUNDING = 1e-13
 
 
@@ -56,7 +55,7 @@ def any_servos(state: State) -> bool:
 
 @compiled
 def begin_servos(state: State) -> None:
-    """Take the torques of servos out of `applied`: they are found with the velocity."""
+    """Take the torques of servos out of `applied`: the solver finds them."""
     for i in range(len(state.applied)):
         if is_driven(state, i):
             state.applied[i] = 0.0
@@ -108,13 +107,13 @@ def servo_torque(model: SimulationModel, state: State, i: int, v: float) -> floa
 def move_servos(model: SimulationModel, state: State, v: FloatArray, rounds: int) -> bool:
     """Move servos that have left their segments; return whether any was moved.
 
-    :param v: velocity that was found with these segments, (nv,)
-    :param rounds: how often they were moved in this step
+    :param v: velocity of the solution with these segments, (nv,)
+    :param rounds: number of moves in this step
     """
     servo, moved = state.servo, False
     for i in range(len(v)):
         effort = model.effort[i]
-        # Without effort there is nothing to be moved.
+        # A servo without effort never moves.
         if not is_driven(state, i) or effort == 0.0:
             continue
         braking = servo.slope[i] * v[i]
@@ -138,7 +137,7 @@ def move_servos(model: SimulationModel, state: State, v: FloatArray, rounds: int
 
 @compiled
 def end_servos(model: SimulationModel, state: State, v: FloatArray) -> bool:
-    """Find `applied` and `saturated` of the servos; return whether any torque is cut.
+    """Compute `applied` and `saturated` of the servos; return whether any torque is saturated.
 
     :param v: velocity at the end of the step, (nv,)
     """

@@ -19,8 +19,8 @@ def factorize(H: FloatArray, tree: Tree) -> None:
     :param H: symmetric and positive definite, (n, n)
     """
     row_first, row_index = tree.row_first, tree.row_index
-    # From the tips to the base, so that nothing is filled in: where a body has nothing in common
-    # with another branch, its row stays zero (book 6.3).
+    # From the tips to the base, without fill-in: entries of bodies on different branches stay zero
+    # (book 6.3).
     for k in range(len(H) - 1, -1, -1):
         scale = 1.0 / H[k, k]
         for at in range(row_first[k], row_first[k + 1]):
@@ -29,7 +29,7 @@ def factorize(H: FloatArray, tree: Tree) -> None:
             for further in range(at, row_first[k + 1]):
                 j = row_index[further]
                 H[i, j] -= a * H[k, j]
-        # Only now: the elimination above needs the row as it was.
+        # After the elimination above, which needs the original row.
         for at in range(row_first[k], row_first[k + 1]):
             H[k, row_index[at]] *= scale
 
@@ -38,11 +38,10 @@ def factorize(H: FloatArray, tree: Tree) -> None:
 def solve_factorized(factor: FloatArray, tree: Tree, x: FloatArray) -> None:
     """Replace the right-hand side x by the solution of L^T D L x' = x (book table 6.5).
 
-    :param factor: what `factorize` left of H, (n, n)
+    :param factor: result of `factorize`, (n, n)
     :param x: right-hand side, then solution, (n,)
     """
-    # Three systems in turn, in the place of x: with L^T from the tips to the base, with D, and
-    # with L back out.
+    # Three systems in turn, in place: L^T from the tips to the base, D, and L back out.
     solve_upward(factor, tree, x)
     for i in range(len(x)):
         x[i] /= factor[i, i]
@@ -53,7 +52,7 @@ def solve_factorized(factor: FloatArray, tree: Tree, x: FloatArray) -> None:
 def to_momentum_units(factor: FloatArray, tree: Tree, x: FloatArray) -> None:
     """Replace an impulse x by D^-1/2 L^-T x, whose squared length is x^T H^-1 x.
 
-    :param factor: what `factorize` left of H, (n, n)
+    :param factor: result of `factorize`, (n, n)
     :param x: impulse, then result, (n,)
     """
     solve_upward(factor, tree, x)
@@ -65,7 +64,7 @@ def to_momentum_units(factor: FloatArray, tree: Tree, x: FloatArray) -> None:
 def to_velocity(factor: FloatArray, tree: Tree, x: FloatArray) -> None:
     """Replace x by the velocity L^-1 D^-1/2 x: after `to_momentum_units`, H^-1 is applied.
 
-    :param factor: what `factorize` left of H, (n, n)
+    :param factor: result of `factorize`, (n, n)
     :param x: as `to_momentum_units` returns, then velocity, (n,)
     """
     for i in range(len(x)):
@@ -100,8 +99,7 @@ def solve_dense(A: FloatArray, x: FloatArray) -> None:
     for k in range(n):
         pivot = k
         for i in range(k + 1, n):
-            # The largest: what is left is then multiplied by no more than 1, and so are its
-            # errors.
+            # Partial pivoting: multipliers of at most 1 do not amplify errors.
             if abs(A[i, k]) > abs(A[pivot, k]):
                 pivot = i
         if pivot != k:
@@ -113,7 +111,7 @@ def solve_dense(A: FloatArray, x: FloatArray) -> None:
         for i in range(k + 1, n):
             row = A[i]
             a = row[k] * scale
-            if a != 0.0:  # held joints leave rows that are zero but for the diagonal
+            if a != 0.0:  # rows of held joints are zero except for the diagonal
                 for j in simd_range(k + 1, n):
                     row[j] -= a * top[j]
                 x[i] -= a * x[k]
@@ -148,7 +146,7 @@ def copy_rows(A: FloatArray, B: FloatArray) -> None:
 def clear(x: AnyArray) -> None:
     """Set x to zero."""
     for i in range(len(x)):
-        # An integer, as x may hold integers; an array of floats makes a float of it.
+        # An integer, as x may hold integers; arrays of floats convert it.
         x[i] = 0
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled step of the integrator midpoint; integrators/midpoint.py says what it is."""
+"""Compiled step of the integrator midpoint; see integrators/midpoint.py."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from rbd_ros.simulation.stepping.solver import solve_velocity
 
 @compiled
 def step_by_midpoint(step: Substep) -> int:
-    """Find `next_v`, and `next_q` as well where nothing stops the motion; return which."""
-    # Where a joint is at a limit or a contact near, the implicit solve decides whether either
-    # stops anything.
+    """Compute `next_v`, and `next_q` if nothing stops the motion; return which."""
+    # With a joint at a limit or a contact near, the implicit solve decides whether it stops
+    # anything.
     if step.near > 0 or is_at_limit(step.model, step.state):
         found: int = step_constrained(step)
         impulse = step.work.problem.contact_impulse
@@ -36,9 +36,9 @@ def step_by_midpoint(step: Substep) -> int:
 
 @compiled
 def midpoint_step(step: Substep) -> bool:
-    """Find `next_q` and `next_v` at the end of a step from the present state.
+    """Compute `next_q` and `next_v` at the end of a step from the present state.
 
-    :return: whether the step is valid; if not, it is to be done in another way
+    :return: whether the step is valid; if not, the caller takes it in another way
     """
     model, state, work, h = step.model, step.state, step.work, step.h
     motion, middle = work.motion, work.integrator
@@ -48,14 +48,14 @@ def midpoint_step(step: Substep) -> bool:
     if model.has_external_forces:
         acting = state.counters[FORCES] > 0
         if acting:
-            # In the middle. Kernels look at `state`.
+            # In the middle. Kernels read `state`.
             copy(state.q, middle.start_q)
             copy(middle.q, state.q)
             find_applied_force(model, state, step.external_forces, work.dynamics)
             copy(middle.start_q, state.q)
     solving = model.frictional == 1
     if model.has_springs:
-        # What the kernel has on the diagonal is for a whole step.
+        # The kernel's diagonal is that of a whole step.
         if h != model.timestep:
             solving = True
     valid = True
@@ -80,10 +80,10 @@ def midpoint_step(step: Substep) -> bool:
 
 @compiled
 def accelerate_freely(step: Substep) -> None:
-    """Find `next_v` without friction."""
+    """Compute `next_v` without friction."""
     model, state, work, h = step.model, step.state, step.work, step.h
     middle, a, next_v = work.integrator, work.dynamics.acceleration, work.motion.next_v
-    clear(work.problem.impulse)  # what `settle` reports as force of constraints
+    clear(work.problem.impulse)  # reported by `settle` as force of constraints
     copy(state.v, middle.v)
     for i in range(len(next_v)):
         v = state.v[i]
@@ -98,10 +98,10 @@ def accelerate_freely(step: Substep) -> None:
 
 @compiled
 def solve_in_the_middle(step: Substep) -> bool:
-    """Find `next_v` with friction; return whether it is exact, and below the guard on speed."""
+    """Compute `next_v` with friction; return whether it is exact and below the guard on speed."""
     model, state, work = step.model, step.state, step.work
     middle, v, next_v = work.integrator, state.v, work.motion.next_v
-    # Contacts that do not press have no part in it.
+    # Contacts without force do not count.
     without = Substep(model, state, step.external_forces, step.contacts, work, 0, step.h)
     call_kernel(model.mass_matrix, middle.packed, work.dynamics.mass)
     copy(v, middle.v)
@@ -118,13 +118,13 @@ def solve_in_the_middle(step: Substep) -> bool:
 
 @compiled
 def prepare_middle(step: Substep) -> None:
-    """Find `inertia`, `momentum`, `low` and `high` from H and C of the middle."""
+    """Compute `inertia`, `momentum`, `low` and `high` from H and C of the middle."""
     model, state, dynamics, h = step.model, step.state, step.work.dynamics, step.h
     problem, v, H = step.work.problem, state.v, step.work.problem.inertia
     for i in range(len(v)):
         copy(dynamics.mass[i], H[i])
         implicit = model.implicit_damping[i]
-        # What of the damping acts on v.
+        # Damping that acts on v.
         force = dynamics.applied_force[i] - (model.damping[i] - implicit) * v[i]
         problem.momentum[i] = dot(H[i], v) + h * (force - dynamics.bias[i])
         H[i, i] += h * implicit
@@ -139,7 +139,7 @@ def prepare_middle(step: Substep) -> None:
 
 @compiled
 def is_stopped(state: State, impulse: FloatArray, touching: bool) -> bool:
-    """Return whether the last solution stops a motion: at a limit, or by contact.
+    """Return whether a limit or a contact stops a motion in the last solution.
 
     :param impulse: generalized impulse of all contacts, (nv,)
     :param touching: whether there are contacts at all

@@ -29,7 +29,7 @@ def rotation_of(quaternion: Vec) -> Mat3:
 
 @compiled
 def product(a: Vec, b: Vec) -> Vec4:
-    """Return the quaternion of the rotation b, followed by a in the coordinates outside."""
+    """Return the quaternion of the rotation b, followed by a in outer coordinates."""
     w, x, y, z = a
     c, i, j, k = b
     return Vec(
@@ -42,15 +42,15 @@ def product(a: Vec, b: Vec) -> Vec4:
 
 @compiled
 def rotated(quaternion: Vec, angle: Vec3) -> Vec4:
-    """Return the orientation after a rotation by a vector in coordinates outside.
+    """Return the orientation after a rotation by a vector in outer coordinates.
 
     :param angle: axis times angle [rad]
     """
     half = 0.5 * norm(angle)
-    # sin(x) / x, by its series where a quotient would lose digits
+    # sin(x) / x, by its series for small x
     part = 0.5 * math.sin(half) / half if half > 1e-3 else 0.5 - half * half / 12.0
     turn = Vec(math.cos(half), part * angle[0], part * angle[1], part * angle[2])
     end = product(turn, quaternion)
-    # Of a unit length again, so that rounding does not add up.
+    # Normalized, so that rounding does not add up.
     length = norm(end)
     return Vec(end[0] / length, end[1] / length, end[2] / length, end[3] / length)

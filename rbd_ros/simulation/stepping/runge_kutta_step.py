@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled step of the integrator rk4; integrators/rk4.py says what it is."""
+"""Compiled step of the integrator rk4; see integrators/rk4.py."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from rbd_ros.simulation.stepping.semi_implicit_step import spring_torque, step_c
 
 @compiled
 def step_by_runge_kutta(step: Substep) -> int:
-    """Find `next_v`, and `next_q` as well where no force interrupts the step; return which."""
+    """Compute `next_v`, and `next_q` if no force interrupts the step; return which."""
     model = step.model
     constrained = model.frictional == 1 or step.near > 0
     constrained = constrained or model.stiff == 1 or is_at_limit(model, step.state)
@@ -50,8 +50,8 @@ def step_by_runge_kutta(step: Substep) -> int:
             return NOTHING
         if runge_kutta_step(step, constrained):
             return EVERYTHING
-        # A step that no force interrupts is tried first. If it ends beyond a limit, the
-        # implicit solve shows what the limit does, and the second round begins with that.
+        # The first attempt assumes that no force interrupts the step. If it ends beyond a limit,
+        # the second one begins with the implicit solve.
         if constrained:
             break
         constrained = True
@@ -60,10 +60,10 @@ def step_by_runge_kutta(step: Substep) -> int:
 
 @compiled
 def runge_kutta_step(step: Substep, solved: bool) -> bool:
-    """Find `next_q` and `next_v` at the end of a step from the present state.
+    """Compute `next_q` and `next_v` at the end of a step from the present state.
 
-    :param solved: whether the implicit solve has been done; if not, no force jumps
-    :return: whether the step is valid; if not, it is to be done in another way
+    :param solved: whether the implicit solve has been done; if not, no force is discontinuous
+    :return: whether the step is valid; if not, the caller takes it in another way
     """
     model, state, work, h = step.model, step.state, step.work, step.h
     problem, dynamics, motion, stages = work.problem, work.dynamics, work.motion, work.integrator
@@ -72,37 +72,37 @@ def runge_kutta_step(step: Substep, solved: bool) -> bool:
     copy(state.v, stages.v)
     clear(stages.held_force)
     if solved:
-        # Kept, since the stages use `next_v` themselves.
+        # Kept, since the stages overwrite `next_v`.
         copy(motion.next_v, stages.implicit_v)
-        # Forces that jump are those of the implicit solve, the same in all stages: within a step
-        # nothing jumps then, which the order of the method rests on.
+        # Discontinuous forces are those of the implicit solve, constant in all stages: the order
+        # of the method requires smooth forces.
         held = hold_forces(step)
         if held < 0:
             return False
     else:
-        clear(problem.impulse)  # what `settle` reports as force of constraints
+        clear(problem.impulse)  # reported by `settle` as force of constraints
     travel(step, held, solved)
-    # The stages were taken in `state` itself, which is where the kernels look.
+    # The stages have overwritten `state`, which the kernels read.
     copy(stages.q, state.q)
     copy(stages.v, state.v)
     if is_allowed(model, state, motion, held):
         if not model.has_loops:
             return True
-        # Closed to fourth order; now to rounding.
+        # The stages close loops to fourth order; this, to rounding.
         if close_positions(model, motion, dynamics, problem.loops):
             settle_loops(model, state, motion, dynamics, problem, h)
             return True
     # The caller takes the step in another way, from the velocity of the implicit solve or with the
-    # forces at its beginning, which the stages have replaced by their own.
+    # forces at its beginning, which the stages have overwritten.
     copy(stages.implicit_v, motion.next_v)
     find_applied_force(model, state, step.external_forces, dynamics)
-    # From the mass matrix comes the momentum of free bases, and stages with held joints have left
-    # its factors in its place.
+    # The momentum of free bases needs the mass matrix, which stages with held joints have replaced
+    # by its factors.
     if model.has_free_bases and held > 0:
         call_kernel(model.mass_matrix, state.packed, dynamics.mass)
     if model.has_loops:
         if solved:
-            # Likewise the constraints.
+            # Likewise for the constraints.
             call_kernel(model.mass_matrix, state.packed, dynamics.mass)
             find_loops(model, state, problem.inertia, problem.loops)
             fix_held(state.segment, problem.loops)
@@ -111,9 +111,9 @@ def runge_kutta_step(step: Substep, solved: bool) -> bool:
 
 @compiled
 def hold_forces(step: Substep) -> int:
-    """Find `held_force` from the solution of the implicit solve.
+    """Compute `held_force` from the implicit solve.
 
-    :return: number of joints that are held; -1 if a joint stops or reverses in this step
+    :return: number of held joints; -1 if a joint stops or reverses in this step
     """
     model, state, problem, h = step.model, step.state, step.work.problem, step.h
     stages, v, held = step.work.integrator, state.v, 0
@@ -122,15 +122,15 @@ def hold_forces(step: Substep) -> int:
         force = problem.contact_impulse[i] / h
         if is_held(segment):
             held += 1
-            # Only a joint that has this velocity already keeps it smoothly.
+            # Only a joint that already has this velocity keeps it smoothly.
             if v[i] != held_velocity(segment, problem.low[i], problem.high[i]):
                 return -1
         elif box > 0.0:
-            # Friction that would turn round within the step is no constant force.
+            # Friction that reverses within the step is not constant.
             if (segment == FORWARD and v[i] < 0.0) or (segment == BACKWARD and v[i] > 0.0):
                 return -1
             force += friction_impulse(segment, box) / h
-        # Of damping, only what is too stiff: the rest acts at each stage.
+        # Only damping that is too stiff: the rest acts at each stage.
         force -= (model.damping[i] - model.explicit_damping[i]) * stages.implicit_v[i]
         if model.has_springs:
             if model.explicit_stiffness[i] == 0.0:
@@ -141,9 +141,9 @@ def hold_forces(step: Substep) -> int:
 
 @compiled
 def travel(step: Substep, held: int, solved: bool) -> None:
-    """Take the four stages from where the step begins; leaves `next_q` and `next_v`.
+    """Take the four stages of a step; leaves `next_q` and `next_v`.
 
-    :param held: number of joints that are held
+    :param held: number of held joints
     :param solved: whether the implicit solve has been done
     """
     model, state, work, h = step.model, step.state, step.work, step.h
@@ -164,7 +164,7 @@ def travel(step: Substep, held: int, solved: bool) -> None:
             move(model, motion, stages.q)
         if stage == 4:
             break
-        # The forces at the beginning of the step have been found by its caller.
+        # The caller has computed the forces at the beginning of the step.
         if stage > 0:
             copy(motion.next_q, state.q)
             copy(motion.next_v, state.v)
@@ -182,9 +182,9 @@ def travel(step: Substep, held: int, solved: bool) -> None:
 
 @compiled
 def accelerate(step: Substep, held: int) -> None:
-    """Find the acceleration of a stage, which keeps loops closed; that of held joints is zero.
+    """Compute the acceleration of a stage with closed loops; that of held joints is zero.
 
-    :param held: number of joints that are held
+    :param held: number of held joints
     """
     model, state, stages, tree = step.model, step.state, step.work.integrator, step.model.tree
     dynamics, loops = step.work.dynamics, step.work.problem.loops
@@ -213,8 +213,7 @@ def accelerate(step: Substep, held: int) -> None:
         correct(model, loops, loops.bias, loops.correction)
         add_scaled(1.0, loops.correction, a)
         return
-    # Rows of joints that are held become those of the identity: the others move as if they were
-    # welded.
+    # Rows of held joints become those of the identity: the others move as if these were welded.
     for i in range(len(a)):
         if is_held(state.segment[i]):
             for j in range(len(a)):
@@ -226,7 +225,7 @@ def accelerate(step: Substep, held: int) -> None:
 
 @compiled
 def find_displacement_rate(model: SimulationModel, v: FloatArray, stages: Any) -> None:
-    """Find the rate of the displacement u from the start of a step, at the velocity v, (nv,).
+    """Compute the rate of the displacement u from the start of a step, at the velocity v, (nv,).
 
     The derivative of the exponential, inverted to third order, for velocities in the moving body:
     v + [u, v] / 2 + [u, [u, v]] / 12 (Munthe-Kaas 1998).
@@ -238,8 +237,8 @@ def find_displacement_rate(model: SimulationModel, v: FloatArray, stages: Any) -
     bracket(model, u, v, first)
     bracket(model, u, first, second)
     for i in range(len(v)):
-        # Coefficients B_k / k! of the series, with Bernoulli's numbers. The third is zero, so that
-        # this is enough for a method of fourth order.
+        # Coefficients B_k / k! of the series, with Bernoulli numbers. The third is zero, so this
+        # is enough for fourth order.
         stages.rate[i] += 0.5 * first[i] + second[i] / 12.0
 
 

@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled semi-implicit step, and the step by the integrator that was chosen.
+"""Compiled semi-implicit step, and the step of the selected integrator.
 
-integrators/semi_implicit.py says what it is.
+See integrators/semi_implicit.py.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ from rbd_ros.simulation.stepping.solver import solve_velocity
 
 @compiled
 def step_by_euler(step: Substep) -> int:
-    """Find `next_v`; return whether it is finite."""
-    # Most steps of most robots violate nothing: they are tried without the solver first.
+    """Compute `next_v`; return whether it is finite."""
+    # Most steps violate no constraint: the first attempt has no solver.
     constrained = step.model.frictional == 1 or step.near > 0
-    # Where the step is divided, the kernel with implicit damping is for another time step.
+    # In a divided step, the kernel's implicit damping is that of another time step.
     if step.model.damped == 1 and step.h != step.model.timestep:
         constrained = True
     if not constrained and step_freely(step):
@@ -55,7 +55,7 @@ def step_by_euler(step: Substep) -> int:
 
 @compiled
 def step_freely(step: Substep) -> bool:
-    """Find `next_v` without friction, limits and contacts; with damping, of a whole time step.
+    """Compute `next_v` without friction, limits and contacts; damping is that of a whole step.
 
     :return: whether it is finite, within the guard on speed, and within the limits after the step
     """
@@ -66,8 +66,8 @@ def step_freely(step: Substep) -> bool:
         prepare(model, state, dynamics, work.problem, h)
         find_closed_velocity(model, state, work.problem, next_v, h)
     else:
-        # Damping at the velocity of the beginning; how it changes over the step, h d a, is on the
-        # diagonal of the kernel's inertia matrix. Likewise springs, where that velocity leads.
+        # Damping at the initial velocity; its change over the step, h d a, is on the diagonal of
+        # the kernel's inertia matrix. Likewise springs, at the position of that velocity.
         for i in range(len(next_v)):
             state.torque[i] = dynamics.applied_force[i] - model.damping[i] * state.v[i]
             if model.has_springs:
@@ -79,7 +79,7 @@ def step_freely(step: Substep) -> bool:
     for i in range(len(next_v)):
         v = next_v[i]
         allowed = allowed and abs(v) <= model.speed[i] and abs(v) < math.inf
-        # Limits are those of joints with one position, to which a displacement simply adds.
+        # Only joints with one position have limits; there a displacement simply adds.
         if model.position[i] >= 0:
             q = state.q[model.position[i]] + h * v
             allowed = allowed and model.lower[i] <= q <= model.upper[i]
@@ -92,10 +92,10 @@ def step_freely(step: Substep) -> bool:
 
 @compiled
 def spring_torque(model: SimulationModel, state: State, i: int, ahead: float) -> float:
-    """Return the torque that it takes to hold the spring of a joint.
+    """Return the torque that balances the spring of a joint.
 
     :param i: degree of freedom
-    :param ahead: how far the joint is beyond its present position [rad, m]
+    :param ahead: displacement beyond the present position [rad, m]
     """
     if model.stiffness[i] == 0.0:
         return 0.0
@@ -106,14 +106,14 @@ def spring_torque(model: SimulationModel, state: State, i: int, ahead: float) ->
 
 @compiled
 def step_constrained(step: Substep) -> int:
-    """Find `next_v` with friction, limits and contacts.
+    """Compute `next_v` with friction, limits and contacts.
 
     :return: `VELOCITY`, or `NOTHING` if it is not finite
     """
     model, state, h = step.model, step.state, step.h
     problem, next_v, counters = step.work.problem, step.work.motion.next_v, state.counters
     prepare(model, state, step.work.dynamics, problem, h)
-    # The solver begins with the velocity and the segments of the last step, which rarely change.
+    # Warm start: the velocity and the segments of the last step.
     copy(state.v, next_v)
     solved = solve_velocity(step)
     if model.has_servos:
@@ -131,7 +131,7 @@ def step_constrained(step: Substep) -> int:
     limited, guarded = False, False
     for i in range(len(next_v)):
         if state.segment[i] == LOWER or state.segment[i] == UPPER:
-            # Those of the speed are one more pair of limits, counted apart from the others.
+            # Velocity limits are counted separately.
             if abs(next_v[i]) >= model.speed[i]:
                 guarded = True
             else:
@@ -145,24 +145,24 @@ def step_constrained(step: Substep) -> int:
 def prepare(
     model: SimulationModel, state: State, dynamics: Dynamics, problem: Problem, h: float
 ) -> None:
-    """Find `inertia`, `momentum`, `low` and `high`: the linear part of the solver's equation."""
+    """Compute `inertia`, `momentum`, `low` and `high` of the linear part of the equation."""
     q, v, H = state.q, state.v, problem.inertia
     call_kernel(model.mass_matrix, state.packed, dynamics.mass)
     call_kernel(model.bias_force, state.packed, dynamics.bias)
     for i in range(len(v)):
         copy(dynamics.mass[i], H[i])
         problem.momentum[i] = dot(H[i], v) + h * (dynamics.applied_force[i] - dynamics.bias[i])
-        # After the momentum, which is that of the robot: damping acts at the end of the step.
+        # After the momentum, which is the robot's: damping acts at the end of the step.
         H[i, i] += h * model.damping[i]
         if model.has_springs:
             problem.momentum[i] -= h * spring_torque(model, state, i, 0.0)
             H[i, i] += h * h * model.stiffness[i]
         problem.low[i], problem.high[i] = -model.speed[i], model.speed[i]
-        # Limits on positions as limits on the velocity that leads there within the step.
+        # Limits on positions become limits on the velocity that leads there within the step.
         if model.position[i] >= 0:
             at = q[model.position[i]]
-            # A joint that is outside its limits already may stay there: `settle` moves it back
-            # without giving it any speed.
+            # A joint outside its limits may stay there: `settle` moves it back without changing
+            # its velocity.
             below, above = at - model.lower[i], model.upper[i] - at
             problem.low[i] = max(problem.low[i], -below / h if below > CLOSED else 0.0)
             problem.high[i] = min(problem.high[i], above / h if above > CLOSED else 0.0)
@@ -176,8 +176,8 @@ def prepare(
 def integrate_configuration(
     model: SimulationModel, state: State, work: Workspace, h: float
 ) -> None:
-    """Find `next_q` at the end of the step from `next_v`; corrects the velocity of free bases."""
-    # Before anything moves: `mass` is that of the beginning, and q is needed with it.
+    """Compute `next_q` at the end of the step from `next_v`; corrects free bases' velocities."""
+    # Before anything moves: `mass` and q of the beginning belong together.
     if model.has_free_bases:
         predict_free_bases(model, state, work, h)
     if model.has_loops:
@@ -198,7 +198,7 @@ def take_integrator_step(
     count: int,
     h: float,
 ) -> int:
-    """Find `next_v`, and `next_q` as well where the integrator does; return which of them.
+    """Compute `next_v`, and `next_q` if the integrator does so; return which of them.
 
     :param count: number of contact points near a compliant ground
     :param h: time step [s]
@@ -221,6 +221,6 @@ def commit_step(
     """
     for i in range(len(state.v)):
         state.constraint_force[i] = impulse[i] / h
-    # Only here: until now, a step that fails has changed neither.
+    # Only here: a failed step has changed neither.
     copy(motion.next_v, state.v)
     copy(motion.next_q, state.q)

@@ -7,10 +7,10 @@ It solves for v' and the forces, h being the time step and H containing the impl
     H v' = b + h J^T f + p,     f = law of soft contact at J v' (contact/law.py),
                                 p = law of the joints at v' (joint_law.py)
 
-by Newton's method on the active parts of the laws: joints that are held drop out, contacts are
-replaced by their slopes, and what is left is linear. As all laws but friction at sliding contacts
-are piecewise linear, the result is exact once the parts no longer change. If they keep changing,
-Gauss-Seidel sweeps (sweeps.py) find the parts first.
+by Newton's method on the active parts of the laws: held joints drop out, and slopes replace
+contacts, which makes the rest linear. All laws but friction at sliding contacts are piecewise
+linear, so the result is exact once the parts no longer change. If they keep changing, Gauss-Seidel
+sweeps (sweeps.py) find the parts first.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from rbd_ros.simulation.stepping.linear import (
 )
 from rbd_ros.simulation.stepping.sweeps import sweep_to_rest
 
-#: Maximum number of Newton steps, before the sweeps and again after them. Newton's method arrives
-#: in a few, or goes round in circles, as it may where the active parts change with every step.
+#: Maximum number of Newton steps, before the sweeps and again after them. Newton's method
+#: converges in a few or cycles, where the active parts change with every step.
 MAX_NEWTON = 12
 
 #: Relative change of forces and impulses that counts as rounding: some thousands of units in the
-#: last place, as sums over many joints and contacts have.
+#: last place, for sums over many joints and contacts.
 ROUNDING = 1e-12
 
 
@@ -54,15 +54,15 @@ ROUNDING = 1e-12
 def solve_velocity(step: Substep) -> bool:
     """Solve for `next_v`, the contact forces, `impulse` and `segment`, with warm start.
 
-    :return: whether it is exact; else it is what the sweeps arrived at
+    :return: whether it is exact; else it is the result of the sweeps
     """
     problem, v, segment = step.work.problem, step.work.motion.next_v, step.state.segment
     if step.model.has_loops:
         find_basis(step.model, problem.loops)
     for attempt in range(3):
-        # Almost always the first attempt does it, in as many solves as parts change. Sweeps are
-        # slower but steady, and Newton makes their result exact; if it cannot, they have the last
-        # word, and the steps of the third attempt are none: it only finds the forces.
+        # The first attempt almost always succeeds. Sweeps are slower but robust, and Newton makes
+        # their result exact. If it cannot, the sweeps' result stands: the third attempt takes no
+        # steps and only computes the forces.
         if newton(step, MAX_NEWTON if attempt < 2 else 0):
             return True
         if attempt == 0:
@@ -77,7 +77,7 @@ def solve_velocity(step: Substep) -> bool:
 
 @compiled
 def newton(step: Substep, rounds: int) -> bool:
-    """Take Newton steps from `next_v` and `segment`; without any, find the forces there.
+    """Take Newton steps from `next_v` and `segment`; without any, compute the forces there.
 
     :param rounds: maximum number of Newton steps
     :return: whether the solution was found
@@ -86,10 +86,10 @@ def newton(step: Substep, rounds: int) -> bool:
     problem, v = step.work.problem, step.work.motion.next_v
     segment = state.segment
     slack = 0.0
-    # A held joint's impulse is what is left of sums of this size.
+    # The magnitude of the sums whose remainder is a held joint's impulse.
     for i in range(len(v)):
         slack = max(slack, ROUNDING * abs(problem.momentum[i]))
-    # One more round than steps: the first only finds the forces at the velocity that is there.
+    # One more round than steps: the first only computes the forces at the present velocity.
     for done in range(rounds + 1):
         if done > 0:
             if model.has_loops:
@@ -108,9 +108,9 @@ def newton(step: Substep, rounds: int) -> bool:
             continue
         for i in range(len(v)):
             law = JointLaw(h * model.friction[i], problem.low[i], problem.high[i])
-            # What contacts take of the impulse is not the joint's.
+            # The impulse of contacts is not the joint's.
             own = problem.impulse[i] - problem.contact_impulse[i]
-            # An estimate will do: it decides where to try next, not what the solution is.
+            # An estimate is enough: it only decides the next attempt.
             mobility = 1.0 / problem.inertia[i, i]
             found = next_segment(law, segment[i], v[i], own, mobility, slack)
             if model.has_loops:
@@ -126,7 +126,7 @@ def newton(step: Substep, rounds: int) -> bool:
 
 @compiled
 def is_on_corner(model: SimulationModel, segment: IntArray, v: FloatArray, i: int) -> bool:
-    """Return whether loops keep a joint at rest that gives all of its friction.
+    """Return whether loops keep a joint at rest while its friction is at the bound.
 
     It is on the law's corner then, where velocities are rounding.
     """
@@ -152,7 +152,7 @@ def solve_linear(
     """Solve for v with the laws replaced by their segments and slopes."""
     n = len(v)
     A, x = problem.system, problem.solution
-    # Copies: solving destroys them, and the next step begins with the same H and b.
+    # Copies: solving destroys them, and the next step needs the same H and b.
     copy_rows(problem.inertia, A)
     copy(problem.momentum, x)
     has_contacts = False
@@ -164,7 +164,7 @@ def solve_linear(
             held = held_velocity(segment[i], problem.low[i], problem.high[i])
             for j in range(n):
                 if held != 0.0 and not is_held(segment[j]):
-                    # Most are held at 0, where there is nothing to take over.
+                    # Most are held at 0, without a contribution.
                     x[j] -= A[j, i] * held
                 A[i, j] = 0.0
                 A[j, i] = 0.0
@@ -173,19 +173,19 @@ def solve_linear(
         else:
             x[i] += friction_impulse(segment[i], h * model.friction[i])
     if has_contacts:
-        # Contacts couple branches of the tree, and friction that slides is not even symmetric.
+        # Contacts couple branches of the tree, and sliding friction is not symmetric.
         solve_dense(A, x)
     else:
         factorize(A, model.tree)
         solve_factorized(A, model.tree, x)
     copy(x, v)
     for i in range(n):
-        if is_held(segment[i]):  # to the last bit: a joint that sticks must not creep
+        if is_held(segment[i]):  # exactly: a sticking joint must not creep
             v[i] = held_velocity(segment[i], problem.low[i], problem.high[i])
 
 
 @compiled
 def find_impulse(problem: Problem, v: FloatArray) -> None:
-    """Compute the generalized impulse that the velocity takes: `impulse` = H v - b."""
+    """Compute the generalized impulse of a velocity change: `impulse` = H v - b."""
     for i in range(len(v)):
         problem.impulse[i] = dot(problem.inertia[i], v) - problem.momentum[i]

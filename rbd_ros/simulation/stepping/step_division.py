@@ -1,12 +1,12 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Into how many substeps a step is divided: by the rotation of joints, and by their inertia.
+"""Number of substeps of a step: by the rotation of joints, and by their inertia.
 
-Without any force, the speeds of joints change where the inertia that a motion feels does:
-M a = -C(q, v) v, and K a = k of loops. As a grows with the square of the speed, |a| / |v| is a
-rate, by which the configuration passes from one inertia to another. Where a heavy tip passes the
-end of the reach of light links, these turn within a hundredth of a radian as fast as the energy of
-the tip allows. A step that leaps over that finds or loses energy, in a tree as in a loop.
+Without any force, the speeds of joints change with the inertia that the motion has:
+M a = -C(q, v) v, and K a = k of loops. a grows with the square of the speed, so |a| / |v| is a
+rate, at which the configuration passes from one inertia to another. If a heavy tip passes the end
+of the reach of light links, these rotate within a hundredth of a radian as fast as the energy of
+the tip allows. A step across such a place gains or loses energy, in a tree as in a loop.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ from rbd_ros.simulation.stepping.linear import (
     solve_factorized,
 )
 
-#: Change of the speed by inertia alone in one substep, as a part of the speed.
+#: Maximum relative change of the speed by inertia alone in one substep.
 CHANGE_PER_SUBSTEP = 0.2
 
-#: Change of the speed in a step, by whatever it was, after which inertia is looked at in the next
-#: one. It is below the change in the step before the first one that is to be divided.
+#: Relative change of the speed in a step, by any cause, above which the next one tests inertia. It
+#: is below the change in the step before the first one that must be divided.
 NOTICED_CHANGE = 0.1
 
 #: Maximum ratio of the rate to that of the same change by kinetic energy, sqrt(a' M a / v' M v).
 MAX_BY_ENERGY, TINY = 20.0, 1e-300
 
-#: Rotation of a joint in one step up to which all speeds count as this small one [rad]: what
-#: nearly rests changes its speed by much in every step.
+#: Rotation of a joint in one step below which speeds count as this one [rad]: near rest, the
+#: relative change of the speed is large in every step.
 SMALL_TURN = 1e-3
 
 
 @compiled
 def fastest_rotation(model: SimulationModel, v: FloatArray) -> float:
-    """Return the speed of the fastest shaft at a velocity, or acceleration [rad/s, rad/s^2]."""
+    """Return the speed of the fastest shaft at a velocity or acceleration [rad/s, rad/s^2]."""
     fastest = 0.0
     for i in range(len(model.turning)):
         fastest = max(fastest, model.turning[i] * abs(v[i]))
@@ -58,11 +58,11 @@ def fastest_rotation(model: SimulationModel, v: FloatArray) -> float:
 
 @compiled
 def count_substeps(model: SimulationModel, v: FloatArray) -> int:
-    """Return the number of substeps that keep every joint from turning far in one of them.
+    """Return the number of substeps that bounds the rotation of every joint in each of them.
 
     :param v: velocity at the beginning of the step, (nv,)
     """
-    # The error of a step grows with the angle, so it is the angle that is bounded, not the speed.
+    # The error of a step grows with the angle, so the angle is bounded.
     turn = model.timestep * fastest_rotation(model, v)
     if turn <= TURN_PER_SUBSTEP:
         return 1
@@ -72,8 +72,8 @@ def count_substeps(model: SimulationModel, v: FloatArray) -> int:
 @compiled
 def needs_inertial_rate(model: SimulationModel, state: State) -> bool:
     """Return whether inertia alone may change the speed much in this step."""
-    # After a start nothing is known. In a step that inertia has divided, the speed may have
-    # changed to and fro.
+    # After a start nothing is known. In a step divided by inertia, the speed may have changed and
+    # returned.
     if state.counters[WHOLE] == 0:
         return True
     turn = max(model.timestep * fastest_rotation(model, state.v), SMALL_TURN)
@@ -86,17 +86,17 @@ def needs_inertial_rate(model: SimulationModel, state: State) -> bool:
 
 @compiled
 def find_substep(model: SimulationModel, state: State, work: Workspace, h: float) -> float:
-    """Find how much of a step inertia allows to be taken as one substep.
+    """Return the part of a step that inertia allows as one substep.
 
-    :param h: what is left of the step [s]
+    :param h: rest of the step [s]
     """
     substep, min_substep = h, model.timestep / MAX_SUBSTEPS
     here = inertial_rate(model, state, work, 0.0)
     while substep > min_substep:
-        # Also where the velocity leads: in the middle of such a place nothing changes for a
+        # Also at the end of the motion: in the middle of such a place nothing changes for a
         # moment.
         rate = max(here, inertial_rate(model, state, work, substep))
-        # Negated, so that what is no number divides nothing.
+        # Negated, so that NaN divides nothing.
         if not substep * rate > CHANGE_PER_SUBSTEP:
             break
         substep *= 0.5
@@ -109,11 +109,11 @@ def inertial_rate(model: SimulationModel, state: State, work: Workspace, ahead: 
 
     A speed below that of `SMALL_TURN` counts as that.
 
-    :param ahead: how long this velocity has moved the joints [s]
+    :param ahead: time for which this velocity has moved the joints [s]
     """
     dynamics, motion, tree = work.dynamics, work.motion, model.tree
     a, still = dynamics.acceleration, dynamics.bias
-    # Kernels look at `state`.
+    # Kernels read `state`.
     copy(state.q, motion.kept_q)
     copy(state.v, motion.next_v)
     move_at(model, motion, state.q, state.v, ahead)
@@ -122,7 +122,7 @@ def inertial_rate(model: SimulationModel, state: State, work: Workspace, ahead: 
     call_kernel(model.bias_force, state.packed, a)
     if model.has_loops:
         find_loops(model, state, dynamics.mass, work.problem.loops)
-    # Without velocity it is gravity.
+    # Without velocity, the bias force is gravity.
     clear(state.v)
     call_kernel(model.bias_force, state.packed, still)
     copy(motion.next_v, state.v)
@@ -136,8 +136,8 @@ def inertial_rate(model: SimulationModel, state: State, work: Workspace, ahead: 
     else:
         factorize(dynamics.mass, tree)
         solve_factorized(dynamics.mass, tree, a)
-    # At rest, the acceleration is rounding. So it is in a direction that moves next to no
-    # mass, which changes no energy.
+    # At rest, the acceleration is rounding; so it is in a direction with almost no mass, which
+    # changes no energy.
     call_kernel(model.mass_matrix, state.packed, dynamics.mass)
     copy(motion.kept_q, state.q)
     speed = max(fastest_rotation(model, state.v), SMALL_TURN / model.timestep)

@@ -12,7 +12,7 @@ from rbd_ros.simulation.records.mutex import Mutex
 from rbd_ros.simulation.records.simulation_state import BUSY
 from rbd_ros.simulation.records.workspace import Access
 
-# By name: what steps are compiled from is imported only where there is no machine code of it.
+# By name: the source of steps is imported only without machine code.
 advance = entry_point_of('rbd_ros.simulation.stepping.stepping', 'advance')
 step_alone = entry_point_of('rbd_ros.simulation.stepping.stepping', 'step_alone')
 place_on_ground = entry_point_of('rbd_ros.simulation.stepping.stepping', 'place_on_ground')
@@ -23,9 +23,9 @@ class Steps(NamedTuple):
 
     :param alone: function of torque and number of steps, `step_alone`; other Python threads wait
         meanwhile
-    :param aside: function of the number of steps, under the torque of the commands; other Python
+    :param aside: function of the number of steps, under the commanded torque; other Python
         threads run meanwhile, which costs a microsecond. The caller holds the mutex
-    :param address: for `call_loop`
+    :param address: address for `call_loop`
     """
 
     alone: Callable[[FloatArray, int], int]
@@ -47,5 +47,5 @@ def bind_steps(record: Record, mutex: Mutex) -> Steps:
 
 
 def ask_first(torque: FloatArray, count: int) -> int:
-    """Stand in for `step_alone` where every step has to ask for the mutex."""
+    """Replace `step_alone` if every step must acquire the mutex."""
     return BUSY

@@ -46,13 +46,13 @@ from rbd_ros.simulation.stepping.step_division import (
     needs_inertial_rate,
 )
 
-#: How far `close_loops` takes an open loop for a closed one whose numbers were rounded [rad, m].
+#: Maximum error of a loop in `close_loops` that counts as rounded model data [rad, m].
 ROUNDED = 1e-3
 
 
 @compiled
 def saturate(model: SimulationModel, commands: Commands, state: State) -> bool:
-    """Find `applied`, the torque within the effort limits; return whether any was cut."""
+    """Compute `applied`, the torque within the effort limits; return whether any is saturated."""
     cut = False
     for i in range(len(commands.torque)):
         requested = commands.torque[i]
@@ -72,13 +72,13 @@ def find_forces(
     work: Workspace,
     h: float,
 ) -> int:
-    """Find `applied_force` and the contact points near the ground at the present state.
+    """Compute `applied_force` and the contact points near the ground in the present state.
 
     :return: number of contact points near the ground
     """
     dynamics = work.dynamics
     placed = find_applied_force(model, state, external_forces, dynamics)
-    # Contacts of the step before are over, also where there is nothing to be detected.
+    # Contacts of the previous step are over, even without detection.
     state.counters[NEAR] = 0
     count = 0
     if model.has_ground:
@@ -98,7 +98,7 @@ def take_substep(physics: PhysicsRecord, h: float) -> bool:
         return False
     if found == VELOCITY:
         integrate_configuration(model, state, work, h)
-    # Closing the loops corrects both, as does the momentum of free bases: NaN is found after it.
+    # Loop closing and momentum correction change both: NaN is detected afterwards.
     if model.has_loops or model.has_free_bases:
         if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
             return False
@@ -136,11 +136,11 @@ def take_any_substep(physics: PhysicsRecord, h: float) -> bool:
 def step_once(physics: PhysicsRecord) -> bool:
     """Advance by one step; return False, with q and v unchanged, if it is not finite."""
     model, state, work, objects = physics.model, physics.state, physics.work, physics.objects
-    # For the mean acceleration, and to go back to if a substep fails.
+    # For the mean acceleration, and for undo if a substep fails.
     copy(state.q, state.start_q)
     copy(state.v, state.start_v)
-    # By the speed at its beginning: what speeds up in this step is divided in the next one,
-    # or by its inertia.
+    # By the speed at its beginning: acceleration within this step divides the next one, unless
+    # inertia divides it.
     parts = count_substeps(model, state.v)
     h = model.timestep if parts == 1 else model.timestep / parts
     watched = False
@@ -182,17 +182,17 @@ def step_once(physics: PhysicsRecord) -> bool:
 def advance(physics: PhysicsRecord, count: int) -> int:
     """Take `count` steps under the commands.
 
-    :return: how many were taken; fewer than `count` if the dynamics stopped being finite;
-        `REJECTED` if the commands are not: then nothing has been changed
+    :return: number of steps taken; fewer than `count` if the dynamics stopped being finite;
+        `REJECTED` if the commands are not finite: nothing is changed
     """
     model, state = physics.model, physics.state
     if not is_finite(physics.commands.torque):
         return REJECTED
-    # Commands are the same in all steps, and so is what is left of them.
+    # Commands are the same in all steps, and so is their saturation.
     cut = saturate(model, physics.commands, state)
     if model.has_servos:
         copy(physics.commands.torque, state.servo.torque)
-        cut = False  # servos say it in each step
+        cut = False  # servos set it in each step
     for step in range(count):
         if not step_once(physics):
             return step
@@ -204,8 +204,8 @@ def advance(physics: PhysicsRecord, count: int) -> int:
 def step_alone(physics: PhysicsRecord, access: Access, torque: FloatArray, count: int) -> int:
     """Take steps under a torque, unless the mutex of the simulation is held.
 
-    While the interpreter's lock is kept, this is one instruction for all other threads: nobody can
-    take the mutex or write the torque in between.
+    With the GIL held, this is atomic for all other threads: none can acquire the mutex or write
+    the torque in between.
 
     :return: as `advance`; `BUSY`, with nothing changed, if the mutex is held, or the torque is no
         plain array
@@ -220,7 +220,7 @@ def step_alone(physics: PhysicsRecord, access: Access, torque: FloatArray, count
 def close_loops(physics: PhysicsRecord) -> int:
     """Close loops that rounding leaves open at the start, and project the velocity onto them.
 
-    :return: number of the first loop that is open by more than that, -1 if there is none
+    :return: number of the first loop with a larger error, -1 if there is none
     """
     model, state, motion = physics.model, physics.state, physics.work.motion
     dynamics, loops = physics.work.dynamics, physics.work.problem.loops
@@ -242,7 +242,7 @@ def close_loops(physics: PhysicsRecord) -> int:
 def place_on_ground(physics: PhysicsRecord) -> int:
     """Start contact with the ground at the present configuration.
 
-    :return: the contact point that is deepest in the ground, -1 if there is none
+    :return: the deepest contact point in the ground, -1 if there is none
     """
     deepest: int = start_contacts(physics.model, physics.state, physics.work.dynamics)
     return deepest

@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Projected Gauss-Seidel sweeps over joints and contacts: slower than Newton, but steady.
+"""Projected Gauss-Seidel sweeps over joints and contacts: slower than Newton, but robust.
 
-Each joint, each normal force and each friction force in turn is given the impulse that its law
-asks for while all others stay as they are. What remains to be done shrinks with every sweep, as
-each law is monotone and the effect of an impulse on its own velocity is positive.
+Each joint, each normal force and each friction force in turn gets the impulse of its law while all
+others are fixed. The error decreases with every sweep, as each law is monotone and the effect of
+an impulse on its own velocity is positive.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from rbd_ros.simulation.stepping.linear import (
 #: Maximum number of sweeps: they converge linearly, and slowly where many contacts share a body.
 MAX_SWEEPS = 200
 
-#: Mobility of a joint times its inertia below which loops hold it.
+#: Mobility of a joint times its inertia below which loops lock it.
 IMMOBILE = 1e-12
 
 #: Change of velocity in a sweep, relative to the maximum velocity, that ends the sweeps.
@@ -46,7 +46,7 @@ def sweep_to_rest(
     count: int,
     h: float,
 ) -> None:
-    """Sweep to convergence; finds v and `segment`.
+    """Sweep to convergence; computes v and `segment`.
 
     :param v: velocity at the end of the step, a result, (nv,)
     :param count: number of contact points near the ground
@@ -55,7 +55,7 @@ def sweep_to_rest(
     n = len(v)
     find_response(model, problem, v, count)
     response, p = problem.response, problem.swept_impulse
-    # From no impulse at all: the last iterate of a failed Newton's method is not a better guess.
+    # From zero impulse: the last iterate of a failed Newton's method is no better guess.
     clear(p)
     if model.has_ground:
         for c in range(count):
@@ -65,10 +65,10 @@ def sweep_to_rest(
         for i in range(n):
             mobility = response[i, i]
             if model.has_loops:
-                # A joint that the loops hold cannot be moved by its own impulse.
+                # A joint locked by the loops does not respond to its own impulse.
                 if mobility * problem.inertia[i, i] <= IMMOBILE:
                     continue
-            # The law sees the velocity without the joint's own impulse.
+            # The law gets the velocity without the joint's own impulse.
             law = JointLaw(h * model.friction[i], problem.low[i], problem.high[i])
             new = law_impulse(law, v[i] - mobility * p[i], mobility)
             change = max(change, apply_impulse(response[i], new - p[i], v))
@@ -79,11 +79,10 @@ def sweep_to_rest(
         fastest = 0.0
         for i in range(n):
             fastest = max(fastest, abs(v[i]))
-        # Relative to what moves: velocities may be of any size. At rest both are zero, and it
-        # ends.
+        # Relative to the fastest motion. At rest both are zero, and it ends.
         if change <= SMALL_CHANGE * fastest:
             break
-    # Where on its law each joint has come to rest: Newton's method takes it up from there.
+    # The final segment of each joint, from which Newton's method continues.
     for i in range(n):
         law = JointLaw(h * model.friction[i], problem.low[i], problem.high[i])
         state.segment[i] = next_segment(law, NOWHERE, v[i], p[i], response[i, i], 0.0)
@@ -91,12 +90,12 @@ def sweep_to_rest(
 
 @compiled
 def find_response(model: SimulationModel, problem: Problem, v: FloatArray, count: int) -> None:
-    """Find `response`, H^-1 times each unit impulse, and the velocity v without any impulse.
+    """Compute `response`, H^-1 times each unit impulse, and the velocity v without any impulse.
 
     :param v: the velocity, a result, (nv,)
     :param count: number of contact points near the ground
     """
-    # All of it once: in the sweeps, an impulse then costs one multiplication for each joint.
+    # Once for all: in the sweeps, an impulse then costs one multiplication per joint.
     n = len(v)
     factor, response, tree = problem.factor, problem.response, model.tree
     copy_rows(problem.inertia, factor)
@@ -110,7 +109,7 @@ def find_response(model: SimulationModel, problem: Problem, v: FloatArray, count
             copy(problem.jacobian[c, r], response[n + 3 * c + r])
     copy(problem.momentum, v)
     if model.has_loops:
-        # What impulses do while the loops stay closed: so the sweeps keep them closed.
+        # Response with closed loops: so the sweeps keep them closed.
         for row in range(n + 3 * count):
             respond(model, problem.loops, response[row])
         respond(model, problem.loops, v)
@@ -130,20 +129,20 @@ def sweep_contact(
     c: int,
     h: float,
 ) -> float:
-    """Give one contact point the force of its law; return the maximum change of a velocity.
+    """Apply the force of its law to one contact point; return the maximum velocity change.
 
     A force f at the point changes its velocity by `mobility` f, and the law's force changes by
     its slope times that: f = f(without) / (1 - slope mobility), where the law is a line.
 
     :param v: velocity, changed, (nv,)
-    :param c: number of the contact point, whose force is changed
+    :param c: number of the contact point, whose force changes
     :param h: time step [s]
     """
     parameters = model.ground.contact
     K, D, K_t, D_t = parameters[0], parameters[1], parameters[2], parameters[3]
     first = len(v) + 3 * c
     response, J, point = problem.response, problem.jacobian[c], contacts.point[c]
-    # Rows of arrays: what is stored in them is stored there.
+    # Rows of arrays are views.
     force, x = contacts.force[c], state.tangent_deformation[point]
 
     mobility = h * dot(J[0], response[first])
@@ -154,9 +153,8 @@ def sweep_contact(
     change: float = apply_impulse(response[first], h * (new - force[0]), v)
     force[0] = new
 
-    # After the normal force, which says how large friction may be. Both tangents at once, as if
-    # either moved the point in both directions: less than the full way, but towards the same fixed
-    # point, and the friction cone stays round.
+    # After the normal force, which bounds friction. Both tangents at once, with the sum of their
+    # mobilities: a shorter step toward the same fixed point, and the friction cone stays round.
     mobility = h * (dot(J[1], response[first + 1]) + dot(J[2], response[first + 2]))
     part = 1.0 / (1.0 - force_slope(K_t, D_t, h) * mobility)
     f_1 = force[1] + part * (stick_force(dot(J[1], v), x[0], K_t, D_t, h) - force[1])
